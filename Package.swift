@@ -1,0 +1,186 @@
+// swift-tools-version: 6.3
+// One section a target, in the order of the target graph in docs/architecture.md; an edge that is not
+// in Tests/ArchitectureTests/ImportTests.swift fails the tests.
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+    name: "sso-agent",
+    platforms: [.macOS(.v15)],
+    products: [
+        .library(name: "TokenModel", targets: ["TokenModel"]),
+        .library(name: "AgentClient", targets: ["AgentClient"]),
+        .library(name: "MSALCompat", targets: ["MSALCompat"]),
+        .library(name: "MSAL", targets: ["MSAL"]),
+        .library(name: "ADALCompat", targets: ["ADALCompat"]),
+        .library(name: "ADAL", targets: ["ADAL"]),
+        .executable(name: "sso-agent", targets: ["sso-agent"]),
+        .executable(name: "ssoctl", targets: ["ssoctl"]),
+        .executable(name: "entra-emulator", targets: ["entra-emulator"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.7.0"),
+        .package(url: "https://github.com/apple/swift-crypto", "4.1.0"..<"5.0.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.10.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.100.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+        .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.4.0"),
+    ],
+    targets: [
+        // C: what Swift cannot reach by itself.
+        .systemLibrary(
+            name: "CProtobufC", pkgConfig: "libprotobuf-c",
+            providers: [.apt(["libprotobuf-c-dev"]), .brew(["protobuf-c"])]),
+        .systemLibrary(
+            name: "CSQLite", pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
+        .target(name: "CTokenProtos", dependencies: ["CProtobufC"]),
+        .target(name: "CAgentSystem", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])]),
+
+        // The values, their bytes, and the socket between the two halves.
+        .target(name: "TokenModel", swiftSettings: strict),
+        .testTarget(name: "TokenModelTests", dependencies: ["TokenModel"], swiftSettings: strict),
+        .target(
+            name: "TokenWire", dependencies: ["CProtobufC", "CTokenProtos", "TokenModel"],
+            swiftSettings: strict),
+        .testTarget(name: "TokenWireTests", dependencies: ["TokenModel", "TokenWire"], swiftSettings: strict),
+        .target(name: "AgentSocket", dependencies: ["CAgentSystem", "TokenModel"], swiftSettings: strict),
+
+        // The apps' half.
+        .target(
+            name: "AgentClient", dependencies: ["AgentSocket", "TokenModel", "TokenWire"],
+            swiftSettings: strict),
+        .target(name: "MSALCompat", dependencies: ["AgentClient", "TokenModel"], swiftSettings: strict),
+        .target(name: "MSAL", dependencies: ["MSALCompat"], swiftSettings: strict),
+        .target(name: "ADALCompat", dependencies: ["AgentClient", "TokenModel"], swiftSettings: strict),
+        .target(name: "ADAL", dependencies: ["ADALCompat"], swiftSettings: strict),
+
+        // The agent's half.
+        .target(
+            name: "TokenCache", dependencies: ["TokenModel", "TokenStore"], swiftSettings: strict),
+        .testTarget(
+            name: "TokenCacheTests", dependencies: ["TokenCache", "TokenModel", "TokenStore"],
+            swiftSettings: strict),
+        .target(name: "TokenStore", dependencies: ["CSQLite", "TokenModel"], swiftSettings: strict),
+        .testTarget(name: "TokenStoreTests", dependencies: ["TokenModel", "TokenStore"], swiftSettings: strict),
+        .target(
+            name: "TokenEndpoint",
+            dependencies: [
+                "TokenModel",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ], swiftSettings: strict),
+        .testTarget(
+            name: "TokenEndpointTests", dependencies: ["EntraEmulator", "TokenEndpoint", "TokenModel"],
+            swiftSettings: strict),
+        .target(
+            name: "TokenAgent",
+            dependencies: [
+                "AgentSocket", "CAgentSystem", "TokenCache", "TokenEndpoint", "TokenModel", "TokenStore",
+                "TokenWire",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ], swiftSettings: strict),
+
+        // Executables: wiring only.
+        .executableTarget(
+            name: "sso-agent",
+            dependencies: [
+                "AgentSocket", "TokenAgent", "TokenEndpoint", "TokenModel",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "TOMLKit", package: "TOMLKit"),
+            ], swiftSettings: strict),
+        .executableTarget(
+            name: "ssoctl",
+            dependencies: [
+                "ADALCompat", "AgentClient", "AgentSocket", "TokenModel",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ], swiftSettings: strict),
+        .target(
+            name: "EntraEmulator",
+            dependencies: [
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdTLS", package: "hummingbird"),
+                .product(name: "JWTKit", package: "jwt-kit"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ], swiftSettings: strict),
+        .executableTarget(
+            name: "entra-emulator",
+            dependencies: [
+                "EntraEmulator",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ], swiftSettings: strict),
+
+        // Examples: each a program of its own, run by ExampleTests.
+        .executableTarget(
+            name: "modern-notes", dependencies: ["MSAL"], path: "examples/modern-notes",
+            exclude: ["README.md"], swiftSettings: strict),
+        .executableTarget(
+            name: "legacy-mail", dependencies: ["ADAL"], path: "examples/legacy-mail",
+            exclude: ["README.md"], swiftSettings: strict),
+        .executableTarget(
+            name: "migration", dependencies: ["MSAL"], path: "examples/migration",
+            exclude: ["README.md"], swiftSettings: strict),
+
+        // Tests that cross targets.
+        .target(
+            name: "AgentTestSupport",
+            dependencies: [
+                "AgentClient", "AgentSocket", "EntraEmulator", "TokenAgent", "TokenCache", "TokenEndpoint",
+                "TokenModel", "TokenStore", "TokenWire",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "Subprocess", package: "swift-subprocess"),
+            ], path: "Tests/AgentTestSupport", swiftSettings: strict),
+        .testTarget(
+            name: "SocketIntegrationTests",
+            dependencies: ["AgentClient", "AgentSocket", "AgentTestSupport", "EntraEmulator", "TokenModel", "TokenWire"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "CompatTests",
+            dependencies: ["ADALCompat", "AgentClient", "AgentTestSupport", "EntraEmulator", "MSALCompat", "TokenModel"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "DaemonTests",
+            dependencies: [
+                "AgentClient", "AgentTestSupport", "EntraEmulator", "TokenModel",
+                .product(name: "Subprocess", package: "swift-subprocess"),
+            ], swiftSettings: strict),
+        .testTarget(
+            name: "EntraEmulatorTests",
+            dependencies: [
+                "AgentTestSupport", "EntraEmulator",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Subprocess", package: "swift-subprocess"),
+            ], swiftSettings: strict),
+        .testTarget(
+            name: "ExampleTests",
+            dependencies: [
+                "AgentTestSupport", "EntraEmulator",
+                .product(name: "Subprocess", package: "swift-subprocess"),
+            ], swiftSettings: strict),
+        .testTarget(name: "ArchitectureTests", swiftSettings: strict),
+    ]
+)

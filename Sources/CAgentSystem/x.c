@@ -1,0 +1,1 @@
+int cagentsystem_placeholder;

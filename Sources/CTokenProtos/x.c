@@ -1,0 +1,1 @@
+int ctokenprotos_placeholder;

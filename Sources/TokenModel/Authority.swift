@@ -1,0 +1,107 @@
+/// A URL that issues tokens: scheme, environment (host and port) and path, whose first segment is the realm.
+///
+/// `https://login.microsoftonline.com/common` has the environment `login.microsoftonline.com` and the realm `common`.
+/// Normal form: lower-case host, no query, no fragment, no trailing slash; Entra authorities keep only the first
+/// path segment, in lower case.
+public struct Authority: Sendable, Hashable, CustomStringConvertible {
+    /// What kind of identity provider answers at the URL.
+    public enum Kind: Int32, Sendable, Hashable, CaseIterable {
+        /// Microsoft Entra ID (Azure AD), in any cloud.
+        case entra = 1
+        /// Azure AD B2C: one authority per policy.
+        case b2c = 2
+        /// AD FS, whose first path segment is `adfs`.
+        case adfs = 3
+        /// Entra External ID for customers, on `ciamlogin.com`.
+        case ciam = 4
+        /// Any other OpenID Connect provider, found by discovery (OpenID Connect Discovery 1.0 section 4).
+        case openID = 5
+    }
+
+    /// The kind of identity provider.
+    public let kind: Kind
+    /// `https`, or `http` for loopback hosts only.
+    public let scheme: String
+    /// The host in lower case, with `:port` when the URL names one.
+    public let environment: String
+    /// The path without its leading slash, `/`-separated.
+    public let path: String
+
+    /// Parses and normalises `url`.
+    ///
+    /// - Throws: `invalidDeveloperParameter` (-51112) when it is not an `https` URL with a host and a path
+    ///   (`http` is taken for loopback hosts; the agent refuses it unless it was started to allow it).
+    public init(_ url: String, kind: Kind? = nil) throws(TokenError) {
+        let parts = try URLParts(url)
+        guard parts.scheme == "https" || (parts.scheme == "http" && parts.isLoopback) else {
+            throw TokenError(.invalidDeveloperParameter, "authority \(url) must use https")
+        }
+        let kind = kind ?? Self.kind(host: parts.host, segments: parts.segments)
+        let segments = try Self.normalised(parts.segments, kind: kind, host: parts.host, url: url)
+        self.init(kind: kind, scheme: parts.scheme, environment: parts.environment, path: segments.joined(separator: "/"))
+    }
+
+    private init(kind: Kind, scheme: String, environment: String, path: String) {
+        self.kind = kind
+        self.scheme = scheme
+        self.environment = environment
+        self.path = path
+    }
+
+    /// The public cloud's authority for work, school and personal accounts.
+    public static let common = Authority(
+        kind: .entra, scheme: "https", environment: "login.microsoftonline.com", path: "common")
+
+    /// The tenant part: the first path segment.
+    public var realm: String { path.split(separator: "/").first.map(String.init) ?? "" }
+
+    /// The authority as a URL without a trailing slash.
+    public var url: String { path.isEmpty ? "\(scheme)://\(environment)" : "\(scheme)://\(environment)/\(path)" }
+
+    /// The same as `url`.
+    public var description: String { url }
+
+    /// Whether it names no tenant of its own: `common`, `organizations` or `consumers`.
+    public var isTenantless: Bool { kind == .entra && ["common", "organizations", "consumers"].contains(realm) }
+
+    /// Whether the host is this machine.
+    public var isLoopback: Bool { URLParts.isLoopback(host: URLParts.host(ofEnvironment: environment)) }
+
+    /// The same provider and kind, another tenant.
+    public func withRealm(_ realm: String) -> Authority {
+        guard kind == .entra || kind == .ciam else { return self }
+        return Authority(kind: kind, scheme: scheme, environment: environment, path: realm.lowercased())
+    }
+
+    /// The same tenant at another name of the same cloud.
+    public func withEnvironment(_ environment: String) -> Authority {
+        Authority(kind: kind, scheme: scheme, environment: environment, path: path)
+    }
+
+    private static func kind(host: String, segments: [String]) -> Kind {
+        switch segments.first?.lowercased() {
+        case "tfp" where segments.count >= 3: .b2c
+        case "adfs": .adfs
+        case _ where host.hasSuffix(".ciamlogin.com"): .ciam
+        case _ where host.hasSuffix(".b2clogin.com"): .b2c
+        default: .entra
+        }
+    }
+
+    private static func normalised(
+        _ segments: [String], kind: Kind, host: String, url: String
+    ) throws(TokenError) -> [String] {
+        switch kind {
+        case .entra, .adfs:
+            guard let first = segments.first else {
+                throw TokenError(.invalidDeveloperParameter, "authority \(url) names no tenant; add one, such as /common")
+            }
+            return [first.lowercased()]
+        case .ciam:
+            if let first = segments.first { return [first.lowercased()] }
+            return [host.prefix { $0 != "." } + ".onmicrosoft.com"]
+        case .b2c, .openID:
+            return segments
+        }
+    }
+}

@@ -1,0 +1,105 @@
+/// The application (client) ID an app is registered under. Compared without regard to case (RFC 6749 section 2.2).
+public struct ClientID: Sendable, Hashable, CustomStringConvertible {
+    /// The identifier as the app gave it, without surrounding white space; never empty.
+    public let text: String
+
+    /// Nil when `text` is blank.
+    public init?(_ text: String) {
+        guard let text = text.trimmedNonEmpty else { return nil }
+        self.text = text
+    }
+
+    /// The form used in cache keys and comparisons.
+    package var key: String { text.lowercased() }
+
+    /// The identifier as given.
+    public var description: String { text }
+    /// Case does not matter.
+    public static func == (left: Self, right: Self) -> Bool { left.key == right.key }
+    /// Case does not matter.
+    public func hash(into hasher: inout Hasher) { hasher.combine(key) }
+}
+
+/// What identifies an account in every tenant: `<object id>.<home tenant id>` for Entra accounts, the `sub` claim for others.
+///
+/// Lower-cased and trimmed, as the token caches of Microsoft's libraries store it.
+public struct HomeAccountID: Sendable, Hashable, CustomStringConvertible {
+    /// The normalised identifier; never empty.
+    public let text: String
+
+    /// Nil when `text` is blank.
+    public init?(_ text: String) {
+        guard let text = text.trimmedNonEmpty else { return nil }
+        self.text = text.lowercased()
+    }
+
+    /// Joins the two parts of `client_info`; nil when either is blank.
+    public init?(uid: String?, utid: String?) {
+        guard let uid = uid?.trimmedNonEmpty, let utid = utid?.trimmedNonEmpty else { return nil }
+        self.text = "\(uid).\(utid)".lowercased()
+    }
+
+    /// The object id in the home tenant; nil unless the identifier has exactly two parts.
+    public var objectID: String? { parts?.first }
+
+    /// The home tenant id; nil unless the identifier has exactly two parts.
+    public var tenantID: String? { parts?.last }
+
+    private var parts: [String]? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        return parts.count == 2 && parts.allSatisfy { !$0.isEmpty } ? parts : nil
+    }
+
+    /// The identifier.
+    public var description: String { text }
+}
+
+/// A group of first-party client IDs that share refresh tokens; `"1"` in practice.
+public struct FamilyID: Sendable, Hashable, CustomStringConvertible {
+    /// The family's number as the token endpoint sends it in `foci`; never empty.
+    public let text: String
+
+    /// Nil when `text` is blank.
+    public init?(_ text: String) {
+        guard let text = text.trimmedNonEmpty else { return nil }
+        self.text = text
+    }
+
+    /// The family that an app with no app metadata may belong to.
+    package static let presumed = FamilyID(unchecked: "1")
+
+    private init(unchecked text: String) { self.text = text }
+
+    /// The family's number.
+    public var description: String { text }
+}
+
+/// A partition of the agent's cache: apps in one sharing group see each other's accounts, others do not.
+public struct SharingGroup: Sendable, Hashable, CustomStringConvertible {
+    /// The group's name.
+    public let name: String
+
+    /// The group both Microsoft libraries use when the app names none.
+    public static let standard = SharingGroup(unchecked: "com.microsoft.adalcache")
+
+    /// Nil when `name` is blank.
+    public init?(_ name: String) {
+        guard let name = name.trimmedNonEmpty else { return nil }
+        self.name = name
+    }
+
+    private init(unchecked name: String) { self.name = name }
+
+    /// The group's name.
+    public var description: String { name }
+}
+
+extension StringProtocol {
+    /// Without surrounding white space; nil when nothing is left.
+    package var trimmedNonEmpty: String? {
+        guard let first = firstIndex(where: { !$0.isWhitespace }),
+            let last = lastIndex(where: { !$0.isWhitespace })
+        else { return nil }
+        return String(self[first...last])
+    }
+}

@@ -1,0 +1,48 @@
+/// Start a sign-in on another device (RFC 8628). Answered with `BeginDeviceCode.Reply`.
+///
+/// PROTOCOL.md, "begin_device_code".
+public struct BeginDeviceCode: Sendable, Equatable {
+    /// Which app asks, for what, from whom.
+    public var parameters: TokenParameters
+
+    /// A sign-in for `parameters`.
+    public init(parameters: TokenParameters) {
+        self.parameters = parameters
+    }
+
+    /// What to tell the user.
+    public struct Reply: Sendable, Equatable {
+        /// Names the sign-in in `CompleteDeviceCode` and `CancelInteraction`.
+        public var sessionID: String
+        /// The code to type.
+        public var userCode: String
+        /// Where to type it.
+        public var verificationURL: String
+        /// A sentence that says both, in the issuer's words where it sent any.
+        public var message: String
+        /// How long the code is good, in seconds.
+        public var expiresIn: Int64
+
+        /// A reply with these members.
+        public init(sessionID: String, userCode: String, verificationURL: String, message: String, expiresIn: Int64) {
+            self.sessionID = sessionID
+            self.userCode = userCode
+            self.verificationURL = verificationURL
+            self.message = message
+            self.expiresIn = expiresIn
+        }
+    }
+}
+
+/// Wait for the user to finish on the other device. Answered with a `TokenResult`.
+///
+/// PROTOCOL.md, "complete_device_code".
+public struct CompleteDeviceCode: Sendable, Equatable {
+    /// The sign-in that `BeginDeviceCode` started.
+    public var sessionID: String
+
+    /// A wait for `sessionID`.
+    public init(sessionID: String) {
+        self.sessionID = sessionID
+    }
+}
