@@ -11,7 +11,8 @@ extension TokenError {
         case SQLITE_READONLY, SQLITE_PERM, SQLITE_CANTOPEN, SQLITE_AUTH:
             self.init(
                 .storeUnavailable,
-                "\(path) cannot be written (\(reason)); check its owner, its mode, and that its file system is writable")
+                "\(path) cannot be written (\(reason)); check its owner, its mode, and that its file system is writable"
+            )
         case SQLITE_BUSY, SQLITE_LOCKED:
             self.init(.storeUnavailable, "\(path) is in use by another process; stop the other sso-agent")
         case SQLITE_IOERR:
