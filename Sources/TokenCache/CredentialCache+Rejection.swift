@@ -36,3 +36,10 @@ extension CredentialCache {
         partition(group)[owner].isSignedOut(clientID)
     }
 }
+
+extension CredentialCache {
+    /// The name people know the account by.
+    package func username(of owner: OwnerID, in group: SharingGroup) -> String? {
+        partition(group)[owner].orderedAccounts.first?.username.trimmedNonEmpty
+    }
+}
