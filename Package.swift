@@ -114,7 +114,7 @@ let package = Package(
         .executableTarget(
             name: "ssoctl",
             dependencies: [
-                "ADALCompat", "AgentClient", "AgentSocket", "TokenModel",
+                "AgentClient", "AgentSocket", "TokenModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: strict),
         .target(
