@@ -23,14 +23,16 @@ extension CredentialCache {
             owner: saving.owner, changes: changes, result: try saving.result(cache: self, holdings: holdings))
     }
 
-    /// Access tokens whose scopes the new one takes over.
+    /// Access tokens whose scopes the new one takes over. Scopes that every token has say nothing about that.
     private func replacedTokens(_ saving: Saving, _ holdings: Holdings) -> [CacheChange] {
         guard let new = saving.accessToken else { return [] }
         return holdings.accessTokens.values.filter { old in
             old.key != new.key && old.version == new.version && old.clientID == new.clientID && old.realm == new.realm
-                && old.environment == new.environment && old.scopes.intersects(new.scopes)
+                && old.environment == new.environment && old.scopes.subtracting(Self.common).intersects(new.scopes)
         }.map { remove(.accessToken, $0.key, owner: $0.owner, saving.parameters.sharingGroup) }
     }
+
+    private static let common = ScopeSet.reserved.union(ScopeSet(["email"]))
 
     /// An account that was known by name alone has got its identifier: its old refresh token has just been used up.
     private func supersededTokens(_ saving: Saving, in partition: Partition) -> [CacheChange] {

@@ -41,8 +41,11 @@ extension Saving {
         record.familyName = claims.familyName
         record.alternativeAccountID = claims.alternativeSecurityID
         record.clientInfo = tokens.clientInfo
-        // The first library to make an account known is remembered; MSAL's knowledge is the fuller one.
-        if let known = holdings.accounts[record.key], known.source == "msal" { record.source = "msal" }
+        // MSAL's knowledge of an account is the fuller one: ADAL's does not take its place, nor ADAL's lower case its spelling.
+        if let known = holdings.accounts[record.key], known.source == "msal" {
+            record.source = "msal"
+            if known.username.lowercased() == record.username.lowercased() { record.username = known.username }
+        }
         return record
     }
 
