@@ -86,8 +86,15 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ], swiftSettings: strict),
         .testTarget(
-            name: "TokenEndpointTests", dependencies: ["EntraEmulator", "TokenEndpoint", "TokenModel"],
-            swiftSettings: strict),
+            name: "TokenEndpointTests",
+            dependencies: [
+                "EntraEmulator", "TokenEndpoint", "TokenModel",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ], swiftSettings: strict),
         .target(
             name: "TokenAgent",
             dependencies: [
