@@ -49,6 +49,16 @@ internal import Testing
         #expect(text.split(separator: "\n").contains("## \(name)"))
     }
 
+    @Test func explainsEveryFieldInTheSpecification() throws {
+        let proto = try #require(PackageTree.text("Protos/agent.proto"))
+        let text = try #require(PackageTree.text("Protos/PROTOCOL.md"))
+        for line in proto.split(separator: "\n") {
+            let words = line.split(whereSeparator: \.isWhitespace)
+            guard words.count >= 5, words[3] == "=", ["optional", "repeated"].contains(words[0]) else { continue }
+            #expect(text.contains("`\(words[2])`"), "\(words[2])")
+        }
+    }
+
     @Test(arguments: names)
     func hasASampleOnTheWire(name: String) throws {
         let text = try #require(PackageTree.text("Tests/TokenWireTests/WireSamples.swift"))
