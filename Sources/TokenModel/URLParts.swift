@@ -8,7 +8,7 @@ package struct URLParts: Sendable {
     package let host: String
     /// Host and port as in the authority component, in lower case.
     package let environment: String
-    /// The path's segments, empty ones dropped.
+    /// The path's segments as written, percent-encoded; empty ones dropped.
     package let segments: [String]
 
     /// - Throws: `invalidDeveloperParameter` when `url` has no scheme or no host, or names a user.
@@ -24,7 +24,7 @@ package struct URLParts: Sendable {
         let literal = self.host.contains(":") ? "[\(self.host)]" : self.host
         let standard = (scheme == "https" && parts.port == 443) || (scheme == "http" && parts.port == 80)
         self.environment = parts.port.flatMap { standard ? nil : "\(literal):\($0)" } ?? literal
-        self.segments = parts.path.split(separator: "/").map(String.init)
+        self.segments = parts.percentEncodedPath.split(separator: "/").map(String.init)
     }
 
     package var isLoopback: Bool { Self.isLoopback(host: host) }
