@@ -114,8 +114,6 @@ let package = Package(
                 "AgentSocket", "TokenAgent", "TokenEndpoint", "TokenModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "TOMLKit", package: "TOMLKit"),
             ], swiftSettings: strict),
         .executableTarget(

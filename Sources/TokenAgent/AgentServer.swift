@@ -1,7 +1,7 @@
 internal import AgentSocket
 internal import CAgentSystem
 internal import Logging
-package import NIOCore
+internal import NIOCore
 internal import NIOPosix
 internal import TokenCache
 internal import TokenEndpoint
@@ -17,65 +17,68 @@ internal import TokenStore
 /// The agent: a listener, its sessions and the cache's owner, all on one event loop.
 package final class AgentServer: Sendable {
     package let options: AgentOptions
-    private let loop: any EventLoop
-    private let listener: any Channel
-    private let registry: NIOLoopBoundBox<SessionRegistry>
-    private let store: TokenStore
-    private let endpoint: TokenEndpoint
-    private let lock: LockHolder
+    private let parts: Parts
+
+    /// What it is made of, to be let go in this order's reverse.
+    private struct Parts: Sendable {
+        let lock: LockHolder
+        let store: TokenStore
+        let group: MultiThreadedEventLoopGroup
+        let endpoint: TokenEndpoint
+        let registry: NIOLoopBoundBox<SessionRegistry>
+        let listener: any Channel
+    }
+
+    private init(_ options: AgentOptions, _ parts: Parts) {
+        self.options = options
+        self.parts = parts
+    }
 
     /// Opens the store, takes the socket, and serves from then on.
     ///
     /// - Throws: `agentUnavailable` (-53004) when the socket cannot be had, `storeUnavailable` (-53008) or
     ///   `cacheBadFormat` (-51201) when the store cannot be opened; the message says what to do.
-    package static func start(_ options: AgentOptions, on group: any EventLoopGroup) async throws(TokenError)
-        -> AgentServer
-    {
+    package static func start(_ options: AgentOptions) async throws(TokenError) -> AgentServer {
         _ = try SocketFolder(ofSocket: options.socketPath)
         let lock = LockHolder(try LockFile(beside: options.socketPath))
         let store = try TokenStore.open(directory: options.stateDirectory)
         let cache = try loadCache(from: store, options.logger)
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let loop = group.any()
         let endpoint = TokenEndpoint(
             network: options.network, allowsLoopbackHTTP: options.allowsLoopbackHTTP, eventLoopGroup: group)
-        let loop = group.next()
         let owner = CacheOwner(loop: loop, options: options, store: store, endpoint: endpoint, cache: cache)
         let registry = NIOLoopBoundBox.makeBoxSendingValue(
             SessionRegistry(limit: options.connectionLimit), eventLoop: loop)
-        let descriptor = try ListeningSocket.make(at: options.socketPath)
         do {
+            let descriptor = try ListeningSocket.make(at: options.socketPath)
             let listener = try await bootstrap(RequestRouter(owner: owner), registry, options, on: loop)
                 .withBoundSocket(descriptor).get()
-            return AgentServer(options, loop, listener, registry, store, endpoint, lock)
+            let parts = Parts(
+                lock: lock, store: store, group: group, endpoint: endpoint, registry: registry, listener: listener)
+            return AgentServer(options, parts)
         } catch {
-            throw TokenError(.agentUnavailable, "cannot listen on \(options.socketPath): \(error)")
+            await endpoint.close()
+            await store.close()
+            try? await group.shutdownGracefully()
+            throw error as? TokenError
+                ?? TokenError(.agentUnavailable, "cannot listen on \(options.socketPath): \(error)")
         }
     }
 
-    private init(
-        _ options: AgentOptions, _ loop: any EventLoop, _ listener: any Channel,
-        _ registry: NIOLoopBoundBox<SessionRegistry>,
-        _ store: TokenStore, _ endpoint: TokenEndpoint, _ lock: LockHolder
-    ) {
-        self.options = options
-        self.loop = loop
-        self.listener = listener
-        self.registry = registry
-        self.store = store
-        self.endpoint = endpoint
-        self.lock = lock
-    }
-
-    /// Takes no new connections, finishes the replies in hand within `patience`, writes down what is left, and lets go.
-    package func stop(patience: TimeAmount = .seconds(10)) async {
+    /// Takes no new connections, finishes the replies in hand within `patience` seconds, and lets go of everything.
+    package func stop(patience: Int64 = 10) async {
         unlink(options.socketPath)
-        try? await listener.close()
-        let deadline = loop.makePromise(of: Void.self)
-        let timer = loop.scheduleTask(in: patience) { deadline.succeed() }
-        loop.flatSubmit { [registry, loop] in registry.value.end(on: loop) }.cascade(to: deadline)
-        try? await deadline.futureResult.get()
+        try? await parts.listener.close()
+        let loop = parts.registry.eventLoop
+        let done = loop.makePromise(of: Void.self)
+        let timer = loop.scheduleTask(in: .seconds(patience)) { done.succeed() }
+        loop.flatSubmit { [registry = parts.registry] in registry.value.end(on: loop) }.cascade(to: done)
+        try? await done.futureResult.get()
         timer.cancel()
-        await endpoint.close()
-        await store.close()
+        await parts.endpoint.close()
+        await parts.store.close()
+        try? await parts.group.shutdownGracefully()
     }
 
     private static func loadCache(from store: TokenStore, _ logger: Logger) throws(TokenError) -> CredentialCache {

@@ -2,8 +2,6 @@ internal import AgentSocket
 internal import ArgumentParser
 internal import Foundation
 internal import Logging
-internal import NIOCore
-internal import NIOPosix
 internal import TokenAgent
 internal import TokenEndpoint
 internal import TokenModel
@@ -50,12 +48,10 @@ struct SSOAgent: AsyncParsableCommand {
         let options = try options()
         ResourceLimits.raiseOpenFiles()
         let signals = StopSignals()
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let server = try await AgentServer.start(options, on: group)
+        let server = try await AgentServer.start(options)
         StandardError.print("listening on \(options.socketPath)")
         await signals.first()
         await server.stop()
-        try? await group.shutdownGracefully()
     }
 
     private func options() throws(TokenError) -> AgentOptions {
