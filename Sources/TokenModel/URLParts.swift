@@ -11,14 +11,17 @@ package struct URLParts: Sendable {
     /// The path's segments as written, percent-encoded; empty ones dropped.
     package let segments: [String]
 
-    /// - Throws: `invalidDeveloperParameter` when `url` has no scheme or no host, or names a user.
+    /// - Throws: `invalidDeveloperParameter` when `url` has no scheme or no plain host, or names a user.
     package init(_ url: String) throws(TokenError) {
-        guard let parts = URLComponents(string: url.trimmedNonEmpty ?? ""),
-            let scheme = parts.scheme?.lowercased(), let host = parts.host?.lowercased(), !host.isEmpty
-        else { throw TokenError(.invalidDeveloperParameter, "\(url) is not a URL with a scheme and a host") }
-        guard parts.user == nil, parts.password == nil else {
+        let parts = URLComponents(string: url.trimmedNonEmpty ?? "")
+        // First, so that no other message repeats a password.
+        guard parts?.user == nil, parts?.password == nil else {
             throw TokenError(.invalidDeveloperParameter, "a URL with a user name in it is not an authority")
         }
+        guard let parts, let scheme = parts.scheme?.lowercased(), let host = parts.host?.lowercased(), !host.isEmpty,
+            // Nothing to decode: `a%2Fb` would be the host `a/b`, and the URL built from it would lead to `a`.
+            parts.encodedHost?.lowercased() == host
+        else { throw TokenError(.invalidDeveloperParameter, "\(url) is not a URL with a scheme and a host") }
         self.scheme = scheme
         self.host = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
         let literal = self.host.contains(":") ? "[\(self.host)]" : self.host

@@ -54,7 +54,10 @@ internal import TokenModel
         "http://127.0.0.256/common", "http://128.0.0.1/common", "https://login.example.com",
         "https://login.example.com/",
         "https://ada@login.example.com/common", "https://ada:secret@login.example.com/common",
-        "https://sts.example.com:port/common",
+        "https://sts.example.com:port/common", "https://login.example.com%2Fevil/common",
+        "https://login.example.com%3A443/common", "https://login.example.com%00/common",
+        "https://bücher.example/common",
+        "https://login example.com/common", "https://[fe80::1%25eth0]/common",
     ])
     func refusesWhatCannotIssueTokens(url: String) {
         let error = #expect(throws: TokenError.self) { try Authority(url) }
