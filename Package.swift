@@ -162,27 +162,29 @@ let package = Package(
         .target(
             name: "AgentTestSupport",
             dependencies: [
-                "AgentClient", "AgentSocket", "EntraEmulator", "TokenAgent", "TokenCache", "TokenEndpoint",
-                "TokenModel", "TokenStore", "TokenWire",
+                "AgentClient", "AgentSocket", "EntraEmulator", "TokenAgent", "TokenEndpoint", "TokenModel", "TokenWire",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "Subprocess", package: "swift-subprocess"),
             ], path: "Tests/AgentTestSupport", swiftSettings: strict),
         .testTarget(
             name: "SocketIntegrationTests",
-            dependencies: ["AgentClient", "AgentSocket", "AgentTestSupport", "EntraEmulator", "TokenModel", "TokenWire"],
+            dependencies: [
+                "AgentClient", "AgentSocket", "AgentTestSupport", "EntraEmulator", "TokenModel", "TokenWire",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "CompatTests",
-            dependencies: ["ADALCompat", "AgentClient", "AgentTestSupport", "EntraEmulator", "MSALCompat", "TokenModel"],
+            dependencies: [
+                "ADALCompat", "AgentClient", "AgentTestSupport", "EntraEmulator", "MSALCompat", "TokenModel",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "AgentClient", "AgentTestSupport", "EntraEmulator", "TokenModel",
-                .product(name: "Subprocess", package: "swift-subprocess"),
-            ], swiftSettings: strict),
+                "AgentClient", "AgentTestSupport", "EntraEmulator", "TokenModel", "TokenWire", "sso-agent", "ssoctl",
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "EntraEmulatorTests",
             dependencies: [
@@ -193,8 +195,7 @@ let package = Package(
         .testTarget(
             name: "ExampleTests",
             dependencies: [
-                "AgentTestSupport", "EntraEmulator",
-                .product(name: "Subprocess", package: "swift-subprocess"),
+                "AgentTestSupport", "EntraEmulator", "legacy-mail", "migration", "modern-notes", "sso-agent", "ssoctl",
             ], swiftSettings: strict),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),
     ]
