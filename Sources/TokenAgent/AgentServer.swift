@@ -3,6 +3,7 @@ internal import CAgentSystem
 internal import Logging
 internal import NIOCore
 internal import NIOPosix
+internal import Synchronization
 internal import TokenCache
 internal import TokenEndpoint
 package import TokenModel
@@ -18,6 +19,7 @@ internal import TokenStore
 package final class AgentServer: Sendable {
     package let options: AgentOptions
     private let parts: Parts
+    private let isStopping = Atomic(false)
 
     /// What it is made of, to be let go in this order's reverse.
     private struct Parts: Sendable {
@@ -25,6 +27,7 @@ package final class AgentServer: Sendable {
         let store: TokenStore
         let group: MultiThreadedEventLoopGroup
         let endpoint: TokenEndpoint
+        let owner: CacheOwner
         let registry: NIOLoopBoundBox<SessionRegistry>
         let listener: any Channel
     }
@@ -55,7 +58,8 @@ package final class AgentServer: Sendable {
             let listener = try await bootstrap(RequestRouter(owner: owner), registry, options, on: loop)
                 .withBoundSocket(descriptor).get()
             let parts = Parts(
-                lock: lock, store: store, group: group, endpoint: endpoint, registry: registry, listener: listener)
+                lock: lock, store: store, group: group, endpoint: endpoint, owner: owner, registry: registry,
+                listener: listener)
             return AgentServer(options, parts)
         } catch {
             await endpoint.close()
@@ -67,18 +71,28 @@ package final class AgentServer: Sendable {
     }
 
     /// Takes no new connections, finishes the replies in hand within `patience` seconds, and lets go of everything.
+    /// Stopping twice does no harm.
     package func stop(patience: Int64 = 10) async {
+        guard !isStopping.exchange(true, ordering: .acquiringAndReleasing) else { return }
         unlink(options.socketPath)
         try? await parts.listener.close()
-        let loop = parts.registry.eventLoop
-        let done = loop.makePromise(of: Void.self)
-        let timer = loop.scheduleTask(in: .seconds(patience)) { done.succeed() }
-        loop.flatSubmit { [registry = parts.registry] in registry.value.end(on: loop) }.cascade(to: done)
-        try? await done.futureResult.get()
-        timer.cancel()
+        let (loop, registry, owner) = (parts.registry.eventLoop, parts.registry, parts.owner)
+        await wait(atMost: .seconds(patience)) { registry.value.end(on: loop) }
         await parts.endpoint.close()
+        await wait(atMost: .seconds(patience)) { owner.assumeIsolated { $0.windDown() } }
         await parts.store.close()
         try? await parts.group.shutdownGracefully()
+        parts.lock.release()
+    }
+
+    /// Waits for work on the loop, but not for ever.
+    private func wait(atMost limit: TimeAmount, _ work: @escaping @Sendable () -> EventLoopFuture<Void>) async {
+        let loop = parts.registry.eventLoop
+        let done = loop.makePromise(of: Void.self)
+        let timer = loop.scheduleTask(in: limit) { done.succeed() }
+        loop.flatSubmit(work).cascade(to: done)
+        try? await done.futureResult.get()
+        timer.cancel()
     }
 
     private static func loadCache(from store: TokenStore, _ logger: Logger) throws(TokenError) -> CredentialCache {

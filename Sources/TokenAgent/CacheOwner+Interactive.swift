@@ -70,7 +70,7 @@ extension CacheOwner {
     }
 
     /// The reason stays until the wait has picked it up; a sign-in that nobody waits for is forgotten by its expiry.
-    private func end(_ id: String, _ reason: TokenError) {
+    func end(_ id: String, _ reason: TokenError) {
         guard let interaction = interactions[id] else { return }
         interactions[id]?.ending = reason
         interaction.close()

@@ -25,6 +25,9 @@ actor CacheOwner {
     var refreshTokensInUse: [Secret: EventLoopFuture<Void>] = [:]
     /// Sign-ins that wait for a person.
     var interactions: [String: Interaction] = [:]
+    /// How many tasks `later` has started and not yet finished, and who waits for the last.
+    private var underWay = 0
+    private var idle: EventLoopPromise<Void>?
     /// Changes that are true in memory and could not be written yet; the next commit tries them again first.
     var unsaved: [StoreChange] = []
 
@@ -90,7 +93,9 @@ actor CacheOwner {
         _ work: @escaping @Sendable (isolated CacheOwner) async throws(TokenError) -> Value
     ) -> EventLoopFuture<Result<Value, TokenError>> {
         let promise = loop.makePromise(of: Result<Value, TokenError>.self)
+        underWay += 1
         Task {
+            defer { workEnded() }
             let outcome: Result<Value, TokenError>
             do throws(TokenError) {
                 outcome = .success(try await work(self))
@@ -100,6 +105,20 @@ actor CacheOwner {
             promise.succeed(outcome)
         }
         return promise.futureResult
+    }
+
+    /// Gives up every sign-in; the future completes when nothing is under way any more.
+    func windDown() -> EventLoopFuture<Void> {
+        for id in interactions.keys { end(id, Interaction.cancelled) }
+        guard underWay > 0 else { return loop.makeSucceededVoidFuture() }
+        let promise = idle ?? loop.makePromise(of: Void.self)
+        idle = promise
+        return promise.futureResult
+    }
+
+    private func workEnded() {
+        underWay -= 1
+        if underWay == 0 { idle?.succeed() }
     }
 
     /// Why this authority is not served, if it is not.

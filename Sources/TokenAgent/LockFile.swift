@@ -1,3 +1,4 @@
+internal import Synchronization
 internal import TokenModel
 
 #if canImport(Glibc)
@@ -34,9 +35,12 @@ struct LockFile: ~Copyable {
     deinit { close(descriptor) }
 }
 
-/// Holds the lock for as long as the agent lives.
+/// Holds the lock until it is let go, or until the agent is gone.
 final class LockHolder: Sendable {
-    private let file: LockFile
+    private let file: Mutex<LockFile?>
 
-    init(_ file: consuming LockFile) { self.file = file }
+    init(_ file: consuming LockFile) { self.file = Mutex(file) }
+
+    /// Lets another agent take over.
+    func release() { file.withLock { $0 = nil } }
 }

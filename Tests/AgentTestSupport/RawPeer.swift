@@ -9,10 +9,15 @@ package final class RawPeer {
     private var decoder = FrameDecoder(limit: WireLimits.replyFrame)
 
     package init(_ socketPath: String) throws {
-        guard case .connected(let descriptor) = try UnixSocket.connect(to: socketPath) else {
-            throw TokenError(.agentUnavailable, "nobody listens at \(socketPath)")
+        while true {
+            switch try UnixSocket.connect(to: socketPath) {
+            case .connected(let descriptor):
+                self.descriptor = descriptor
+                return
+            case .busy: poll(nil, 0, 1)
+            case .nobody: throw TokenError(.agentUnavailable, "nobody listens at \(socketPath)")
+            }
         }
-        self.descriptor = descriptor
     }
 
     deinit { close(descriptor) }
