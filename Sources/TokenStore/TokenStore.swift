@@ -9,7 +9,8 @@ package final class TokenStore: Sendable {
     /// The database file.
     package let path: String
 
-    private let queue = DispatchQueue(label: "sso-agent.store", qos: .userInitiated)
+    // Not private, so that a test can hold it while commits gather.
+    let queue = DispatchQueue(label: "sso-agent.store", qos: .userInitiated)
     // Touched on `queue` only, so the lock is never waited for: it is how the compiler checks the isolation.
     private let database: Mutex<StoreDatabase?>
     private let waiting = Mutex<[Commit]>([])

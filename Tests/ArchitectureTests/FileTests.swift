@@ -52,7 +52,7 @@ internal import Testing
     }
 
     /// What the compiler is told to believe, it is told with the reason: in a comment on the line above.
-    @Test(arguments: ["@unchecked Sendable", "nonisolated(unsafe)", "unsafeBitCast", "@preconcurrency"])
+    @Test(arguments: ["@unchecked Sendable", "nonisolated(unsafe)", "unsafeBitCast"])
     func givesTheReasonForWhatTheCompilerCannotCheck(construct: String) {
         for file in PackageTree.swiftFiles("Sources") {
             let lines = file.lines.map { $0.trimmingPrefix(while: \.isWhitespace) }

@@ -20,11 +20,15 @@ internal import Testing
         ],
         "MSALCompat": [
             "AgentClient",
+            "AppKit",
             "TokenModel",
+            "UIKit",
         ],
         "MSAL": ["MSALCompat"],
         "ADALCompat": [
             "AgentClient",
+            // Its API names URLRequest and HTTPURLResponse.
+            "FoundationNetworking",
             "TokenModel",
         ],
         "ADAL": ["ADALCompat"],
@@ -77,13 +81,17 @@ internal import Testing
         ],
         "EntraEmulator": [
             "Crypto",
+            "CryptoExtras",
             "HTTPTypes",
             "Hummingbird",
+            "HummingbirdCore",
             "HummingbirdTLS",
             "JWTKit",
             "Logging",
             "NIOCore",
             "NIOSSL",
+            "ServiceLifecycle",
+            "UnixSignals",
         ],
         "entra-emulator": [
             "ArgumentParser",

@@ -1,5 +1,4 @@
-// What libFuzzer calls with each input. Which target it is was decided when it was compiled; see run.sh.
-
+/// What libFuzzer calls with each input. Which target it is was decided when it was compiled; see run.sh.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))

@@ -4,8 +4,7 @@
 #     Tests/Fuzz/run.sh request|reply|frames [seconds]
 #
 # An input that fails is written to .build/fuzz/crash-…; copy it to Tests/Fuzz/corpus/<target>, with a name that says
-# what was wrong, and `swift test` replays
-# it for ever. What the fuzzer learns stays in .build/fuzz.
+# what was wrong, and `swift test` replays it for ever. What the fuzzer learns stays in .build/fuzz.
 set -eu
 
 target=${1:-request}
@@ -51,5 +50,7 @@ swiftc $flags -D $define -module-name Fuzz "$root/Tests/Fuzz/Harness.swift" \
     "$root/Tests/TokenWireTests/WireProperties.swift" "$out"/*.o -lprotobuf-c -o "$out/fuzz-$target"
 
 cd "$out"
+# The report is libFuzzer's: Swift's own backtracer would wait for a process that AddressSanitizer has stopped.
+export SWIFT_BACKTRACE=enable=no
 exec "./fuzz-$target" -max_total_time="$seconds" -max_len=70000 -rss_limit_mb=1024 -timeout=5 \
     "learnt/$target" "$root/Tests/Fuzz/corpus/$target"

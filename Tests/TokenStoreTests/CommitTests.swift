@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Testing
 internal import TokenModel
 
@@ -29,6 +30,24 @@ internal import TokenModel
         async let second: Void = sender.commitPutsAndDeletes(51...100)
         _ = try await (first, second)
         #expect(try store.load().isEmpty)
+        await store.close()
+    }
+
+    @available(macOS 26, *)
+    @Test func writesTheCommitsThatWaitInOneTransaction() async throws {
+        let folder = try StoreFolder()
+        let store = try TokenStore.open(directory: folder.path)
+        let before = try folder.transactionsInTheLog()
+        store.queue.suspend()
+        try await withThrowingTaskGroup { group in
+            for number in 1...100 {
+                group.addImmediateTask { try await store.commit([.put(.sample(number))]) }
+            }
+            store.queue.resume()
+            try await group.waitForAll()
+        }
+        #expect(try folder.transactionsInTheLog() == before + 1)
+        #expect(try store.load().count == 100)
         await store.close()
     }
 

@@ -28,6 +28,14 @@ final class StoreFolder: Sendable {
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
     }
 
+    /// How many transactions the write-ahead log holds: the frames that say how large the database is after them
+    /// (https://www.sqlite.org/fileformat2.html#walformat).
+    func transactionsInTheLog() throws -> Int {
+        let log = [UInt8](try Data(contentsOf: URL(filePath: file + "-wal")))
+        let frames = stride(from: 32, to: log.count, by: 24 + 4096)
+        return frames.filter { log[($0 + 4)..<($0 + 8)] != [0, 0, 0, 0] }.count
+    }
+
     /// The files of the store as they are on disk now, in another folder: what a crash would leave.
     func copyWithoutClosing() throws -> StoreFolder {
         let copy = try StoreFolder()
