@@ -22,7 +22,10 @@ struct ADLog: Sendable {
 
     func failed(_ error: ADAuthenticationError) {
         let server = error.protocolCode.map { ", \($0)" } ?? ""
-        write(ADAL_LOG_LEVEL_ERROR, "failed: \(error.domain) \(error.code)\(server)", code: error.code)
+        // A person who has to sign in, or would not, is no fault.
+        let isExpected = error.isCancellation || error.invitesInteraction
+        let level = isExpected ? ADAL_LOG_LEVEL_INFO : ADAL_LOG_LEVEL_ERROR
+        write(level, "failed: \(error.domain) \(error.code)\(server)", code: error.code)
     }
 
     private func write(_ level: ADAL_LOG_LEVEL, isPii: Bool = false, _ text: String, code: Int = 0) {

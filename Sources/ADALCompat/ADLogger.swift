@@ -40,7 +40,7 @@ public final class ADLogger: NSObject {
         state.withLock { $0.callback = callback }
     }
 
-    /// Sets whether lines that name nobody go to standard error too; false unless set.
+    /// Sets whether lines that name nobody go to standard error too; true unless set.
     public class func setNSLogging(_ nslogging: Bool) { state.withLock { $0.isWritten = nslogging } }
 
     /// Whether lines that name nobody go to standard error too.
@@ -49,7 +49,7 @@ public final class ADLogger: NSObject {
     struct State {
         var level = ADAL_LOG_LEVEL_ERROR
         var isPiiEnabled = false
-        var isWritten = false
+        var isWritten = true
         var callback: Unchecked<ADLoggerCallback>?
         var oldCallback: Unchecked<LogCallback>?
     }
