@@ -4,8 +4,7 @@ public import Foundation
 ///
 /// `domain` says who is speaking and so what `code` means: an `ADErrorCode` in `ADAuthenticationErrorDomain` and
 /// `ADOAuthServerErrorDomain`, the HTTP status in `ADHTTPErrorCodeDomain`, a Foundation code in `NSURLErrorDomain`.
-/// Immutable, so that it may be used from any thread.
-// Unchecked because NSError is: both are immutable after `init`.
+/// Immutable, so that it may be used from any thread; `Sendable` is unchecked because NSError's is.
 public final class ADAuthenticationError: NSError, @unchecked Sendable {
     /// The `error` of the OAuth error response (RFC 6749 section 5.2); nil when there was none.
     public let protocolCode: String?
