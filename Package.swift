@@ -179,10 +179,13 @@ let package = Package(
         .testTarget(
             name: "EntraEmulatorTests",
             dependencies: [
-                "AgentTestSupport", "EntraEmulator",
+                "EntraEmulator", "entra-emulator",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "JWTKit", package: "jwt-kit"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
-            ], swiftSettings: strict),
+            ], exclude: ["python"], swiftSettings: strict),
         .testTarget(
             name: "ExampleTests",
             dependencies: [
