@@ -88,8 +88,15 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ], swiftSettings: strict),
         .testTarget(
-            name: "TokenEndpointTests", dependencies: ["EntraEmulator", "TokenEndpoint", "TokenModel"],
-            swiftSettings: strict),
+            name: "TokenEndpointTests",
+            dependencies: [
+                "EntraEmulator", "TokenEndpoint", "TokenModel",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ], swiftSettings: strict),
         .target(
             name: "TokenAgent",
             dependencies: [
@@ -114,7 +121,7 @@ let package = Package(
         .executableTarget(
             name: "ssoctl",
             dependencies: [
-                "ADALCompat", "AgentClient", "AgentSocket", "TokenModel",
+                "AgentClient", "AgentSocket", "TokenModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: strict),
         .target(
@@ -155,27 +162,29 @@ let package = Package(
         .target(
             name: "AgentTestSupport",
             dependencies: [
-                "AgentClient", "AgentSocket", "EntraEmulator", "TokenAgent", "TokenCache", "TokenEndpoint",
-                "TokenModel", "TokenStore", "TokenWire",
+                "AgentClient", "AgentSocket", "EntraEmulator", "TokenAgent", "TokenEndpoint", "TokenModel", "TokenWire",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "Subprocess", package: "swift-subprocess"),
             ], path: "Tests/AgentTestSupport", swiftSettings: strict),
         .testTarget(
             name: "SocketIntegrationTests",
-            dependencies: ["AgentClient", "AgentSocket", "AgentTestSupport", "EntraEmulator", "TokenModel", "TokenWire"],
+            dependencies: [
+                "AgentClient", "AgentSocket", "AgentTestSupport", "EntraEmulator", "TokenModel", "TokenWire",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "CompatTests",
-            dependencies: ["ADALCompat", "AgentClient", "AgentTestSupport", "EntraEmulator", "MSALCompat", "TokenModel"],
+            dependencies: [
+                "ADALCompat", "AgentClient", "AgentTestSupport", "EntraEmulator", "MSALCompat", "TokenModel",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "AgentClient", "AgentTestSupport", "EntraEmulator", "TokenModel",
-                .product(name: "Subprocess", package: "swift-subprocess"),
-            ], swiftSettings: strict),
+                "AgentClient", "AgentTestSupport", "EntraEmulator", "TokenModel", "TokenWire", "sso-agent", "ssoctl",
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "EntraEmulatorTests",
             dependencies: [
@@ -189,8 +198,7 @@ let package = Package(
         .testTarget(
             name: "ExampleTests",
             dependencies: [
-                "AgentTestSupport", "EntraEmulator",
-                .product(name: "Subprocess", package: "swift-subprocess"),
+                "AgentTestSupport", "EntraEmulator", "legacy-mail", "migration", "modern-notes", "sso-agent", "ssoctl",
             ], swiftSettings: strict),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),
     ]

@@ -38,7 +38,8 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
         }
         let kind = kind ?? Self.kind(host: parts.host, segments: parts.segments)
         let segments = try Self.normalised(parts.segments, kind: kind, host: parts.host, url: url)
-        self.init(kind: kind, scheme: parts.scheme, environment: parts.environment, path: segments.joined(separator: "/"))
+        self.init(
+            kind: kind, scheme: parts.scheme, environment: parts.environment, path: segments.joined(separator: "/"))
     }
 
     private init(kind: Kind, scheme: String, environment: String, path: String) {
@@ -94,7 +95,8 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
         switch kind {
         case .entra, .adfs:
             guard let first = segments.first else {
-                throw TokenError(.invalidDeveloperParameter, "authority \(url) names no tenant; add one, such as /common")
+                throw TokenError(
+                    .invalidDeveloperParameter, "authority \(url) names no tenant; add one, such as /common")
             }
             return [first.lowercased()]
         case .ciam:

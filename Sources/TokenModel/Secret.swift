@@ -1,7 +1,7 @@
 #if canImport(Glibc)
-internal import Glibc
+    internal import Glibc
 #elseif canImport(Darwin)
-internal import Darwin
+    internal import Darwin
 #endif
 
 /// The bytes of a credential: they do not print, are wiped when the last reference goes, and compare in constant time.
@@ -74,8 +74,8 @@ extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomR
 package func wipeMemory(_ memory: UnsafeMutableRawBufferPointer) {
     guard let base = memory.baseAddress else { return }
     #if canImport(Glibc)
-    explicit_bzero(base, memory.count)
+        explicit_bzero(base, memory.count)
     #elseif canImport(Darwin)
-    _ = memset_s(base, memory.count, 0, memory.count)
+        _ = memset_s(base, memory.count, 0, memory.count)
     #endif
 }

@@ -1,0 +1,71 @@
+internal import CProtobufC
+internal import TokenModel
+
+/// The memory of one message while it is packed or unpacked: taken in a few chunks, wiped and freed together.
+///
+/// It is also the allocator that protobuf-c unpacks with: past `limit` it refuses, and unpacking fails cleanly.
+final class WireArena {
+    private var chunks: [UnsafeMutableRawBufferPointer] = []
+    private var free: UnsafeMutableRawBufferPointer
+    private var left: Int
+    /// Whether memory was refused; a message encoded here then lacks fields, and must not be sent.
+    private(set) var isExhausted = false
+
+    /// - Parameter limit: how many bytes may be taken in all.
+    init(limit: Int) {
+        left = limit
+        free = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    }
+
+    deinit {
+        for chunk in chunks {
+            wipeMemory(chunk)
+            chunk.deallocate()
+        }
+    }
+
+    /// Aligned, uninitialised memory, or nil past the limit.
+    func take(_ size: Int) -> UnsafeMutableRawPointer? {
+        let rounded = (max(size, 1) + 15) & ~15
+        guard rounded <= left else {
+            isExhausted = true
+            return nil
+        }
+        left -= rounded
+        if rounded > free.count {
+            let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: max(rounded, Self.chunkSize), alignment: 16)
+            chunks.append(chunk)
+            free = chunk
+        }
+        defer { free = UnsafeMutableRawBufferPointer(rebasing: free.dropFirst(rounded)) }
+        return free.baseAddress
+    }
+
+    /// A message made by its `…__init` function.
+    func message<Message>(_ initialise: (UnsafeMutablePointer<Message>?) -> Void) -> UnsafeMutablePointer<Message>? {
+        guard let memory = take(MemoryLayout<Message>.size) else { return nil }
+        let message = memory.bindMemory(to: Message.self, capacity: 1)
+        initialise(message)
+        return message
+    }
+
+    /// Room for `count` elements; nil when there are none or no room.
+    func array<Element>(of type: Element.Type, count: Int) -> UnsafeMutablePointer<Element>? {
+        guard count > 0, let memory = take(MemoryLayout<Element>.stride * count) else { return nil }
+        return memory.bindMemory(to: type, capacity: count)
+    }
+
+    /// Lends this arena to protobuf-c's `unpack`.
+    func withAllocator<Result>(_ body: (UnsafeMutablePointer<ProtobufCAllocator>) -> Result) -> Result {
+        var allocator = ProtobufCAllocator(
+            alloc: { data, size in data.flatMap { Unmanaged<WireArena>.fromOpaque($0).takeUnretainedValue().take(size) }
+            },
+            // Freed with the arena.
+            free: { _, _ in },
+            allocator_data: Unmanaged.passUnretained(self).toOpaque())
+        return body(&allocator)
+    }
+
+    /// Most messages fit in one.
+    private static let chunkSize = 8 * 1024
+}
