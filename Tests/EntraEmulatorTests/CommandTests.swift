@@ -1,6 +1,7 @@
 @testable internal import EntraEmulator
 internal import Foundation
 internal import Subprocess
+internal import SystemPackage
 internal import Testing
 
 /// The executable: what it prints, and how it ends.
@@ -32,6 +33,6 @@ internal import Testing
             output: .string(limit: 1 << 16), error: .string(limit: 1 << 16))
         #expect(!result.terminationStatus.isSuccess)
         #expect(result.standardOutput == "")
-        #expect(result.standardError?.isEmpty == false)
+        #expect(!result.standardError.isEmpty)
     }
 }

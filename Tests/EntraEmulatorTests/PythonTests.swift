@@ -1,6 +1,7 @@
 @testable internal import EntraEmulator
 internal import Foundation
 internal import Subprocess
+internal import SystemPackage
 internal import Testing
 
 /// Microsoft's own Python libraries sign in at the emulator: the judge of whether it behaves like the service.
@@ -78,8 +79,8 @@ internal import Testing
             environment: .inherit.updating(environment),
             output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
         guard result.terminationStatus.isSuccess else {
-            throw TestFailure("\(program.lastPathComponent): \(result.standardError ?? "")")
+            throw TestFailure("\(program.lastPathComponent): \(result.standardError)")
         }
-        return result.standardOutput ?? ""
+        return result.standardOutput
     }
 }

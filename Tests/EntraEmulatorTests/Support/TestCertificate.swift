@@ -17,7 +17,7 @@ enum TestCertificate {
                 "-keyout", files.privateKey, "-out", files.certificateChain,
             ],
             output: .discarded, error: .string(limit: 1 << 16))
-        guard result.terminationStatus.isSuccess else { throw TestFailure("openssl: \(result.standardError ?? "")") }
+        guard result.terminationStatus.isSuccess else { throw TestFailure("openssl: \(result.standardError)") }
         return files
     }
 }
