@@ -32,6 +32,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.10.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.100.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.5.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
         .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
@@ -188,10 +189,14 @@ let package = Package(
         .testTarget(
             name: "EntraEmulatorTests",
             dependencies: [
-                "AgentTestSupport", "EntraEmulator",
+                "EntraEmulator", "entra-emulator",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "JWTKit", package: "jwt-kit"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
-            ], swiftSettings: strict),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ], exclude: ["python"], swiftSettings: strict),
         .testTarget(
             name: "ExampleTests",
             dependencies: [

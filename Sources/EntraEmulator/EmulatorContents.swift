@@ -43,6 +43,14 @@ struct EmulatorContents: Sendable {
         return fault
     }
 
+    /// Keeps a request for tests to look at; the oldest go first, so that a long run does not grow without end.
+    mutating func record(_ request: EmulatorRequest) {
+        if recorded.count == Self.recordedLimit { recorded.removeFirst() }
+        recorded.append(RecordedRequest(request))
+    }
+
+    private static let recordedLimit = 10_000
+
     mutating func takeSatisfiedWaiters() -> [Waiter] {
         let satisfied = waiters.filter { $0.value.isSatisfied(counts) }
         for id in satisfied.keys { waiters[id] = nil }

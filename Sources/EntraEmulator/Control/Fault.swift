@@ -75,7 +75,7 @@ package struct Fault: Codable, Sendable, Equatable {
     func matches(_ request: EmulatorRequest) -> Bool {
         (endpoint.map { $0 == request.address.endpoint } ?? true)
             && (grant.map { $0 == request.grant } ?? true)
-            && (clientID.map { $0.lowercased() == request.clientID } ?? true)
+            && (clientID.map { $0.lowercased() == request.clientID?.lowercased() } ?? true)
             && (path.map(request.path.contains) ?? true)
     }
 }

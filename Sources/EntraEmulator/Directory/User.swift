@@ -21,6 +21,12 @@ package struct User: Sendable, Equatable {
         username.prefix { $0 != "@" }.split { "._-".contains($0) }.map(\.capitalized).joined(separator: " ")
     }
 
+    /// `client_info`: who the user is in the home tenant. B2C makes each user flow an account of its own.
+    func clientInfo(policy: String?) -> String {
+        let uid = objectID + (policy.map { "-" + $0.lowercased() } ?? "")
+        return base64URL(#"{"uid":"\#(uid)","utid":"\#(homeTenantID)"}"#.utf8)
+    }
+
     func matches(_ username: String) -> Bool {
         self.username.lowercased() == username.lowercased()
     }

@@ -26,7 +26,7 @@ struct EmulatorRequest: Sendable {
 
     var authority: RequestedAuthority { address.authority }
 
-    var clientID: String? { parameters["client_id"]?.lowercased() }
+    var clientID: String? { parameters["client_id"] }
 
     var grant: Grant? {
         address.endpoint == .token ? parameters["grant_type"].flatMap(Grant.init(parameter:)) : nil
@@ -37,7 +37,7 @@ struct EmulatorRequest: Sendable {
         grant.map(Counter.init) ?? Counter(address.endpoint)
     }
 
-    /// RFC 7617: the app's ID may come in the header with its secret; the secret itself is not checked.
+    /// The libraries send it in a header, or as a parameter where they cannot set one.
     var correlationID: String? {
         HTTPField.Name("client-request-id").flatMap { headers[$0] } ?? parameters["client-request-id"]
     }

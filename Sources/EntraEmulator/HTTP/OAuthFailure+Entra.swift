@@ -7,6 +7,8 @@ extension OAuthFailure {
         OAuthFailure("invalid_request", 900144, "The request body must contain the following parameter: '\(name)'.")
     }
 
+    static let notPosted = OAuthFailure("invalid_request", 900561, "The endpoint only accepts POST requests.")
+
     static let unsupportedGrant = OAuthFailure(
         "unsupported_grant_type", 70003, "The app requested an unsupported grant type.")
 

@@ -10,7 +10,7 @@ struct Redemption: Sendable {
     var now: Date
 
     init(_ request: EmulatorRequest, settings: EmulatorSettings, now: Date) throws(OAuthFailure) {
-        clientID = try request.parameters.required("client_id").lowercased()
+        clientID = try request.parameters.required("client_id")
         authority = request.authority
         version = request.address.version
         parameters = request.parameters
@@ -18,7 +18,7 @@ struct Redemption: Sendable {
         self.now = now
     }
 
-    var familyID: String? { settings.familyApps[clientID] }
+    var familyID: String? { settings.familyApps[clientID.lowercased()] }
 
     /// The scopes asked for here, or those of the sign-in.
     func scopes(default granted: [String]) throws(OAuthFailure) -> [String] {

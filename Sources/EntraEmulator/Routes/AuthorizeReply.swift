@@ -20,8 +20,7 @@ struct AuthorizeReply: Sendable {
     func success(code: String, user: User) -> Response {
         var fields = ["code": code]
         if wantsClientInfo {
-            let info = #"{"uid":"\#(user.objectID)","utid":"\#(user.homeTenantID)"}"#
-            fields["client_info"] = base64URL(info.utf8)
+            fields["client_info"] = user.clientInfo(policy: nil)
         }
         return response(fields)
     }

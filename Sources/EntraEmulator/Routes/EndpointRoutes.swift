@@ -10,7 +10,7 @@ struct EndpointRoutes: Sendable {
         let fault = state.update { contents in
             contents.counts.arrived(
                 request.counter, clientID: request.clientID, fingerprint: Self.fingerprint(request))
-            contents.recorded.append(RecordedRequest(request))
+            contents.record(request)
             return contents.takeFault(for: request)
         }
         defer { state.update { $0.counts.left(request.counter) } }

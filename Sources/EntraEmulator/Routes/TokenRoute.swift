@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTPTypes
 internal import Hummingbird
 
 /// `POST …/token`: codes, refresh tokens and device codes become tokens.
@@ -7,6 +8,7 @@ struct TokenRoute: Sendable {
     let key: SigningKey
 
     func respond(to request: EmulatorRequest) async throws -> Response {
+        guard request.method == .post else { throw OAuthFailure.notPosted }
         _ = try request.parameters.required("grant_type")
         guard let grant = request.grant else { throw OAuthFailure.unsupportedGrant }
         let (order, mint) = try redeem(grant, request)

@@ -12,13 +12,21 @@ struct SigningKey: Sendable {
     /// Made once for a process: making one takes longer than a test should.
     private static let material = Result { try _RSA.Signing.PrivateKey(keySize: .bits2048) }
 
+    /// The same claims always give the same text.
+    private static let encoder: JSONEncoder = {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }()
+
     init() async throws {
         let key = try Self.material.get()
         let primitives = try key.publicKey.getKeyPrimitives()
         keyID = base64URL(SHA256.hash(data: primitives.modulus).prefix(20))
         keys = await JWTKeyCollection().add(
             rsa: try Insecure.RSA.PrivateKey(backing: key), digestAlgorithm: .sha256,
-            kid: JWKIdentifier(string: keyID))
+            kid: JWKIdentifier(string: keyID),
+            serializer: DefaultJWTSerializer(jsonEncoder: Self.encoder))
         publicKey = [
             "kty": "RSA", "use": "sig", "alg": "RS256", "kid": .string(keyID), "x5t": .string(keyID),
             "n": .string(base64URL(primitives.modulus)), "e": .string(base64URL(primitives.publicExponent)),

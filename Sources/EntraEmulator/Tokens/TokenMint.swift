@@ -38,14 +38,6 @@ struct TokenMint: Sendable {
         return try await key.sign(JSON.object(claims).withoutNulls)
     }
 
-    /// `client_info`: who the user is in the home tenant. B2C makes each user flow an account of its own.
-    func clientInfo(_ order: TokenOrder) throws -> String {
-        let uid = order.user.objectID + (authority.policy.map { "-" + $0.lowercased() } ?? "")
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
-        return base64URL(try encoder.encode(["uid": uid, "utid": order.user.homeTenantID]))
-    }
-
     private func commonClaims(_ order: TokenOrder) -> [String: JSON] {
         let issuedAt = Int(order.issuedAt.timeIntervalSince1970)
         let claims: [String: JSON] = [
