@@ -1,0 +1,39 @@
+internal import Synchronization
+public import TokenModel
+internal import TokenWire
+
+/// The requests that the compat modules' synchronous methods need, such as `MSALPublicClientApplication.allAccounts()`.
+///
+/// They block the calling thread until the agent answers (microseconds, for what the cache knows) or the client's
+/// timeout passes. From async code, use the async methods.
+extension AgentClient {
+    /// `listAccounts(_:)`, blocking.
+    public func listAccountsAndWait(_ request: ListAccounts) throws(TokenError) -> [Account] {
+        var (accounts, page) = ([Account](), request)
+        repeat {
+            guard case .listAccounts(let reply) = try wait(.listAccounts(page)) else { throw Self.misfit }
+            accounts += reply.accounts
+            page.after = reply.next
+        } while page.after != nil
+        return accounts
+    }
+
+    /// `removeAccount(_:)`, blocking.
+    public func removeAccountAndWait(_ request: RemoveAccount) throws(TokenError) -> RemoveAccount.Reply {
+        guard case .removeAccount(let reply) = try wait(.removeAccount(request)) else { throw Self.misfit }
+        return reply
+    }
+
+    private static let misfit = TokenError(.malformedMessage, "the agent's reply does not fit the request")
+}
+
+/// Carries a call's outcome from the reading thread to the waiting one.
+final class OutcomeBox: Sendable {
+    private let outcome = Mutex<AgentConnection.Outcome?>(nil)
+
+    func fill(_ value: AgentConnection.Outcome) { outcome.withLock { $0 = value } }
+
+    func take() -> AgentConnection.Outcome {
+        outcome.withLock { $0 } ?? .failure(TokenError(.internalError, "a call ended without an outcome"))
+    }
+}

@@ -1,0 +1,57 @@
+public import TokenModel
+
+extension AgentClient {
+    /// A whole interactive sign-in: opens the page, waits for the person, returns the token.
+    ///
+    /// Cancelling the calling task cancels the sign-in.
+    ///
+    /// - Throws: `userCanceled` (-51700) or `sessionCanceled` (-51701) when it was given up, `accessDenied` (-51416),
+    ///   `mismatchedAccount` (-51117), `authorizationFailed` (-51440) when no browser could be opened.
+    public func signIn(
+        _ request: BeginInteractive, presenter: SignInPresenter = SignInPresenter()
+    ) async throws(TokenError) -> TokenResult {
+        switch presenter.way {
+        case .deviceCode: try await signInByCode(request, presenter)
+        case .automatic where presenter.browserCommands.isEmpty: try await signInByCode(request, presenter)
+        case .automatic, .browser: try await signInByBrowser(request, presenter)
+        }
+    }
+
+    private func signInByBrowser(
+        _ request: BeginInteractive, _ presenter: SignInPresenter
+    ) async throws(TokenError) -> TokenResult {
+        let begun = try await beginInteractive(request)
+        do throws(TokenError) {
+            // A browser that fails ends the wait at once, instead of leaving the person before nothing.
+            let browser = Browser(commands: presenter.browserCommands)
+            try browser.open(begun.authorizationURL) { reason in
+                Task { try? await self.cancelInteraction(CancelInteraction(sessionID: begun.sessionID)) }
+                StandardError.write("\(reason)\n")
+            }
+            return try await completeInteractive(
+                CompleteInteractive(sessionID: begun.sessionID), limit: .seconds(begun.expiresIn + 60))
+        } catch {
+            await giveUp(begun.sessionID)
+            throw error
+        }
+    }
+
+    private func signInByCode(
+        _ request: BeginInteractive, _ presenter: SignInPresenter
+    ) async throws(TokenError) -> TokenResult {
+        let begun = try await beginDeviceCode(BeginDeviceCode(parameters: request.parameters))
+        presenter.showDeviceCode(begun)
+        do throws(TokenError) {
+            return try await completeDeviceCode(
+                CompleteDeviceCode(sessionID: begun.sessionID), limit: .seconds(begun.expiresIn + 60))
+        } catch {
+            await giveUp(begun.sessionID)
+            throw error
+        }
+    }
+
+    /// Frees the agent's listener; runs on a task of its own because the caller's may be cancelled already.
+    private func giveUp(_ sessionID: String) async {
+        await Task { try? await cancelInteraction(CancelInteraction(sessionID: sessionID)) }.value
+    }
+}

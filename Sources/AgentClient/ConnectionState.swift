@@ -1,0 +1,139 @@
+internal import TokenModel
+internal import TokenWire
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// A call that waits for its reply.
+struct PendingCall: Sendable {
+    var frame: [UInt8]
+    var deadline: MonotonicTime
+    var isRepeatable: Bool
+    var timesSent = 0
+    var deliver: @Sendable (AgentConnection.Outcome) -> Void
+}
+
+/// What callers and the reading thread share, behind one lock. It does no more under it than a write that cannot block.
+struct ConnectionState {
+    private(set) var calls: [UInt64: PendingCall] = [:]
+    private var abandonedEarly: Set<UInt64> = []
+    private var lastID: UInt64 = 0
+    private var isClosed = false
+    private var hasThread = false
+    private var socket: Int32?
+    private var wake: Int32?
+    private var outbox: [UInt8] = []
+    private var armed = MonotonicTime.distantFuture
+
+    enum Added {
+        case sent(wake: Int32?)
+        case needsThread
+        case cancelled
+        case closed
+    }
+
+    mutating func reserveID() -> UInt64 {
+        lastID += 1
+        return lastID
+    }
+
+    /// Registers a call and, on an open connection, writes its frame from the caller's own thread.
+    mutating func add(_ call: PendingCall, id: UInt64) -> Added {
+        guard abandonedEarly.remove(id) == nil else { return .cancelled }
+        guard !isClosed else { return .closed }
+        calls[id] = call
+        guard hasThread else {
+            hasThread = true
+            return .needsThread
+        }
+        guard socket != nil else { return .sent(wake: nil) }
+        transmit(id)
+        // The reader wakes by itself unless it has to wait for room, or for a deadline earlier than the one it knows.
+        return .sent(wake: outbox.isEmpty && call.deadline >= armed ? nil : wake)
+    }
+
+    mutating func abandon(_ id: UInt64) -> PendingCall? {
+        if let call = calls.removeValue(forKey: id) { return call }
+        abandonedEarly.insert(id)
+        return nil
+    }
+
+    mutating func close() -> ([PendingCall], wake: Int32?) {
+        isClosed = true
+        defer { calls.removeAll() }
+        return (Array(calls.values), wake)
+    }
+
+    // MARK: For the reading thread
+
+    var wantsConnection: Bool { !isClosed && !calls.isEmpty }
+    var hasOutput: Bool { !outbox.isEmpty }
+    var isOpen: Bool { !isClosed }
+
+    /// The connection is there: send what waits for it, oldest first.
+    mutating func opened(socket: Int32, wake: Int32, greeting: [UInt8]) {
+        self.socket = socket
+        self.wake = wake
+        outbox = greeting
+        for id in calls.keys.sorted() { transmit(id) }
+    }
+
+    /// Nothing may be written any more.
+    mutating func disconnected() {
+        socket = nil
+        wake = nil
+        outbox.removeAll()
+    }
+
+    /// The connection is gone. Calls that may not be sent again end here; the others wait for the next connection.
+    mutating func broke() -> [PendingCall] {
+        let ended = calls.filter { $0.value.timesSent > ($0.value.isRepeatable ? 1 : 0) }
+        for id in ended.keys { calls.removeValue(forKey: id) }
+        if !wantsConnection { hasThread = false }
+        return Array(ended.values)
+    }
+
+    /// No connection can be had: every call ends.
+    mutating func gaveUp() -> [PendingCall] {
+        hasThread = false
+        defer { calls.removeAll() }
+        return Array(calls.values)
+    }
+
+    mutating func take(_ id: UInt64) -> PendingCall? { calls.removeValue(forKey: id) }
+
+    mutating func expire(at now: MonotonicTime) -> [PendingCall] {
+        let expired = calls.filter { $0.value.deadline <= now }
+        for id in expired.keys { calls.removeValue(forKey: id) }
+        return Array(expired.values)
+    }
+
+    /// The moment the reader has to look at deadlines again.
+    mutating func arm() -> MonotonicTime {
+        armed = calls.values.map(\.deadline).min() ?? .distantFuture
+        return armed
+    }
+
+    mutating func flush() {
+        guard let socket, !outbox.isEmpty else { return }
+        let sent = outbox.withUnsafeBytes { send(socket, $0.baseAddress, $0.count, Self.sendFlags) }
+        if sent > 0 { outbox.removeFirst(sent) }
+    }
+
+    private mutating func transmit(_ id: UInt64) {
+        guard let frame = calls[id]?.frame else { return }
+        calls[id]?.timesSent += 1
+        outbox += frame
+        flush()
+    }
+
+    #if os(Linux)
+        // A library must not change the app's signal disposition, so SIGPIPE is declined call by call.
+        private static let sendFlags = Int32(MSG_NOSIGNAL)
+    #else
+        private static let sendFlags: Int32 = 0
+    #endif
+}

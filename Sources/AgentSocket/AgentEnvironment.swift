@@ -1,0 +1,79 @@
+internal import TokenModel
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// What the environment says about where things are: the one place in the libraries that reads it.
+package struct AgentEnvironment: Sendable {
+    private let variables: [String: String]
+    private let userID: UInt32
+
+    package init(variables: [String: String], userID: UInt32) {
+        self.variables = variables
+        self.userID = userID
+    }
+
+    /// This process's environment, as it is now.
+    package static var current: AgentEnvironment {
+        let names = [
+            "SSO_AGENT_SOCK", "SSO_AGENT_STATE_DIR", "SSO_AGENT_CONFIG", "XDG_RUNTIME_DIR", "XDG_STATE_HOME",
+            "XDG_CONFIG_HOME", "HOME", "TMPDIR", "BROWSER", "DISPLAY", "WAYLAND_DISPLAY",
+        ]
+        var variables: [String: String] = [:]
+        for name in names {
+            if let value = getenv(name) { variables[name] = String(cString: value) }
+        }
+        return AgentEnvironment(variables: variables, userID: geteuid())
+    }
+
+    /// `$SSO_AGENT_SOCK`, else `$XDG_RUNTIME_DIR/sso-agent/agent.sock`, else a folder of the user's own under `$TMPDIR`.
+    package var socketPath: String {
+        if let path = value("SSO_AGENT_SOCK") { return path }
+        if let runtime = value("XDG_RUNTIME_DIR") { return "\(runtime)/sso-agent/agent.sock" }
+        return "\(value("TMPDIR") ?? "/tmp")/sso-agent-\(userID)/agent.sock"
+    }
+
+    /// `$SSO_AGENT_STATE_DIR`, else `$XDG_STATE_HOME/sso-agent`, else `~/.local/state/sso-agent`.
+    package var stateDirectory: String {
+        if let directory = value("SSO_AGENT_STATE_DIR") { return directory }
+        return "\(value("XDG_STATE_HOME") ?? "\(home)/.local/state")/sso-agent"
+    }
+
+    /// `$SSO_AGENT_CONFIG`, else `$XDG_CONFIG_HOME/sso-agent/config.toml`, else the same under `~/.config`.
+    package var configFile: String {
+        if let file = value("SSO_AGENT_CONFIG") { return file }
+        return "\(value("XDG_CONFIG_HOME") ?? "\(home)/.config")/sso-agent/config.toml"
+    }
+
+    /// Whether the configuration file was named on purpose, so that its absence is an error.
+    package var namesConfigFile: Bool { value("SSO_AGENT_CONFIG") != nil }
+
+    /// The commands to open a web page with, best first: `$BROWSER`, a colon-separated list in which `%s` stands for the URL.
+    package var browserCommands: [String] {
+        guard let commands = value("BROWSER") else { return hasDisplay ? [Self.systemOpener] : [] }
+        return commands.split(separator: ":").map(String.init)
+    }
+
+    private var hasDisplay: Bool {
+        #if os(macOS)
+            true
+        #else
+            value("DISPLAY") != nil || value("WAYLAND_DISPLAY") != nil
+        #endif
+    }
+
+    private static var systemOpener: String {
+        #if os(macOS)
+            "open"
+        #else
+            "xdg-open"
+        #endif
+    }
+
+    private var home: String { value("HOME") ?? "/nonexistent" }
+
+    private func value(_ name: String) -> String? { variables[name]?.trimmedNonEmpty }
+}

@@ -1,1 +1,0 @@
-int cagentsystem_placeholder;
