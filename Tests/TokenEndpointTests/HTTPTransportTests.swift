@@ -141,6 +141,7 @@ internal import TokenModel
             #expect(error.code == .networkUnavailable)
             #expect(error.details.networkErrorCode == -1200)
             #expect(error.message.contains("network.ca_file"))
+            #expect(error.message.contains("certificate is not trusted"))
             #expect(fixture.server.received.isEmpty)
         }
     }
