@@ -1,5 +1,8 @@
+internal import AgentClient
 package import EntraEmulator
 internal import Foundation
+internal import Testing
+package import TokenModel
 
 /// The agent's executable in a folder of its own, and the emulator to sign in to.
 package struct AgentProcessFixture {
@@ -56,4 +59,22 @@ package final class RunningAgent {
     deinit { if process.process.isRunning { process.killHard() } }
 
     package var processID: Int32 { process.process.processIdentifier }
+}
+
+/// The requests that most tests of a process make.
+extension AgentProcessFixture {
+    package func parameters(scopes: [String] = ["User.Read"]) throws -> TokenParameters {
+        TokenParameters(
+            clientID: try #require(ClientID("app-1")), authority: try Authority("\(emulator.url)/common"),
+            scopes: ScopeSet(scopes))
+    }
+
+    /// A whole sign-in, the browser's part included.
+    @discardableResult
+    package func signIn(_ username: String, _ parameters: TokenParameters) async throws -> TokenResult {
+        let agent = AgentClient(socketPath: socketPath)
+        let presenter = SignInPresenter(way: .browser, browserCommands: ["curl -sSL -o /dev/null %s"])
+        return try await agent.signIn(
+            BeginInteractive(parameters: parameters, loginHint: username), presenter: presenter)
+    }
 }

@@ -29,17 +29,14 @@ internal import Testing
     }
 
     @Test(arguments: names)
-    func hasARouteInTheAgent(name: String) {
-        // Until the agent is there. Then this becomes a requirement.
-        guard let router = PackageTree.text("Sources/TokenAgent/RequestRouter.swift") else { return }
+    func hasARouteInTheAgent(name: String) throws {
+        let router = try #require(PackageTree.text("Sources/TokenAgent/RequestRouter.swift"))
         #expect(Self.mentions("case .\(Self.camel(name))", in: router))
     }
 
     @Test(arguments: names)
     func isSentByTheSDK(name: String) {
         let files = PackageTree.swiftFiles("Sources/AgentClient")
-        // Until the SDK is there. Then this becomes a requirement.
-        guard files.count > 1 else { return }
         #expect(files.contains { Self.mentions(".\(Self.camel(name))", in: $0.text) })
     }
 
