@@ -31,7 +31,8 @@ internal import Testing
             "FoundationNetworking",
             "TokenModel",
         ],
-        "ADAL": ["ADALCompat"],
+        // ADAL's own module brought URLSession with it, which is a module of its own here.
+        "ADAL": ["ADALCompat", "FoundationNetworking"],
         "TokenCache": [
             "TokenModel",
             "TokenStore",

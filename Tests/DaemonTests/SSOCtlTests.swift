@@ -124,7 +124,7 @@ internal import Testing
             #expect((alone["checks"] as? [[String: Any]])?.first?["ok"] as? Bool == false)
             let agent = try await f.agent()
             let checks = try #require(
-                json(f, ["doctor", "--authority", "\(f.emulator.url)/common"])["checks"] as? [[String: Any]])
+                await json(f, ["doctor", "--authority", "\(f.emulator.url)/common"])["checks"] as? [[String: Any]])
             #expect(checks.allSatisfy { $0["ok"] as? Bool == true })
             let names = checks.compactMap { $0["name"] as? String }
             for name in ["socket", "socket folder", "state folder", "key", "clock", "token endpoint"] {
