@@ -31,7 +31,7 @@ wait_for() { # wait_for FILE TEXT: until the file of a program just started has 
 }
 
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
-show() { printf '  $ %s\n' "$*"; }
+show() { printf '  $ %s\n' "$*" | sed "s|${app:-/}|APP|; s|${url:-//}/common|AUTHORITY|"; }
 field() { sed -n "s/^$1: //p"; }
 run() { # run PROGRAM ARGS…: shows the command, and its output indented; fails as the program does
     program=$1
@@ -62,6 +62,7 @@ run ssoctl status
 app=11111111-2222-4333-8444-555555555555
 authority=$url/common
 modern="--client-id $app --authority $authority"
+printf '  APP is %s, AUTHORITY is %s\n' "$app" "$authority"
 legacy="--client-id $app --authority $authority --resource https://graph.microsoft.com"
 
 say "S1  Alice signs in to the MSAL app; the ADAL app, given her name, gets its token silently"

@@ -74,7 +74,8 @@ internal import TokenModel
         let failure = try #require(throws: TokenError.self) { try TokenResponse(response, to: .sample(.common)) }
         #expect(failure.code == .serverInvalidResponse)
         try await EndpointFixture.with(EndpointFixture.token(.json(body))) { fixture in
-            #expect(try await fixture.endpoint.redeem(.sample(fixture.authority)).homeAccountID == nil)
+            let taken = try await fixture.endpoint.redeem(.sample(fixture.authority))
+            #expect(taken.homeAccountID == nil)
         }
     }
 
