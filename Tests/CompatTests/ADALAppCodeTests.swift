@@ -140,7 +140,8 @@ internal import Testing
     }
 
     @Test func tellsTheLoggersCallbackWhatFailedAndNamesNobody() async throws {
-        let (context, lines) = (try context(), Mutex<[String]>([]))
+        let context = try context()
+        let lines = Mutex<[String]>([])
         let id = try #require(context.correlationId?.uuidString.lowercased())
         ADLogger.setLoggerCallback { level, message, containsPii in
             // Other tests log at the same time.
