@@ -31,7 +31,11 @@ internal import Testing
             "FoundationNetworking",
             "TokenModel",
         ],
-        "ADAL": ["ADALCompat"],
+        "ADAL": [
+            "ADALCompat",
+            // Re-exported: on Apple's systems `import ADAL` brings URLSession, as a part of Foundation.
+            "FoundationNetworking",
+        ],
         "TokenCache": [
             "TokenModel",
             "TokenStore",
