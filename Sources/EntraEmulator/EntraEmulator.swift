@@ -16,7 +16,7 @@ package struct EntraEmulator: Sendable {
 
     /// Starts an emulator; it accepts connections when this returns.
     ///
-    /// - Throws: ``EmulatorError`` when it cannot listen, or an error of the TLS files.
+    /// - Throws: why it cannot listen, or cannot use its TLS files.
     package static func start(_ options: EmulatorOptions = EmulatorOptions()) async throws -> EntraEmulator {
         try await start(options, stopsOnSignals: false)
     }
@@ -24,7 +24,12 @@ package struct EntraEmulator: Sendable {
     /// Runs until SIGTERM or SIGINT.
     package static func serve(_ options: EmulatorOptions, whenReady: (EntraEmulator) throws -> Void) async throws {
         let emulator = try await start(options, stopsOnSignals: true)
-        try whenReady(emulator)
+        do {
+            try whenReady(emulator)
+        } catch {
+            await emulator.stop()
+            throw error
+        }
         try await emulator.running.value
     }
 
@@ -36,7 +41,7 @@ package struct EntraEmulator: Sendable {
 
     private static func start(_ options: EmulatorOptions, stopsOnSignals: Bool) async throws -> EntraEmulator {
         let state = EmulatorState(options)
-        let (ports, listening) = AsyncThrowingStream<Int, any Error>.makeStream()
+        let (urls, listening) = AsyncThrowingStream<String, any Error>.makeStream()
         let application = try await EmulatorApplication.make(state) { listening.yield($0) }
         let services = ServiceGroup(
             configuration: ServiceGroupConfiguration(
@@ -52,22 +57,8 @@ package struct EntraEmulator: Sendable {
                 throw error
             }
         }
-        for try await port in ports {
-            let url = "\(options.tls == nil ? "http" : "https")://127.0.0.1:\(port)"
-            state.update { $0.baseURL = url }
-            return EntraEmulator(
-                url: url, control: EmulatorControl(state: state), services: services, running: running)
-        }
-        throw EmulatorError.stoppedBeforeListening
-    }
-}
-
-/// Ends all waiting when the emulator is told to stop. Services stop last one first, so this comes before the server.
-private struct WaitEnder: Service {
-    let state: EmulatorState
-
-    func run() async throws {
-        try await gracefulShutdown()
-        state.stopWaiting()
+        var listened = urls.makeAsyncIterator()
+        guard let url = try await listened.next() else { throw EmulatorError.stoppedBeforeListening }
+        return EntraEmulator(url: url, control: EmulatorControl(state: state), services: services, running: running)
     }
 }

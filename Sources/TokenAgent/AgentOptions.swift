@@ -35,8 +35,3 @@ package struct AgentOptions: Sendable {
         self.logger = logger
     }
 }
-
-/// What this agent is called in `status` and `--version`.
-package enum AgentVersion {
-    package static let text = "0.1.0"
-}

@@ -12,13 +12,13 @@ internal import TokenWire
 extension CacheOwner {
     /// What `hello` is answered with.
     static let greeting = Hello.Reply(
-        protocolVersion: WireLimits.protocolVersion, agentVersion: AgentVersion.text, requests: Request.numbers)
+        protocolVersion: WireLimits.protocolVersion, agentVersion: ProductVersion.text, requests: Request.numbers)
 
     func status() -> Answer<AgentStatus> {
         .now(
             .success(
                 AgentStatus(
-                    processID: getpid(), version: AgentVersion.text, protocolVersion: WireLimits.protocolVersion,
+                    processID: getpid(), version: ProductVersion.text, protocolVersion: WireLimits.protocolVersion,
                     socketPath: options.socketPath, stateDirectory: options.stateDirectory,
                     uptimeSeconds: max(options.now() - startedAt, 0), accounts: Int64(cache.accountCount))))
     }

@@ -4,9 +4,6 @@ internal import TokenModel
 
 /// A request to an authority: a form to post, or nothing to get.
 struct HTTPRequest: Sendable {
-    /// The version of this package, as authorities see it.
-    static let productVersion = "1.0.0"
-
     let url: String
     let form: FormParameters?
     let correlationID: CorrelationID?
@@ -24,7 +21,7 @@ struct HTTPRequest: Sendable {
         var request = HTTPClientRequest(url: url)
         request.headers.add(name: "Accept", value: "application/json")
         request.headers.add(name: "x-client-SKU", value: "sso-agent")
-        request.headers.add(name: "x-client-Ver", value: Self.productVersion)
+        request.headers.add(name: "x-client-Ver", value: ProductVersion.text)
         if let correlationID {
             request.headers.add(name: "client-request-id", value: correlationID.description)
             request.headers.add(name: "return-client-request-id", value: "true")

@@ -36,7 +36,7 @@ extension TokenError {
         case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
             self.init(
                 network: NetworkErrorCode.tlsFailure,
-                "no trusted connection to \(endpoint): \(error); if a certificate authority of your own stands behind it, "
+                "no trusted connection to \(endpoint): \(Self.reason(tls: error)); if a certificate authority of your own stands behind it, "
                     + "name its file in network.ca_file or SSL_CERT_FILE")
         case ChannelError.connectTimeout:
             self = .timedOut(reaching: endpoint)
@@ -78,6 +78,18 @@ extension TokenError {
         var details = Details()
         details.networkErrorCode = code
         self.init(.networkUnavailable, UntrustedText.clean(message), details: details)
+    }
+
+    /// NIOSSL's own words hold the paths of the machine that built it.
+    private static func reason(tls error: any Error) -> String {
+        switch error {
+        case let error as NIOSSLExtraError where error == .failedToValidateHostname:
+            "its certificate is for another host"
+        case _ where "\(error)".contains("CERTIFICATE_VERIFY_FAILED"):
+            "its certificate is not trusted"
+        default:
+            "the TLS handshake failed"
+        }
     }
 
     private static func networkCode(errno: CInt) -> Int32 {

@@ -10,8 +10,8 @@ extension TokenResponse {
         guard tokenType.lowercased() == "bearer" else {
             throw response.invalid("holds a token that is not a bearer token")
         }
-        // Entra answers every request for `client_info`; without it nobody would know whose tokens these are.
-        if request.authority.kind == .entra, request.version == .v2, homeAccountID == nil {
+        // Microsoft's clouds answer every request for `client_info`; elsewhere the ID token's subject can stand in for it.
+        if request.version == .v2, homeAccountID == nil, CloudDirectory().knows(request.authority.environment) {
             throw response.invalid("holds no usable client_info")
         }
     }

@@ -18,7 +18,7 @@ struct SSOAgent: AsyncParsableCommand {
 
             Environment: SSO_AGENT_SOCK, SSO_AGENT_STATE_DIR, SSO_AGENT_CONFIG, HTTPS_PROXY, NO_PROXY, SSL_CERT_FILE.
             """,
-        version: AgentVersion.text)
+        version: ProductVersion.text)
 
     @Option(name: .customLong("socket"), help: "The socket to listen on.")
     var socketPath: String?

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import TokenModel
 
 /// The command line: one file for each command.
 @main
@@ -13,6 +14,6 @@ struct SSOCtl: AsyncParsableCommand {
 
             Environment: SSO_AGENT_SOCK names the agent's socket, BROWSER the browser for sign-in.
             """,
-        version: "0.1.0",
+        version: ProductVersion.text,
         subcommands: [Status.self, Accounts.self, SignIn.self, Token.self, SignOut.self, Doctor.self])
 }

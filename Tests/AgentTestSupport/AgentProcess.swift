@@ -11,8 +11,17 @@ package enum Executable {
     package static func url(_ name: String) -> URL { folder.appendingPathComponent(name) }
 }
 
+/// Runs blocking work on a thread of its own: the emulator and the tests share the few threads of Swift's pool.
+func offPool<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+    await withCheckedContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(returning: work()) }
+    }
+}
+
 /// A process that a test started, with what it printed.
-package final class TestProcess {
+///
+/// Unchecked because Foundation's `Process` and `Pipe` are not marked; a test uses one from one task at a time.
+package final class TestProcess: @unchecked Sendable {
     package let process = Process()
     private let output = Pipe()
     private let errors = Pipe()
@@ -31,10 +40,10 @@ package final class TestProcess {
 
     /// Waits until it prints a line that contains `text` on standard error; returns everything it printed up to then.
     @discardableResult
-    package func waitForError(_ text: String) throws -> String {
+    package func waitForError(_ text: String) async throws -> String {
         var printed = ""
         while !printed.contains(text) {
-            let data = errors.fileHandleForReading.availableData
+            let data = await offPool { self.errors.fileHandleForReading.availableData }
             guard !data.isEmpty else { throw Ended(printed: printed) }
             printed += String(decoding: data, as: UTF8.self)
         }
@@ -42,11 +51,15 @@ package final class TestProcess {
     }
 
     /// Waits for its end and returns everything it printed since the last wait.
-    package func finish() -> (status: Int32, output: String, errors: String) {
-        let out = output.fileHandleForReading.readDataToEndOfFile()
-        let err = errors.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: out, as: UTF8.self), String(decoding: err, as: UTF8.self))
+    package func finish() async -> (status: Int32, output: String, errors: String) {
+        async let out = offPool { self.output.fileHandleForReading.readDataToEndOfFile() }
+        async let err = offPool { self.errors.fileHandleForReading.readDataToEndOfFile() }
+        let printed = await (out, err)
+        await offPool { self.process.waitUntilExit() }
+        return (
+            process.terminationStatus, String(decoding: printed.0, as: UTF8.self),
+            String(decoding: printed.1, as: UTF8.self)
+        )
     }
 
     /// Ends it with no chance to tidy up.

@@ -36,17 +36,17 @@ package struct AgentProcessFixture {
     }
 
     /// An agent that answers; it is killed when the test is done with it, if it still runs.
-    package func agent(_ arguments: [String] = []) throws -> RunningAgent {
+    package func agent(_ arguments: [String] = []) async throws -> RunningAgent {
         let process = try TestProcess("sso-agent", ["--allow-loopback-http"] + arguments, environment: environment)
-        try process.waitForError("listening on \(socketPath)")
+        try await process.waitForError("listening on \(socketPath)")
         return RunningAgent(process)
     }
 
     /// Runs a program to its end.
-    package func run(_ executable: String, _ arguments: [String]) throws -> (
-        status: Int32, output: String, errors: String
-    ) {
-        try TestProcess(executable, arguments, environment: environment).finish()
+    package func run(
+        _ executable: String, _ arguments: [String]
+    ) async throws -> (status: Int32, output: String, errors: String) {
+        try await TestProcess(executable, arguments, environment: environment).finish()
     }
 }
 

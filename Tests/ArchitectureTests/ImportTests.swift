@@ -31,11 +31,8 @@ internal import Testing
             "FoundationNetworking",
             "TokenModel",
         ],
-        "ADAL": [
-            "ADALCompat",
-            // Re-exported: on Apple's systems `import ADAL` brings URLSession, as a part of Foundation.
-            "FoundationNetworking",
-        ],
+        // ADAL's own module brought URLSession with it, which is a module of its own here.
+        "ADAL": ["ADALCompat", "FoundationNetworking"],
         "TokenCache": [
             "TokenModel",
             "TokenStore",

@@ -10,7 +10,7 @@ internal import TokenWire
 @Suite(.timeLimit(.minutes(3))) struct AgentProcessTests {
     @Test func keepsItsSocketAndStoreToItself() async throws {
         try await AgentProcessFixture.with { f in
-            let agent = try f.agent()
+            let agent = try await f.agent()
             #expect(try TemporaryFolder.mode(of: f.folder.file("run")) == 0o700)
             #expect(try TemporaryFolder.mode(of: f.socketPath) == 0o600)
             #expect(try TemporaryFolder.mode(of: f.folder.file("state")) == 0o700)
@@ -21,11 +21,11 @@ internal import TokenWire
 
     @Test func stillHasEveryTokenAfterBeingKilled() async throws {
         try await AgentProcessFixture.with { f in
-            let first = try f.agent()
+            let first = try await f.agent()
             let parameters = try f.parameters()
             let signedIn = try await f.signIn("alice@contoso.com", parameters)
             first.process.killHard()
-            let second = try f.agent()
+            let second = try await f.agent()
             let client = AgentClient(socketPath: f.socketPath)
             let cached = try await client.acquireTokenSilent(
                 AcquireTokenSilent(parameters: parameters, account: signedIn.account.reference))
@@ -40,7 +40,7 @@ internal import TokenWire
 
     @Test func keepsARotatedRefreshTokenThatAnAppWasToldAboutWhenKilledRightAfter() async throws {
         try await AgentProcessFixture.with { f in
-            var agent = try f.agent()
+            var agent = try await f.agent()
             let parameters = try f.parameters()
             let reference = try await f.signIn("alice@contoso.com", parameters).account.reference
             for _ in 0..<5 {
@@ -49,7 +49,7 @@ internal import TokenWire
                     AcquireTokenSilent(parameters: parameters, account: reference, forceRefresh: true))
                 #expect(!renewed.isFromCache)
                 agent.process.killHard()
-                agent = try f.agent()
+                agent = try await f.agent()
             }
             #expect(f.emulator.control.counts.reusedRefreshTokens == 0)
         }
@@ -57,8 +57,8 @@ internal import TokenWire
 
     @Test func refusesToStartTwiceOnOneSocket() async throws {
         try await AgentProcessFixture.with { f in
-            let first = try f.agent()
-            let second = try f.run("sso-agent", [])
+            let first = try await f.agent()
+            let second = try await f.run("sso-agent", [])
             #expect(second.status == 1)
             #expect(second.errors.contains("process \(first.processID)"))
             _ = try await AgentClient(socketPath: f.socketPath).status()
@@ -67,17 +67,17 @@ internal import TokenWire
 
     @Test func takesThePlaceOfASocketThatAKilledAgentLeft() async throws {
         try await AgentProcessFixture.with { f in
-            let first = try f.agent()
+            let first = try await f.agent()
             first.process.killHard()
             #expect(FileManager.default.fileExists(atPath: f.socketPath))
-            let second = try f.agent()
+            let second = try await f.agent()
             #expect(try await AgentClient(socketPath: f.socketPath).status().processID == second.processID)
         }
     }
 
     @Test func finishesRepliesInHandWhenToldToStop() async throws {
         try await AgentProcessFixture.with { f in
-            let agent = try f.agent()
+            let agent = try await f.agent()
             let parameters = try f.parameters()
             let reference = try await f.signIn("alice@contoso.com", parameters).account.reference
             f.emulator.control.inject(.hold(grant: .refreshToken))
@@ -93,7 +93,7 @@ internal import TokenWire
             await peerGone.value
             f.emulator.control.release()
             #expect(try await renewal.value.isFromCache == false)
-            #expect(agent.process.finish().status == 0)
+            #expect(await agent.process.finish().status == 0)
         }
     }
 
@@ -102,7 +102,7 @@ internal import TokenWire
             let folder = f.folder.file("run")
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
             try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder)
-            let refused = try f.run("sso-agent", [])
+            let refused = try await f.run("sso-agent", [])
             #expect(refused.status == 1)
             #expect(refused.errors.contains("chmod 0700"))
         }
@@ -111,7 +111,7 @@ internal import TokenWire
     @Test func refusesPlainHTTPUnlessToldOtherwise() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try TestProcess("sso-agent", environment: f.environment)
-            try agent.waitForError("listening on")
+            try await agent.waitForError("listening on")
             defer { agent.killHard() }
             let parameters = try f.parameters()
             let failure = await #expect(throws: TokenError.self) {
@@ -127,11 +127,11 @@ internal import TokenWire
         // Only root can become somebody else; elsewhere PeerPolicy's own test has to do.
         guard geteuid() == 0 else { return }
         try await AgentProcessFixture.with { f in
-            let agent = try f.agent()
+            let agent = try await f.agent()
             for path in [f.folder.path, f.folder.file("run")] { chmod(path, 0o755) }
             chmod(f.socketPath, 0o666)
             let script = """
-                import os, socket, sys
+                pass; import os, socket, sys
                 os.setgid(65534); os.setuid(65534)
                 s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1])
                 try: s.sendall(bytes([0, 0, 0, 4, 8, 1, 0x9a, 1]))
@@ -139,7 +139,7 @@ internal import TokenWire
                 try: sys.exit(0 if s.recv(1) == b"" else 1)
                 except ConnectionError: sys.exit(0)
                 """
-            #expect(try f.run("/usr/bin/env", ["python3", "-c", script, f.socketPath]).status == 0)
+            #expect(try await f.run("/usr/bin/env", ["python3", "-c", script, f.socketPath]).status == 0)
             _ = try await AgentClient(socketPath: f.socketPath).status()
             withExtendedLifetime(agent) {}
         }
@@ -153,17 +153,17 @@ internal import TokenWire
                 ("[network]\nproxy = \"not a url\"\n", "network.proxy"),
             ] {
                 try text.write(toFile: file, atomically: true, encoding: .utf8)
-                let refused = try f.run("sso-agent", ["--config", file])
+                let refused = try await f.run("sso-agent", ["--config", file])
                 #expect(refused.status == 1)
                 #expect(refused.errors.contains(complaint))
             }
-            #expect(try f.run("sso-agent", ["--config", "/nonexistent.toml"]).status == 1)
+            #expect(try await f.run("sso-agent", ["--config", "/nonexistent.toml"]).status == 1)
         }
     }
 
     @Test func writesNoSecretToItsLog() async throws {
         try await AgentProcessFixture.with { f in
-            let agent = try f.agent(["--log-level", "trace"])
+            let agent = try await f.agent(["--log-level", "trace"])
             let parameters = try f.parameters()
             let signedIn = try await f.signIn("alice@contoso.com", parameters)
             let client = AgentClient(socketPath: f.socketPath)
@@ -172,7 +172,7 @@ internal import TokenWire
                 AcquireTokenSilent(
                     parameters: parameters, account: signedIn.account.reference, forceRefresh: true))
             kill(agent.processID, SIGTERM)
-            let log = agent.process.finish().errors
+            let log = await agent.process.finish().errors
             #expect(log.contains("acquire_token_silent"))
             for secret in [signedIn.accessToken.reveal(), signedIn.idToken ?? "?", "alice"] {
                 #expect(!log.contains(secret))

@@ -1,6 +1,7 @@
-@testable internal import EntraEmulator
 internal import Foundation
 internal import Testing
+
+@testable internal import EntraEmulator
 
 @Suite(.timeLimit(.minutes(2))) struct AuthorizationCodeTests {
     /// The example of RFC 7636 appendix B.
@@ -87,6 +88,8 @@ internal import Testing
                 form: ["client_id": "x", "grant_type": "refresh_token", "refresh_token": "made up"],
                 headers: ["client-request-id": correlationID])
             #expect(reply["correlation_id"] == .string(correlationID))
+            #expect(reply.headers["client-request-id"] == correlationID)
+            #expect(reply["trace_id"] == reply.headers["x-ms-request-id"].map(JSON.string))
             #expect(reply.text("error_description")?.hasPrefix("AADSTS70000: ") == true)
             #expect(reply.text("error_description")?.contains("Correlation ID: \(correlationID)") == true)
             #expect(Set(reply.fields.keys).isSuperset(of: ["timestamp", "trace_id", "error", "error_codes"]))

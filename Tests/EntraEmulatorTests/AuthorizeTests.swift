@@ -1,6 +1,7 @@
-@testable internal import EntraEmulator
 internal import Foundation
 internal import Testing
+
+@testable internal import EntraEmulator
 
 @Suite(.timeLimit(.minutes(2))) struct AuthorizeTests {
     static let two = EmulatorOptions(usernames: ["alice@contoso.example", "bob@outlook.com"])
@@ -45,7 +46,10 @@ internal import Testing
     }
 
     @Test(arguments: [
-        (usernames: ["alice@contoso.example", "bob@contoso.example"], hint: "", error: "interaction_required" as String?),
+        (
+            usernames: ["alice@contoso.example", "bob@contoso.example"], hint: "",
+            error: "interaction_required" as String?
+        ),
         ([], "", "login_required"),
         (["alice@contoso.example"], "", nil),
         (["alice@contoso.example", "bob@contoso.example"], "bob@contoso.example", nil),

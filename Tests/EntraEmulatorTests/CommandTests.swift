@@ -1,8 +1,9 @@
-@testable internal import EntraEmulator
 internal import Foundation
 internal import Subprocess
 internal import SystemPackage
 internal import Testing
+
+@testable internal import EntraEmulator
 
 /// The executable: what it prints, and how it ends.
 @Suite(.timeLimit(.minutes(2))) struct CommandTests {
@@ -26,7 +27,9 @@ internal import Testing
         #expect(result.closureResult == 1)
     }
 
-    @Test(arguments: [["--port", "65536"], ["--tls-cert", "only.pem"], ["--tls-cert", "no", "--tls-key", "no"], ["--unknown"]])
+    @Test(arguments: [
+        ["--port", "65536"], ["--tls-cert", "only.pem"], ["--tls-cert", "no", "--tls-key", "no"], ["--unknown"],
+    ])
     func refusesWhatItCannotServe(arguments: [String]) async throws {
         let result = try await run(
             .path(FilePath(Paths.emulator.path)), arguments: Arguments(arguments),

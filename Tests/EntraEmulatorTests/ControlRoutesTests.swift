@@ -1,7 +1,8 @@
-@testable internal import EntraEmulator
 internal import Foundation
 internal import NIOHTTP1
 internal import Testing
+
+@testable internal import EntraEmulator
 
 /// What tests in other processes do over HTTP.
 @Suite(.timeLimit(.minutes(2))) struct ControlRoutesTests {
@@ -78,7 +79,10 @@ internal import Testing
 
     @Test func isNotCountedNorBroken() async throws {
         try await withEmulator { emulator in
-            emulator.control.inject(Fault { $0.drop = true; $0.count = 0 })
+            emulator.control.inject(
+                Fault {
+                    $0.drop = true; $0.count = 0
+                })
             let counts = try await HTTP.get("\(emulator.url)/control/counts")
             #expect(counts.status == 200)
             #expect(try await HTTP.get("\(emulator.url)/control/nothing").status == 404)

@@ -1,5 +1,6 @@
-@testable internal import EntraEmulator
 internal import Testing
+
+@testable internal import EntraEmulator
 
 @Suite(.timeLimit(.minutes(2))) struct CountsTests {
     @Test func countsByGrantEndpointAndApp() async throws {

@@ -1,5 +1,6 @@
-@testable internal import EntraEmulator
 internal import Testing
+
+@testable internal import EntraEmulator
 
 @Suite struct DirectoryTests {
     @Test func followsFromTheSeed() {
@@ -12,7 +13,9 @@ internal import Testing
     @Test(arguments: ["ALICE@contoso.example", "alice@CONTOSO.example"])
     func doesNotMindCase(username: String) {
         let directory = Directory(seed: 1)
-        #expect(directory.user(username: username).homeAccountID == directory.user(username: "alice@contoso.example").homeAccountID)
+        #expect(
+            directory.user(username: username).homeAccountID
+                == directory.user(username: "alice@contoso.example").homeAccountID)
     }
 
     @Test func putsColleaguesInOneTenant() {
@@ -32,12 +35,13 @@ internal import Testing
         #expect(user.isPersonal)
     }
 
-    @Test(arguments: [
-        ("common", nil), ("organizations", nil), ("adfs", nil),
-        ("consumers", "9188040d-6c67-4c5b-b112-36a304b66dad"),
-        ("0F8FAD5B-D9CB-469F-A165-70867728950E", "0f8fad5b-d9cb-469f-a165-70867728950e"),
-        ("Contoso.example", Directory(seed: 1).tenant(domain: "contoso.example").id),
-    ] as [(String, String?)])
+    @Test(
+        arguments: [
+            ("common", nil), ("organizations", nil), ("adfs", nil),
+            ("consumers", "9188040d-6c67-4c5b-b112-36a304b66dad"),
+            ("0F8FAD5B-D9CB-469F-A165-70867728950E", "0f8fad5b-d9cb-469f-a165-70867728950e"),
+            ("Contoso.example", Directory(seed: 1).tenantID(domain: "contoso.example")),
+        ] as [(String, String?)])
     func namesATenantByRealm(realm: String, tenantID: String?) {
         #expect(Directory(seed: 1).tenantID(realm: realm) == tenantID)
     }

@@ -1,6 +1,7 @@
-@testable internal import EntraEmulator
 internal import Foundation
 internal import Testing
+
+@testable internal import EntraEmulator
 
 @Suite(.timeLimit(.minutes(2))) struct FaultTests {
     static let errors: [(error: String, suberror: String?)] = [
@@ -66,7 +67,10 @@ internal import Testing
             emulator.control.inject(Fault { $0.garbage = true })
             let reply = try await App(emulator: emulator).signIn()
             #expect(reply.status == 400)
-            emulator.control.inject(Fault { $0.garbage = true; $0.endpoint = .token })
+            emulator.control.inject(
+                Fault {
+                    $0.garbage = true; $0.endpoint = .token
+                })
             let garbage = try await App(emulator: emulator).signIn()
             #expect(garbage.status == 200)
             #expect(garbage.fields.isEmpty)
@@ -78,7 +82,10 @@ internal import Testing
         try await withEmulator { emulator in
             let app = App(emulator: emulator)
             let token = try await app.signIn().text("refresh_token")
-            emulator.control.inject(Fault { $0.grant = .refreshToken; $0.drop = true; $0.afterEffect = true })
+            emulator.control.inject(
+                Fault {
+                    $0.grant = .refreshToken; $0.drop = true; $0.afterEffect = true
+                })
             await #expect(throws: (any Error).self) { try await app.redeem(refreshToken: token) }
             #expect(try await app.redeem(refreshToken: token)["suberror"] == "bad_token")
         }
@@ -103,7 +110,10 @@ internal import Testing
 
     @Test func failsAHeldRequestWhenTheFaultSaysSo() async throws {
         try await withEmulator { emulator in
-            emulator.control.inject(Fault { $0.hold = true; $0.error = "server_error" })
+            emulator.control.inject(
+                Fault {
+                    $0.hold = true; $0.error = "server_error"
+                })
             async let held = App(emulator: emulator).token(["grant_type": "refresh_token"])
             await emulator.control.waitForHeld(atLeast: 1)
             emulator.control.release()
@@ -124,7 +134,9 @@ internal import Testing
     @Test func deniesAtTheRedirectURI() async throws {
         try await withEmulator { emulator in
             emulator.control.inject(
-                Fault { $0.endpoint = .authorize; $0.error = "access_denied"; $0.suberror = "cancel" })
+                Fault {
+                    $0.endpoint = .authorize; $0.error = "access_denied"; $0.suberror = "cancel"
+                })
             let reply = try await App(emulator: emulator).authorize()
             #expect(reply.status == 302)
             #expect(reply.redirect["error"] == "access_denied")
@@ -153,7 +165,10 @@ internal import Testing
     @Test(arguments: [(1, [503, 302, 302]), (2, [503, 503, 302]), (0, [503, 503, 503])])
     func happensAsOftenAsItSays(count: Int, statuses: [Int]) async throws {
         try await withEmulator { emulator in
-            emulator.control.inject(Fault { $0.status = 503; $0.count = count })
+            emulator.control.inject(
+                Fault {
+                    $0.status = 503; $0.count = count
+                })
             let app = App(emulator: emulator)
             var seen: [Int] = []
             for _ in statuses { seen.append(try await app.authorize().status) }

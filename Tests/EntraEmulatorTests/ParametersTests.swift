@@ -1,5 +1,6 @@
-@testable internal import EntraEmulator
 internal import Testing
+
+@testable internal import EntraEmulator
 
 @Suite struct ParametersTests {
     @Test(arguments: [

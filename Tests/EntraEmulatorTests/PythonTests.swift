@@ -1,8 +1,9 @@
-@testable internal import EntraEmulator
 internal import Foundation
 internal import Subprocess
 internal import SystemPackage
 internal import Testing
+
+@testable internal import EntraEmulator
 
 /// Microsoft's own Python libraries sign in at the emulator: the judge of whether it behaves like the service.
 @Suite(.timeLimit(.minutes(5))) struct PythonTests {
@@ -13,8 +14,8 @@ internal import Testing
         #expect(results["home_account_id"] == .string(alice.homeAccountID))
         #expect(results["interactive"] == msal("alice@contoso.example", alice.homeTenantID))
         #expect(results["refreshed"] == msal("alice@contoso.example", alice.homeTenantID))
-        #expect(results["guest"] == msal("alice@contoso.example", directory.tenant(domain: "fabrikam.example").id))
-        #expect(results["device"] == msal("bob@outlook.com", Tenant.personal.id))
+        #expect(results["guest"] == msal("alice@contoso.example", directory.tenantID(domain: "fabrikam.example")))
+        #expect(results["device"] == msal("bob@outlook.com", PersonalTenant.id))
         #expect(
             results["cached"] == [
                 "error": .null, "username": .null, "tenant_id": .null, "token_source": "cache",

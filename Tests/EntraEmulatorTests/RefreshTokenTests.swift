@@ -1,6 +1,7 @@
-@testable internal import EntraEmulator
 internal import Foundation
 internal import Testing
+
+@testable internal import EntraEmulator
 
 @Suite(.timeLimit(.minutes(2))) struct RefreshTokenTests {
     @Test(arguments: [

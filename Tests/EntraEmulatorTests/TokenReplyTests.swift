@@ -1,6 +1,7 @@
-@testable internal import EntraEmulator
 internal import Foundation
 internal import Testing
+
+@testable internal import EntraEmulator
 
 @Suite(.timeLimit(.minutes(2))) struct TokenReplyTests {
     @Test func answersV2WithNumbers() async throws {

@@ -43,7 +43,7 @@ internal import TokenModel
             #expect(received.headers["client-request-id"] == [request.correlationID.description])
             #expect(received.headers["return-client-request-id"] == ["true"])
             #expect(received.headers["x-client-SKU"] == ["sso-agent"])
-            #expect(received.headers["x-client-Ver"] == [HTTPRequest.productVersion])
+            #expect(received.headers["x-client-Ver"] == [ProductVersion.text])
             #expect(received.headers["Accept"] == ["application/json"])
             #expect(received.headers["Content-Type"] == ["application/x-www-form-urlencoded"])
             #expect(received.form?["refresh_token"] == "rt-1")
@@ -141,6 +141,7 @@ internal import TokenModel
             #expect(error.code == .networkUnavailable)
             #expect(error.details.networkErrorCode == -1200)
             #expect(error.message.contains("network.ca_file"))
+            #expect(error.message.contains("certificate is not trusted"))
             #expect(fixture.server.received.isEmpty)
         }
     }

@@ -90,9 +90,9 @@ internal import TokenModel
         let redirect = try await listen()
         defer { redirect.close() }
         let shown = try await open(
-            redirect.redirectURI + "/?error=access_denied&error_description=%3Cb%3Ehi%3C%2Fb%3E&state=s")
+            redirect.redirectURI + "/?error=access_denied&error_description=%3Cb%3Einjected%3C%2Fb%3E&state=s")
         #expect(shown.page.contains("Sign-in failed"))
-        #expect(!shown.page.contains("access_denied") && !shown.page.contains("hi"))
+        #expect(!shown.page.contains("access_denied") && !shown.page.contains("injected"))
         let url = try await redirect.response()
         #expect(await failure { try AuthorizationResponse(url: url, expectedState: "s") }?.code == .accessDenied)
     }

@@ -53,7 +53,6 @@ internal import TokenModel
     @Test(
         arguments: [
             "", "<html>", "[]", "{}", #"{"access_token":""}"#, #"{"access_token":7,"client_info":"x"}"#,
-            #"{"access_token":"at"}"#, #"{"access_token":"at","client_info":"%%%"}"#,
             #"{"access_token":"at","token_type":"mac","client_info":"\#(Answers.clientInfo)"}"#,
         ])
     func refusesAnAnswerThatMakesNoSense(body: String) async throws {
@@ -64,6 +63,17 @@ internal import TokenModel
             #expect(error.details.correlationID != nil)
             #expect(error.message.contains("/common/oauth2/v2.0/token"))
             #expect(body.isEmpty || !error.message.contains(body))
+        }
+    }
+
+    @Test(arguments: [#"{"access_token":"at"}"#, #"{"access_token":"at","client_info":"%%%"}"#])
+    func needsClientInfoFromMicrosoftAndNotFromOthers(body: String) async throws {
+        let response = HTTPResponse(
+            endpoint: "the token endpoint", status: 200, headers: [:], body: Array(body.utf8))
+        let failure = #expect(throws: TokenError.self) { try TokenResponse(response, to: .sample(.common)) }
+        #expect(failure?.code == .serverInvalidResponse)
+        try await EndpointFixture.with(EndpointFixture.token(.json(body))) { fixture in
+            #expect(try await fixture.endpoint.redeem(.sample(fixture.authority)).homeAccountID == nil)
         }
     }
 

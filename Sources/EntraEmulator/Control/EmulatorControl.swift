@@ -66,7 +66,7 @@ package struct EmulatorControl: Sendable {
 
     /// The ID of a tenant, given by its domain (or its ID).
     package func tenantID(_ domain: String) -> String {
-        state.directory.tenantID(realm: domain) ?? state.directory.tenant(domain: domain).id
+        state.directory.tenantID(realm: domain) ?? state.directory.tenantID(domain: domain)
     }
 
     /// Revokes the tokens of a user, or everybody's; returns how many refresh tokens were live.

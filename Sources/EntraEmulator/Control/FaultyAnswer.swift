@@ -2,6 +2,7 @@ internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
+internal import ServiceLifecycle
 
 /// A fault on its way to the app.
 struct FaultyAnswer: Sendable {
@@ -15,7 +16,10 @@ struct FaultyAnswer: Sendable {
     /// Waits as the fault says; then its answer, or nil when the usual one is due.
     func response(channel: any Channel) async throws -> Response? {
         if fault.hold { await state.hold() }
-        if let delay = fault.delayMilliseconds { try await Task.sleep(for: .milliseconds(delay)) }
+        if let delay = fault.delayMilliseconds {
+            // A shutdown cuts the delay short.
+            try? await cancelWhenGracefulShutdown { try await Task.sleep(for: .milliseconds(delay)) }
+        }
         if fault.drop {
             try? await channel.close()
             throw ConnectionDropped()

@@ -20,16 +20,15 @@ struct Directory: Sendable {
         base64URL(digest(words) + digest(words + ["more"]))
     }
 
-    func tenant(domain: String) -> Tenant {
-        Tenant.isPersonal(domain: domain)
-            ? .personal : Tenant(id: guid("tenant", domain.lowercased()), domain: domain.lowercased())
+    func tenantID(domain: String) -> String {
+        PersonalTenant.owns(domain: domain) ? PersonalTenant.id : guid("tenant", domain.lowercased())
     }
 
     /// The object ID of a user in a tenant: another one in each.
     func objectID(of username: String, in tenantID: String) -> String {
         let id = guid("user", username.lowercased(), tenantID)
         // Personal accounts have a 64-bit ID, written as a GUID with zeros in front.
-        return tenantID == Tenant.personal.id ? "00000000-0000-0000" + id.dropFirst(18) : id
+        return tenantID == PersonalTenant.id ? "00000000-0000-0000" + id.dropFirst(18) : id
     }
 
     /// The pairwise subject: one user, one app, one tenant.
@@ -39,9 +38,9 @@ struct Directory: Sendable {
 
     func user(username: String) -> User {
         let domain = username.split(separator: "@").last.map(String.init) ?? "contoso.example"
-        let tenant = tenant(domain: domain)
+        let tenantID = tenantID(domain: domain)
         return User(
-            username: username, homeTenantID: tenant.id, objectID: objectID(of: username, in: tenant.id))
+            username: username, homeTenantID: tenantID, objectID: objectID(of: username, in: tenantID))
     }
 
     private func digest(_ words: [String]) -> [UInt8] {

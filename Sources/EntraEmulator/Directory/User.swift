@@ -14,7 +14,7 @@ package struct User: Sendable, Equatable {
     /// `uid.utid`, as the libraries make it of `client_info`.
     package var homeAccountID: String { "\(objectID).\(homeTenantID)" }
 
-    var isPersonal: Bool { homeTenantID == Tenant.personal.id }
+    var isPersonal: Bool { homeTenantID == PersonalTenant.id }
 
     /// A name to show: `ada.lovelace@contoso.example` is Ada Lovelace.
     var name: String {

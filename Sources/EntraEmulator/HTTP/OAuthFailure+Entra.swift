@@ -74,6 +74,4 @@ extension OAuthFailure {
     static let badDeviceCode = OAuthFailure("bad_verification_code", 70018, "Bad verification code.")
 
     static let invalidInstance = OAuthFailure("invalid_instance", 50049, "Unknown or invalid instance.")
-
-    static let unknownTenant = OAuthFailure("invalid_tenant", 90002, "The tenant was not found.")
 }

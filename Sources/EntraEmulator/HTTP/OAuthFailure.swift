@@ -25,13 +25,13 @@ struct OAuthFailure: Error, Sendable, Equatable {
     }
 
     /// The description as the services write it: number, text, and what support asks for.
-    func description(trace: FailureTrace) -> String {
+    func description(trace: RequestTrace) -> String {
         let number = codes.first.map { "AADSTS\($0): " } ?? ""
         return "\(number)\(text) Trace ID: \(trace.traceID) Correlation ID: \(trace.correlationID) "
             + "Timestamp: \(trace.timestamp)"
     }
 
-    func response(trace: FailureTrace) throws -> Response {
+    func response(trace: RequestTrace) throws -> Response {
         let body: JSON = [
             "error": .string(error),
             "suberror": JSON(suberror),

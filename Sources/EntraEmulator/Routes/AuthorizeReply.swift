@@ -25,7 +25,7 @@ struct AuthorizeReply: Sendable {
         return response(fields)
     }
 
-    func failure(_ failure: OAuthFailure, trace: FailureTrace) -> Response {
+    func failure(_ failure: OAuthFailure, trace: RequestTrace) -> Response {
         var fields = ["error": failure.error, "error_description": failure.description(trace: trace)]
         fields["error_subcode"] = failure.suberror
         fields["claims"] = failure.claims

@@ -14,26 +14,27 @@ struct EndpointRoutes: Sendable {
             return contents.takeFault(for: request)
         }
         defer { state.update { $0.counts.left(request.counter) } }
-        guard let fault else { return await answer(request) }
+        guard let fault else { return try await answer(request) }
         let fate = FaultyAnswer(fault: fault, state: state, request: request)
         if fault.afterEffect {
-            let answer = await answer(request)
+            let answer = try await answer(request)
             return try await fate.response(channel: context.channel) ?? answer
         }
         if let response = try await fate.response(channel: context.channel) { return response }
-        return await answer(request)
+        return try await answer(request)
     }
 
     /// The usual answer, an error in the services' own shape included.
-    private func answer(_ request: EmulatorRequest) async -> Response {
+    private func answer(_ request: EmulatorRequest) async throws -> Response {
+        let trace = state.trace(of: request)
+        var response: Response
         do {
-            return try await route(request)
+            response = try await route(request)
         } catch let failure as OAuthFailure {
-            let response = try? failure.response(trace: state.trace(of: request))
-            return response ?? Response(status: .internalServerError)
-        } catch {
-            return Response(status: .internalServerError)
+            response = try failure.response(trace: trace)
         }
+        for (name, value) in trace.headers { response.headers[name] = value }
+        return response
     }
 
     private func route(_ request: EmulatorRequest) async throws -> Response {

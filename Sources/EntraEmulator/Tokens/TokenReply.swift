@@ -15,7 +15,8 @@ struct TokenReply {
         fields["refresh_token"] = JSON(order.refreshToken)
         if mint.authority.kind != .adfs {
             fields["foci"] = JSON(order.familyID)
-            fields["client_info"] = wantsClientInfo ? .string(order.user.clientInfo(policy: mint.authority.policy)) : .null
+            fields["client_info"] =
+                wantsClientInfo ? .string(order.user.clientInfo(policy: mint.authority.policy)) : .null
         }
         return JSON.object(fields.merging(mint.version == .v1 && !isADFS ? legacyFields : fieldsWithNumbers) { $1 })
             .withoutNulls

@@ -1,5 +1,6 @@
-@testable internal import EntraEmulator
 internal import Foundation
+
+@testable internal import EntraEmulator
 
 /// An app that speaks OAuth by hand, so that tests can speak it wrongly too.
 struct App: Sendable {

@@ -1,8 +1,9 @@
 internal import AsyncHTTPClient
-@testable internal import EntraEmulator
 internal import Foundation
 internal import NIOCore
 internal import NIOHTTP1
+
+@testable internal import EntraEmulator
 
 /// The one HTTP client of these tests. It follows no redirect: where one leads is what tests look at.
 enum HTTP {

@@ -1,5 +1,6 @@
-@testable internal import EntraEmulator
 internal import JWTKit
+
+@testable internal import EntraEmulator
 
 /// Checks a token as a resource would: with the published keys and nothing else.
 enum JWTVerifier {

@@ -1,5 +1,6 @@
-@testable internal import EntraEmulator
 internal import Foundation
+
+@testable internal import EntraEmulator
 
 /// An HTTP response, read whole.
 struct Reply: Sendable {

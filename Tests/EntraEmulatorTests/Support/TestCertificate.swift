@@ -1,6 +1,7 @@
-@testable internal import EntraEmulator
 internal import Foundation
 internal import Subprocess
+
+@testable internal import EntraEmulator
 
 /// A self-signed certificate for this machine's own names, made by openssl.
 enum TestCertificate {
@@ -19,14 +20,5 @@ enum TestCertificate {
             output: .discarded, error: .string(limit: 1 << 16))
         guard result.terminationStatus.isSuccess else { throw TestFailure("openssl: \(result.standardError)") }
         return files
-    }
-}
-
-/// Why a test cannot go on.
-struct TestFailure: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) {
-        self.description = description
     }
 }

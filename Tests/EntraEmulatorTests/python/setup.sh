@@ -6,7 +6,7 @@ here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
 venv=$1
 mkdir -p "$venv"
 exec 9>"$venv/.lock"
-flock 9
+if command -v flock >/dev/null; then flock 9; fi
 if cmp -s "$here/requirements.txt" "$venv/.installed"; then exit 0; fi
 command -v python3 >/dev/null || { echo "python3 is not installed" >&2; exit 1; }
 python3 -m venv "$venv" || { echo "python3 cannot make a virtual environment (python3-venv?)" >&2; exit 1; }

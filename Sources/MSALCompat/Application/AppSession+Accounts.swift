@@ -1,0 +1,47 @@
+internal import AgentClient
+internal import Foundation
+internal import TokenModel
+
+extension AppSession {
+    /// The accounts that fit, the agent's first.
+    func accounts(_ filter: AccountFilter) throws(NSError) -> [MSALAccount] {
+        guard !filter.isUnsatisfiable else { return [] }
+        do throws(TokenError) {
+            return merged(try client.listAccountsAndWait(settings.listRequest(filter)), filter)
+        } catch {
+            throw MSALError.error(for: error)
+        }
+    }
+
+    /// The same without blocking; `merged(_:_:)` makes MSAL's accounts of the agent's.
+    func agentAccounts(_ filter: AccountFilter) async throws(NSError) -> [Account] {
+        guard !filter.isUnsatisfiable else { return [] }
+        do throws(TokenError) {
+            return try await client.listAccounts(settings.listRequest(filter))
+        } catch {
+            throw MSALError.error(for: error)
+        }
+    }
+
+    /// MSAL's accounts for the agent's, and those of external account providers.
+    func merged(_ accounts: [Account], _ filter: AccountFilter) -> [MSALAccount] {
+        externalAccounts.merged(accounts.map { MSALAccount($0) }, filter: filter)
+    }
+
+    /// The account with this identifier; a miss is not an MSAL error.
+    func account(identifier: String) throws(NSError) -> MSALAccount {
+        let accounts = try accounts(AccountFilter(MSALAccountEnumerationParameters(identifier: identifier)))
+        guard let account = accounts.first else { throw AccountLookupError.notFound("identifier \(identifier)") }
+        return account
+    }
+
+    /// The first account with this name; a miss is not an MSAL error.
+    func account(username: String) throws(NSError) -> MSALAccount {
+        guard username.trimmedNonEmpty != nil else { throw AccountLookupError.blankUsername }
+        let filter = AccountFilter(MSALAccountEnumerationParameters(identifier: nil, username: username))
+        guard let account = try accounts(filter).first else {
+            throw AccountLookupError.notFound("username \(username)")
+        }
+        return account
+    }
+}

@@ -1,0 +1,60 @@
+internal import AgentClient
+internal import Foundation
+internal import TokenModel
+
+/// What an application does once its parameters have become requests. A value, so that it can go to any thread.
+struct AppSession: Sendable {
+    let settings: AppSettings
+    let client: AgentClient
+    let presenter: SignInPresenter
+    let externalAccounts: ExternalAccounts
+
+    func acquireTokenSilent(_ request: AcquireTokenSilent) async throws(NSError) -> MSALResult {
+        let limit = MSALGlobalConfig.httpConfig.timeoutIntervalForRequest
+        return try await finish("acquireTokenSilent", request.parameters.correlationID) {
+            () async throws(TokenError) in
+            try await Deadline(seconds: limit).run { () async throws(TokenError) in
+                try await client.acquireTokenSilent(request)
+            }
+        }
+    }
+
+    func acquireToken(_ request: BeginInteractive) async throws(NSError) -> MSALResult {
+        try await finish("acquireToken", request.parameters.correlationID) { () async throws(TokenError) in
+            try await CurrentInteraction.shared.run { () async throws(TokenError) in
+                try await client.signIn(request, presenter: presenter)
+            }
+        }
+    }
+
+    func remove(_ account: MSALAccount) throws {
+        let request = try settings.removal(of: account)
+        do throws(TokenError) {
+            _ = try client.removeAccountAndWait(request)
+        } catch {
+            throw MSALError.error(for: error)
+        }
+        try externalAccounts.remove(account, wipeAccount: false)
+    }
+
+    /// Logs, converts, and tells external account providers.
+    private func finish(
+        _ name: String, _ correlationID: CorrelationID,
+        _ work: () async throws(TokenError) -> TokenResult
+    ) async throws(NSError) -> MSALResult {
+        let logger = MSALGlobalConfig.loggerConfig
+        logger.log(.info, "\(name) begins, correlation ID \(correlationID)")
+        do throws(TokenError) {
+            let result = try MSALResult(try await work())
+            logger.log(.info, "\(name) has a token, correlation ID \(correlationID)")
+            externalAccounts.update(result)
+            return result
+        } catch {
+            // The code only: the issuer's message may name people.
+            logger.log(.error, "\(name) failed with \(error.code.name), correlation ID \(correlationID)")
+            var error = error
+            error.details.correlationID = error.details.correlationID ?? correlationID
+            throw MSALError.error(for: error)
+        }
+    }
+}

@@ -1,0 +1,111 @@
+internal import AgentClient
+internal import Foundation
+internal import TokenModel
+
+/// From MSAL's parameters to the agent's requests. What cannot work is refused here, before the agent is asked.
+extension AppSettings {
+    /// - Throws: -50002 without an account, else as `tokenParameters(_:)`.
+    func silentRequest(_ parameters: MSALSilentTokenParameters) throws(NSError) -> AcquireTokenSilent {
+        guard let account = parameters.account, !account.reference.isEmpty else {
+            throw MSALError.error(for: TokenError(.interactionRequired, "a silent request needs an account"))
+        }
+        return AcquireTokenSilent(
+            parameters: try tokenParameters(parameters), account: account.reference,
+            forceRefresh: parameters.forceRefresh, expirationBuffer: expirationBuffer,
+            allowsExtendedLifetime: allowsExtendedLifetime)
+    }
+
+    /// - Throws: as `tokenParameters(_:)`.
+    func interactiveRequest(_ parameters: MSALInteractiveTokenParameters) throws(NSError) -> BeginInteractive {
+        var request = BeginInteractive(parameters: try tokenParameters(parameters))
+        if supportsMultipleClouds { request.parameters.extraParameters["instance_aware"] = "true" }
+        request.account = parameters.account?.reference ?? AccountReference()
+        request.prompt = parameters.promptType.parameter
+        request.loginHint = parameters.loginHint?.trimmedNonEmpty ?? parameters.account?.username
+        request.domainHint = parameters.domainHint?.trimmedNonEmpty
+        request.extraScopes = ScopeSet(parameters.extraScopesToConsent ?? [])
+        return request
+    }
+
+    func listRequest(_ filter: AccountFilter) -> ListAccounts {
+        ListAccounts(
+            clientID: clientID, sharingGroup: sharingGroup,
+            homeAccountID: filter.identifier.flatMap(HomeAccountID.init), username: filter.username,
+            localAccountID: filter.tenantProfileIdentifier, onlySignedIn: filter.onlySignedIn)
+    }
+
+    /// - Throws: -50000 with -42000 when the account has neither identifier nor name.
+    func removal(
+        of account: MSALAccount, extent: RemoveAccount.Extent = .app
+    ) throws(NSError) -> RemoveAccount {
+        guard !account.reference.isEmpty || extent == .everything else {
+            throw MSALError.error(.internalErrorInvalidParameter, "the account has neither an identifier nor a name")
+        }
+        return RemoveAccount(
+            clientID: clientID, sharingGroup: sharingGroup, account: account.reference, extent: extent)
+    }
+
+    /// - Throws: -50000 with -42000 for a scope that may not be asked for, an authority of another class than the
+    ///   application's, a scheme other than bearer, claims given twice or not valid JSON.
+    private func tokenParameters(_ parameters: MSALTokenParameters) throws(NSError) -> TokenParameters {
+        let authority = parameters.authority?.authority ?? authority
+        try check(authority)
+        try check(parameters.scopes, authority)
+        guard parameters.authenticationScheme.map({ $0.scheme == .bearer }) ?? true else {
+            throw MSALError.error(.internalErrorInvalidParameter, "proof of possession is not supported")
+        }
+        return TokenParameters(
+            clientID: clientID, sharingGroup: sharingGroup, authority: authority,
+            scopes: ScopeSet(parameters.scopes), redirectURI: redirectURI, claims: try claims(parameters),
+            capabilities: capabilities,
+            extraParameters: extraParameters.merging(parameters.extraQueryParameters ?? [:]) { $1 },
+            validatesAuthority: authority.kind != .ciam && !knownAuthorities.contains(authority),
+            correlationID: CorrelationID(parameters.correlationId ?? UUID()))
+    }
+
+    private func check(_ authority: Authority) throws(NSError) {
+        guard authority.kind == self.authority.kind else {
+            throw MSALError.error(
+                .internalErrorInvalidParameter,
+                "\(authority) is of another kind than the application's \(self.authority)")
+        }
+    }
+
+    private func check(_ scopes: [String], _ authority: Authority) throws(NSError) {
+        for scope in scopes.compactMap(\.trimmedNonEmpty) {
+            // Compared with case, as MSAL does.
+            if ScopeSet.reserved.scopes.contains(scope) {
+                throw MSALError.error(
+                    .internalErrorInvalidParameter, "the scope \(scope) is always asked for and may not be named")
+            }
+            if authority.kind == .entra, scope == clientID.text {
+                throw MSALError.error(
+                    .internalErrorInvalidParameter, "the client ID is not a scope; ask for \(scope)/.default")
+            }
+        }
+    }
+
+    private func claims(_ parameters: MSALTokenParameters) throws(NSError) -> String? {
+        guard let request = parameters.claimsRequest, request.hasClaims else { return nil }
+        guard parameters.extraQueryParameters?["claims"] == nil else {
+            throw MSALError.error(.internalErrorInvalidParameter, "claims are given twice; use claimsRequest")
+        }
+        guard let json = request.jsonString() else {
+            throw MSALError.error(.internalErrorInvalidParameter, "the claims request cannot be written as JSON")
+        }
+        return json
+    }
+}
+
+extension MSALPromptType {
+    /// The `prompt` parameter; nil sends none.
+    var parameter: String? {
+        switch self {
+        case .selectAccount: "select_account"
+        case .login: "login"
+        case .consent: "consent"
+        case .create: "create"
+        case .promptIfNecessary: nil
+        }
+    }
+}

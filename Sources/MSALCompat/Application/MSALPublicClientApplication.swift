@@ -1,0 +1,204 @@
+package import AgentClient
+public import Foundation
+internal import TokenModel
+
+/// The way to tokens for an app: list accounts, get tokens silently, let people sign in, sign them out.
+///
+/// Everything goes through the user's agent, which every app shares; `$SSO_AGENT_SOCK` names another one. Methods may be
+/// called from any thread. Those that return accounts, and `remove(_:)`, block for the time the agent takes to look into its
+/// cache. Completion blocks are called exactly once.
+open class MSALPublicClientApplication: NSObject {
+    /// The configuration as it was given. It was copied: changing it has no effect on this application.
+    public let configuration: MSALPublicClientApplicationConfig
+    let session: AppSession
+
+    /// An application with this configuration, which is copied.
+    ///
+    /// - Throws: `MSALError.internal` (-50000), with internal code -42000 when the client ID is blank or the authority is of a
+    ///   kind that MSAL does not support, -42011 when the redirect URI is not a URL with a scheme.
+    public init(configuration config: MSALPublicClientApplicationConfig) throws {
+        configuration = config
+        session = AppSession(
+            settings: try AppSettings(config), client: .shared, presenter: SignInPresenter(),
+            externalAccounts: ExternalAccounts(config.cacheConfig.externalAccountProviders))
+    }
+
+    /// An application with nothing but a client ID.
+    ///
+    /// - Throws: as `init(configuration:)`.
+    public convenience init(clientId: String) throws {
+        try self.init(configuration: MSALPublicClientApplicationConfig(clientId: clientId))
+    }
+
+    /// An application that talks to the agent of `client` and shows the way to sign in with `presenter`.
+    package init(
+        configuration config: MSALPublicClientApplicationConfig, client: AgentClient,
+        presenter: SignInPresenter = SignInPresenter()
+    ) throws {
+        configuration = config
+        session = AppSession(
+            settings: try AppSettings(config), client: client, presenter: presenter,
+            externalAccounts: ExternalAccounts(config.cacheConfig.externalAccountProviders))
+    }
+
+    // MARK: Accounts
+
+    /// Every account of the sharing group that this app, or its family, can get tokens for silently; those that came from
+    /// ADAL too. Empty when there is none.
+    ///
+    /// - Throws: `MSALError.internal` (-50000) when the agent cannot be asked.
+    open func allAccounts() throws -> [MSALAccount] {
+        try session.accounts(AccountFilter())
+    }
+
+    /// The account with this identifier, without regard to case.
+    ///
+    /// - Throws: when there is none, an error that is not MSAL's (domain `Foundation._GenericObjCError`, code 0), as
+    ///   Swift does for the original; so use `try?`. `MSALError.internal` (-50000) when the agent cannot be asked.
+    open func account(forIdentifier identifier: String) throws -> MSALAccount {
+        try session.account(identifier: identifier)
+    }
+
+    /// The account with this name, without regard to case. Where several have it, one in its home tenant comes first.
+    ///
+    /// - Throws: as `account(forIdentifier:)`; domain `MSIDErrorDomain`, code -51111 when the name is blank.
+    open func account(forUsername username: String) throws -> MSALAccount {
+        try session.account(username: username)
+    }
+
+    /// The accounts that fit; empty when none does.
+    ///
+    /// - Throws: `MSALError.internal` (-50000) when the agent cannot be asked.
+    open func accounts(for parameters: MSALAccountEnumerationParameters) throws -> [MSALAccount] {
+        try session.accounts(AccountFilter(parameters))
+    }
+
+    /// As `accounts(for:)`, without blocking: the agent is the device's.
+    open func accountsFromDevice(
+        for parameters: MSALAccountEnumerationParameters,
+        completionBlock: @escaping @Sendable ([MSALAccount]?, (any Error)?) -> Void
+    ) {
+        let filter = AccountFilter(parameters)
+        // Values cross to the queue; MSAL's objects are made where the block is called.
+        Completion(queue: parameters.completionBlockQueue) { [session] outcome in
+            completionBlock(outcome.value.map { session.merged($0, filter) }, outcome.error)
+        }.call { [session] in try await session.agentAccounts(filter) }
+    }
+
+    /// As `accounts(for:)`, without blocking: the agent is the device's.
+    ///
+    /// - Throws: as `accounts(for:)`.
+    open func accountsFromDevice(for parameters: MSALAccountEnumerationParameters) async throws -> [MSALAccount] {
+        let filter = AccountFilter(parameters)
+        return session.merged(try await session.agentAccounts(filter), filter)
+    }
+
+    // MARK: Tokens
+
+    /// A token without bothering anyone. The block is called on any thread, unless the parameters name a queue.
+    ///
+    /// Errors as in the async form.
+    open func acquireTokenSilent(
+        with parameters: MSALSilentTokenParameters,
+        completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
+    ) {
+        let request = Result { try session.settings.silentRequest(parameters) }
+        Completion(queue: parameters.completionBlockQueue) { completionBlock($0.value, $0.error) }
+            .call { [session] in try await session.acquireTokenSilent(try request.get()) }
+    }
+
+    /// A token without bothering anyone: from the cache, or by a refresh. Cancelling the task cancels the wait.
+    ///
+    /// - Throws: `MSALError.interactionRequired` (-50002) when only `acquireToken(with:)` can help, also when the parameters
+    ///   have no account; `MSALError.serverDeclinedScopes` (-50003); `NSURLErrorDomain` when the network cannot be
+    ///   reached; `MSALError.internal` (-50000) for the rest, with `MSALInternalErrorCodeKey`.
+    open func acquireTokenSilent(with parameters: MSALSilentTokenParameters) async throws -> MSALResult {
+        try await session.acquireTokenSilent(try session.settings.silentRequest(parameters))
+    }
+
+    /// Lets the person sign in. The block is called on the main queue, unless the parameters name one.
+    ///
+    /// Errors as in the async form.
+    open func acquireToken(
+        with parameters: MSALInteractiveTokenParameters,
+        completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
+    ) {
+        let request = Result { try session.settings.interactiveRequest(parameters) }
+        Completion(queue: parameters.completionBlockQueue ?? .main) { completionBlock($0.value, $0.error) }
+            .call { [session] in try await session.acquireToken(try request.get()) }
+    }
+
+    /// Lets the person sign in: in the system browser or, without a display, with a code typed on another device. Cancelling
+    /// the task cancels the sign-in.
+    ///
+    /// - Throws: `MSALError.userCanceled` (-50005) when it was given up; `MSALError.internal` (-50000) with internal code
+    ///   -42101 when another account signed in, -42402 when a sign-in of this process is under way; else as
+    ///   `acquireTokenSilent(with:)`.
+    open func acquireToken(with parameters: MSALInteractiveTokenParameters) async throws -> MSALResult {
+        try await session.acquireToken(try session.settings.interactiveRequest(parameters))
+    }
+
+    /// Gives up the sign-in under way in this process; its caller gets `MSALError.userCanceled` (-50005).
+    ///
+    /// Returns whether there was one.
+    @discardableResult open class func cancelCurrentWebAuthSession() -> Bool {
+        CurrentInteraction.shared.cancel()
+    }
+
+    /// On Apple's platforms, takes the URL an app was opened with. Here the agent's own listener takes the redirect, so that
+    /// no URL is ever one this library waits for: always false.
+    open class func handleMSALResponse(_ response: URL, sourceApplication: String?) -> Bool { false }
+
+    // MARK: Signing out
+
+    /// Forgets this app's tokens for the account. Other apps keep theirs. Until the next interactive sign-in, this app does not
+    /// list the account, and a silent request fails with `MSALError.interactionRequired`.
+    ///
+    /// Done also when there is nothing to forget.
+    ///
+    /// - Throws: `MSALError.internal` (-50000) when the agent cannot be asked; an external account provider's error.
+    open func remove(_ account: MSALAccount) throws {
+        try session.remove(account)
+    }
+
+    /// Signs the account out, as far as the parameters say. The block is called on the main queue, unless they name one.
+    open func signout(
+        with account: MSALAccount, signoutParameters: MSALSignoutParameters,
+        completionBlock signoutCompletionBlock: @escaping @Sendable (Bool, (any Error)?) -> Void
+    ) {
+        let signout = Result { try session.signout(account, signoutParameters) }
+        Completion(queue: signoutParameters.completionBlockQueue ?? .main) { outcome in
+            signoutCompletionBlock(outcome.value ?? false, outcome.error)
+        }.call { [session] in try await session.perform(try signout.get()) }
+    }
+
+    /// Signs the account out, as far as the parameters say; true when done.
+    ///
+    /// - Throws: as `remove(_:)`.
+    @discardableResult
+    open func signout(with account: MSALAccount, signoutParameters: MSALSignoutParameters) async throws -> Bool {
+        try await session.perform(try session.signout(account, signoutParameters))
+    }
+
+    // MARK: The device
+
+    /// What is known of the device. Here: nothing, at once.
+    open func getDeviceInformation(
+        with parameters: MSALParameters?,
+        completionBlock: @escaping @Sendable (MSALDeviceInformation?, (any Error)?) -> Void
+    ) {
+        Completion(queue: parameters?.completionBlockQueue) { _ in completionBlock(MSALDeviceInformation(), nil) }
+            .call {}
+    }
+
+    /// What is known of the device. Here: nothing.
+    open func deviceInformation(with parameters: MSALParameters?) async throws -> MSALDeviceInformation {
+        MSALDeviceInformation()
+    }
+
+    /// Always false: Apple's broker is not here.
+    open var isCompatibleAADBrokerAvailable: Bool { false }
+
+    /// The version of MSAL's API that this module reproduces.
+    open class var sdkVersion: String? { "2.13.0" }
+}

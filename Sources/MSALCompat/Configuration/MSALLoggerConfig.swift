@@ -1,0 +1,41 @@
+public import Foundation
+internal import Synchronization
+
+/// What is logged, and where to. May be used from any thread.
+///
+/// Messages never hold tokens or personal data, at any masking level.
+public final class MSALLoggerConfig: NSObject, Sendable {
+    private let levels = Mutex((log: MSALLogLevel.info, masking: MSALLogMaskingLevel.settingsMaskAllPII))
+    private let box = Mutex(CallbackBox<MSALLogCallback>(nil))
+
+    /// How much is logged: `info` unless set.
+    public var logLevel: MSALLogLevel {
+        get { levels.withLock { $0.log } }
+        set { levels.withLock { $0.log = newValue } }
+    }
+
+    /// What is left out: all personal data unless set. Kept; messages here never hold any.
+    public var logMaskingLevel: MSALLogMaskingLevel {
+        get { levels.withLock { $0.masking } }
+        set { levels.withLock { $0.masking = newValue } }
+    }
+
+    /// Sets what is called for each message, from any thread. The first call counts, later ones are ignored.
+    public func setLogCallback(_ callback: @escaping MSALLogCallback) {
+        let new = CallbackBox<MSALLogCallback>(callback)
+        box.withLock { if $0.callback == nil { $0 = new } }
+    }
+
+    /// What is called for each message; does nothing when none was set.
+    public func callback() -> MSALLogCallback {
+        box.withLock { $0 }.callback ?? { _, _, _ in }
+    }
+
+    override init() {}
+
+    /// Hands `message` to the app when it wants messages of this level. It must not hold a secret or personal data.
+    func log(_ level: MSALLogLevel, _ message: @autoclosure () -> String) {
+        guard level.rawValue <= logLevel.rawValue, let callback = box.withLock({ $0 }).callback else { return }
+        callback(level, message(), false)
+    }
+}

@@ -1,0 +1,4 @@
+// MSAL's own module re-exports these, so that a file with only `import MSAL` can name `URL`, `NSError` and
+// `DispatchQueue`.
+@_exported public import Dispatch
+@_exported public import Foundation

@@ -1,0 +1,7 @@
+/// Whether Apple's broker may be used. Does nothing here: there is no such broker.
+@nonexhaustive(warn) public enum MSALBrokeredAvailability: Int, Sendable {
+    /// Where there is one.
+    case auto = 0
+    /// Never.
+    case none = 1
+}

@@ -1,0 +1,15 @@
+public import Foundation
+
+/// What MSAL knows of a managed Apple device. Here: nothing.
+open class MSALDeviceInformation: NSObject {
+    /// Always one person's.
+    open var deviceMode: MSALDeviceMode { .default }
+    /// Always without preference.
+    open var configuredPreferredAuthMethod: MSALPreferredAuthMethod { .none }
+    /// Always false.
+    open var hasAADSSOExtension: Bool { false }
+    /// Always empty.
+    open var extraDeviceInformation: [AnyHashable: Any] { [:] }
+
+    override init() {}
+}

@@ -1,0 +1,21 @@
+/// A request that lets the person sign in, in the system browser or, without a display, with a device code.
+open class MSALInteractiveTokenParameters: MSALTokenParameters {
+    /// What the page asks the person.
+    open var promptType = MSALPromptType.default
+    /// The name to fill in; nil takes the account's.
+    open var loginHint: String?
+    /// The organisation to sign in with, which may skip a page.
+    open var domainHint: String?
+    /// Permissions to consent to now and ask for later.
+    open var extraScopesToConsent: [String]?
+    /// How the page is shown: a copy of what the initialiser was given.
+    public let webviewParameters: MSALWebviewParameters
+    /// Does nothing here.
+    open var preferredAuthMethod = MSALPreferredAuthMethod.none
+
+    /// Asks for a token for `scopes`. `webviewParameters` are copied.
+    public init(scopes: [String], webviewParameters: MSALWebviewParameters) {
+        self.webviewParameters = MSALWebviewParameters(copying: webviewParameters)
+        super.init(scopes: scopes)
+    }
+}

@@ -1,0 +1,12 @@
+public import Dispatch
+public import Foundation
+
+/// What every request has.
+open class MSALParameters: NSObject {
+    /// Where to call the completion block. Nil: interactive requests and sign-outs call it on the main queue, others on
+    /// any.
+    open var completionBlockQueue: DispatchQueue?
+
+    /// Parameters without a queue.
+    public override init() {}
+}
