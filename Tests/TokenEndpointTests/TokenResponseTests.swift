@@ -1,3 +1,4 @@
+internal import NIOHTTP1
 internal import Testing
 internal import TokenModel
 
@@ -69,9 +70,9 @@ internal import TokenModel
     @Test(arguments: [#"{"access_token":"at"}"#, #"{"access_token":"at","client_info":"%%%"}"#])
     func needsClientInfoFromMicrosoftAndNotFromOthers(body: String) async throws {
         let response = HTTPResponse(
-            endpoint: "the token endpoint", status: 200, headers: [:], body: Array(body.utf8))
-        let failure = #expect(throws: TokenError.self) { try TokenResponse(response, to: .sample(.common)) }
-        #expect(failure?.code == .serverInvalidResponse)
+            endpoint: "the token endpoint", status: 200, headers: HTTPHeaders(), body: Array(body.utf8))
+        let failure = try #require(throws: TokenError.self) { try TokenResponse(response, to: .sample(.common)) }
+        #expect(failure.code == .serverInvalidResponse)
         try await EndpointFixture.with(EndpointFixture.token(.json(body))) { fixture in
             #expect(try await fixture.endpoint.redeem(.sample(fixture.authority)).homeAccountID == nil)
         }
