@@ -39,7 +39,8 @@ extension ADAuthenticationParameters {
     private class func read(
         _ response: URLResponse?, _ failure: (any Error)?, _ error: inout ADAuthenticationError?
     ) -> ADAuthenticationParameters? {
-        if let failure = failure as? NSError {
+        if let failure {
+            let failure = failure as NSError
             error = ADAuthenticationError(
                 domain: failure.domain, code: failure.code, errorDetails: failure.localizedDescription,
                 userInfo: failure.userInfo)

@@ -7,6 +7,7 @@ extension ADKeychainTokenCache {
     /// Signs everyone out of one app.
     ///
     /// `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) when the client ID is blank.
+    @discardableResult
     public func removeAll(
         forClientId clientId: String, error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
     ) -> Bool {
@@ -19,6 +20,7 @@ extension ADKeychainTokenCache {
     /// Signs one person out of one app.
     ///
     /// `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) when the name or the client ID is blank.
+    @discardableResult
     public func removeAll(
         forUserId userId: String, clientId: String,
         error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
@@ -32,6 +34,7 @@ extension ADKeychainTokenCache {
     /// Signs one person out of every app of the group, those that use MSAL too.
     ///
     /// `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) when the name is blank.
+    @discardableResult
     public func wipeAllItems(
         forUserId userId: String, error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
     ) -> Bool {
