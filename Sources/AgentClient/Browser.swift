@@ -1,14 +1,18 @@
 internal import Foundation
-internal import TokenModel
+package import TokenModel
 
 /// Opens a web page with the first command that can be run; no shell is involved.
-struct Browser {
-    var commands: [String]
+package struct Browser {
+    package var commands: [String]
+
+    package init(commands: [String]) {
+        self.commands = commands
+    }
 
     /// Starts the browser and returns; `onFailure` is told, later, when it ends with a status other than 0.
     ///
     /// - Throws: `authorizationFailed` (-51440) when no command can be run.
-    func open(_ url: String, onFailure: @escaping @Sendable (String) -> Void) throws(TokenError) {
+    package func open(_ url: String, onFailure: @escaping @Sendable (String) -> Void) throws(TokenError) {
         for command in commands {
             let words = Self.words(of: command, url: url)
             guard let program = words.first, let path = Self.find(program) else { continue }

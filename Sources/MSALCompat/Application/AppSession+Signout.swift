@@ -2,28 +2,22 @@ internal import AgentClient
 internal import Foundation
 internal import TokenModel
 
-/// A sign-out as a value: what to remove, and whom to tell.
-///
-/// Unchecked for the one object in it, the account for external account providers, which never changes.
-struct Signout: @unchecked Sendable {
-    let request: RemoveAccount
-    let account: MSALAccount
-    let wipesAccount: Bool
-}
-
 extension AppSession {
     /// - Throws: -50000 with -42000 when the account has neither identifier nor name.
     func signout(_ account: MSALAccount, _ parameters: MSALSignoutParameters) throws(NSError) -> Signout {
         let extent: RemoveAccount.Extent =
-            if parameters.wipeCacheForAllAccounts { .everything } else if parameters.wipeAccount { .account } else {
-                .app
+            switch (parameters.wipeCacheForAllAccounts, parameters.wipeAccount) {
+            case (true, _): .everything
+            case (_, true): .account
+            default: .app
             }
         return Signout(
             request: try settings.removal(of: account, extent: extent), account: account,
-            wipesAccount: parameters.wipeAccount)
+            wipesAccount: parameters.wipeAccount,
+            page: parameters.signoutFromBrowser ? signoutPage(parameters.extraQueryParameters ?? [:]) : nil)
     }
 
-    /// Removes, then tells external account providers; true when both went well.
+    /// Removes, tells external account providers, then opens the page; true when all went well.
     func perform(_ signout: Signout) async throws -> Bool {
         do throws(TokenError) {
             _ = try await client.removeAccount(signout.request)
@@ -31,6 +25,26 @@ extension AppSession {
             throw MSALError.error(for: error)
         }
         try externalAccounts.remove(signout.account, wipeAccount: signout.wipesAccount)
+        if let page = signout.page { try open(page) }
         return true
+    }
+
+    /// The page that ends the browser's session, at the same place for every kind of authority that MSAL supports.
+    private func signoutPage(_ extraParameters: [String: String]) -> String {
+        var components = URLComponents(string: "\(settings.authority.url)/oauth2/v2.0/logout")
+        if !extraParameters.isEmpty {
+            components?.queryItems = extraParameters.sorted { $0.key < $1.key }.map(URLQueryItem.init)
+        }
+        return components?.string ?? settings.authority.url
+    }
+
+    private func open(_ page: String) throws(NSError) {
+        do throws(TokenError) {
+            try Browser(commands: presenter.browserCommands).open(page) { _ in
+                MSALGlobalConfig.loggerConfig.log(.warning, "the browser failed to open the sign-out page")
+            }
+        } catch {
+            throw MSALError.error(for: error)
+        }
     }
 }

@@ -4,9 +4,9 @@ internal import TokenModel
 
 /// The way to tokens for an app: list accounts, get tokens silently, let people sign in, sign them out.
 ///
-/// Everything goes through the user's agent, which every app shares; `$SSO_AGENT_SOCK` names another one. Methods may be
-/// called from any thread. Those that return accounts, and `remove(_:)`, block for the time the agent takes to look into its
-/// cache. Completion blocks are called exactly once.
+/// Everything goes through the user's agent, which every app shares; `$SSO_AGENT_SOCK` names another one. Methods may
+/// be called from any thread. Those that return accounts, and `remove(_:)`, block for the time the agent takes to
+/// look into its cache. Completion blocks are called exactly once.
 open class MSALPublicClientApplication: NSObject {
     /// The configuration as it was given. It was copied: changing it has no effect on this application.
     public let configuration: MSALPublicClientApplicationConfig
@@ -14,8 +14,8 @@ open class MSALPublicClientApplication: NSObject {
 
     /// An application with this configuration, which is copied.
     ///
-    /// - Throws: `MSALError.internal` (-50000), with internal code -42000 when the client ID is blank or the authority is of a
-    ///   kind that MSAL does not support, -42011 when the redirect URI is not a URL with a scheme.
+    /// - Throws: `MSALError.internal` (-50000), with internal code -42000 when the client ID is blank or the
+    ///   authority is of a kind that MSAL does not support, -42011 when the redirect URI is not a URL with a scheme.
     public init(configuration config: MSALPublicClientApplicationConfig) throws {
         configuration = config
         session = AppSession(
@@ -43,8 +43,8 @@ open class MSALPublicClientApplication: NSObject {
 
     // MARK: Accounts
 
-    /// Every account of the sharing group that this app, or its family, can get tokens for silently; those that came from
-    /// ADAL too. Empty when there is none.
+    /// Every account of the sharing group that this app, or its family, can get tokens for silently; those that came
+    /// from ADAL too. Empty when there is none.
     ///
     /// - Throws: `MSALError.internal` (-50000) when the agent cannot be asked.
     open func allAccounts() throws -> [MSALAccount] {
@@ -109,9 +109,9 @@ open class MSALPublicClientApplication: NSObject {
 
     /// A token without bothering anyone: from the cache, or by a refresh. Cancelling the task cancels the wait.
     ///
-    /// - Throws: `MSALError.interactionRequired` (-50002) when only `acquireToken(with:)` can help, also when the parameters
-    ///   have no account; `MSALError.serverDeclinedScopes` (-50003); `NSURLErrorDomain` when the network cannot be
-    ///   reached; `MSALError.internal` (-50000) for the rest, with `MSALInternalErrorCodeKey`.
+    /// - Throws: `MSALError.interactionRequired` (-50002) when only `acquireToken(with:)` can help, also when the
+    ///   parameters have no account; `MSALError.serverDeclinedScopes` (-50003); `NSURLErrorDomain` when the network
+    ///   cannot be reached; `MSALError.internal` (-50000) for the rest, with `MSALInternalErrorCodeKey`.
     open func acquireTokenSilent(with parameters: MSALSilentTokenParameters) async throws -> MSALResult {
         try await session.acquireTokenSilent(try session.settings.silentRequest(parameters))
     }
@@ -128,11 +128,11 @@ open class MSALPublicClientApplication: NSObject {
             .call { [session] in try await session.acquireToken(try request.get()) }
     }
 
-    /// Lets the person sign in: in the system browser or, without a display, with a code typed on another device. Cancelling
-    /// the task cancels the sign-in.
+    /// Lets the person sign in: in the system browser or, without a display, with a code typed on another device.
+    /// Cancelling the task cancels the sign-in.
     ///
-    /// - Throws: `MSALError.userCanceled` (-50005) when it was given up; `MSALError.internal` (-50000) with internal code
-    ///   -42101 when another account signed in, -42402 when a sign-in of this process is under way; else as
+    /// - Throws: `MSALError.userCanceled` (-50005) when it was given up; `MSALError.internal` (-50000) with internal
+    ///   code -42101 when another account signed in, -42402 when a sign-in of this process is under way; else as
     ///   `acquireTokenSilent(with:)`.
     open func acquireToken(with parameters: MSALInteractiveTokenParameters) async throws -> MSALResult {
         try await session.acquireToken(try session.settings.interactiveRequest(parameters))
@@ -145,14 +145,14 @@ open class MSALPublicClientApplication: NSObject {
         CurrentInteraction.shared.cancel()
     }
 
-    /// On Apple's platforms, takes the URL an app was opened with. Here the agent's own listener takes the redirect, so that
-    /// no URL is ever one this library waits for: always false.
+    /// On Apple's platforms, takes the URL an app was opened with. Here the agent's own listener takes the redirect,
+    /// so that no URL is ever one this library waits for: always false.
     open class func handleMSALResponse(_ response: URL, sourceApplication: String?) -> Bool { false }
 
     // MARK: Signing out
 
-    /// Forgets this app's tokens for the account. Other apps keep theirs. Until the next interactive sign-in, this app does not
-    /// list the account, and a silent request fails with `MSALError.interactionRequired`.
+    /// Forgets this app's tokens for the account. Other apps keep theirs. Until the next interactive sign-in, this
+    /// app does not list the account, and a silent request fails with `MSALError.interactionRequired`.
     ///
     /// Done also when there is nothing to forget.
     ///
@@ -161,7 +161,8 @@ open class MSALPublicClientApplication: NSObject {
         try session.remove(account)
     }
 
-    /// Signs the account out, as far as the parameters say. The block is called on the main queue, unless they name one.
+    /// Signs the account out, as far as the parameters say. The block is called on the main queue, unless they name
+    /// one.
     open func signout(
         with account: MSALAccount, signoutParameters: MSALSignoutParameters,
         completionBlock signoutCompletionBlock: @escaping @Sendable (Bool, (any Error)?) -> Void

@@ -12,7 +12,8 @@ open class MSALClaimsRequest: NSObject, MSALJsonSerializable, MSALJsonDeserializ
 
     /// Reads JSON such as `{"access_token":{"nbf":{"essential":true,"value":"1"}}}`.
     ///
-    /// When it cannot be read, `error` is set (`MSALErrorDomain` -50000, internal code -42000) and nothing is asked for.
+    /// When it cannot be read, `error` is set (`MSALErrorDomain` -50000, internal code -42000) and nothing is asked
+    /// for.
     public required init(jsonString: String, error: NSErrorPointer) {
         super.init()
         do throws(NSError) {
@@ -67,45 +68,4 @@ open class MSALClaimsRequest: NSObject, MSALJsonSerializable, MSALJsonDeserializ
 
     /// Whether anything is asked for.
     var hasClaims: Bool { requests.values.contains { !$0.isEmpty } }
-}
-
-extension MSALClaimsRequest {
-    private static func parse(
-        _ text: String
-    ) throws(NSError) -> [MSALClaimsRequestTarget: [MSALIndividualClaimRequest]] {
-        guard let json = (try? JSONSerialization.jsonObject(with: Data(text.utf8))) as? [String: Any] else {
-            throw MSALError.error(.internalErrorInvalidParameter, "the claims request is not a JSON object")
-        }
-        var requests: [MSALClaimsRequestTarget: [MSALIndividualClaimRequest]] = [:]
-        for target in [MSALClaimsRequestTarget.idToken, .accessToken] {
-            guard let member = json[target.name] else { continue }
-            guard let claims = member as? [String: Any] else {
-                throw MSALError.error(.internalErrorInvalidParameter, "\(target.name) is not a JSON object")
-            }
-            requests[target] = try claims.sorted { $0.key < $1.key }
-                .map { (claim) throws(NSError) in try request(claim.key, claim.value) }
-        }
-        return requests
-    }
-
-    private static func request(_ name: String, _ info: Any) throws(NSError) -> MSALIndividualClaimRequest {
-        let request = MSALIndividualClaimRequest(name: name)
-        switch info {
-        case is NSNull: break
-        case let info as [String: Any]: request.additionalInfo = MSALIndividualClaimRequestAdditionalInfo(json: info)
-        default:
-            throw MSALError.error(.internalErrorInvalidParameter, "the claim \(name) is neither null nor an object")
-        }
-        return request
-    }
-}
-
-extension MSALClaimsRequestTarget {
-    /// The member of the JSON object.
-    var name: String {
-        switch self {
-        case .idToken: "id_token"
-        case .accessToken: "access_token"
-        }
-    }
 }

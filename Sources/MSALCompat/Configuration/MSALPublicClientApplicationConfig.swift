@@ -21,7 +21,8 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
     open var extendedLifetimeEnabled = false
     /// What the app can do, such as `cp1`; sent with every request.
     open var clientApplicationCapabilities: [String]?
-    /// How long before its expiry a token counts as expired, in seconds; 300 unless set. Parts of a second do not count.
+    /// How long before its expiry a token counts as expired, in seconds; 300 unless set. Parts of a second do not
+    /// count.
     open var tokenExpirationBuffer = 300.0
     /// Query parameters that choose a test slice of the service.
     open var sliceConfig: MSALSliceConfig?

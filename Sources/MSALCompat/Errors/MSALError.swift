@@ -1,6 +1,7 @@
 /// The code of an error in `MSALErrorDomain`.
 ///
-/// Compare with the raw value: `error.domain == MSALErrorDomain && error.code == MSALError.interactionRequired.rawValue`.
+/// Compare with the raw value: `error.domain == MSALErrorDomain && error.code ==
+/// MSALError.interactionRequired.rawValue`.
 @nonexhaustive(warn) public enum MSALError: Int, Sendable {
     /// Anything without a code of its own; `MSALInternalErrorCodeKey` says what.
     case `internal` = -50000

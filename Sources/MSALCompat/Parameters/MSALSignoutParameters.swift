@@ -1,8 +1,8 @@
 /// How much a sign-out takes away.
 open class MSALSignoutParameters: MSALParameters {
-    /// How a page would be shown: a copy of what the initialiser was given.
+    /// How the sign-out page is shown: a copy of what the initialiser was given.
     public let webviewParameters: MSALWebviewParameters
-    /// Whether to end the browser's session too. False unless set.
+    /// Whether to open the authority's sign-out page in the system browser too. False unless set.
     open var signoutFromBrowser = false
     /// Whether to remove every app's tokens for the account, and the account itself. False unless set: this app's only.
     open var wipeAccount = false
