@@ -1,1 +1,104 @@
-// ExampleTests
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import Testing
+
+/// Each example, run as its README says: real processes, one agent, one sign-in.
+@Suite(.timeLimit(.minutes(3))) struct ExampleTests {
+    private static let app = "11111111-2222-4333-8444-555555555555"
+    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+
+    private func run(
+        _ f: AgentProcessFixture, _ example: String, _ arguments: String..., status: Int32 = 0
+    ) async throws -> [String] {
+        let common = ["--client-id", Self.app, "--authority", "\(f.emulator.url)/common"]
+        let ended = try await f.run(example, common + arguments)
+        #expect(ended.status == status, "\(example) \(arguments): \(ended.output)\(ended.errors)")
+        return ended.output.split(separator: "\n").map(String.init)
+    }
+
+    private func value(_ name: String, in lines: [String]) throws -> String {
+        let line = try #require(lines.first { $0.hasPrefix("\(name): ") })
+        return String(line.dropFirst(name.count + 2))
+    }
+
+    @Test func anMSALSignInServesTheADALApp() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let signedIn = try await run(f, "modern-notes", "--sign-in", "--username", "alice@contoso.com")
+            let username = try value("username", in: signedIn)
+            let served = try await run(f, "legacy-mail", "--silent", "--user-id", username)
+            #expect(try value("homeAccountId", in: served) == value("identifier", in: signedIn))
+            #expect(f.emulator.control.counts.signIns == 1)
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func anADALSignInServesTheMSALApp() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let signedIn = try await run(f, "legacy-mail", "--sign-in", "--user-id", "bob@contoso.com")
+            let identifier = try value("homeAccountId", in: signedIn)
+            let served = try await run(f, "modern-notes", "--silent", "--identifier", identifier)
+            #expect(try value("username", in: served) == "bob@contoso.com")
+            #expect(f.emulator.control.counts.signIns == 1)
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func anAppMovesFromADALsUserIDToMSALsIdentifier() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            _ = try await run(f, "legacy-mail", "--sign-in", "--user-id", "bob@contoso.com")
+            let state = f.folder.file("state.json")
+            try #"{"userId": "bob@contoso.com"}"#.write(toFile: state, atomically: true, encoding: .utf8)
+            let first = try await run(f, "migration", "--state", state)
+            #expect(first.first == "found bob@contoso.com by the userId that ADAL had given")
+            let second = try await run(f, "migration", "--state", state)
+            #expect(second.first == "found bob@contoso.com by the saved identifier")
+            #expect(f.emulator.control.counts.signIns == 1)
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func signingOutInOneExampleIsSeenByTheOther() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            _ = try await run(f, "modern-notes", "--sign-in", "--username", "alice@contoso.com")
+            #expect(try await run(f, "modern-notes", "--list").count == 1)
+            _ = try await run(f, "modern-notes", "--sign-out", "--username", "alice@contoso.com")
+            #expect(try await run(f, "modern-notes", "--list") == ["nobody is signed in"])
+            _ = try await run(f, "legacy-mail", "--silent", "--user-id", "alice@contoso.com", status: 2)
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func aScriptGetsATokenWithNothingButASocket() async throws {
+        try await AgentProcessFixture.with { f in
+            let script = Self.root.appendingPathComponent("examples/raw-socket/get_token.py").path
+            let arguments = [
+                "python3", script, "--client-id", Self.app, "--authority", "\(f.emulator.url)/common", "--username",
+                "alice@contoso.com", "--scope", "User.Read",
+            ]
+            #expect(try await f.run("/usr/bin/env", arguments).status == 1)
+            let agent = try await f.agent()
+            #expect(try await f.run("/usr/bin/env", arguments).status == 2)
+            _ = try await run(f, "modern-notes", "--sign-in", "--username", "alice@contoso.com")
+            let token = try await f.run("/usr/bin/env", arguments)
+            #expect(token.status == 0)
+            #expect(token.output.split(separator: ".").count == 3)
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func tellsHowItIsUsed() async throws {
+        try await AgentProcessFixture.with { f in
+            for example in ["modern-notes", "legacy-mail", "migration"] {
+                let ended = try await f.run(example, ["--frobnicate"])
+                #expect(ended.status == 64)
+                #expect(ended.errors.hasPrefix("usage: \(example)"))
+            }
+        }
+    }
+}

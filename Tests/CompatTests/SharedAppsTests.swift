@@ -1,0 +1,158 @@
+internal import ADALCompat
+internal import AgentClient
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import MSALCompat
+internal import Testing
+
+/// Two apps, two libraries, one agent: the scenarios, through the API that apps know.
+@Suite(.timeLimit(.minutes(3))) struct SharedAppsTests {
+    private static let app = "11111111-2222-4333-8444-555555555555"
+    private static let graph = "https://graph.microsoft.com"
+    private static let browser = SignInPresenter(way: .browser, browserCommands: ["curl -sSL -o /dev/null %s"])
+
+    private func msal(_ f: AgentFixture, clientID: String = app) throws -> MSALPublicClientApplication {
+        let authority = try MSALAuthority(url: #require(URL(string: "\(f.emulator.url)/common")))
+        let config = MSALPublicClientApplicationConfig(
+            clientId: clientID, redirectUri: "http://localhost", authority: authority)
+        config.knownAuthorities = [authority]
+        return try MSALPublicClientApplication(configuration: config, client: f.agent, presenter: Self.browser)
+    }
+
+    private func adal(_ f: AgentFixture) throws -> ADAuthenticationContext {
+        let context = try #require(
+            ADAuthenticationContext(authority: "\(f.emulator.url)/common", validateAuthority: false, error: nil))
+        context.agent = f.agent
+        context.presenter = Self.browser
+        context.interactiveSession = InteractiveSession()
+        return context
+    }
+
+    private func signIn(_ application: MSALPublicClientApplication, _ username: String) async throws -> MSALResult {
+        let parameters = MSALInteractiveTokenParameters(
+            scopes: ["User.Read"],
+            webviewParameters: MSALWebviewParameters(authPresentationViewController: UIViewController()))
+        parameters.loginHint = username
+        return try await application.acquireToken(with: parameters)
+    }
+
+    private func signIn(_ context: ADAuthenticationContext, _ userID: String) async throws -> ADAuthenticationResult {
+        await context.acquireToken(
+            withResource: Self.graph, clientId: Self.app, redirectUri: try #require(URL(string: "http://localhost")),
+            userId: userID)
+    }
+
+    private func silent(_ context: ADAuthenticationContext, _ userID: String) async throws -> ADAuthenticationResult {
+        await context.acquireTokenSilent(
+            withResource: Self.graph, clientId: Self.app, redirectUri: try #require(URL(string: "http://localhost")),
+            userId: userID)
+    }
+
+    @Test func theUsernameOfAnMSALAccountIsAUserIDForADAL() async throws {
+        try await AgentFixture.with { f in
+            let result = try await signIn(msal(f), "alice@contoso.com")
+            let served = try await silent(adal(f), #require(result.account.username))
+            #expect(served.status == AD_SUCCEEDED)
+            #expect(served.accessToken?.isEmpty == false)
+            #expect(served.tokenCacheItem?.userInformation?.homeAccountId == result.account.identifier)
+            #expect(served.tokenCacheItem?.refreshToken == nil)
+            #expect(f.signIns == 1)
+        }
+    }
+
+    @Test func theHomeAccountIDOfAnADALUserIsAnIdentifierForMSAL() async throws {
+        try await AgentFixture.with { f in
+            let result = try await signIn(adal(f), "bob@contoso.com")
+            let identifier = try #require(result.tokenCacheItem?.userInformation?.homeAccountId)
+            let application = try msal(f)
+            let account = try application.account(forIdentifier: identifier)
+            #expect(account.username == "bob@contoso.com")
+            #expect(account.homeAccountId?.objectId.map { identifier.hasPrefix($0) } == true)
+            let token = try await application.acquireTokenSilent(
+                with: MSALSilentTokenParameters(scopes: ["User.Read"], account: account))
+            #expect(token.account.identifier == identifier)
+            #expect(f.signIns == 1)
+        }
+    }
+
+    @Test func theUserIDOfADALIsAUsernameForMSAL() async throws {
+        try await AgentFixture.with { f in
+            let result = try await signIn(adal(f), "bob@contoso.com")
+            let userID = try #require(result.tokenCacheItem?.userInformation?.userId)
+            let account = try msal(f).account(forUsername: userID)
+            #expect(account.identifier == result.tokenCacheItem?.userInformation?.homeAccountId)
+        }
+    }
+
+    @Test func allAccountsAreThoseOfBothLibraries() async throws {
+        try await AgentFixture.with { f in
+            let application = try msal(f)
+            #expect(try application.allAccounts().isEmpty)
+            _ = try await signIn(application, "alice@contoso.com")
+            _ = try await signIn(adal(f), "bob@contoso.com")
+            #expect(
+                Set(try application.allAccounts().compactMap(\.username)) == ["alice@contoso.com", "bob@contoso.com"])
+        }
+    }
+
+    @Test func claimsAreThereOnlyForTheAppTheyWereIssuedTo() async throws {
+        var settings = EmulatorSettings()
+        settings.familyApps = [Self.app: "1", "another-app": "1"]
+        try await AgentFixture.with(settings: settings) { f in
+            let application = try msal(f)
+            _ = try await signIn(application, "alice@contoso.com")
+            let own = try #require(application.allAccounts().first)
+            #expect(own.accountClaims?["preferred_username"] as? String == "alice@contoso.com")
+            let seen = try #require(msal(f, clientID: "another-app").allAccounts().first)
+            #expect(seen.identifier == own.identifier)
+            #expect(seen.accountClaims == nil)
+        }
+    }
+
+    @Test func removingAnAccountIsSeenByTheOtherLibrary() async throws {
+        try await AgentFixture.with { f in
+            let application = try msal(f)
+            let account = try await signIn(application, "alice@contoso.com").account
+            try application.remove(account)
+            #expect(try application.allAccounts().isEmpty)
+            let refused = try await silent(adal(f), "alice@contoso.com")
+            #expect(refused.status == AD_FAILED)
+            #expect(refused.error?.domain == ADAuthenticationErrorDomain)
+            #expect(refused.error?.code == ADErrorCode.ERROR_SERVER_USER_INPUT_NEEDED.rawValue)
+            let failure =
+                await #expect(throws: (any Error).self) {
+                    try await application.acquireTokenSilent(
+                        with: MSALSilentTokenParameters(scopes: ["User.Read"], account: account))
+                } as NSError?
+            #expect(failure?.domain == MSALErrorDomain)
+            #expect(failure?.code == MSALError.interactionRequired.rawValue)
+        }
+    }
+
+    @Test func severalUsersMakeADALAskForAName() async throws {
+        try await AgentFixture.with { f in
+            let context = try adal(f)
+            for user in ["alice@contoso.com", "bob@contoso.com"] { _ = try await signIn(context, user) }
+            let result = await context.acquireTokenSilent(
+                withResource: Self.graph, clientId: Self.app,
+                redirectUri: try #require(URL(string: "http://localhost")))
+            #expect(result.status == AD_FAILED)
+            #expect(result.error?.code == ADErrorCode.ERROR_CACHE_MULTIPLE_USERS.rawValue)
+        }
+    }
+
+    @Test func completionBlocksAndAsyncFormsAgree() async throws {
+        try await AgentFixture.with { f in
+            let application = try msal(f)
+            let account = try await signIn(application, "alice@contoso.com").account
+            let parameters = MSALSilentTokenParameters(scopes: ["User.Read"], account: account)
+            let token = await withCheckedContinuation { continuation in
+                application.acquireTokenSilent(with: parameters) { result, _ in
+                    continuation.resume(returning: result?.accessToken)
+                }
+            }
+            #expect(try await application.acquireTokenSilent(with: parameters).accessToken == token)
+        }
+    }
+}
