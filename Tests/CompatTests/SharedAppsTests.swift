@@ -29,12 +29,10 @@ internal import Testing
         return context
     }
 
-    private func signIn(_ application: MSALPublicClientApplication, _ username: String) async throws -> MSALResult {
-        let parameters = MSALInteractiveTokenParameters(
-            scopes: ["User.Read"],
-            webviewParameters: MSALWebviewParameters(authPresentationViewController: UIViewController()))
-        parameters.loginHint = username
-        return try await application.acquireToken(with: parameters)
+    /// Through the agent itself: MSAL lets a process have one sign-in page at a time, and these tests run in parallel.
+    private func signIn(_ f: AgentFixture, _ username: String) async throws -> MSALAccount {
+        let result = try await f.signIn(username, f.parameters(Self.app))
+        return try msal(f).account(forIdentifier: #require(result.account.homeAccountID?.text))
     }
 
     private func signIn(_ context: ADAuthenticationContext, _ userID: String) async throws -> ADAuthenticationResult {
@@ -51,11 +49,11 @@ internal import Testing
 
     @Test func theUsernameOfAnMSALAccountIsAUserIDForADAL() async throws {
         try await AgentFixture.with { f in
-            let result = try await signIn(msal(f), "alice@contoso.com")
-            let served = try await silent(adal(f), #require(result.account.username))
+            let account = try await signIn(f, "alice@contoso.com")
+            let served = try await silent(adal(f), #require(account.username))
             #expect(served.status == AD_SUCCEEDED)
             #expect(served.accessToken?.isEmpty == false)
-            #expect(served.tokenCacheItem?.userInformation?.homeAccountId == result.account.identifier)
+            #expect(served.tokenCacheItem?.userInformation?.homeAccountId == account.identifier)
             #expect(served.tokenCacheItem?.refreshToken == nil)
             #expect(f.signIns == 1)
         }
@@ -89,7 +87,7 @@ internal import Testing
         try await AgentFixture.with { f in
             let application = try msal(f)
             #expect(try application.allAccounts().isEmpty)
-            _ = try await signIn(application, "alice@contoso.com")
+            _ = try await signIn(f, "alice@contoso.com")
             _ = try await signIn(adal(f), "bob@contoso.com")
             #expect(
                 Set(try application.allAccounts().compactMap(\.username)) == ["alice@contoso.com", "bob@contoso.com"])
@@ -101,7 +99,7 @@ internal import Testing
         settings.familyApps = [Self.app: "1", "another-app": "1"]
         try await AgentFixture.with(settings: settings) { f in
             let application = try msal(f)
-            _ = try await signIn(application, "alice@contoso.com")
+            _ = try await signIn(f, "alice@contoso.com")
             let own = try #require(application.allAccounts().first)
             #expect(own.accountClaims?["preferred_username"] as? String == "alice@contoso.com")
             let seen = try #require(msal(f, clientID: "another-app").allAccounts().first)
@@ -113,7 +111,7 @@ internal import Testing
     @Test func removingAnAccountIsSeenByTheOtherLibrary() async throws {
         try await AgentFixture.with { f in
             let application = try msal(f)
-            let account = try await signIn(application, "alice@contoso.com").account
+            let account = try await signIn(f, "alice@contoso.com")
             try application.remove(account)
             #expect(try application.allAccounts().isEmpty)
             let refused = try await silent(adal(f), "alice@contoso.com")
@@ -145,7 +143,7 @@ internal import Testing
     @Test func completionBlocksAndAsyncFormsAgree() async throws {
         try await AgentFixture.with { f in
             let application = try msal(f)
-            let account = try await signIn(application, "alice@contoso.com").account
+            let account = try await signIn(f, "alice@contoso.com")
             let parameters = MSALSilentTokenParameters(scopes: ["User.Read"], account: account)
             let token = await withCheckedContinuation { continuation in
                 application.acquireTokenSilent(with: parameters) { result, _ in
