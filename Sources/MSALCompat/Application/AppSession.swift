@@ -5,8 +5,8 @@ internal import TokenModel
 /// What an application does once its parameters have become requests. A value, so that it can go to any thread.
 struct AppSession: Sendable {
     let settings: AppSettings
-    let client: AgentClient
-    let presenter: SignInPresenter
+    var client: AgentClient
+    var presenter: SignInPresenter
     let externalAccounts: ExternalAccounts
 
     func acquireTokenSilent(_ request: AcquireTokenSilent) async throws(NSError) -> MSALResult {
