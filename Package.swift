@@ -28,12 +28,15 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-crypto", "4.1.0"..<"5.0.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.10.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.100.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.5.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
         .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.4.0"),
     ],
@@ -86,8 +89,15 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ], swiftSettings: strict),
         .testTarget(
-            name: "TokenEndpointTests", dependencies: ["EntraEmulator", "TokenEndpoint", "TokenModel"],
-            swiftSettings: strict),
+            name: "TokenEndpointTests",
+            dependencies: [
+                "EntraEmulator", "TokenEndpoint", "TokenModel",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ], swiftSettings: strict),
         .target(
             name: "TokenAgent",
             dependencies: [
@@ -112,18 +122,24 @@ let package = Package(
         .executableTarget(
             name: "ssoctl",
             dependencies: [
-                "ADALCompat", "AgentClient", "AgentSocket", "TokenModel",
+                "AgentClient", "AgentSocket", "TokenModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: strict),
         .target(
             name: "EntraEmulator",
             dependencies: [
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
                 .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ], swiftSettings: strict),
         .executableTarget(
             name: "entra-emulator",
@@ -147,39 +163,44 @@ let package = Package(
         .target(
             name: "AgentTestSupport",
             dependencies: [
-                "AgentClient", "AgentSocket", "EntraEmulator", "TokenAgent", "TokenCache", "TokenEndpoint",
-                "TokenModel", "TokenStore", "TokenWire",
+                "AgentClient", "AgentSocket", "EntraEmulator", "TokenAgent", "TokenEndpoint", "TokenModel", "TokenWire",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "Subprocess", package: "swift-subprocess"),
             ], path: "Tests/AgentTestSupport", swiftSettings: strict),
         .testTarget(
             name: "SocketIntegrationTests",
-            dependencies: ["AgentClient", "AgentSocket", "AgentTestSupport", "EntraEmulator", "TokenModel", "TokenWire"],
+            dependencies: [
+                "AgentClient", "AgentSocket", "AgentTestSupport", "EntraEmulator", "TokenModel", "TokenWire",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "CompatTests",
-            dependencies: ["ADALCompat", "AgentClient", "AgentTestSupport", "EntraEmulator", "MSALCompat", "TokenModel"],
+            dependencies: [
+                "ADALCompat", "AgentClient", "AgentTestSupport", "EntraEmulator", "MSALCompat", "TokenModel",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "AgentClient", "AgentTestSupport", "EntraEmulator", "TokenModel",
-                .product(name: "Subprocess", package: "swift-subprocess"),
-            ], swiftSettings: strict),
+                "AgentClient", "AgentTestSupport", "EntraEmulator", "TokenModel", "TokenWire", "sso-agent", "ssoctl",
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "EntraEmulatorTests",
             dependencies: [
-                "AgentTestSupport", "EntraEmulator",
+                "EntraEmulator", "entra-emulator",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "JWTKit", package: "jwt-kit"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
-            ], swiftSettings: strict),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ], exclude: ["python"], swiftSettings: strict),
         .testTarget(
             name: "ExampleTests",
             dependencies: [
-                "AgentTestSupport", "EntraEmulator",
-                .product(name: "Subprocess", package: "swift-subprocess"),
+                "AgentTestSupport", "EntraEmulator", "legacy-mail", "migration", "modern-notes", "sso-agent", "ssoctl",
             ], swiftSettings: strict),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),
     ]

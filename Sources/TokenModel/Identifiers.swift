@@ -7,10 +7,11 @@ public struct ClientID: Sendable, Hashable, CustomStringConvertible {
     public init?(_ text: String) {
         guard let text = text.trimmedNonEmpty else { return nil }
         self.text = text
+        self.key = text.lowercased()
     }
 
-    /// The form used in cache keys and comparisons.
-    package var key: String { text.lowercased() }
+    /// The form used in cache keys and comparisons, made once.
+    package let key: String
 
     /// The identifier as given.
     public var description: String { text }

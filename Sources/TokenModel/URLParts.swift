@@ -8,23 +8,26 @@ package struct URLParts: Sendable {
     package let host: String
     /// Host and port as in the authority component, in lower case.
     package let environment: String
-    /// The path's segments, empty ones dropped.
+    /// The path's segments as written, percent-encoded; empty ones dropped.
     package let segments: [String]
 
-    /// - Throws: `invalidDeveloperParameter` when `url` has no scheme or no host, or names a user.
+    /// - Throws: `invalidDeveloperParameter` when `url` has no scheme or no plain host, or names a user.
     package init(_ url: String) throws(TokenError) {
-        guard let parts = URLComponents(string: url.trimmedNonEmpty ?? ""),
-            let scheme = parts.scheme?.lowercased(), let host = parts.host?.lowercased(), !host.isEmpty
-        else { throw TokenError(.invalidDeveloperParameter, "\(url) is not a URL with a scheme and a host") }
-        guard parts.user == nil, parts.password == nil else {
+        let parts = URLComponents(string: url.trimmedNonEmpty ?? "")
+        // First, so that no other message repeats a password.
+        guard parts?.user == nil, parts?.password == nil else {
             throw TokenError(.invalidDeveloperParameter, "a URL with a user name in it is not an authority")
         }
+        guard let parts, let scheme = parts.scheme?.lowercased(), let host = parts.host?.lowercased(), !host.isEmpty,
+            // Nothing to decode: `a%2Fb` would be the host `a/b`, and the URL built from it would lead to `a`.
+            parts.encodedHost?.lowercased() == host
+        else { throw TokenError(.invalidDeveloperParameter, "\(url) is not a URL with a scheme and a host") }
         self.scheme = scheme
         self.host = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
         let literal = self.host.contains(":") ? "[\(self.host)]" : self.host
         let standard = (scheme == "https" && parts.port == 443) || (scheme == "http" && parts.port == 80)
         self.environment = parts.port.flatMap { standard ? nil : "\(literal):\($0)" } ?? literal
-        self.segments = parts.path.split(separator: "/").map(String.init)
+        self.segments = parts.percentEncodedPath.split(separator: "/").map(String.init)
     }
 
     package var isLoopback: Bool { Self.isLoopback(host: host) }

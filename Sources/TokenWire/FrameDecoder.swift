@@ -20,7 +20,8 @@ package struct FrameDecoder: Sendable {
 
     /// Adds bytes as they arrived, however the stream was cut.
     package mutating func append(_ bytes: UnsafeRawBufferPointer) {
-        if start > 0 {
+        // Only when most of the buffer has been handed out, so that fewer bytes are moved than were.
+        if start > buffer.count / 2 {
             buffer.removeSubrange(..<start)
             start = 0
         }

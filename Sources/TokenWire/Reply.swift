@@ -58,6 +58,7 @@ extension Reply {
         message.pointee.has_request_id = 1
         message.pointee.request_id = id
         body.encode(into: message, arena)
+        guard !arena.isExhausted else { return tooLarge.frame() }
         let frame = message.withMemoryRebound(to: ProtobufCMessage.self, capacity: 1) {
             Frame.pack($0, limit: WireLimits.replyFrame)
         }

@@ -62,6 +62,7 @@ extension Request {
         message.pointee.has_request_id = 1
         message.pointee.request_id = id
         body.encode(into: message, arena)
+        guard !arena.isExhausted else { throw Self.tooLarge }
         let frame = message.withMemoryRebound(to: ProtobufCMessage.self, capacity: 1) {
             Frame.pack($0, limit: WireLimits.requestFrame)
         }

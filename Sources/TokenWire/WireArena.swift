@@ -8,6 +8,8 @@ final class WireArena {
     private var chunks: [UnsafeMutableRawBufferPointer] = []
     private var free: UnsafeMutableRawBufferPointer
     private var left: Int
+    /// Whether memory was refused; a message encoded here then lacks fields, and must not be sent.
+    private(set) var isExhausted = false
 
     /// - Parameter limit: how many bytes may be taken in all.
     init(limit: Int) {
@@ -25,7 +27,10 @@ final class WireArena {
     /// Aligned, uninitialised memory, or nil past the limit.
     func take(_ size: Int) -> UnsafeMutableRawPointer? {
         let rounded = (max(size, 1) + 15) & ~15
-        guard rounded <= left else { return nil }
+        guard rounded <= left else {
+            isExhausted = true
+            return nil
+        }
         left -= rounded
         if rounded > free.count {
             let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: max(rounded, Self.chunkSize), alignment: 16)

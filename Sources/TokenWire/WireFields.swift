@@ -23,8 +23,23 @@ enum WireFields {
         has == 0 ? nil : field
     }
 
+    /// A number of an enum; nil when it is absent, or of a later version.
+    static func choice<Choice: RawRepresentable<Int32>>(
+        _ has: protobuf_c_boolean, _ number: UInt32
+    ) -> Choice? {
+        // protobuf-c passes any 32 bits on, and enums are unsigned to Swift: a checked conversion would trap.
+        has == 0 ? nil : Choice(rawValue: Int32(truncatingIfNeeded: number))
+    }
+
     static func flag(_ has: protobuf_c_boolean, _ field: protobuf_c_boolean, default value: Bool) -> Bool {
         has == 0 ? value : field != 0
+    }
+
+    static func numbers<Number>(
+        _ name: String, _ count: Int, _ field: UnsafeMutablePointer<Number>?
+    ) throws(TokenError) -> [Number] {
+        try checkCount(name, count)
+        return Array(UnsafeBufferPointer(start: field, count: count))
     }
 
     static func texts(

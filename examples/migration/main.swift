@@ -1,1 +1,13 @@
-print("")
+import Foundation
+
+guard let options = Options(CommandLine.arguments.dropFirst()) else {
+    FileHandle.standardError.write(Data(Options.usage.utf8))
+    exit(64)
+}
+
+do {
+    try await MovingApp(options: options).run()
+} catch {
+    FileHandle.standardError.write(Data("migration: \(error)\n".utf8))
+    exit(1)
+}

@@ -1,1 +1,23 @@
-print("")
+import Foundation
+import MSAL
+
+// An app as it is written for MSAL. Nothing in it knows that an agent answers.
+guard let options = Options(CommandLine.arguments.dropFirst()) else {
+    FileHandle.standardError.write(Data(Options.usage.utf8))
+    exit(64)
+}
+
+func fail(_ why: String, status: Int32) -> Never {
+    FileHandle.standardError.write(Data("modern-notes: \(why)\n".utf8))
+    exit(status)
+}
+
+do {
+    exit(try await NotesApp(options: options).run())
+} catch let error as NoAccount {
+    fail("\(error.count) accounts are signed in; name one with --username, or use --sign-in", status: 2)
+} catch let error as NSError where error.needsInteraction {
+    fail("sign in first: modern-notes --sign-in", status: 2)
+} catch let error as NSError {
+    fail(error.userInfo[MSALErrorDescriptionKey] as? String ?? "\(error)", status: 1)
+}

@@ -23,7 +23,7 @@ extension Hello.Reply {
         self.init(
             protocolVersion: WireFields.number(message.has_protocol_version, message.protocol_version) ?? 0,
             agentVersion: try WireFields.text("agent_version", message.has_agent_version, message.agent_version) ?? "",
-            requests: Array(UnsafeBufferPointer(start: message.requests, count: message.n_requests)))
+            requests: try WireFields.numbers("requests", message.n_requests, message.requests))
     }
 
     func encode(_ arena: WireArena) -> UnsafeMutablePointer<Sso__HelloReply>? {

@@ -1,3 +1,4 @@
+internal import CProtobufC
 internal import CTokenProtos
 internal import TokenModel
 
@@ -10,7 +11,7 @@ extension RemoveAccount {
             clientID: try WireFields.needed("client_id", clientID.flatMap(ClientID.init)),
             sharingGroup: try SharingGroup(wire: group),
             account: try AccountReference(message.account),
-            extent: try Self.extent(WireFields.number(message.has_extent, message.extent)))
+            extent: try Self.extent(message.has_extent, message.extent.rawValue))
     }
 
     func encode(_ arena: WireArena) -> UnsafeMutablePointer<Sso__RemoveAccount>? {
@@ -25,10 +26,10 @@ extension RemoveAccount {
     }
 
     /// An extent of a later version is refused: guessing would remove the wrong things.
-    private static func extent(_ number: Sso__RemovalExtent?) throws(TokenError) -> Extent {
-        guard let number else { return .app }
-        guard let extent = Extent(rawValue: Int32(truncatingIfNeeded: number.rawValue)) else {
-            throw TokenError(.malformedMessage, "extent \(number.rawValue) is not known")
+    private static func extent(_ has: protobuf_c_boolean, _ number: UInt32) throws(TokenError) -> Extent {
+        guard has != 0 else { return .app }
+        guard let extent: Extent = WireFields.choice(has, number) else {
+            throw TokenError(.malformedMessage, "extent \(number) is not known")
         }
         return extent
     }

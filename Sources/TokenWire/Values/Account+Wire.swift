@@ -16,8 +16,7 @@ extension Account {
             homeAccountID: homeAccountID.flatMap(HomeAccountID.init),
             username: try WireFields.text("username", message.has_username, message.username),
             environment: try WireFields.text("environment", message.has_environment, message.environment) ?? "",
-            source: WireFields.number(message.has_source, message.source)
-                .flatMap { Source(rawValue: Int32($0.rawValue)) } ?? .msal,
+            source: WireFields.choice(message.has_source, message.source.rawValue) ?? .msal,
             tenantProfiles: profiles,
             homeIDToken: try WireFields.text(
                 "home_id_token", message.has_home_id_token, message.home_id_token, limit: WireLimits.token))

@@ -6,8 +6,8 @@ extension Authority {
     init?(_ pointer: UnsafeMutablePointer<Sso__Authority>?) throws(TokenError) {
         guard let message = pointer?.pointee else { return nil }
         let url = try WireFields.text("authority", message.has_url, message.url)
-        let kind = WireFields.number(message.has_kind, message.kind).flatMap { Kind(rawValue: Int32($0.rawValue)) }
-        try self.init(try WireFields.needed("authority", url), kind: kind)
+        try self.init(
+            try WireFields.needed("authority", url), kind: WireFields.choice(message.has_kind, message.kind.rawValue))
     }
 
     func encode(_ arena: WireArena) -> UnsafeMutablePointer<Sso__Authority>? {

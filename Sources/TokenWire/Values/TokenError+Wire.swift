@@ -27,8 +27,8 @@ extension TokenError.Details {
         subError = try WireFields.text("sub_error", message.has_sub_error, message.sub_error)
         errorDescription = try WireFields.text(
             "error_description", message.has_error_description, message.error_description, limit: WireLimits.longText)
-        stsErrorCodes = Array(
-            UnsafeBufferPointer(start: message.sts_error_codes, count: message.n_sts_error_codes))
+        stsErrorCodes = try WireFields.numbers(
+            "sts_error_codes", message.n_sts_error_codes, message.sts_error_codes)
         httpStatus = WireFields.number(message.has_http_status, message.http_status)
         httpHeaders = try WireFields.pairs("http_headers", message.n_http_headers, message.http_headers)
         networkErrorCode = WireFields.number(message.has_network_error_code, message.network_error_code)

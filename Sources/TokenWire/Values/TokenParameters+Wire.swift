@@ -12,8 +12,7 @@ extension TokenParameters {
             clientID: try WireFields.needed("client_id", clientID.flatMap(ClientID.init)),
             sharingGroup: try SharingGroup(wire: group),
             authority: try Authority(message.authority) ?? .common,
-            version: WireFields.number(message.has_version, message.version)
-                .flatMap { OAuthVersion(rawValue: Int32($0.rawValue)) } ?? .v2,
+            version: WireFields.choice(message.has_version, message.version.rawValue) ?? .v2,
             scopes: ScopeSet(try WireFields.texts("scopes", message.n_scopes, message.scopes)),
             redirectURI: try WireFields.text("redirect_uri", message.has_redirect_uri, message.redirect_uri),
             claims: try WireFields.text(

@@ -1,0 +1,46 @@
+# demo and test do all set-up themselves; the other targets want what they set up.
+.PHONY: demo test bench fuzz protos format lint deps install clean
+SWIFT ?= swift
+PREFIX ?= /usr/local
+BUILD = $(SWIFT) build --explicit-target-dependency-import-check error
+PRODUCTS = sso-agent ssoctl entra-emulator modern-notes legacy-mail migration
+SOURCES = Package.swift Sources Tests examples
+
+# The main job, on a private folder: two generations of apps share one sign-in.
+demo: deps
+	@for product in $(PRODUCTS); do echo "building $$product …"; $(BUILD) --product $$product || exit 1; done
+	@examples/demo.sh "$$($(SWIFT) build --show-bin-path)"
+
+test: deps lint
+	Protos/check.sh --if-possible
+	$(BUILD) --build-tests
+	$(SWIFT) test --skip-build
+
+bench: deps
+	Tests/Benchmarks/run.sh
+
+fuzz:
+	Tests/Fuzz/run.sh
+
+protos:
+	Protos/generate.sh
+
+format:
+	$(SWIFT) format --in-place --recursive $(SOURCES)
+
+lint:
+	$(SWIFT) format lint --strict --recursive $(SOURCES)
+
+# What the build and the tests need and a fresh Debian or Ubuntu lacks; nothing happens when all is there.
+deps:
+	@.ci/install-deps
+
+# A small static agent and command line.
+install: deps
+	$(SWIFT) build -c release --static-swift-stdlib --product sso-agent
+	$(SWIFT) build -c release --static-swift-stdlib --product ssoctl
+	install -d "$(DESTDIR)$(PREFIX)/bin"
+	install -s -m 0755 "$$($(SWIFT) build -c release --show-bin-path)/sso-agent" "$$($(SWIFT) build -c release --show-bin-path)/ssoctl" "$(DESTDIR)$(PREFIX)/bin"
+
+clean:
+	$(SWIFT) package clean

@@ -1,0 +1,2 @@
+/// What is told how an acquisition ended.
+public typealias ADAuthenticationCallback = (ADAuthenticationResult) -> Void

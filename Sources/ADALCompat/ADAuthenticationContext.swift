@@ -1,0 +1,84 @@
+package import AgentClient
+public import Foundation
+
+/// Tokens from one authority: the way into ADAL.
+///
+/// The agent keeps them: whoever signed in with any app of the sharing group, by ADAL or by MSAL, is signed in here.
+/// Requests may be made from any thread, as many at a time as you like; each sees the properties as they are when it is made.
+open class ADAuthenticationContext: NSObject {
+    /// The authority in canonical form: lower case, `https://<host>/<tenant>`, with the port where one was given.
+    public let authority: String
+    /// Whether the authority has to be a known one; false where the app vouches for it.
+    public var validateAuthority: Bool
+    /// The identifier of each request from now on; nil makes a fresh one for each.
+    public var correlationId: UUID?
+    /// Where the sign-in page is shown. There is one way here, the system browser, so that it makes no difference.
+    public var credentialsType: ADCredentialsType = AD_CREDENTIALS_EMBEDDED
+    /// What the log calls the part of the app that uses this context.
+    public var logComponent: String?
+    /// Whether an expired token may be returned while the server is down, within the time the server allows; false unless set.
+    public var extendedLifetimeEnabled = false
+    /// What the app can do, such as `cp1`; sent with each request as a part of its claims.
+    public var clientCapabilities: [String]?
+
+    /// Whom requests go to; tests put an agent of their own here.
+    package var agent = AgentClient.shared
+    /// How the sign-in page is shown; nil takes the environment's way at each request.
+    package var presenter: SignInPresenter?
+    /// The place for one interactive request at a time; the process's own except in tests.
+    package var interactiveSession = InteractiveSession.shared
+
+    let canonicalAuthority: CanonicalAuthority
+    let sharingGroup: SharingGroup
+
+    /// A context whose authority is checked or not, in the default sharing group.
+    ///
+    /// Nil, and the error `ERROR_DEVELOPER_INVALID_ARGUMENT` (100), unless `authority` is `https://<host>/<tenant>`, with
+    /// anything after it. `http` is taken for this machine's own names, such as `localhost`.
+    public convenience init?(
+        authority: String, validateAuthority: Bool,
+        error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
+    ) {
+        let group = ADAuthenticationSettings.sharedInstance().defaultKeychainGroup()
+        self.init(authority: authority, validateAuthority: validateAuthority, sharedGroup: group, error: error)
+    }
+
+    /// A context whose authority is checked, in the default sharing group.
+    ///
+    /// Nil, and the error `ERROR_DEVELOPER_INVALID_ARGUMENT` (100), unless `authority` is one.
+    public convenience init?(
+        authority: String, error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
+    ) {
+        self.init(authority: authority, validateAuthority: true, error: error)
+    }
+
+    /// A context in the sharing group `sharedGroup`; nil is this program's own group, shared with nobody.
+    ///
+    /// Nil, and the error `ERROR_DEVELOPER_INVALID_ARGUMENT` (100), unless `authority` is one.
+    public init?(
+        authority: String, validateAuthority: Bool, sharedGroup: String?,
+        error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
+    ) {
+        guard let canonical = CanonicalAuthority(authority) else {
+            error?.pointee = .invalidArgument("the authority has to be https://<host>/<tenant>")
+            return nil
+        }
+        self.canonicalAuthority = canonical
+        self.authority = canonical.text
+        self.validateAuthority = validateAuthority
+        self.sharingGroup = SharingGroup(adalName: sharedGroup)
+    }
+
+    /// A context whose authority is checked, in the sharing group `sharedGroup`; nil is this program's own group.
+    ///
+    /// Nil, and the error `ERROR_DEVELOPER_INVALID_ARGUMENT` (100), unless `authority` is one.
+    public convenience init?(
+        authority: String, sharedGroup: String?, error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
+    ) {
+        self.init(authority: authority, validateAuthority: true, sharedGroup: sharedGroup, error: error)
+    }
+
+    /// Whether `response` is an answer of a broker app that ADAL took care of. Never, here: there is no broker app, and
+    /// the agent itself listens for the browser's answer.
+    public class func handleADALResponse(_ response: URL, sourceApplication: String?) -> Bool { false }
+}

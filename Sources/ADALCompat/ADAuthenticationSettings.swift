@@ -1,0 +1,56 @@
+public import Foundation
+internal import Synchronization
+internal import TokenModel
+
+/// The settings that all contexts of the process share. Safe to use from any thread.
+///
+/// ADAL's contract makes them changeable at any time by anyone, which is why there is a lock; each request reads them
+/// once, when it starts.
+public final class ADAuthenticationSettings: NSObject, Sendable {
+    private struct Values {
+        var requestTimeOut: Int32 = 300
+        var expirationBuffer: UInt32 = 300
+        var enablesFullScreen = true
+        var sharingGroup = SharingGroup.standard
+    }
+
+    private static let shared = ADAuthenticationSettings()
+    private let values = Mutex(Values())
+
+    private override init() {}
+
+    /// The one instance.
+    public class func sharedInstance() -> ADAuthenticationSettings { shared }
+
+    /// How long a request of the library's own may take, in seconds; 300 unless set.
+    ///
+    /// It limits `ADAuthenticationParameters.parameters(fromResourceUrl:)`. The agent has limits of its own for what it
+    /// asks of the token endpoint.
+    public var requestTimeOut: Int32 {
+        get { values.withLock { $0.requestTimeOut } }
+        set { values.withLock { $0.requestTimeOut = newValue } }
+    }
+
+    /// How long before its expiry a token counts as expired, in seconds; 300 unless set.
+    public var expirationBuffer: UInt32 {
+        get { values.withLock { $0.expirationBuffer } }
+        set { values.withLock { $0.expirationBuffer = newValue } }
+    }
+
+    /// Inert: the sign-in page is a page of the system browser.
+    public var enableFullScreen: Bool {
+        get { values.withLock { $0.enablesFullScreen } }
+        set { values.withLock { $0.enablesFullScreen = newValue } }
+    }
+
+    /// The sharing group of contexts that name none; `com.microsoft.adalcache` unless set.
+    public func defaultKeychainGroup() -> String { sharingGroup.name }
+
+    /// Sets the sharing group of contexts made from now on that name none; nil is this program's own, shared with nobody.
+    public func setDefaultKeychainGroup(_ keychainGroup: String?) {
+        let group = SharingGroup(adalName: keychainGroup)
+        values.withLock { $0.sharingGroup = group }
+    }
+
+    var sharingGroup: SharingGroup { values.withLock { $0.sharingGroup } }
+}

@@ -1,0 +1,61 @@
+public import Foundation
+internal import Synchronization
+
+/// What is told of each line logged: the level, the message, more about it, an error code, and more still.
+public typealias LogCallback = (ADAL_LOG_LEVEL, String, String?, Int, [AnyHashable: Any]?) -> Void
+
+/// What is told of each line logged: the level, the message, and whether it names people.
+public typealias ADLoggerCallback = (ADAL_LOG_LEVEL, String, Bool) -> Void
+
+/// The library's log. Tokens are never logged; names of people only when `setPiiEnabled(true)` says so.
+///
+/// Process-wide and changeable at any time by ADAL's contract, which is why there is a lock. Safe to use from any thread.
+public final class ADLogger: NSObject {
+    static let state = Mutex(State())
+
+    private override init() {}
+
+    /// Sets how much is logged; errors only unless set.
+    public class func setLevel(_ logLevel: ADAL_LOG_LEVEL) { state.withLock { $0.level = logLevel } }
+
+    /// How much is logged.
+    public class func getLevel() -> ADAL_LOG_LEVEL { state.withLock { $0.level } }
+
+    /// Sets whether lines that name people are logged; false unless set.
+    public class func setPiiEnabled(_ piiEnabled: Bool) { state.withLock { $0.isPiiEnabled = piiEnabled } }
+
+    /// Whether lines that name people are logged.
+    public class func getPiiEnabled() -> Bool { state.withLock { $0.isPiiEnabled } }
+
+    /// Sets who is told of each line that names nobody; nil for nobody. Called from any thread.
+    @available(*, deprecated, message: "Use the setLoggerCallback: method instead.")
+    public class func setLogCallBack(_ callback: LogCallback?) {
+        let callback = callback.map(Unchecked.init)
+        state.withLock { $0.oldCallback = callback }
+    }
+
+    /// Sets who is told of each line; nil for nobody. Called from any thread.
+    public class func setLoggerCallback(_ callback: ADLoggerCallback?) {
+        let callback = callback.map(Unchecked.init)
+        state.withLock { $0.callback = callback }
+    }
+
+    /// Sets whether lines that name nobody go to standard error too; true unless set.
+    public class func setNSLogging(_ nslogging: Bool) { state.withLock { $0.isWritten = nslogging } }
+
+    /// Whether lines that name nobody go to standard error too.
+    public class func getNSLogging() -> Bool { state.withLock { $0.isWritten } }
+
+    struct State {
+        var level = ADAL_LOG_LEVEL_ERROR
+        var isPiiEnabled = false
+        var isWritten = true
+        var callback: Unchecked<ADLoggerCallback>?
+        var oldCallback: Unchecked<LogCallback>?
+    }
+
+    /// A closure that ADAL's contract lets be called from any thread, although its type does not say so.
+    struct Unchecked<Value>: @unchecked Sendable {
+        let value: Value
+    }
+}

@@ -1,0 +1,86 @@
+internal import AgentClient
+internal import Dispatch
+internal import Foundation
+internal import TokenModel
+
+/// One call of `acquireToken` or `acquireTokenSilent`: what the app asked for, as it asked, and the settings of that moment.
+package struct TokenRequest: Sendable {
+    /// What the result repeats.
+    package struct Target: Sendable {
+        package var resource: String
+        package var clientID: String
+        var authority: CanonicalAuthority
+    }
+
+    let agent: AgentClient
+    let presenter: SignInPresenter?
+    let session: InteractiveSession
+    var target: Target
+    let sharingGroup: SharingGroup
+    let redirectURI: String
+    let validatesAuthority: Bool
+    let capabilities: [String]
+    let allowsExtendedLifetime: Bool
+    let expirationBuffer: Int64
+    let log: ADLog
+    let correlationID: CorrelationID
+
+    /// Nil for a silent request.
+    var prompt: ADPromptBehavior?
+    var identifier: ADUserIdentifier?
+    var forceRefresh = false
+    var claims: String?
+    var queryParameters: String?
+
+    init(_ context: ADAuthenticationContext, resource: String, clientID: String, redirectURI: URL) {
+        agent = context.agent
+        presenter = context.presenter
+        session = context.interactiveSession
+        target = Target(resource: resource, clientID: clientID, authority: context.canonicalAuthority)
+        sharingGroup = context.sharingGroup
+        self.redirectURI = redirectURI.absoluteString
+        validatesAuthority = context.validateAuthority
+        capabilities = context.clientCapabilities ?? []
+        allowsExtendedLifetime = context.extendedLifetimeEnabled
+        expirationBuffer = Int64(ADAuthenticationSettings.sharedInstance().expirationBuffer)
+        correlationID = context.correlationId.map { CorrelationID($0) } ?? CorrelationID()
+        log = ADLog(component: context.logComponent, correlationID: correlationID)
+    }
+
+    /// Runs the request and calls back once.
+    func run(_ completion: @escaping @Sendable (ADAuthenticationResult) -> Void) {
+        // Unstructured on purpose: a completion block has no caller that waits for it.
+        Task {
+            let outcome = await outcome()
+            // Not on Swift's own threads: a block that waits for another request would starve them.
+            DispatchQueue.global().async { completion(result(outcome)) }
+        }
+    }
+
+    /// Runs the request.
+    func run() async -> ADAuthenticationResult { result(await outcome()) }
+
+    private func outcome() async -> Result<TokenResult, ADAuthenticationError> {
+        log.began(self)
+        do throws(ADAuthenticationError) {
+            let token = try await acquire()
+            log.succeeded(token)
+            return .success(token)
+        } catch {
+            log.failed(error)
+            return .failure(error)
+        }
+    }
+
+    private func acquire() async throws(ADAuthenticationError) -> TokenResult {
+        guard let prompt else { return try await acquireSilently() }
+        return try await acquire(prompt)
+    }
+
+    private func result(_ outcome: Result<TokenResult, ADAuthenticationError>) -> ADAuthenticationResult {
+        switch outcome {
+        case .success(let token): ADAuthenticationResult(token, for: target)
+        case .failure(let error): ADAuthenticationResult(error, correlationID: correlationID)
+        }
+    }
+}

@@ -1,0 +1,105 @@
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+
+/// `/control/…`: what ``EntraEmulator`` offers in process, for tests in other processes and languages.
+struct ControlRoutes: Sendable {
+    let emulator: EmulatorControl
+
+    func respond(to request: Request, body: ByteBuffer) async throws -> Response {
+        let query = Parameters(encoded: request.uri.query ?? "")
+        let body = Data(body.readableBytesView)
+        switch (request.method, request.uri.path) {
+        case (.get, "/control/counts"): return try .json(emulator.counts)
+        case (.delete, "/control/counts"): emulator.resetCounts()
+        case (.post, "/control/faults"): try addFaults(body)
+        case (.delete, "/control/faults"): emulator.clearFaults()
+        case (.get, "/control/settings"): return try .json(emulator.settings)
+        case (.post, "/control/settings"): return try .json(try changeSettings(body))
+        case (.get, "/control/users"): return try .json(JSON.array(emulator.users.map(Self.json)))
+        case (.post, "/control/users"): return try .json(try addUser(body))
+        case (.post, "/control/revoke"):
+            return try .json(["revoked": .number(emulator.revokeTokens(of: try text("username", body)))] as JSON)
+        case (.post, "/control/release"): return try .json(["released": .number(emulator.release())] as JSON)
+        case (.post, "/control/approve"): return try .json(try decide(body, isApproved: true))
+        case (.post, "/control/decline"): return try .json(try decide(body, isApproved: false))
+        case (.get, "/control/wait"): return try .json(try await wait(query))
+        case (.post, "/control/reset"): emulator.reset()
+        default: throw HTTPError(.notFound)
+        }
+        return Response(status: .noContent)
+    }
+
+    private func addFaults(_ body: Data) throws {
+        let faults: [Fault]
+        if body.first == UInt8(ascii: "[") {
+            faults = try decode([Fault].self, body)
+        } else {
+            faults = [try decode(Fault.self, body)]
+        }
+        for fault in faults { emulator.inject(fault) }
+    }
+
+    /// Lays the given fields over the settings as they are.
+    private func changeSettings(_ body: Data) throws -> EmulatorSettings {
+        let current = try JSONDecoder().decode([String: JSON].self, from: JSONEncoder().encode(emulator.settings))
+        let merged = current.merging(try decode([String: JSON].self, body)) { _, new in new }
+        let settings = try decode(EmulatorSettings.self, try JSONEncoder().encode(merged))
+        emulator.settings = settings
+        return settings
+    }
+
+    private func addUser(_ body: Data) throws -> JSON {
+        guard let username = try text("username", body) else { throw HTTPError(.badRequest, message: "no username") }
+        if case .bool(let isDisabled) = try fields(body)["disabled"] {
+            emulator.setDisabled(isDisabled, username: username)
+        }
+        return Self.json(emulator.addUser(username))
+    }
+
+    private func decide(_ body: Data, isApproved: Bool) throws -> JSON {
+        let userCode = try text("user_code", body)
+        let count =
+            isApproved
+            ? emulator.approveDeviceCode(userCode, username: try text("username", body))
+            : emulator.declineDeviceCode(userCode)
+        return [isApproved ? "approved" : "declined": .number(count)]
+    }
+
+    /// Answers when so many requests of a kind have arrived, or are held; the caller's own deadline is the limit.
+    private func wait(_ query: Parameters) async throws -> Counts {
+        if let held = query["held"].flatMap({ Int($0) }) {
+            await emulator.waitForHeld(atLeast: held)
+        } else if let counter = query["counter"].flatMap({ Counter(rawValue: $0) }) {
+            await emulator.waitForCount(counter, atLeast: query["at_least"].flatMap { Int($0) } ?? 1)
+        } else {
+            throw HTTPError(.badRequest, message: "give held=N, or counter=NAME and at_least=N")
+        }
+        return emulator.counts
+    }
+
+    private func text(_ name: String, _ body: Data) throws -> String? {
+        guard case .string(let text) = try fields(body)[name] else { return nil }
+        return text
+    }
+
+    private func fields(_ body: Data) throws -> [String: JSON] {
+        body.isEmpty ? [:] : try decode([String: JSON].self, body)
+    }
+
+    private func decode<Value: Decodable>(_ type: Value.Type, _ body: Data) throws -> Value {
+        do {
+            return try JSONDecoder().decode(type, from: body)
+        } catch {
+            throw HTTPError(.badRequest, message: "the body does not fit: \(error)")
+        }
+    }
+
+    private static func json(_ user: User) -> JSON {
+        [
+            "username": .string(user.username), "home_tenant_id": .string(user.homeTenantID),
+            "object_id": .string(user.objectID), "home_account_id": .string(user.homeAccountID),
+            "disabled": .bool(user.isDisabled),
+        ]
+    }
+}

@@ -1,0 +1,44 @@
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+
+/// One request to an emulated endpoint, read whole.
+struct EmulatorRequest: Sendable {
+    var address: EndpointAddress
+    var method: HTTPRequest.Method
+    var path: String
+    /// Query and form together; both generations of the libraries use both.
+    var parameters: Parameters
+    var headers: HTTPFields
+    /// Scheme and host as the caller wrote them, so that an alias leads back to itself.
+    var baseURL: String
+
+    init?(_ request: Request, body: String, scheme: String) {
+        let query = Parameters(encoded: request.uri.query ?? "")
+        guard let address = EndpointAddress(path: request.uri.path, policy: query["p"]) else { return nil }
+        self.address = address
+        method = request.method
+        path = request.uri.path
+        parameters = query.merging(Parameters(encoded: body))
+        headers = request.headers
+        baseURL = "\(scheme)://\(request.head.authority ?? "127.0.0.1")"
+    }
+
+    var authority: RequestedAuthority { address.authority }
+
+    var clientID: String? { parameters["client_id"] }
+
+    var grant: Grant? {
+        address.endpoint == .token ? parameters["grant_type"].flatMap(Grant.init(parameter:)) : nil
+    }
+
+    /// What the request counts as: its grant at the token endpoint, elsewhere its endpoint.
+    var counter: Counter {
+        grant.map(Counter.init) ?? Counter(address.endpoint)
+    }
+
+    /// The libraries send it in a header, or as a parameter where they cannot set one.
+    var correlationID: String? {
+        HTTPField.Name("client-request-id").flatMap { headers[$0] } ?? parameters["client-request-id"]
+    }
+}

@@ -1,0 +1,80 @@
+internal import Foundation
+
+/// A JSON value, for replies and claims whose fields differ from case to case.
+enum JSON: Sendable, Equatable {
+    case null
+    case bool(Bool)
+    case number(Int)
+    case string(String)
+    case array([JSON])
+    case object([String: JSON])
+
+    init(_ text: String?) {
+        self = text.map(JSON.string) ?? .null
+    }
+
+    init(_ texts: [String]) {
+        self = .array(texts.map(JSON.string))
+    }
+
+    /// The object without the fields that are null: the services leave out what they do not say.
+    var withoutNulls: JSON {
+        guard case .object(let fields) = self else { return self }
+        return .object(fields.filter { $0.value != .null })
+    }
+}
+
+extension JSON: Codable {
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
+        } else if let value = try? container.decode(Int.self) {
+            self = .number(value)
+        } else if let value = try? container.decode(String.self) {
+            self = .string(value)
+        } else if let value = try? container.decode([JSON].self) {
+            self = .array(value)
+        } else {
+            self = .object(try container.decode([String: JSON].self))
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .bool(let value): try container.encode(value)
+        case .number(let value): try container.encode(value)
+        case .string(let value): try container.encode(value)
+        case .array(let value): try container.encode(value)
+        case .object(let value): try container.encode(value)
+        }
+    }
+}
+
+extension JSON: ExpressibleByStringLiteral, ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral {
+    init(stringLiteral value: String) {
+        self = .string(value)
+    }
+
+    init(integerLiteral value: Int) {
+        self = .number(value)
+    }
+}
+
+extension JSON: ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
+    init(booleanLiteral value: Bool) {
+        self = .bool(value)
+    }
+
+    init(arrayLiteral elements: JSON...) {
+        self = .array(elements)
+    }
+
+    init(dictionaryLiteral elements: (String, JSON)...) {
+        self = .object(Dictionary(elements) { _, last in last })
+    }
+}

@@ -1,0 +1,57 @@
+internal import Foundation
+internal import Hummingbird
+
+/// `GET …/authorize`: signs the hinted or only user in at once, without a password.
+struct AuthorizeRoute: Sendable {
+    let state: EmulatorState
+
+    /// What a request leads to.
+    private enum Outcome: Sendable {
+        case code(String, User)
+        case choice([User])
+    }
+
+    func respond(to request: EmulatorRequest) throws -> Response {
+        let reply = try AuthorizeReply(request)
+        do throws(OAuthFailure) {
+            switch try outcome(of: request, redirectURI: reply.redirectURI) {
+            case .code(let code, let user): return reply.success(code: code, user: user)
+            case .choice(let users): return AccountPicker(users: users, request: request).response
+            }
+        } catch {
+            return reply.failure(error, trace: state.trace(of: request))
+        }
+    }
+
+    private func outcome(
+        of request: EmulatorRequest, redirectURI: String
+    ) throws(OAuthFailure) -> Outcome {
+        guard request.parameters.words("response_type").contains("code") else { throw .unsupportedResponseType }
+        let clientID = try request.parameters.required("client_id")
+        let expiresOn = state.now + 600
+        return try state.update { (contents) throws(OAuthFailure) in
+            let users = try contents.ledger.usersToSignIn(request)
+            guard let user = users.first, users.count == 1 else { return .choice(users) }
+            guard !user.isDisabled else { throw .disabledUser }
+            let code = AuthorizationCode(
+                user: user, tenantID: try contents.ledger.tenantID(of: user, at: request.authority.realm),
+                clientID: clientID, redirectURI: redirectURI, pkce: PKCE(request.parameters),
+                scopes: request.parameters.words("scope"), resource: request.parameters["resource"],
+                nonce: request.parameters["nonce"], expiresOn: expiresOn)
+            contents.counts.signIns += 1
+            return .code(contents.ledger.issue(code), user)
+        }
+    }
+}
+
+extension Ledger {
+    /// One user to sign in, or several to choose from.
+    fileprivate mutating func usersToSignIn(_ request: EmulatorRequest) throws(OAuthFailure) -> [User] {
+        if let hint = request.parameters["login_hint"] { return [addUser(hint)] }
+        let known = candidates(at: request.authority.realm)
+        if request.parameters["prompt"] == "none", known.count != 1 {
+            throw known.isEmpty ? .loginRequired : .interactionRequired
+        }
+        return known.isEmpty ? [addUser(directory.defaultUsername(realm: request.authority.realm))] : known
+    }
+}

@@ -1,0 +1,72 @@
+internal import Foundation
+internal import Hummingbird
+
+/// What the services tell about themselves: instances, OpenID configuration and keys.
+struct DiscoveryRoute: Sendable {
+    let state: EmulatorState
+    let key: SigningKey
+
+    /// `GET /common/discovery/instance`: whether a host is known, and under which names.
+    func instance(_ request: EmulatorRequest) throws -> Response {
+        let endpoint = try request.parameters.required("authorization_endpoint")
+        guard let url = URL(string: endpoint), let host = url.host() else { throw OAuthFailure.invalidInstance }
+        let environment = url.port.map { "\(host):\($0)" } ?? host
+        let (settings, baseURL) = state.update { ($0.settings, $0.baseURL) }
+        let ownHosts = Self.ownHosts(baseURL)
+        let aliases = ownHosts + settings.hostAliases
+        guard aliases.contains(environment.lowercased()) else { throw OAuthFailure.invalidInstance }
+        let tenant = url.pathComponents.dropFirst().first ?? "common"
+        let metadata: JSON = [
+            "preferred_network": JSON(ownHosts.first),
+            "preferred_cache": JSON(settings.preferredCache ?? ownHosts.first),
+            "aliases": JSON(aliases),
+        ]
+        return try .json(
+            [
+                "tenant_discovery_endpoint":
+                    "\(request.baseURL)/\(tenant)/v2.0/.well-known/openid-configuration",
+                "api-version": "1.1",
+                "metadata": [metadata],
+            ] as JSON)
+    }
+
+    /// `GET …/.well-known/openid-configuration`
+    func openIDConfiguration(_ request: EmulatorRequest) throws -> Response {
+        let authority = request.authority
+        let isV2 = request.address.version == .v2
+        let root = "\(request.baseURL)/\(authority.path)"
+        let oauth = isV2 ? "\(root)/oauth2/v2.0" : "\(root)/oauth2"
+        let (baseURL, settings) = state.update { ($0.baseURL, $0.settings) }
+        // The shared endpoints do not know the tenant yet, and say so with a placeholder.
+        let tenantID = state.directory.tenantID(realm: authority.realm) ?? "{tenantid}"
+        let mint = TokenMint(
+            key: key, directory: state.directory, baseURL: baseURL, authority: authority,
+            version: request.address.version, settings: settings)
+        return try .json(
+            [
+                "issuer": .string(mint.issuer(tenantID: tenantID)),
+                "authorization_endpoint": "\(oauth)/authorize",
+                "token_endpoint": "\(oauth)/token",
+                "device_authorization_endpoint": "\(oauth)/devicecode",
+                "end_session_endpoint": "\(oauth)/logout",
+                "jwks_uri": isV2 ? "\(root)/discovery/v2.0/keys" : "\(root)/discovery/keys",
+                "userinfo_endpoint": "\(request.baseURL)/oidc/userinfo",
+                "response_types_supported": ["code"],
+                "response_modes_supported": ["query", "fragment", "form_post"],
+                "subject_types_supported": ["pairwise"],
+                "id_token_signing_alg_values_supported": ["RS256"],
+                "scopes_supported": ["openid", "profile", "email", "offline_access"],
+                "token_endpoint_auth_methods_supported": ["client_secret_post", "private_key_jwt"],
+            ] as JSON)
+    }
+
+    func keys() throws -> Response {
+        try .json(["keys": [key.publicKey]] as JSON)
+    }
+
+    /// The address it listens on by number, and by its usual name.
+    private static func ownHosts(_ baseURL: String) -> [String] {
+        let port = URL(string: baseURL)?.port.map { ":\($0)" } ?? ""
+        return ["127.0.0.1\(port)", "localhost\(port)"]
+    }
+}

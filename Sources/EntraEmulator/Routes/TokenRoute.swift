@@ -1,0 +1,51 @@
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+
+/// `POST …/token`: codes, refresh tokens and device codes become tokens.
+struct TokenRoute: Sendable {
+    let state: EmulatorState
+    let key: SigningKey
+
+    func respond(to request: EmulatorRequest) async throws -> Response {
+        guard request.method == .post else { throw OAuthFailure.notPosted }
+        _ = try request.parameters.required("grant_type")
+        guard let grant = request.grant else { throw OAuthFailure.unsupportedGrant }
+        let (order, mint) = try redeem(grant, request)
+        let wantsClientInfo = request.parameters["client_info"] == "1"
+        return try .json(try await TokenReply(mint: mint, order: order, wantsClientInfo: wantsClientInfo).json())
+    }
+
+    private func redeem(
+        _ grant: Grant, _ request: EmulatorRequest
+    ) throws(OAuthFailure) -> (TokenOrder, TokenMint) {
+        let now = state.now
+        return try state.update { (contents) throws(OAuthFailure) in
+            let redemption = try Redemption(request, settings: contents.settings, now: now)
+            let mint = TokenMint(
+                key: key, directory: contents.ledger.directory, baseURL: contents.baseURL,
+                authority: request.authority, version: request.address.version, settings: contents.settings)
+            do throws(OAuthFailure) {
+                return (try contents.ledger.redeem(grant, redemption, &contents.counts), mint)
+            } catch {
+                if error == .reusedToken { contents.counts.reusedRefreshTokens += 1 }
+                throw error
+            }
+        }
+    }
+}
+
+extension Ledger {
+    fileprivate mutating func redeem(
+        _ grant: Grant, _ redemption: Redemption, _ counts: inout Counts
+    ) throws(OAuthFailure) -> TokenOrder {
+        switch grant {
+        case .authorizationCode: return try redeemCode(redemption)
+        case .refreshToken: return try redeemRefreshToken(redemption)
+        case .deviceCode:
+            let order = try redeemDeviceCode(redemption)
+            counts.signIns += 1
+            return order
+        }
+    }
+}

@@ -1,0 +1,32 @@
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+
+/// `GET /oidc/userinfo`: the one resource there is, so that an app can see whether its access token works.
+struct UserInfoRoute: Sendable {
+    let state: EmulatorState
+    let key: SigningKey
+
+    func respond(to request: EmulatorRequest) async throws -> Response {
+        guard let header = request.headers[.authorization], header.hasPrefix("Bearer "),
+            let claims = try? await key.verify(String(header.dropFirst(7))), isValid(claims)
+        else {
+            let challenge = #"Bearer error="invalid_token", error_description="The access token is not valid.""#
+            return Response(status: .unauthorized, headers: [.wwwAuthenticate: challenge])
+        }
+        let body: JSON = [
+            "sub": claims["sub"] ?? .null,
+            "name": claims["name"] ?? .null,
+            "preferred_username": claims["preferred_username"] ?? claims["unique_name"] ?? .null,
+        ]
+        return try .json(body.withoutNulls)
+    }
+
+    private func isValid(_ claims: [String: JSON]) -> Bool {
+        guard case .number(let expiresOn) = claims["exp"], case .string(let tokenID) = claims["uti"] else {
+            return false
+        }
+        let isLive = state.update { $0.ledger.accessTokens[tokenID] != nil }
+        return isLive && Int(state.now.timeIntervalSince1970) < expiresOn
+    }
+}

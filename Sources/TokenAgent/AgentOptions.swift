@@ -1,0 +1,37 @@
+package import Logging
+package import TokenEndpoint
+internal import TokenModel
+
+/// What an agent is started with.
+package struct AgentOptions: Sendable {
+    /// Where apps find it.
+    package var socketPath: String
+    /// The folder of its store.
+    package var stateDirectory: String
+    /// Whether authorities on this machine may do without TLS: for emulators and tests.
+    package var allowsLoopbackHTTP: Bool
+    /// Proxy and certificates.
+    package var network: NetworkSettings
+    /// Which peers it serves.
+    package var policy: PeerPolicy
+    /// How many connections may be open; past it, the one that has been idle longest is closed for the newcomer.
+    package var connectionLimit: Int
+    /// Seconds since 1970.
+    package var now: @Sendable () -> Int64
+    /// Where it reports.
+    package var logger: Logger
+
+    package init(
+        socketPath: String, stateDirectory: String, allowsLoopbackHTTP: Bool, network: NetworkSettings,
+        policy: PeerPolicy, connectionLimit: Int = 4096, now: @escaping @Sendable () -> Int64, logger: Logger
+    ) {
+        self.socketPath = socketPath
+        self.stateDirectory = stateDirectory
+        self.allowsLoopbackHTTP = allowsLoopbackHTTP
+        self.network = network
+        self.policy = policy
+        self.connectionLimit = connectionLimit
+        self.now = now
+        self.logger = logger
+    }
+}

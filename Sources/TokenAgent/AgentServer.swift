@@ -1,0 +1,140 @@
+internal import AgentSocket
+internal import CAgentSystem
+internal import Logging
+internal import NIOCore
+internal import NIOPosix
+internal import Synchronization
+internal import TokenCache
+internal import TokenEndpoint
+package import TokenModel
+internal import TokenStore
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// The agent: a listener, its sessions and the cache's owner, all on one event loop.
+package final class AgentServer: Sendable {
+    package let options: AgentOptions
+    private let parts: Parts
+    private let isStopping = Atomic(false)
+
+    /// What it is made of, to be let go in this order's reverse.
+    private struct Parts: Sendable {
+        let lock: LockHolder
+        let store: TokenStore
+        let group: MultiThreadedEventLoopGroup
+        let endpoint: TokenEndpoint
+        let owner: CacheOwner
+        let registry: NIOLoopBoundBox<SessionRegistry>
+        let listener: any Channel
+    }
+
+    private init(_ options: AgentOptions, _ parts: Parts) {
+        self.options = options
+        self.parts = parts
+    }
+
+    /// Opens the store, takes the socket, and serves from then on.
+    ///
+    /// - Throws: `agentUnavailable` (-53004) when the socket cannot be had, `storeUnavailable` (-53008) or
+    ///   `cacheBadFormat` (-51201) when the store cannot be opened; the message says what to do.
+    package static func start(_ options: AgentOptions) async throws(TokenError) -> AgentServer {
+        _ = try SocketFolder(ofSocket: options.socketPath)
+        let lock = LockHolder(try LockFile(beside: options.socketPath))
+        let store = try TokenStore.open(directory: options.stateDirectory)
+        let cache = try loadCache(from: store, options.logger)
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let loop = group.any()
+        let endpoint = TokenEndpoint(
+            network: options.network, allowsLoopbackHTTP: options.allowsLoopbackHTTP, eventLoopGroup: group)
+        let owner = CacheOwner(loop: loop, options: options, store: store, endpoint: endpoint, cache: cache)
+        let registry = NIOLoopBoundBox.makeBoxSendingValue(
+            SessionRegistry(limit: options.connectionLimit), eventLoop: loop)
+        do {
+            let descriptor = try ListeningSocket.make(at: options.socketPath)
+            let listener = try await bootstrap(RequestRouter(owner: owner), registry, options, on: loop)
+                .withBoundSocket(descriptor).get()
+            let parts = Parts(
+                lock: lock, store: store, group: group, endpoint: endpoint, owner: owner, registry: registry,
+                listener: listener)
+            return AgentServer(options, parts)
+        } catch {
+            await endpoint.close()
+            await store.close()
+            try? await group.shutdownGracefully()
+            throw error as? TokenError
+                ?? TokenError(.agentUnavailable, "cannot listen on \(options.socketPath): \(error)")
+        }
+    }
+
+    /// Takes no new connections, finishes the replies in hand within `patience` seconds, and lets go of everything.
+    /// Stopping twice does no harm.
+    package func stop(patience: Int64 = 10) async {
+        guard !isStopping.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        unlink(options.socketPath)
+        try? await parts.listener.close()
+        let (loop, registry, owner) = (parts.registry.eventLoop, parts.registry, parts.owner)
+        await wait(atMost: .seconds(patience)) { registry.value.end(on: loop) }
+        await parts.endpoint.close()
+        await wait(atMost: .seconds(patience)) { owner.assumeIsolated { $0.windDown() } }
+        await parts.store.close()
+        try? await parts.group.shutdownGracefully()
+        parts.lock.release()
+    }
+
+    /// Waits for work on the loop, but not for ever.
+    private func wait(atMost limit: TimeAmount, _ work: @escaping @Sendable () -> EventLoopFuture<Void>) async {
+        let loop = parts.registry.eventLoop
+        let done = loop.makePromise(of: Void.self)
+        let timer = loop.scheduleTask(in: limit) { done.succeed() }
+        loop.flatSubmit(work).cascade(to: done)
+        try? await done.futureResult.get()
+        timer.cancel()
+    }
+
+    private static func loadCache(from store: TokenStore, _ logger: Logger) throws(TokenError) -> CredentialCache {
+        var cache = CredentialCache()
+        let records = try store.load()
+        let unknown = cache.load(records)
+        cache.loadClouds(records)
+        if !unknown.isEmpty {
+            logger.warning("records that cannot be read are left alone", metadata: ["count": "\(unknown.count)"])
+        }
+        return cache
+    }
+
+    private static func bootstrap(
+        _ router: RequestRouter, _ registry: NIOLoopBoundBox<SessionRegistry>, _ options: AgentOptions,
+        on loop: any EventLoop
+    ) -> ServerBootstrap {
+        ServerBootstrap(group: loop)
+            .serverChannelOption(.backlog, value: 1024)
+            .childChannelOption(.maxMessagesPerRead, value: 4)
+            .childChannelInitializer { channel in
+                // The kernel is asked before the channel is registered, and so before a byte can be read.
+                peer(of: channel).flatMapThrowing { peer in
+                    guard options.policy.admits(peer) else {
+                        options.logger.warning("refused a peer", metadata: ["uid": "\(peer.userID)"])
+                        throw TokenError(.peerNotAuthorized, "this agent serves another user")
+                    }
+                    let session = AgentSession(
+                        router: router, log: RequestLog(logger: options.logger, peer: peer), registry: registry.value)
+                    try channel.pipeline.syncOperations.addHandler(session)
+                }
+            }
+    }
+
+    private static func peer(of channel: any Channel) -> EventLoopFuture<PeerCredentials> {
+        guard let socket = channel as? any SocketOptionProvider else {
+            return channel.eventLoop.makeFailedFuture(TokenError(.peerNotAuthorized, "not a socket"))
+        }
+        let credentials: EventLoopFuture<agent_peer_credentials> = socket.unsafeGetSocketOption(
+            level: .socket, name: .init(rawValue: SO_PEERCRED))
+        return credentials.map {
+            PeerCredentials(processID: $0.pid > 0 ? $0.pid : nil, userID: $0.uid, groupID: $0.gid)
+        }
+    }
+}

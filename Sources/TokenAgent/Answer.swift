@@ -1,0 +1,15 @@
+internal import NIOCore
+internal import TokenModel
+
+/// A reply that is there at once, or one that is still being worked on.
+enum Answer<Value: Sendable>: Sendable {
+    case now(Result<Value, TokenError>)
+    case later(EventLoopFuture<Result<Value, TokenError>>)
+
+    func map<Other: Sendable>(_ transform: @escaping @Sendable (Value) -> Other) -> Answer<Other> {
+        switch self {
+        case .now(let outcome): .now(outcome.map(transform))
+        case .later(let future): .later(future.map { $0.map(transform) })
+        }
+    }
+}

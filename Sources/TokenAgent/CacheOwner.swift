@@ -1,0 +1,144 @@
+internal import Logging
+internal import NIOCore
+internal import TokenCache
+internal import TokenEndpoint
+internal import TokenModel
+internal import TokenStore
+
+/// The only owner of the cache, and the agent's only mutable state.
+///
+/// An actor pinned to the event loop that serves the sessions: they enter it with `assumeIsolated`, so that a hit is
+/// answered in place, at the price of a function call, and the compiler still checks the isolation.
+/// After an `await`, everything may have changed: look again.
+actor CacheOwner {
+    nonisolated let loop: any EventLoop
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.executor.asUnownedSerialExecutor() }
+
+    let options: AgentOptions
+    let store: TokenStore
+    let endpoint: TokenEndpoint
+    let startedAt: Int64
+    var cache: CredentialCache
+    /// Redemptions under way, which everyone who asks for the same shares.
+    var redemptions: [RedemptionKey: EventLoopFuture<Result<TokenResult, TokenError>>] = [:]
+    /// Refresh tokens on their way to the token endpoint: a rotating one sent twice at once is a lost session.
+    var refreshTokensInUse: [Secret: EventLoopFuture<Void>] = [:]
+    /// Sign-ins that wait for a person.
+    var interactions: [String: Interaction] = [:]
+    /// How many tasks `later` has started and not yet finished, and who waits for the last.
+    private var underWay = 0
+    private var idle: EventLoopPromise<Void>?
+    /// Changes that are true in memory and could not be written yet; the next commit tries them again first.
+    var unsaved: [StoreChange] = []
+
+    init(loop: any EventLoop, options: AgentOptions, store: TokenStore, endpoint: TokenEndpoint, cache: CredentialCache)
+    {
+        self.loop = loop
+        self.options = options
+        self.store = store
+        self.endpoint = endpoint
+        self.cache = cache
+        self.startedAt = options.now()
+    }
+
+    /// An access token without bothering anyone. Entered with `assumeIsolated` from the session's handler; never waits.
+    func acquireTokenSilent(_ request: AcquireTokenSilent) -> Answer<TokenResult> {
+        let request = request.withoutReservedScopes
+        if let refusal = refusal(of: request.parameters.authority) { return .now(.failure(refusal)) }
+        switch cache.decide(request, now: options.now()) {
+        case .use(let result): return .now(.success(result))
+        case .redeem(let plan): return .later(redemption(of: plan, for: request))
+        case .interactionRequired(let why): return .now(.failure(TokenError(.interactionRequired, why)))
+        case .ambiguousAccount: return .now(.failure(Self.ambiguous))
+        }
+    }
+
+    func listAccounts(_ request: ListAccounts) -> Answer<ListAccounts.Reply> {
+        .now(.success(cache.accounts(request)))
+    }
+
+    func hello(_ request: Hello) -> Answer<Hello.Reply> {
+        guard request.protocolVersion >= 1 else {
+            return .now(.failure(TokenError(.unsupportedProtocolVersion, "this agent speaks version 1 and later")))
+        }
+        options.logger.debug("hello", metadata: ["app": "\(RequestLog.safe(request.appName))"])
+        return .now(.success(Self.greeting))
+    }
+
+    /// Writes changes down and makes them true in memory, in that order: durable before anyone hears of it.
+    ///
+    /// - Throws: `storeUnavailable` when they could not be written. They are true in memory all the same, since the token
+    ///   endpoint has issued what it issued; the next commit tries again to write them.
+    func commit(_ changes: [CacheChange], in group: SharingGroup) async throws(TokenError) {
+        guard !changes.isEmpty else { return }
+        var stored = unsaved
+        for change in changes { stored.append(try change.stored(in: group)) }
+        unsaved = []
+        do throws(TokenError) {
+            try await store.commit(stored)
+            cache.apply(changes, in: group)
+        } catch {
+            unsaved += stored
+            cache.apply(changes, in: group)
+            options.logger.error("the store cannot be written", metadata: ["reason": "\(error.message)"])
+            throw error
+        }
+    }
+
+    /// Runs `work` beside the event loop's other work, and answers when it is done.
+    ///
+    /// Unstructured on purpose: an app that hangs up must not fail the others that wait for the same, nor lose a refresh
+    /// token that is being rotated. This is the only place that starts a task.
+    func later<Value: Sendable>(
+        _ work: @escaping @Sendable (isolated CacheOwner) async throws(TokenError) -> Value
+    ) -> EventLoopFuture<Result<Value, TokenError>> {
+        let promise = loop.makePromise(of: Result<Value, TokenError>.self)
+        underWay += 1
+        Task {
+            defer { workEnded() }
+            let outcome: Result<Value, TokenError>
+            do throws(TokenError) {
+                outcome = .success(try await work(self))
+            } catch {
+                outcome = .failure(error)
+            }
+            promise.succeed(outcome)
+        }
+        return promise.futureResult
+    }
+
+    /// Gives up every sign-in; the future completes when nothing is under way any more.
+    func windDown() -> EventLoopFuture<Void> {
+        for id in interactions.keys { end(id, Interaction.cancelled) }
+        guard underWay > 0 else { return loop.makeSucceededVoidFuture() }
+        let promise = idle ?? loop.makePromise(of: Void.self)
+        idle = promise
+        return promise.futureResult
+    }
+
+    private func workEnded() {
+        underWay -= 1
+        if underWay == 0 { idle?.succeed() }
+    }
+
+    /// Why this authority is not served, if it is not.
+    func refusal(of authority: Authority) -> TokenError? {
+        guard authority.scheme == "http", !options.allowsLoopbackHTTP else { return nil }
+        return TokenError(
+            .invalidDeveloperParameter,
+            "\(authority.url) is not https; for an emulator on this machine start sso-agent with --allow-loopback-http")
+    }
+
+    private static let ambiguous = TokenError(
+        .ambiguousAccount, "several accounts are signed in; name one by its home account ID or username")
+}
+
+extension AcquireTokenSilent {
+    /// The agent adds the reserved scopes itself; an app that names them means the same without.
+    fileprivate var withoutReservedScopes: AcquireTokenSilent {
+        guard parameters.scopes.intersects(.reserved) else { return self }
+        var request = self
+        request.parameters.scopes = parameters.scopes.subtracting(.reserved)
+        return request
+    }
+}

@@ -1,0 +1,34 @@
+internal import NIOCore
+internal import TokenEndpoint
+internal import TokenModel
+
+/// A sign-in that waits for a person.
+struct Interaction: Sendable {
+    /// How the person answers.
+    enum Way: Sendable {
+        case browser(BeginInteractive, LoopbackRedirect, PKCE, state: String, nonce: String)
+        case deviceCode(BeginDeviceCode, DeviceCodeGrant)
+    }
+
+    var way: Way
+    /// The authority as the app named it, under which the tokens are saved.
+    var authority: Authority
+    /// Ends the wait when nobody comes.
+    var expiry: Scheduled<Void>
+    /// Why it ended, once it has; the wait reports it.
+    var ending: TokenError?
+
+    /// Stops listening for an answer.
+    func close() {
+        expiry.cancel()
+        if case .browser(_, let redirect, _, _, _) = way { redirect.close() }
+    }
+
+    /// How long an agent waits for somebody to come back from the browser, in seconds.
+    static let browserLifetime: Int64 = 900
+
+    static let unknown = TokenError(
+        .sessionCanceled, "there is no such sign-in; it was finished, cancelled or has expired")
+    static let cancelled = TokenError(.sessionCanceled, "the sign-in was cancelled")
+    static let expired = TokenError(.timedOut, "nobody finished the sign-in in time; start it again")
+}

@@ -1,0 +1,56 @@
+internal import AgentSocket
+internal import Logging
+internal import TokenModel
+internal import TokenWire
+
+/// What the log may say of a request: its kind, its app, its outcome; never a token, a code, or who the user is.
+struct RequestLog: Sendable {
+    let logger: Logger
+    let peer: PeerCredentials
+
+    func replied(to request: Request, with reply: Reply.Body) {
+        guard logger.logLevel <= .debug else { return }
+        var metadata: Logger.Metadata = ["request": "\(request.body.name)", "id": "\(request.id)"]
+        if let processID = peer.processID { metadata["pid"] = "\(processID)" }
+        if case .failure(let error) = reply { metadata["failure"] = "\(error.code.name)" }
+        if let parameters = request.body.parameters {
+            metadata["client_id"] = "\(Self.safe(parameters.clientID.text))"
+            metadata["correlation_id"] = "\(parameters.correlationID)"
+        }
+        logger.debug("replied", metadata: metadata)
+    }
+
+    /// Text from outside, short and on one line.
+    static func safe(_ text: String) -> String {
+        String(text.prefix(80).map { $0.isLetter || $0.isNumber || "-_.:/@".contains($0) ? $0 : "?" })
+    }
+}
+
+extension Request.Body {
+    /// The request's name in the protocol.
+    var name: String {
+        switch self {
+        case .hello: "hello"
+        case .acquireTokenSilent: "acquire_token_silent"
+        case .beginInteractive: "begin_interactive"
+        case .completeInteractive: "complete_interactive"
+        case .beginDeviceCode: "begin_device_code"
+        case .completeDeviceCode: "complete_device_code"
+        case .cancelInteraction: "cancel_interaction"
+        case .listAccounts: "list_accounts"
+        case .removeAccount: "remove_account"
+        case .getStatus: "get_status"
+        case .diagnose: "diagnose"
+        case .rejected: "rejected"
+        }
+    }
+
+    fileprivate var parameters: TokenParameters? {
+        switch self {
+        case .acquireTokenSilent(let request): request.parameters
+        case .beginInteractive(let request): request.parameters
+        case .beginDeviceCode(let request): request.parameters
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,31 @@
+internal import TokenModel
+internal import TokenWire
+
+/// From a request to its one reply: a case for each request, and nothing but the way to it.
+struct RequestRouter: Sendable {
+    let owner: CacheOwner
+
+    /// Call on the owner's event loop. A hit is answered before this returns.
+    func reply(to request: Request.Body) -> Answer<Reply.Body> {
+        owner.assumeIsolated { owner in
+            switch request {
+            case .hello(let request): owner.hello(request).map(Reply.Body.hello)
+            case .acquireTokenSilent(let request):
+                owner.acquireTokenSilent(request).map(Reply.Body.acquireTokenSilent)
+            case .beginInteractive(let request): owner.beginInteractive(request).map(Reply.Body.beginInteractive)
+            case .completeInteractive(let request):
+                owner.completeInteractive(request).map(Reply.Body.completeInteractive)
+            case .beginDeviceCode(let request): owner.beginDeviceCode(request).map(Reply.Body.beginDeviceCode)
+            case .completeDeviceCode(let request):
+                owner.completeDeviceCode(request).map(Reply.Body.completeDeviceCode)
+            case .cancelInteraction(let request):
+                owner.cancelInteraction(request).map { Reply.Body.cancelInteraction }
+            case .listAccounts(let request): owner.listAccounts(request).map(Reply.Body.listAccounts)
+            case .removeAccount(let request): owner.removeAccount(request).map(Reply.Body.removeAccount)
+            case .getStatus: owner.status().map(Reply.Body.getStatus)
+            case .diagnose(let request): owner.diagnose(request).map(Reply.Body.diagnose)
+            case .rejected(let error): .now(.failure(error))
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+internal import Foundation
+internal import TokenModel
+internal import TokenStore
+
+/// One thing the cache remembers.
+package enum CacheRecord: Sendable, Equatable {
+    case account(AccountRecord)
+    case accessToken(AccessTokenRecord)
+    case refreshToken(RefreshTokenRecord)
+    case idToken(IDTokenRecord)
+    case appMetadata(AppMetadataRecord)
+    case accountMetadata(AccountMetadataRecord)
+
+    func key(in group: SharingGroup) -> RecordKey {
+        switch self {
+        case .account(let record): RecordKey(group: group.name, kind: .account, key: record.key)
+        case .accessToken(let record): RecordKey(group: group.name, kind: .accessToken, key: record.key)
+        case .refreshToken(let record): RecordKey(group: group.name, kind: .refreshToken, key: record.key)
+        case .idToken(let record): RecordKey(group: group.name, kind: .idToken, key: record.key)
+        case .appMetadata(let record): RecordKey(group: group.name, kind: .appMetadata, key: record.key)
+        case .accountMetadata(let record): RecordKey(group: group.name, kind: .accountMetadata, key: record.key)
+        }
+    }
+
+    /// Nil when the bytes are not a record of that kind, which says something about the file and not about the app.
+    init?(_ stored: StoredRecord) {
+        let body = Data(stored.body)
+        let decoder = JSONDecoder()
+        switch stored.key.kind {
+        case .account:
+            guard let record = try? decoder.decode(AccountRecord.self, from: body) else { return nil }
+            self = .account(record)
+        case .appMetadata:
+            guard let record = try? decoder.decode(AppMetadataRecord.self, from: body) else { return nil }
+            self = .appMetadata(record)
+        case .accountMetadata:
+            guard let record = try? decoder.decode(AccountMetadataRecord.self, from: body) else { return nil }
+            self = .accountMetadata(record)
+        case .accessToken, .refreshToken, .idToken:
+            guard let credential = try? decoder.decode(StoredCredential.self, from: body) else { return nil }
+            self.init(credential, kind: stored.key.kind)
+        case .cloud: return nil
+        }
+    }
+
+    private init?(_ credential: StoredCredential, kind: RecordKind) {
+        let record: CacheRecord? =
+            switch kind {
+            case .accessToken: AccessTokenRecord(credential).map(CacheRecord.accessToken)
+            case .refreshToken: RefreshTokenRecord(credential).map(CacheRecord.refreshToken)
+            default: IDTokenRecord(credential).map(CacheRecord.idToken)
+            }
+        guard let record else { return nil }
+        self = record
+    }
+
+    func stored(in group: SharingGroup) throws(TokenError) -> StoredRecord {
+        StoredRecord(key: key(in: group), body: try body())
+    }
+
+    private func body() throws(TokenError) -> [UInt8] {
+        switch self {
+        case .account(let record): try CacheJSON.encode(record)
+        case .accessToken(let record): try CacheJSON.encode(record.stored)
+        case .refreshToken(let record): try CacheJSON.encode(record.stored)
+        case .idToken(let record): try CacheJSON.encode(record.stored)
+        case .appMetadata(let record): try CacheJSON.encode(record)
+        case .accountMetadata(let record): try CacheJSON.encode(record)
+        }
+    }
+}
+
+/// How a record becomes bytes.
+enum CacheJSON {
+    static func encode(_ value: some Encodable) throws(TokenError) -> [UInt8] {
+        do {
+            return Array(try JSONEncoder().encode(value))
+        } catch {
+            throw TokenError(.internalError, "a cache record could not be encoded")
+        }
+    }
+}

@@ -1,0 +1,84 @@
+package import TokenModel
+
+extension CredentialCache {
+    /// The accounts that fit, a page at a time, in an order that does not change while nothing changes.
+    package func accounts(_ request: ListAccounts) -> ListAccounts.Reply {
+        let partition = partition(request.sharingGroup)
+        let owners = candidates(request, in: partition).sorted { $0.key < $1.key }
+        var page = ListAccounts.Reply(accounts: [])
+        var lastKey: String?
+        var size = 0
+        for owner in owners where request.after.map({ owner.key > $0 }) ?? true {
+            guard let account = account(of: owner, for: request, in: partition) else { continue }
+            if size > Self.pageBytes || page.accounts.count == Self.pageAccounts {
+                page.next = lastKey
+                break
+            }
+            page.accounts.append(account)
+            size += Self.size(of: account)
+            lastKey = owner.key
+        }
+        return page
+    }
+
+    private func candidates(_ request: ListAccounts, in partition: Partition) -> [OwnerID] {
+        if let identifier = request.homeAccountID { return [.home(identifier)] }
+        if let username = request.username { return partition.owners(named: username) }
+        return Array(partition.owners.keys)
+    }
+
+    /// The account with its tenant profiles; nil when it does not fit.
+    private func account(of owner: OwnerID, for request: ListAccounts, in partition: Partition) -> Account? {
+        let holdings = partition[owner]
+        let records = holdings.orderedAccounts
+        guard let first = records.first, isListed(owner, holdings, request, in: partition) else { return nil }
+        var account = account(of: owner, record: first)
+        account.tenantProfiles = records.map { record in
+            profile(of: record, idToken: idToken(of: record, holdings, for: request.clientID))
+        }
+        account.homeIDToken = account.tenantProfiles.first { $0.isHome }?.idToken
+        if let username = request.username?.lowercased(), !holdings.names.contains(username) { return nil }
+        if let local = request.localAccountID?.lowercased(),
+            !records.contains(where: { $0.localAccountID == local })
+        {
+            return nil
+        }
+        return account
+    }
+
+    /// MSAL's rule: a refresh token of the app or its family, or a sign-in on record; never after a sign-out.
+    private func isListed(
+        _ owner: OwnerID, _ holdings: Holdings, _ request: ListAccounts, in partition: Partition
+    ) -> Bool {
+        // An account known by name alone is the same as one known by identifier, once that is known.
+        if case .name(let name) = owner, partition.owners(named: name).contains(where: { $0.homeAccountID != nil }) {
+            return false
+        }
+        guard request.onlySignedIn, let clientID = request.clientID else { return true }
+        switch holdings.metadata[clientID.key]?.signInState {
+        case .signedOut: return false
+        case .signedIn: return true
+        case nil:
+            return holdings.refreshTokens.values.contains { token in
+                guard let family = token.familyID else { return token.clientID == clientID }
+                return family == self.family(of: clientID, at: token.environment, in: partition)
+            }
+        }
+    }
+
+    private func idToken(of record: AccountRecord, _ holdings: Holdings, for clientID: ClientID?) -> String? {
+        guard let clientID else { return nil }
+        return holdings.idTokens.values.filter { $0.clientID == clientID && $0.tenant == record.realm }
+            .max { ($0.version.rawValue, $0.key) < ($1.version.rawValue, $1.key) }?.idToken
+    }
+
+    private static func size(of account: Account) -> Int {
+        account.tenantProfiles.reduce(256 + (account.homeIDToken?.utf8.count ?? 0)) {
+            $0 + 256 + ($1.idToken?.utf8.count ?? 0)
+        }
+    }
+
+    /// A page stays well below the longest reply, and below the longest list in a message.
+    private static let pageBytes = 256 * 1024
+    private static let pageAccounts = 200
+}

@@ -1,0 +1,45 @@
+package import TokenModel
+internal import TokenStore
+
+extension CredentialCache {
+    /// What a token endpoint's refusal of a refresh token changes.
+    ///
+    /// Only `bad_token` makes the token worthless; anything else may pass. A token that was replaced meanwhile is left alone.
+    package func changes(
+        rejecting token: RefreshTokenRecord, for clientID: ClientID, in group: SharingGroup, _ error: TokenError
+    ) -> [CacheChange] {
+        let partition = partition(group)
+        let holdings = partition[token.owner]
+        switch (error.details.oauthError, error.details.subError) {
+        case ("invalid_grant", "bad_token"):
+            return holdings.refreshTokens.values.filter { $0.secret == token.secret }.sorted { $0.key < $1.key }
+                .map { remove(.refreshToken, $0.key, owner: token.owner, group) }
+        case ("invalid_grant", "user_account_deleted"):
+            return credentials(of: token.owner, holdings, group) { $0 == clientID }
+                + holdings.metadata.values.sorted { $0.key < $1.key }.map {
+                    remove(.accountMetadata, $0.key, owner: token.owner, group)
+                }
+        case (_, "client_mismatch") where token.familyID != nil:
+            let app = AppMetadataRecord(clientID: clientID.text, environment: token.environment, familyID: "")
+            return [.save(.appMetadata(app))]
+        default: return []
+        }
+    }
+
+    /// Whether the cache still holds this refresh token, under whatever secret: if not, somebody signed out meanwhile.
+    package func stillHolds(_ token: RefreshTokenRecord, in group: SharingGroup) -> Bool {
+        partition(group)[token.owner].refreshTokens[token.key] != nil
+    }
+
+    /// Whether the app has signed out of the account.
+    package func isSignedOut(_ owner: OwnerID, of clientID: ClientID, in group: SharingGroup) -> Bool {
+        partition(group)[owner].isSignedOut(clientID)
+    }
+}
+
+extension CredentialCache {
+    /// The name people know the account by.
+    package func username(of owner: OwnerID, in group: SharingGroup) -> String? {
+        partition(group)[owner].orderedAccounts.first?.username.trimmedNonEmpty
+    }
+}

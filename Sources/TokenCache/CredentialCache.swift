@@ -1,0 +1,61 @@
+package import TokenModel
+package import TokenStore
+
+/// The rules of the cache, on plain values: who has which credentials, and what follows from that.
+///
+/// It reads no clock and touches no disk: time is a parameter, and what is to be remembered comes back as changes.
+package struct CredentialCache: Sendable, Equatable {
+    /// Which hosts are one cloud.
+    package var clouds = CloudDirectory()
+    private(set) var partitions: [SharingGroup: Partition] = [:]
+
+    package init() {}
+
+    /// Takes in what the store held, and returns the keys of what could not be understood.
+    package mutating func load(_ records: [StoredRecord]) -> [RecordKey] {
+        var unknown: [RecordKey] = []
+        for stored in records where stored.key.kind != .cloud {
+            guard let group = SharingGroup(stored.key.group), let record = CacheRecord(stored) else {
+                unknown.append(stored.key)
+                continue
+            }
+            partitions[group, default: Partition()].save(record)
+        }
+        return unknown
+    }
+
+    /// Makes changes true in memory.
+    package mutating func apply(_ changes: [CacheChange], in group: SharingGroup) {
+        for change in changes {
+            switch change {
+            case .save(let record): partitions[group, default: Partition()].save(record)
+            case .remove(let key, let owner): partitions[group, default: Partition()].remove(key, owner: owner)
+            case .removeEverything: partitions[group] = nil
+            }
+        }
+    }
+
+    /// How many accounts there are, in all sharing groups.
+    package var accountCount: Int {
+        partitions.values.reduce(0) { $0 + $1.owners.values.count { !$0.accounts.isEmpty } }
+    }
+
+    /// The hosts that accounts were saved under.
+    package var environments: Set<String> {
+        Set(partitions.values.flatMap { $0.owners.values.flatMap { $0.accounts.values.map(\.environment) } })
+    }
+
+    func partition(_ group: SharingGroup) -> Partition { partitions[group] ?? Partition() }
+
+    /// The host that credentials of this authority are saved under.
+    func cacheEnvironment(of authority: Authority) -> String {
+        clouds.cloud(of: authority.environment).preferredCache
+    }
+
+    /// The app's family: as the token endpoint last said; an app it never spoke of may belong to the presumed one.
+    func family(of clientID: ClientID, at environment: String, in partition: Partition) -> FamilyID? {
+        let key = AppMetadataRecord(clientID: clientID.text, environment: environment, familyID: "").key
+        guard let app = partition.apps[key] else { return .presumed }
+        return FamilyID(app.familyID)
+    }
+}

@@ -1,0 +1,32 @@
+internal import TokenModel
+
+/// Everything the cache holds for one account, by record key.
+struct Holdings: Sendable, Equatable {
+    var accounts: [String: AccountRecord] = [:]
+    var accessTokens: [String: AccessTokenRecord] = [:]
+    var refreshTokens: [String: RefreshTokenRecord] = [:]
+    var idTokens: [String: IDTokenRecord] = [:]
+    /// By the app's `ClientID.key`.
+    var metadata: [String: AccountMetadataRecord] = [:]
+
+    var isEmpty: Bool {
+        accounts.isEmpty && accessTokens.isEmpty && refreshTokens.isEmpty && idTokens.isEmpty && metadata.isEmpty
+    }
+
+    /// The names the account goes by, in lower case.
+    var names: Set<String> { Set(accounts.values.map { $0.username.lowercased() }) }
+
+    /// Its records, the home tenant's first, then by realm: the same order every time.
+    var orderedAccounts: [AccountRecord] {
+        accounts.values.sorted { ($0.isHome ? 0 : 1, $0.realm) < ($1.isHome ? 0 : 1, $1.realm) }
+    }
+
+    func isSignedOut(_ clientID: ClientID) -> Bool { metadata[clientID.key]?.signInState == .signedOut }
+
+    func idToken(like token: AccessTokenRecord) -> IDTokenRecord? {
+        idTokens.values.first {
+            $0.clientID == token.clientID && $0.realm == token.realm && $0.environment == token.environment
+                && $0.version == token.version
+        }
+    }
+}

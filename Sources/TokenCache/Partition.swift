@@ -1,0 +1,64 @@
+internal import TokenModel
+internal import TokenStore
+
+/// One sharing group's part of the cache.
+struct Partition: Sendable, Equatable {
+    private(set) var owners: [OwnerID: Holdings] = [:]
+    private(set) var apps: [String: AppMetadataRecord] = [:]
+    /// Who goes by a name, in lower case.
+    private var names: [String: Set<OwnerID>] = [:]
+
+    subscript(owner: OwnerID) -> Holdings { owners[owner] ?? Holdings() }
+
+    /// The accounts that go by a name: by home account ID before by name alone, then in a stable order.
+    func owners(named name: String) -> [OwnerID] {
+        names[name.lowercased(), default: []].sorted { left, right in
+            switch (left, right) {
+            case (.home, .name): true
+            case (.name, .home): false
+            default: left.key < right.key
+            }
+        }
+    }
+
+    mutating func save(_ record: CacheRecord) {
+        switch record {
+        case .account(let record): change(record.owner) { $0.accounts[record.key] = record }
+        case .accessToken(let record): change(record.owner) { $0.accessTokens[record.key] = record }
+        case .refreshToken(let record): change(record.owner) { $0.refreshTokens[record.key] = record }
+        case .idToken(let record): change(record.owner) { $0.idTokens[record.key] = record }
+        case .appMetadata(let record): apps[record.key] = record
+        case .accountMetadata(let record):
+            change(record.owner) { $0.metadata[record.clientID.lowercased()] = record }
+        }
+    }
+
+    mutating func remove(_ key: RecordKey, owner: OwnerID?) {
+        guard let owner else {
+            apps[key.key] = nil
+            return
+        }
+        change(owner) {
+            switch key.kind {
+            case .account: $0.accounts[key.key] = nil
+            case .accessToken: $0.accessTokens[key.key] = nil
+            case .refreshToken: $0.refreshTokens[key.key] = nil
+            case .idToken: $0.idTokens[key.key] = nil
+            case .accountMetadata: $0.metadata = $0.metadata.filter { $0.value.key != key.key }
+            case .appMetadata, .cloud: break
+            }
+        }
+    }
+
+    private mutating func change(_ owner: OwnerID, _ body: (inout Holdings) -> Void) {
+        let before = owners[owner]?.names ?? []
+        body(&owners[owner, default: Holdings()])
+        let after = owners[owner]?.names ?? []
+        for name in before.subtracting(after) { names[name]?.remove(owner) }
+        for name in after.subtracting(before) { names[name, default: []].insert(owner) }
+        if case .name(let name) = owner { names[name, default: []].insert(owner) }
+        guard owners[owner]?.isEmpty == true else { return }
+        owners[owner] = nil
+        if case .name(let name) = owner { names[name]?.remove(owner) }
+    }
+}

@@ -1,0 +1,52 @@
+package import TokenModel
+
+/// An ID token in the cache, with its claims read once.
+package struct IDTokenRecord: Sendable, Equatable {
+    package var owner: OwnerID
+    package var environment: String
+    package var clientID: ClientID
+    /// The same realm as that of the access token it came with.
+    package var realm: String
+    package var version: OAuthVersion
+    package let idToken: String
+    package let claims: IDTokenClaims
+
+    var key: String {
+        let type = version == .v1 ? "v1idtoken" : "idtoken"
+        return "\(owner.key)-\(environment)-\(type)-\(clientID.key)-\(realm)-".lowercased()
+    }
+
+    /// Nil when the token's claims cannot be read.
+    init?(
+        owner: OwnerID, environment: String, clientID: ClientID, realm: String, version: OAuthVersion, idToken: String
+    ) {
+        guard let claims = IDTokenClaims(idToken: idToken) else { return nil }
+        self.owner = owner
+        self.environment = environment
+        self.clientID = clientID
+        self.realm = realm
+        self.version = version
+        self.idToken = idToken
+        self.claims = claims
+    }
+
+    init?(_ stored: StoredCredential) {
+        guard let clientID = ClientID(stored.clientID) else { return nil }
+        self.init(
+            owner: stored.owner, environment: stored.environment, clientID: clientID, realm: stored.realm ?? "",
+            version: stored.credentialType == Self.typeV1 ? .v1 : .v2, idToken: stored.secret)
+    }
+
+    var stored: StoredCredential {
+        var stored = StoredCredential(
+            type: version == .v1 ? Self.typeV1 : "IdToken", owner: owner, environment: environment, clientID: clientID,
+            secret: Secret(idToken))
+        stored.realm = realm
+        return stored
+    }
+
+    /// The tenant that issued it: `tid`, or the realm where there is none.
+    var tenant: String { claims.tenantID?.lowercased() ?? realm }
+
+    private static let typeV1 = "V1IdToken"
+}

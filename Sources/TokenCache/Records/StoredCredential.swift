@@ -1,0 +1,49 @@
+internal import TokenModel
+
+/// A credential as JSON, with the member names of the token cache that Microsoft's libraries share.
+///
+/// Times are seconds since 1970 as decimal strings, as those libraries write them.
+struct StoredCredential: Codable {
+    var credentialType: String
+    var homeAccountID: String?
+    var username: String?
+    var environment: String
+    var clientID: String
+    var familyID: String?
+    var realm: String?
+    var target: String?
+    var secret: String
+    var tokenType: String?
+    var cachedAt: String?
+    var expiresOn: String?
+    var extendedExpiresOn: String?
+    var refreshOn: String?
+    var oauthVersion: Int32?
+
+    enum CodingKeys: String, CodingKey {
+        case credentialType = "credential_type"
+        case homeAccountID = "home_account_id"
+        case username, environment, realm, target, secret
+        case clientID = "client_id"
+        case familyID = "family_id"
+        case tokenType = "token_type"
+        case cachedAt = "cached_at"
+        case expiresOn = "expires_on"
+        case extendedExpiresOn = "extended_expires_on"
+        case refreshOn = "refresh_on"
+        case oauthVersion = "oauth_version"
+    }
+
+    init(type: String, owner: OwnerID, environment: String, clientID: ClientID, secret: Secret) {
+        self.credentialType = type
+        self.environment = environment
+        self.clientID = clientID.text
+        self.secret = secret.reveal()
+        switch owner {
+        case .home(let identifier): homeAccountID = identifier.text
+        case .name(let name): username = name
+        }
+    }
+
+    var owner: OwnerID { OwnerID(homeAccountID: homeAccountID.flatMap(HomeAccountID.init), username: username) }
+}

@@ -1,0 +1,36 @@
+internal import AsyncHTTPClient
+internal import NIOHTTP1
+internal import TokenModel
+
+/// A request to an authority: a form to post, or nothing to get.
+struct HTTPRequest: Sendable {
+    let url: String
+    let form: FormParameters?
+    let correlationID: CorrelationID?
+
+    init(url: String, form: FormParameters? = nil, correlationID: CorrelationID?) {
+        self.url = url
+        self.form = form
+        self.correlationID = correlationID
+    }
+
+    /// The URL without its query: what an error message may say.
+    var endpoint: String { String(url.prefix { $0 != "?" }) }
+
+    var asClientRequest: HTTPClientRequest {
+        var request = HTTPClientRequest(url: url)
+        request.headers.add(name: "Accept", value: "application/json")
+        request.headers.add(name: "x-client-SKU", value: "sso-agent")
+        request.headers.add(name: "x-client-Ver", value: ProductVersion.text)
+        if let correlationID {
+            request.headers.add(name: "client-request-id", value: correlationID.description)
+            request.headers.add(name: "return-client-request-id", value: "true")
+        }
+        if let form {
+            request.method = .POST
+            request.headers.add(name: "Content-Type", value: "application/x-www-form-urlencoded")
+            request.body = .bytes(Array(form.encoded.utf8))
+        }
+        return request
+    }
+}

@@ -1,0 +1,47 @@
+internal import Foundation
+internal import NIOHTTP1
+internal import TokenModel
+
+/// An authority's answer, whole. Its body is read, but never quoted: it may hold tokens.
+struct HTTPResponse: Sendable {
+    static let bodyLimit = 1 << 20
+    private static let headerLimit = 64
+
+    /// Who answered, for messages.
+    let endpoint: String
+    let status: Int
+    let headers: HTTPHeaders
+    let body: [UInt8]
+
+    /// Whether the body is to be read as OAuth, be it a success or an error.
+    var isOAuth: Bool { [200, 400, 401].contains(status) }
+
+    /// The body as a JSON object; nil when it is none.
+    var json: JSONObject? { JSONObject(Data(body)) }
+
+    /// The error for a status that means nothing to OAuth; keeps `Retry-After` and its like.
+    var unhandled: TokenError {
+        TokenError(.unhandledHTTPResponse, "\(endpoint) answered with HTTP status \(status)", details: details)
+    }
+
+    /// The error for an answer that cannot be understood.
+    func invalid(_ what: String) -> TokenError {
+        var details = TokenError.Details()
+        details.httpStatus = Int32(clamping: status)
+        return TokenError(
+            .serverInvalidResponse, "the answer of \(endpoint) (HTTP status \(status)) \(what)", details: details)
+    }
+
+    private var details: TokenError.Details {
+        var details = TokenError.Details()
+        details.httpStatus = Int32(clamping: status)
+        // A cookie is the authority's own secret.
+        let shown = headers.lazy.filter { $0.name.lowercased() != "set-cookie" }.prefix(Self.headerLimit)
+        for (name, value) in shown {
+            let name = UntrustedText.clean(name)
+            let value = UntrustedText.clean(value)
+            details.httpHeaders[name] = details.httpHeaders[name].map { "\($0), \(value)" } ?? value
+        }
+        return details
+    }
+}

@@ -1,0 +1,61 @@
+internal import NIOHTTP1
+
+/// What the browser shows at the end. Nothing of the request is ever in it.
+struct LoopbackPage: Sendable {
+    let status: HTTPResponseStatus
+    let html: String
+
+    static let signedIn = LoopbackPage(.ok, "You are signed in", "You may close this window.")
+    static let failed = LoopbackPage(
+        .ok, "Sign-in failed", "You may close this window. The app that asked for the sign-in knows the reason.")
+    static let rejected = LoopbackPage(
+        .badRequest, "Sign-in failed", "This page does not belong to the sign-in that is under way.")
+    static let notFound = LoopbackPage(.notFound, "Not found", "There is nothing here.")
+    static let tooLarge = LoopbackPage(.payloadTooLarge, "Sign-in failed", "The request is too large.")
+
+    init(_ verdict: LoopbackInbox.Verdict) {
+        self =
+            switch verdict {
+            case .signedIn: .signedIn
+            case .failed: .failed
+            case .rejected: .rejected
+            case .notFound: .notFound
+            }
+    }
+
+    var headers: HTTPHeaders {
+        [
+            "Content-Type": "text/html; charset=utf-8",
+            "Content-Length": "\(html.utf8.count)",
+            "Connection": "close",
+            "Cache-Control": "no-store",
+            "Referrer-Policy": "no-referrer",
+            "X-Content-Type-Options": "nosniff",
+            "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+        ]
+    }
+
+    private init(_ status: HTTPResponseStatus, _ title: String, _ text: String) {
+        self.status = status
+        self.html = """
+            <!DOCTYPE html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width">
+            <title>\(title)</title>
+            <style>
+            :root { color-scheme: light dark }
+            body { font: 1.1rem/1.5 system-ui, sans-serif; max-width: 32rem; margin: 20vh auto; padding: 0 1.5rem }
+            h1 { font-size: 1.6rem; font-weight: 600 }
+            </style>
+            </head>
+            <body>
+            <h1>\(title)</h1>
+            <p>\(text)</p>
+            </body>
+            </html>
+
+            """
+    }
+}

@@ -1,0 +1,68 @@
+internal import TokenModel
+
+/// An error as OAuth words it (RFC 6749 sections 4.1.2.1 and 5.2), with Entra's additions.
+struct OAuthError: Sendable {
+    var error: String
+    var subError: String?
+    var description: String?
+    var codes: [Int32]
+
+    /// Nil unless the object has an `error` that is not blank.
+    init?(_ object: JSONObject) {
+        guard let error = object.text("error") else { return nil }
+        self.error = UntrustedText.clean(error)
+        self.subError = object.text("suberror").map(UntrustedText.clean)
+        self.description = object.text("error_description").map(UntrustedText.clean)
+        self.codes = (object["error_codes"]?.array ?? []).prefix(64).compactMap {
+            $0.integer.flatMap(Int32.init(exactly:))
+        }
+    }
+
+    /// Nil unless the parameters hold an `error` that is not blank.
+    init?(_ parameters: FormParameters) {
+        guard let error = parameters["error"]?.trimmedNonEmpty else { return nil }
+        self.error = UntrustedText.clean(error)
+        self.subError = (parameters["suberror"] ?? parameters["error_subcode"]).map(UntrustedText.clean)
+        self.description = parameters["error_description"].map(UntrustedText.clean)
+        self.codes = []
+    }
+
+    /// The token endpoint's refusal. `code` decides when the caller knows better than the table.
+    func tokenError(_ code: TokenError.Code? = nil, response: HTTPResponse) -> TokenError {
+        tokenError(code ?? tokenEndpointCode, httpStatus: response.status)
+    }
+
+    /// The authorization endpoint's refusal.
+    func authorizationError() -> TokenError {
+        switch tokenEndpointCode {
+        case .accessDenied: tokenError(.accessDenied, httpStatus: nil)
+        case .interactionRequired: tokenError(.interactionRequired, httpStatus: nil)
+        default: tokenError(.authorizationFailed, httpStatus: nil)
+        }
+    }
+
+    private var tokenEndpointCode: TokenError.Code {
+        switch error {
+        case "invalid_request": .invalidRequest
+        case "invalid_client": .invalidClient
+        case "invalid_grant": .invalidGrant
+        case "invalid_scope": .invalidScope
+        case "unauthorized_client" where subError == "protection_policy_required": .protectionPolicyRequired
+        case "unauthorized_client": .unauthorizedClient
+        case "access_denied", "authorization_declined": .accessDenied
+        case "server_error", "temporarily_unavailable": .serverError
+        case "interaction_required", "login_required", "consent_required": .interactionRequired
+        default: .serverOAuth
+        }
+    }
+
+    private func tokenError(_ code: TokenError.Code, httpStatus: Int?) -> TokenError {
+        var details = TokenError.Details()
+        details.oauthError = error
+        details.subError = subError
+        details.errorDescription = description
+        details.stsErrorCodes = codes
+        details.httpStatus = httpStatus.map(Int32.init(clamping:))
+        return TokenError(code, UntrustedText.clean(description.map { "\(error): \($0)" } ?? error), details: details)
+    }
+}

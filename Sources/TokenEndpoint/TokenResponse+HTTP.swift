@@ -1,0 +1,54 @@
+internal import Foundation
+internal import TokenModel
+
+extension TokenResponse {
+    init(_ response: HTTPResponse, to request: TokenRequest) throws(TokenError) {
+        let object = try response.oauthObject()
+        self.init(object)
+        guard accessToken != nil || idToken != nil else { throw response.invalid("holds no token") }
+        // RFC 6749 section 7.1: a token of a kind that is not understood must not be used.
+        guard tokenType.lowercased() == "bearer" else {
+            throw response.invalid("holds a token that is not a bearer token")
+        }
+        // Microsoft's clouds answer every request for `client_info`; elsewhere the ID token's subject can stand in for it.
+        if request.version == .v2, homeAccountID == nil, CloudDirectory().knows(request.authority.environment) {
+            throw response.invalid("holds no usable client_info")
+        }
+    }
+
+    private init(_ object: JSONObject) {
+        let clientInfo = object.text("client_info")
+        self.init(
+            accessToken: object.text("access_token").map { Secret($0) },
+            tokenType: object.text("token_type") ?? "Bearer",
+            expiresIn: object.seconds("expires_in") ?? 3600,
+            extendedExpiresIn: object.seconds("ext_expires_in"),
+            refreshIn: object.seconds("refresh_in"),
+            scopes: object.text("scope").map { ScopeSet(target: $0) },
+            resource: object.text("resource"),
+            refreshToken: object.text("refresh_token").map { Secret($0) },
+            idToken: object.text("id_token"),
+            homeAccountID: clientInfo.flatMap(Self.homeAccountID),
+            clientInfo: clientInfo,
+            familyID: object.text("foci").flatMap { FamilyID($0) })
+    }
+
+    /// The account named by the base64url-encoded JSON `{"uid":…,"utid":…}`.
+    private static func homeAccountID(clientInfo: String) -> HomeAccountID? {
+        let object = Base64URL.decode(clientInfo).flatMap { JSONObject($0) }
+        return HomeAccountID(uid: object?.text("uid"), utid: object?.text("utid"))
+    }
+}
+
+extension HTTPResponse {
+    /// The success in an answer to an OAuth request.
+    ///
+    /// - Throws: what the answer says otherwise.
+    func oauthObject() throws(TokenError) -> JSONObject {
+        guard isOAuth else { throw unhandled }
+        guard let object = json else { throw invalid("is not a JSON object") }
+        if let error = OAuthError(object) { throw error.tokenError(response: self) }
+        guard status == 200 else { throw invalid("is neither a success nor an OAuth error") }
+        return object
+    }
+}

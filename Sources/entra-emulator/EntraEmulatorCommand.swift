@@ -1,0 +1,47 @@
+internal import ArgumentParser
+internal import EntraEmulator
+internal import Foundation
+
+/// `entra-emulator`: the emulator as a program of its own.
+@main
+struct EntraEmulatorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "entra-emulator",
+        abstract: "A local identity provider that behaves like Microsoft Entra's endpoints.",
+        discussion: """
+            Listens on 127.0.0.1 and prints its base URL as one line of JSON when it is ready. Anybody may sign in, \
+            without a password: it is for tests, and for nothing else. SIGTERM and SIGINT stop it.
+            """)
+
+    @Option(help: "Port to listen on; 0 lets the system choose.")
+    var port = 0
+
+    @Option(help: "Number that tenant IDs, object IDs and opaque tokens follow from.")
+    var seed: UInt64 = 1
+
+    @Option(help: ArgumentHelp("Certificate chain, a PEM file.", valueName: "file"))
+    var tlsCert: String?
+
+    @Option(help: ArgumentHelp("Private key, a PEM file.", valueName: "file"))
+    var tlsKey: String?
+
+    @Option(name: .customLong("user"), parsing: .upToNextOption, help: "Users that exist from the start.")
+    var users: [String] = []
+
+    func validate() throws {
+        guard (tlsCert == nil) == (tlsKey == nil) else {
+            throw ValidationError("--tls-cert and --tls-key belong together.")
+        }
+        guard (0...65535).contains(port) else { throw ValidationError("--port is a number up to 65535.") }
+    }
+
+    func run() async throws {
+        var options = EmulatorOptions(port: port, seed: seed, usernames: users)
+        if let tlsCert, let tlsKey {
+            options.tls = TLSFiles(certificateChain: tlsCert, privateKey: tlsKey)
+        }
+        try await EntraEmulator.serve(options) { emulator in
+            try FileHandle.standardOutput.write(contentsOf: Data(#"{"url":"\#(emulator.url)"}"#.utf8 + [10]))
+        }
+    }
+}

@@ -1,0 +1,86 @@
+internal import AgentSocket
+internal import ArgumentParser
+internal import Foundation
+internal import Logging
+internal import TokenAgent
+internal import TokenEndpoint
+internal import TokenModel
+
+/// The daemon: flags, configuration and signals; everything else is TokenAgent's.
+@main
+struct SSOAgent: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sso-agent",
+        abstract: "Keep one sign-in for all of your apps: serve tokens on a Unix socket.",
+        discussion: """
+            Runs in the foreground and prints “listening on PATH” on standard error when it answers. SIGTERM and SIGINT \
+            finish the replies in hand and stop it.
+
+            Environment: SSO_AGENT_SOCK, SSO_AGENT_STATE_DIR, SSO_AGENT_CONFIG, HTTPS_PROXY, NO_PROXY, SSL_CERT_FILE.
+            """,
+        version: ProductVersion.text)
+
+    @Option(name: .customLong("socket"), help: "The socket to listen on.")
+    var socketPath: String?
+
+    @Option(name: .customLong("state-dir"), help: "The folder of the token store.")
+    var stateDirectory: String?
+
+    @Option(help: "The configuration file (TOML).")
+    var config: String?
+
+    @Flag(help: "Accept http:// authorities on this machine: for emulators and tests.")
+    var allowLoopbackHttp = false
+
+    @Option(help: "trace, debug, info, notice, warning, error or critical.", transform: Self.level)
+    var logLevel: Logger.Level = .notice
+
+    func run() async throws {
+        do throws(TokenError) {
+            try await serve()
+        } catch {
+            StandardError.print("sso-agent: \(error.message)")
+            throw ExitCode.failure
+        }
+    }
+
+    private func serve() async throws(TokenError) {
+        let options = try options()
+        ResourceLimits.raiseOpenFiles()
+        let signals = StopSignals()
+        let server = try await AgentServer.start(options)
+        StandardError.print("listening on \(options.socketPath)")
+        await signals.first()
+        await server.stop()
+    }
+
+    private func options() throws(TokenError) -> AgentOptions {
+        let environment = AgentEnvironment.current
+        let configuration = try Configuration(
+            path: config ?? environment.configFile, isRequired: config != nil || environment.namesConfigFile)
+        var logger = Logger(label: "sso-agent") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = logLevel
+        return AgentOptions(
+            socketPath: absolute(socketPath ?? environment.socketPath),
+            stateDirectory: absolute(stateDirectory ?? environment.stateDirectory),
+            allowsLoopbackHTTP: allowLoopbackHttp,
+            network: try NetworkSettings(
+                environment: ProcessInfo.processInfo.environment, caFile: configuration.caFile,
+                proxy: configuration.proxy),
+            policy: PeerPolicy(userID: geteuid()), now: { Int64(Date().timeIntervalSince1970) }, logger: logger)
+    }
+
+    @Sendable private static func level(_ name: String) throws -> Logger.Level {
+        guard let level = Logger.Level(rawValue: name) else { throw ValidationError("“\(name)” is not a log level") }
+        return level
+    }
+
+    private func absolute(_ path: String) -> String {
+        path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+    }
+}
+
+/// What is meant for the person who started the agent.
+enum StandardError {
+    static func print(_ line: String) { FileHandle.standardError.write(Data((line + "\n").utf8)) }
+}

@@ -1,0 +1,50 @@
+internal import AgentClient
+internal import ArgumentParser
+internal import TokenModel
+
+/// Sign somebody in, for every app of the sharing group.
+struct SignIn: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "sign-in", abstract: "Sign in, in a browser or with a code on another device.")
+
+    @OptionGroup var target: TargetOptions
+
+    @Option(name: .customLong("login-hint"), help: "Who is to sign in.")
+    var loginHint: String?
+
+    @Flag(name: .customLong("device-code"), help: "Print a code to type on another device.")
+    var usesDeviceCode = false
+
+    @Flag(name: .customLong("browser"), help: "Use a browser, or fail.")
+    var usesBrowser = false
+
+    @OptionGroup var output: OutputOptions
+
+    struct Printout: Encodable {
+        var account: AccountJSON
+        var accessToken: String
+        var expiresOn: Int64
+        var scopes: [String]
+    }
+
+    func validate() throws {
+        guard !usesDeviceCode || !usesBrowser else {
+            throw ValidationError("Choose one of --browser and --device-code.")
+        }
+    }
+
+    func execute(_ agent: AgentClient) async throws(TokenError) -> Printout {
+        let way: SignInPresenter.Way = usesDeviceCode ? .deviceCode : usesBrowser ? .browser : .automatic
+        let presenter = SignInPresenter(way: way)
+        if way != .deviceCode, !presenter.browserCommands.isEmpty {
+            Terminal.printError("Finish signing in in your browser…")
+        }
+        let result = try await agent.signIn(
+            BeginInteractive(parameters: try target.parameters(), loginHint: loginHint), presenter: presenter)
+        return Printout(
+            account: AccountJSON(result.account), accessToken: result.accessToken.reveal(),
+            expiresOn: result.expiresOn, scopes: result.scopes)
+    }
+
+    func describe(_ done: Printout) -> String? { "Signed in as \(done.account.line)" }
+}

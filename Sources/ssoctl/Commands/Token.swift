@@ -1,0 +1,42 @@
+internal import AgentClient
+internal import ArgumentParser
+internal import TokenModel
+
+/// An access token, silently.
+struct Token: Command {
+    static let configuration = CommandConfiguration(
+        abstract: "Print an access token and nothing else; nobody is asked to sign in.")
+
+    @OptionGroup var target: TargetOptions
+    @OptionGroup var account: AccountOptions
+
+    @Flag(name: .customLong("force-refresh"), help: "Pass over a cached access token.")
+    var forceRefresh = false
+
+    @OptionGroup var output: OutputOptions
+
+    struct Printout: Encodable {
+        var accessToken: String
+        var expiresOn: Int64
+        var scopes: [String]
+        var account: AccountJSON
+        var tokenType: String
+        var fromCache: Bool
+    }
+
+    func execute(_ agent: AgentClient) async throws(TokenError) -> Printout {
+        let parameters = try target.parameters()
+        do throws(TokenError) {
+            let result = try await agent.acquireTokenSilent(
+                AcquireTokenSilent(parameters: parameters, account: account.reference, forceRefresh: forceRefresh))
+            return Printout(
+                accessToken: result.accessToken.reveal(), expiresOn: result.expiresOn, scopes: result.scopes,
+                account: AccountJSON(result.account), tokenType: result.tokenType, fromCache: result.isFromCache)
+        } catch  where error.code == .interactionRequired {
+            try await account.requireKnown(agent, in: parameters.sharingGroup)
+            throw error
+        }
+    }
+
+    func describe(_ token: Printout) -> String? { token.accessToken }
+}

@@ -1,0 +1,74 @@
+package import AgentClient
+internal import AsyncHTTPClient
+package import EntraEmulator
+internal import Foundation
+internal import Logging
+internal import NIOCore
+internal import TokenAgent
+internal import TokenEndpoint
+internal import TokenModel
+
+/// A real agent on a real socket in a folder of its own, a real client, and the emulator over real HTTP.
+package struct AgentFixture: Sendable {
+    package let folder: TemporaryFolder
+    package let emulator: EntraEmulator
+    package let agent: AgentClient
+    package let clock: TestClock
+    package let socketPath: String
+    let server: AgentServer
+
+    /// Runs a test with everything started, and stops everything on every way out.
+    package static func with(
+        settings: EmulatorSettings = EmulatorSettings(), usernames: [String] = [], connectionLimit: Int = 4096,
+        _ body: (AgentFixture) async throws -> Void
+    ) async throws {
+        let folder = try TemporaryFolder()
+        let emulator = try await EntraEmulator.start(EmulatorOptions(usernames: usernames, settings: settings))
+        do {
+            let clock = TestClock()
+            let server = try await start(in: folder, clock: clock, connectionLimit: connectionLimit)
+            let path = server.options.socketPath
+            let fixture = AgentFixture(
+                folder: folder, emulator: emulator, agent: AgentClient(socketPath: path), clock: clock,
+                socketPath: path, server: server)
+            do {
+                try await body(fixture)
+                await server.stop(patience: 1)
+            } catch {
+                await server.stop(patience: 1)
+                throw error
+            }
+            await emulator.stop()
+        } catch {
+            await emulator.stop()
+            throw error
+        }
+    }
+
+    /// Stops the agent and starts another on the same folder, as an upgrade does.
+    package func restarted(_ body: (AgentFixture) async throws -> Void) async throws {
+        await server.stop(patience: 1)
+        let next = try await Self.start(in: folder, clock: clock, connectionLimit: 4096)
+        let fixture = AgentFixture(
+            folder: folder, emulator: emulator, agent: agent, clock: clock, socketPath: socketPath, server: next)
+        do {
+            try await body(fixture)
+            await next.stop(patience: 1)
+        } catch {
+            await next.stop(patience: 1)
+            throw error
+        }
+    }
+
+    private static func start(
+        in folder: TemporaryFolder, clock: TestClock, connectionLimit: Int
+    ) async throws -> AgentServer {
+        var logger = Logger(label: "agent") { _ in SwiftLogNoOpLogHandler() }
+        logger.logLevel = .critical
+        return try await AgentServer.start(
+            AgentOptions(
+                socketPath: folder.file("agent.sock"), stateDirectory: folder.file("state"), allowsLoopbackHTTP: true,
+                network: NetworkSettings(environment: [:]), policy: PeerPolicy(userID: geteuid()),
+                connectionLimit: connectionLimit, now: { clock.now }, logger: logger))
+    }
+}

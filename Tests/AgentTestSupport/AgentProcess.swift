@@ -1,0 +1,74 @@
+package import Foundation
+
+/// The executables, as processes of their own.
+package enum Executable {
+    /// The folder that the build put them in, next to the tests.
+    package static var folder: URL {
+        let bundle = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? CommandLine.arguments[0]
+        return URL(fileURLWithPath: bundle).deletingLastPathComponent()
+    }
+
+    package static func url(_ name: String) -> URL { folder.appendingPathComponent(name) }
+}
+
+/// Runs blocking work on a thread of its own: the emulator and the tests share the few threads of Swift's pool.
+func offPool<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+    await withCheckedContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(returning: work()) }
+    }
+}
+
+/// A process that a test started, with what it printed.
+///
+/// Unchecked because Foundation's `Process` and `Pipe` are not marked; a test uses one from one task at a time.
+package final class TestProcess: @unchecked Sendable {
+    package let process = Process()
+    private let output = Pipe()
+    private let errors = Pipe()
+
+    /// Starts `executable`, a path or the name of one of this package's own.
+    package init(_ executable: String, _ arguments: [String] = [], environment: [String: String]) throws {
+        process.executableURL =
+            executable.hasPrefix("/") ? URL(fileURLWithPath: executable) : Executable.url(executable)
+        process.arguments = arguments
+        process.environment = environment
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = errors
+        try process.run()
+    }
+
+    /// Waits until it prints a line that contains `text` on standard error; returns everything it printed up to then.
+    @discardableResult
+    package func waitForError(_ text: String) async throws -> String {
+        var printed = ""
+        while !printed.contains(text) {
+            let data = await offPool { self.errors.fileHandleForReading.availableData }
+            guard !data.isEmpty else { throw Ended(printed: printed) }
+            printed += String(decoding: data, as: UTF8.self)
+        }
+        return printed
+    }
+
+    /// Waits for its end and returns everything it printed since the last wait.
+    package func finish() async -> (status: Int32, output: String, errors: String) {
+        async let out = offPool { self.output.fileHandleForReading.readDataToEndOfFile() }
+        async let err = offPool { self.errors.fileHandleForReading.readDataToEndOfFile() }
+        let printed = await (out, err)
+        await offPool { self.process.waitUntilExit() }
+        return (
+            process.terminationStatus, String(decoding: printed.0, as: UTF8.self),
+            String(decoding: printed.1, as: UTF8.self)
+        )
+    }
+
+    /// Ends it with no chance to tidy up.
+    package func killHard() {
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    package struct Ended: Error {
+        package let printed: String
+    }
+}

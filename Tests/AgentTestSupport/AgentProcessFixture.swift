@@ -1,0 +1,80 @@
+internal import AgentClient
+package import EntraEmulator
+internal import Foundation
+internal import Testing
+package import TokenModel
+
+/// The agent's executable in a folder of its own, and the emulator to sign in to.
+package struct AgentProcessFixture {
+    package let folder: TemporaryFolder
+    package let emulator: EntraEmulator
+    package let environment: [String: String]
+    package let socketPath: String
+
+    package static func with(
+        settings: EmulatorSettings = EmulatorSettings(), _ body: (AgentProcessFixture) async throws -> Void
+    ) async throws {
+        let folder = try TemporaryFolder()
+        let emulator = try await EntraEmulator.start(EmulatorOptions(settings: settings))
+        let socketPath = folder.file("run/agent.sock")
+        let inherited = ProcessInfo.processInfo.environment
+        let fixture = AgentProcessFixture(
+            folder: folder, emulator: emulator,
+            environment: [
+                "PATH": inherited["PATH"] ?? "/usr/bin:/bin", "HOME": folder.path,
+                "LD_LIBRARY_PATH": inherited["LD_LIBRARY_PATH"] ?? "", "SSO_AGENT_SOCK": socketPath,
+                "SSO_AGENT_STATE_DIR": folder.file("state"), "BROWSER": "curl -sSL -o /dev/null %s",
+            ],
+            socketPath: socketPath)
+        do {
+            try await body(fixture)
+            await emulator.stop()
+        } catch {
+            await emulator.stop()
+            throw error
+        }
+    }
+
+    /// An agent that answers; it is killed when the test is done with it, if it still runs.
+    package func agent(_ arguments: [String] = []) async throws -> RunningAgent {
+        let process = try TestProcess("sso-agent", ["--allow-loopback-http"] + arguments, environment: environment)
+        try await process.waitForError("listening on \(socketPath)")
+        return RunningAgent(process)
+    }
+
+    /// Runs a program to its end.
+    package func run(
+        _ executable: String, _ arguments: [String]
+    ) async throws -> (status: Int32, output: String, errors: String) {
+        try await TestProcess(executable, arguments, environment: environment).finish()
+    }
+}
+
+/// An agent's process that does not outlive its test.
+package final class RunningAgent {
+    package let process: TestProcess
+
+    init(_ process: TestProcess) { self.process = process }
+
+    deinit { if process.process.isRunning { process.killHard() } }
+
+    package var processID: Int32 { process.process.processIdentifier }
+}
+
+/// The requests that most tests of a process make.
+extension AgentProcessFixture {
+    package func parameters(scopes: [String] = ["User.Read"]) throws -> TokenParameters {
+        TokenParameters(
+            clientID: try #require(ClientID("app-1")), authority: try Authority("\(emulator.url)/common"),
+            scopes: ScopeSet(scopes))
+    }
+
+    /// A whole sign-in, the browser's part included.
+    @discardableResult
+    package func signIn(_ username: String, _ parameters: TokenParameters) async throws -> TokenResult {
+        let agent = AgentClient(socketPath: socketPath)
+        let presenter = SignInPresenter(way: .browser, browserCommands: ["curl -sSL -o /dev/null %s"])
+        return try await agent.signIn(
+            BeginInteractive(parameters: parameters, loginHint: username), presenter: presenter)
+    }
+}

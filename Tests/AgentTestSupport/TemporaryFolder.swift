@@ -1,0 +1,24 @@
+internal import Foundation
+
+/// A folder of the test's own, with a path short enough for a socket, gone when the last reference goes.
+package final class TemporaryFolder: Sendable {
+    package let path: String
+
+    package init() throws {
+        let name = UUID().uuidString.prefix(8).lowercased()
+        path = "/tmp/sso-test-\(name)"
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// A path inside.
+    package func file(_ name: String) -> String { "\(path)/\(name)" }
+
+    /// A file's permission bits.
+    package static func mode(of path: String) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        return (attributes[.posixPermissions] as? NSNumber)?.intValue ?? 0
+    }
+}

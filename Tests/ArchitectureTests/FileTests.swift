@@ -1,0 +1,69 @@
+internal import Testing
+
+/// Sizes, and what a file may not hold.
+@Suite struct FileTests {
+    private static let sources = PackageTree.swiftFiles("Sources")
+
+    @Test func keepsFilesShort() {
+        for file in Self.sources { #expect(Self.length(file) <= 300, "\(file.path)") }
+        let lengths = Self.sources.map(Self.length).sorted()
+        #expect(lengths[lengths.count / 2] < 100)
+    }
+
+    @Test func isPublicOnlyWhereThereIsAProduct() {
+        let products: Set = ["TokenModel", "AgentClient", "MSALCompat", "MSAL", "ADALCompat", "ADAL"]
+        for file in Self.sources where !products.contains(file.target) {
+            for (number, line) in file.code {
+                let modifiers = line.split(whereSeparator: \.isWhitespace).filter { !$0.hasPrefix("@") }.prefix(2)
+                let isPublic = modifiers.contains("public") || modifiers.first == "open"
+                #expect(!isPublic, "\(file.path):\(number): use package, or less")
+            }
+        }
+    }
+
+    struct Ban: Sendable, CustomTestStringConvertible {
+        var text: String
+        var folders: [String]
+        /// Targets in which it may stand.
+        var exceptions: Set<String> = []
+        var instead: String
+        var testDescription: String { text }
+    }
+
+    static let bans: [Ban] = [
+        Ban(text: "try!", folders: ["Sources", "Tests", "examples"], instead: "throw"),
+        Ban(text: "fatalError(", folders: ["Sources", "Tests", "examples"], instead: "throw a TokenError"),
+        Ban(text: "Task.sleep", folders: ["Tests"], instead: "wait for the event"),
+        Ban(
+            text: "Date()", folders: ["Sources"],
+            exceptions: ["sso-agent", "ssoctl", "EntraEmulator", "entra-emulator"],
+            instead: "take the clock as a parameter"),
+    ]
+
+    @Test(arguments: bans)
+    func doesWithout(ban: Ban) {
+        // This file names what it bans.
+        let exceptions = ban.exceptions.union(["ArchitectureTests"])
+        for file in ban.folders.flatMap(PackageTree.swiftFiles) where !exceptions.contains(file.target) {
+            for (number, line) in file.code {
+                #expect(!line.contains(ban.text), "\(file.path):\(number): \(ban.text); instead: \(ban.instead)")
+            }
+        }
+    }
+
+    /// What the compiler is told to believe, it is told with the reason: in a comment on the line above.
+    @Test(arguments: ["@unchecked Sendable", "nonisolated(unsafe)", "unsafeBitCast"])
+    func givesTheReasonForWhatTheCompilerCannotCheck(construct: String) {
+        for file in PackageTree.swiftFiles("Sources") {
+            let lines = file.lines.map { $0.trimmingPrefix(while: \.isWhitespace) }
+            for (number, line) in file.code where line.contains(construct) {
+                let above = number > 1 ? lines[number - 2] : ""
+                #expect(above.hasPrefix("//"), "\(file.path):\(number): \(construct) without its reason above")
+            }
+        }
+    }
+
+    private static func length(_ file: PackageTree.File) -> Int {
+        file.text.hasSuffix("\n") ? file.lines.count - 1 : file.lines.count
+    }
+}

@@ -1,0 +1,169 @@
+internal import Testing
+
+/// The import graph of docs/architecture.md: an edge that is not here is argued for in the commit that adds it.
+@Suite struct ImportTests {
+    static let edges: [String: Set<String>] = [
+        "TokenModel": [],
+        "TokenWire": [
+            "CProtobufC",
+            "CTokenProtos",
+            "TokenModel",
+        ],
+        "AgentSocket": [
+            "CAgentSystem",
+            "TokenModel",
+        ],
+        "AgentClient": [
+            "AgentSocket",
+            "TokenModel",
+            "TokenWire",
+        ],
+        "MSALCompat": [
+            "AgentClient",
+            "AppKit",
+            "TokenModel",
+            "UIKit",
+        ],
+        "MSAL": ["MSALCompat"],
+        "ADALCompat": [
+            "AgentClient",
+            // Its API names URLRequest and HTTPURLResponse.
+            "FoundationNetworking",
+            "TokenModel",
+        ],
+        // ADAL's own module brought URLSession with it, which is a module of its own here.
+        "ADAL": ["ADALCompat", "FoundationNetworking"],
+        "TokenCache": [
+            "TokenModel",
+            "TokenStore",
+        ],
+        "TokenStore": [
+            "CSQLite",
+            "TokenModel",
+        ],
+        "TokenEndpoint": [
+            "AsyncHTTPClient",
+            "Crypto",
+            "NIOCore",
+            "NIOHTTP1",
+            "NIOPosix",
+            "NIOSSL",
+            "TokenModel",
+        ],
+        "TokenAgent": [
+            "AgentSocket",
+            "CAgentSystem",
+            "Crypto",
+            "Logging",
+            "NIOCore",
+            "NIOHTTP1",
+            "NIOPosix",
+            "TokenCache",
+            "TokenEndpoint",
+            "TokenModel",
+            "TokenStore",
+            "TokenWire",
+        ],
+        "sso-agent": [
+            "AgentSocket",
+            "ArgumentParser",
+            "Logging",
+            "TOMLKit",
+            "TokenAgent",
+            "TokenEndpoint",
+            "TokenModel",
+        ],
+        "ssoctl": [
+            "ADALCompat",
+            "AgentClient",
+            "AgentSocket",
+            "ArgumentParser",
+            "TokenModel",
+        ],
+        "EntraEmulator": [
+            "Crypto",
+            "CryptoExtras",
+            "HTTPTypes",
+            "Hummingbird",
+            "HummingbirdCore",
+            "HummingbirdTLS",
+            "JWTKit",
+            "Logging",
+            "NIOCore",
+            "NIOSSL",
+            "ServiceLifecycle",
+            "UnixSignals",
+        ],
+        "entra-emulator": [
+            "ArgumentParser",
+            "EntraEmulator",
+        ],
+    ]
+
+    /// What comes with Swift and the system, free to all.
+    static let system: Set<String> = [
+        "Darwin", "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Musl", "Synchronization",
+    ]
+
+    @Test(arguments: Set(PackageTree.swiftFiles("Sources").map(\.target)).sorted())
+    func importsOnlyWhatTheGraphAllows(target: String) throws {
+        let allowed = try #require(Self.edges[target], "add \(target) and its edges to ImportTests.swift")
+        for file in PackageTree.swiftFiles("Sources/\(target)") {
+            for (number, line) in file.code {
+                guard let found = ImportLine(line) else { continue }
+                #expect(
+                    allowed.union(Self.system).contains(found.module),
+                    "\(file.path):\(number): the edge \(target) → \(found.module) is not in the import graph")
+            }
+        }
+    }
+
+    /// The graph again, as what may never be: the table above cannot grow over these.
+    @Test(arguments: [
+        ("TokenModel", ["TokenWire", "NIOCore", "CProtobufC", "CTokenProtos", "CSQLite", "CAgentSystem"]),
+        ("TokenWire", ["AgentSocket", "NIOCore", "NIOPosix"]),
+        ("AgentSocket", ["TokenWire", "NIOCore", "NIOPosix"]),
+        ("AgentClient", ["NIOCore", "NIOPosix", "TokenCache", "TokenEndpoint", "TokenAgent"]),
+        ("MSALCompat", ["ADALCompat", "TokenWire", "TokenAgent"]),
+        ("ADALCompat", ["MSALCompat", "TokenWire", "TokenAgent"]),
+        ("TokenCache", ["TokenWire", "AgentSocket", "NIOCore", "NIOPosix", "TokenEndpoint"]),
+        ("TokenStore", ["TokenWire", "NIOCore", "NIOPosix", "TokenEndpoint"]),
+        ("TokenEndpoint", ["TokenCache", "TokenStore", "TokenWire"]),
+        ("TokenAgent", ["AgentClient", "MSALCompat", "ADALCompat"]),
+        ("sso-agent", ["AgentClient"]),
+        ("ssoctl", ["TokenAgent", "TokenCache", "TokenWire"]),
+        ("EntraEmulator", ["TokenAgent", "TokenCache"]),
+    ])
+    func keepsTheHalvesApart(target: String, forbidden: [String]) {
+        #expect(Self.edges[target]?.isDisjoint(with: forbidden) == true)
+    }
+
+    @Test(arguments: ["Sources", "Tests"])
+    func saysWithEveryImportHowFarItReaches(folder: String) {
+        for file in PackageTree.swiftFiles(folder) {
+            for (number, line) in file.code {
+                guard let found = ImportLine(line) else { continue }
+                let isSaid = found.level != nil || found.attributes.contains("@_exported")
+                #expect(isSaid, "\(file.path):\(number): import \(found.module) has no access level")
+            }
+        }
+    }
+
+    /// Generated C, whose names belong to the codecs.
+    @Test func keepsTheGeneratedCodeInsideTheCodecs() {
+        for file in PackageTree.swiftFiles("Sources") where file.target != "TokenWire" {
+            #expect(!file.text.contains("Sso__"), "\(file.path)")
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("import A", "A", nil), ("internal import A", "A", "internal"), ("public import struct A.B", "A", "public"),
+            ("    package import A", "A", "package"), ("@testable internal import A", "A", "internal"),
+            ("@_exported public import A", "A", "public"), ("let import = 1", nil, nil), ("", nil, nil),
+        ] as [(String, String?, String?)])
+    func readsImportLines(line: String, module: String?, level: String?) {
+        #expect(ImportLine(line[...])?.module == module)
+        #expect(ImportLine(line[...])?.level == level)
+    }
+}

@@ -1,0 +1,37 @@
+internal import Foundation
+
+/// The package's own files, read as text.
+enum PackageTree {
+    struct File: Sendable {
+        /// Relative to the package root, such as `Sources/TokenModel/Account.swift`.
+        var path: String
+        var text: String
+
+        var lines: [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
+
+        /// The folder below `Sources` or `Tests`: the target's name.
+        var target: String { path.split(separator: "/").dropFirst().first.map(String.init) ?? "" }
+
+        /// The lines that are not comments, with their numbers, which start at 1.
+        var code: [(number: Int, line: Substring)] {
+            zip(1..., lines).filter { !$0.1.trimmingPrefix(while: \.isWhitespace).hasPrefix("//") }
+                .map { (number: $0.0, line: $0.1) }
+        }
+    }
+
+    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    /// The text of a file; nil when there is none.
+    static func text(_ path: String) -> String? {
+        try? String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+
+    /// The Swift files below a folder, in the order of their paths.
+    static func swiftFiles(_ folder: String) -> [File] {
+        let paths = FileManager.default.subpaths(atPath: root.appending(path: folder).path(percentEncoded: false)) ?? []
+        return paths.filter { $0.hasSuffix(".swift") && !$0.contains(".build/") }.sorted().compactMap { path in
+            text("\(folder)/\(path)").map { File(path: "\(folder)/\(path)", text: $0) }
+        }
+    }
+}

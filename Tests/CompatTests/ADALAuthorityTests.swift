@@ -1,0 +1,44 @@
+internal import ADALCompat
+internal import Foundation
+internal import Testing
+
+@Suite struct ADALAuthorityTests {
+    @Test(arguments: [
+        ("https://Login.Windows.NET/Contoso.com/oauth2/x", "https://login.windows.net/contoso.com"),
+        ("https://login.microsoftonline.com/common", "https://login.microsoftonline.com/common"),
+        ("  https://login.microsoftonline.com/common/\n", "https://login.microsoftonline.com/common"),
+        ("https://login.microsoftonline.com/common?x=1#y", "https://login.microsoftonline.com/common"),
+        ("https://login.microsoftonline.com:8443/Common/", "https://login.microsoftonline.com:8443/common"),
+        ("https://fs.contoso.com/ADFS/ls", "https://fs.contoso.com/adfs"),
+        ("http://localhost:8080/common", "http://localhost:8080/common"),
+        ("http://127.0.0.1:8080/Contoso", "http://127.0.0.1:8080/contoso"),
+        ("http://[::1]:8080/common", "http://[::1]:8080/common"),
+    ])
+    func canonicalises(given: String, expected: String) throws {
+        var error: ADAuthenticationError?
+        let context = try #require(ADAuthenticationContext(authority: given, validateAuthority: false, error: &error))
+        #expect(context.authority == expected)
+        #expect(error == nil)
+    }
+
+    @Test(arguments: [
+        "", "   ", "common", "https://", "https:///common", "https://login.microsoftonline.com",
+        "https://login.microsoftonline.com/", "https://login.microsoftonline.com//common",
+        "http://login.microsoftonline.com/common", "ftp://login.microsoftonline.com/common", "https://a b/common",
+    ])
+    func refusesWhatIsNoAuthority(given: String) {
+        var error: ADAuthenticationError?
+        #expect(ADAuthenticationContext(authority: given, error: &error) == nil)
+        #expect(error?.domain == ADAuthenticationErrorDomain)
+        #expect(error?.code == ADErrorCode.ERROR_DEVELOPER_INVALID_ARGUMENT.rawValue)
+        #expect(ADAuthenticationContext(authority: given, error: nil) == nil)
+    }
+
+    @Test func checksTheAuthorityUnlessTold() throws {
+        let authority = "https://login.microsoftonline.com/common"
+        #expect(try #require(ADAuthenticationContext(authority: authority, error: nil)).validateAuthority)
+        #expect(
+            try #require(ADAuthenticationContext(authority: authority, sharedGroup: "com.contoso", error: nil))
+                .validateAuthority)
+    }
+}

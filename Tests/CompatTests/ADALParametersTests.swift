@@ -1,0 +1,69 @@
+internal import ADALCompat
+internal import Foundation
+internal import Testing
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
+@Suite struct ADALParametersTests {
+    private static let authority = "https://login.windows.net/common"
+
+    @Test(arguments: [
+        (
+            #"Bearer authorization_uri="https://login.windows.net/common", resource_id="https://r""#,
+            String?("https://r")
+        ),
+        (#"Bearer   authorization_uri = "https://login.windows.net/common""#, nil),
+        (#"bearer resource_id="https://r",authorization_uri="https://login.windows.net/common""#, "https://r"),
+        (#"Basic realm="a, b", Bearer authorization_uri="https://login.windows.net/common""#, nil),
+        (#"Bearer authorization_uri="https://login.windows.net/common", other, resource_id="no""#, nil),
+    ])
+    func readsTheChallenge(header: String, resource: String?) throws {
+        var error: ADAuthenticationError?
+        let parameters = try #require(
+            ADAuthenticationParameters(fromResponseAuthenticateHeader: header, error: &error), "\(header)")
+        #expect(parameters.authority == Self.authority)
+        #expect(parameters.resource == resource)
+        #expect(parameters.extractedParameters?["authorization_uri"] as? String == Self.authority)
+        #expect(error == nil)
+    }
+
+    @Test(arguments: [
+        "", "Bearer", "BearerBlahblah", "Bearer,, ", "Bearer test string", "Bearer something=bar",
+        #"Bearer something="bar"#, #"Bearer something="bar""#, #"Bearerauthorization_uri="https://a/b""#,
+        #"Bearer authorization_uri="https://a/b","#, #"Bearer authorization_uri="https://a/b", "#,
+        #"Basic authorization_uri="https://a/b""#, #"Bearer authorization_uri=".\..\windows\host""#,
+        #"Bearer authorization_uri="https://a/b", Bearer authorization_uri="https://c/d""#,
+    ])
+    func refusesWhatNamesNoAuthority(header: String) {
+        var error: ADAuthenticationError?
+        #expect(ADAuthenticationParameters(fromResponseAuthenticateHeader: header, error: &error) == nil)
+        #expect(error?.domain == ADAuthenticationErrorDomain)
+        #expect(error?.code == ADErrorCode.ERROR_SERVER_AUTHENTICATE_HEADER_BAD_FORMAT.rawValue)
+    }
+
+    @Test func readsAResponsesHeaderFieldWhateverItsCase() throws {
+        let url = try #require(URL(string: "https://api.contoso.com/"))
+        let field = ["www-AUTHENTICATE": #"Bearer authorization_uri="https://login.windows.net/common""#]
+        let response = try #require(
+            HTTPURLResponse(url: url, statusCode: 401, httpVersion: "HTTP/1.1", headerFields: field))
+        #expect(ADAuthenticationParameters(from: response, error: nil)?.authority == Self.authority)
+    }
+
+    @Test func missesTheHeaderField() throws {
+        let url = try #require(URL(string: "https://api.contoso.com/"))
+        let response = try #require(
+            HTTPURLResponse(url: url, statusCode: 401, httpVersion: "HTTP/1.1", headerFields: [:]))
+        var error: ADAuthenticationError?
+        #expect(ADAuthenticationParameters(from: response, error: &error) == nil)
+        #expect(error?.code == ADErrorCode.ERROR_SERVER_MISSING_AUTHENTICATE_HEADER.rawValue)
+    }
+
+    @Test func reportsAResourceThatDoesNotAnswer() async throws {
+        let url = try #require(URL(string: "no-such-scheme://api.contoso.com/"))
+        let (parameters, error) = await ADAuthenticationParameters.parameters(fromResourceUrl: url)
+        #expect(parameters == nil)
+        #expect(error?.domain == NSURLErrorDomain)
+    }
+}

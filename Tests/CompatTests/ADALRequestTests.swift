@@ -1,0 +1,107 @@
+internal import AgentClient
+internal import Foundation
+internal import Testing
+internal import TokenModel
+
+@testable internal import ADALCompat
+
+@Suite struct ADALRequestTests {
+    private func request(
+        clientID: String = "app-1", resource: String = "https://r/",
+        change: (ADAuthenticationContext) -> Void = { _ in }
+    ) throws -> TokenRequest {
+        let context = try #require(
+            ADAuthenticationContext(
+                authority: "https://Login.windows.net/Contoso.com", validateAuthority: false,
+                sharedGroup: "com.contoso",
+                error: nil))
+        change(context)
+        let redirectURI = try #require(URL(string: "myapp://auth"))
+        return TokenRequest(context, resource: resource, clientID: clientID, redirectURI: redirectURI)
+    }
+
+    @Test func asksTheAgentForWhatTheAppAskedFor() throws {
+        let id = UUID()
+        let request = try request(resource: " https://r/ ") { context in
+            context.correlationId = id
+            context.clientCapabilities = ["cp1"]
+        }
+        let parameters = try request.parameters()
+        #expect(parameters.clientID == ClientID("app-1"))
+        #expect(parameters.sharingGroup == SharingGroup("com.contoso"))
+        #expect(parameters.authority.url == "https://login.windows.net/contoso.com")
+        #expect(parameters.version == .v1)
+        // The resource's own slash stays.
+        #expect(parameters.scopes.target == "https://r//.default")
+        #expect(parameters.redirectURI == "myapp://auth")
+        #expect(parameters.capabilities == ["cp1"])
+        #expect(!parameters.validatesAuthority)
+        #expect(parameters.correlationID.uuid == id)
+        #expect(parameters.claims == nil)
+    }
+
+    @Test func makesAFreshCorrelationIDForEachRequest() throws {
+        let (one, other) = (try request(), try request())
+        #expect(one.correlationID != other.correlationID)
+    }
+
+    @Test(arguments: [("", "https://r"), (" ", "https://r"), ("app-1", ""), ("app-1", "\n")])
+    func refusesBlankArguments(clientID: String, resource: String) throws {
+        let request = try request(clientID: clientID, resource: resource)
+        let error = #expect(throws: ADAuthenticationError.self) { try request.parameters() }
+        #expect(error?.code == 100)
+    }
+
+    @Test(arguments: [
+        ("%7B%22access_token%22%3A%7B%7D%7D", #"{"access_token":{}}"#),
+        ("%7B%22a%22%3A%22x+y%2Bz%22%7D", #"{"a":"x y+z"}"#),
+    ])
+    func decodesClaims(given: String, expected: String) throws {
+        var request = try request()
+        request.claims = given
+        #expect(try request.parameters().claims == expected)
+    }
+
+    @Test(arguments: [#"{"a":1}"#, "%7B", "claims", "%5B%5D", "%ZZ"]) func refusesClaimsThatAreNotEncodedJSON(
+        given: String
+    ) throws {
+        var request = try request()
+        request.claims = given
+        let error = #expect(throws: ADAuthenticationError.self) { try request.parameters() }
+        #expect(error?.code == 100)
+    }
+
+    @Test func ignoresBlankClaims() throws {
+        var request = try request()
+        request.claims = " "
+        #expect(try request.parameters().claims == nil)
+    }
+
+    @Test(arguments: [
+        (String?.none, [:]), ("", [:]), ("a=b&c=d", ["a": "b", "c": "d"]), ("&a=b", ["a": "b"]), ("?a=b", ["a": "b"]),
+        ("a=b%26c&d", ["a": "b&c", "d": ""]), ("a=x+y&b==", ["a": "x y", "b": "="]),
+    ])
+    func readsExtraQueryParameters(given: String?, expected: [String: String]) throws {
+        var request = try request()
+        request.queryParameters = given
+        #expect(try request.decodedQuery() == expected)
+    }
+
+    @Test(arguments: ["a=b c", "a=\"b\"", "a=%ZZ"]) func refusesExtraQueryParametersThatAreNotEncoded(
+        given: String
+    ) throws {
+        var request = try request()
+        request.queryParameters = given
+        let error = #expect(throws: ADAuthenticationError.self) { try request.decodedQuery() }
+        #expect(error?.code == 100)
+    }
+
+    @Test func refusesClaimsInTwoPlaces() throws {
+        var request = try request()
+        request.queryParameters = "claims=%7B%7D"
+        #expect(try request.decodedQuery() == ["claims": "{}"])
+        request.claims = "%7B%22a%22%3A1%7D"
+        let error = #expect(throws: ADAuthenticationError.self) { try request.decodedQuery() }
+        #expect(error?.code == 100)
+    }
+}

@@ -1,0 +1,89 @@
+internal import Foundation
+internal import Testing
+internal import TokenModel
+
+@testable internal import ADALCompat
+
+@Suite struct ADALResultTests {
+    private func target(_ authority: String) throws -> TokenRequest.Target {
+        TokenRequest.Target(
+            resource: "https://graph.microsoft.com", clientID: "app-1",
+            authority: try #require(CanonicalAuthority(authority)))
+    }
+
+    private func token(idToken: String? = nil, username: String? = "Alice@contoso.com") -> TokenResult {
+        TokenResult(
+            accessToken: Secret("AT"), tokenType: "", expiresOn: 1000, extendedExpiresOn: 2000, scopes: [],
+            idToken: idToken,
+            account: Account(
+                homeAccountID: HomeAccountID("uid.utid"), username: username, environment: "login.windows.net",
+                source: .adal),
+            tenantProfile: nil, authority: "https://login.microsoftonline.com/72f988bf", correlationID: CorrelationID(),
+            isFromCache: true, familyID: FamilyID("1"), hasMultiResourceRefreshToken: true)
+    }
+
+    @Test func repeatsTheRequestAndCarriesTheToken() throws {
+        let token = token(idToken: try ADALIDToken.make(["ver": "1.0", "upn": "alice@contoso.com"]))
+        let result = ADAuthenticationResult(token, for: try target("https://login.windows.net/common"))
+        let item = try #require(result.tokenCacheItem)
+        #expect(result.status == AD_SUCCEEDED)
+        #expect(result.error == nil)
+        #expect(result.accessToken == "AT")
+        #expect(result.authority == "https://login.windows.net/common")
+        #expect(result.correlationId == token.correlationID.uuid)
+        #expect(item.authority == "https://login.windows.net/common")
+        #expect(item.resource == "https://graph.microsoft.com")
+        #expect(item.clientId == "app-1")
+        #expect(item.accessTokenType == "Bearer")
+        #expect(item.expiresOn == Date(timeIntervalSince1970: 1000))
+        #expect(item.familyId == "1")
+        #expect(item.refreshToken == nil)
+        #expect(item.userInformation?.userId == "alice@contoso.com")
+        #expect(item.userInformation?.homeAccountId == "uid.utid")
+    }
+
+    @Test func tellsAHitFromARefreshAndAnOutage() throws {
+        let target = try target("https://login.windows.net/common")
+        var token = token()
+        #expect(!ADAuthenticationResult(token, for: target).multiResourceRefreshToken)
+        token.isFromCache = false
+        #expect(ADAuthenticationResult(token, for: target).multiResourceRefreshToken)
+        token.isExtendedLifetime = true
+        let outage = ADAuthenticationResult(token, for: target)
+        #expect(outage.extendedLifeTimeToken)
+        #expect(!outage.multiResourceRefreshToken)
+        #expect(outage.tokenCacheItem?.expiresOn == Date(timeIntervalSince1970: 2000))
+    }
+
+    @Test func namesTheCloudThatAnsweredWhenItIsAnother() throws {
+        var token = token()
+        token.authority = "https://login.microsoftonline.us/72f988bf"
+        let result = ADAuthenticationResult(token, for: try target("https://login.windows.net/common"))
+        #expect(result.authority == "https://login.microsoftonline.us/common")
+    }
+
+    @Test func knowsAnAccountWithoutAnIDToken() throws {
+        let target = try target("https://login.windows.net/common")
+        let named = ADAuthenticationResult(token(), for: target).tokenCacheItem?.userInformation
+        #expect(named?.userId == "alice@contoso.com")
+        #expect(named?.userIdDisplayable == true)
+        #expect(named?.homeAccountId == "uid.utid")
+        #expect(named?.allClaims == nil)
+        var nobody = token(username: nil)
+        nobody.account.homeAccountID = nil
+        #expect(ADAuthenticationResult(nobody, for: target).tokenCacheItem?.isEmptyUser() == true)
+    }
+
+    @Test(arguments: [(TokenError.Code.userCanceled, AD_USER_CANCELLED), (.serverOAuth, AD_FAILED)])
+    func tellsACancellationFromAFailure(code: TokenError.Code, expected: ADAuthenticationResultStatus) {
+        let correlationID = CorrelationID()
+        let error = ADAuthenticationError(TokenError(code, "why"))
+        let result = ADAuthenticationResult(error, correlationID: correlationID)
+        #expect(result.status == expected)
+        #expect(result.error == error)
+        #expect(result.tokenCacheItem == nil)
+        #expect(result.accessToken == nil)
+        #expect(result.authority == nil)
+        #expect(result.correlationId == correlationID.uuid)
+    }
+}

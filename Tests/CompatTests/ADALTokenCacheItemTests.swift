@@ -1,0 +1,81 @@
+internal import ADALCompat
+internal import Foundation
+internal import Testing
+
+@Suite struct ADALTokenCacheItemTests {
+    private func item() throws -> ADTokenCacheItem {
+        let item = ADTokenCacheItem()
+        item.resource = "https://graph.microsoft.com"
+        item.authority = "https://login.windows.net/contoso.com"
+        item.clientId = "app-1"
+        item.accessToken = "secret-access-token"
+        item.accessTokenType = "Bearer"
+        item.refreshToken = "secret-refresh-token"
+        item.sessionKey = Data([1, 2, 3])
+        item.expiresOn = Date(timeIntervalSince1970: 1_700_000_000)
+        item.userInformation = ADUserInformation(
+            idToken: try ADALIDToken.make(["upn": "alice@contoso.com"]), homeAccountID: "uid.utid")
+        return item
+    }
+
+    @Test(arguments: [(TimeInterval?.some(-1), true), (30, true), (3600, false), (nil, false)])
+    func expiresABufferEarly(seconds: TimeInterval?, expected: Bool) {
+        let item = ADTokenCacheItem()
+        item.expiresOn = seconds.map { Date(timeIntervalSinceNow: $0) }
+        #expect(item.isExpired() == expected)
+    }
+
+    @Test func saysWhatItHolds() throws {
+        let item = try item()
+        #expect(!item.isEmptyUser())
+        #expect(!item.isMultiResourceRefreshToken())
+        (item.resource, item.accessToken, item.userInformation) = (" ", nil, nil)
+        #expect(item.isEmptyUser())
+        #expect(item.isMultiResourceRefreshToken())
+        item.refreshToken = nil
+        #expect(!item.isMultiResourceRefreshToken())
+    }
+
+    @Test func comesBackFromAnArchiveAndACopy() throws {
+        let item = try item()
+        let archive = try NSKeyedArchiver.archivedData(withRootObject: item, requiringSecureCoding: true)
+        let unarchived = try #require(
+            try NSKeyedUnarchiver.unarchivedObject(ofClass: ADTokenCacheItem.self, from: archive))
+        let copy = try #require(item.copy() as? ADTokenCacheItem)
+        #expect(unarchived == item)
+        #expect(copy == item)
+        copy.familyId = "1"
+        #expect(copy != item)
+    }
+
+    @Test func readsAnArchiveOfNothing() throws {
+        let archive = try NSKeyedArchiver.archivedData(
+            withRootObject: ADTokenCacheItem(), requiringSecureCoding: true)
+        let item = try NSKeyedUnarchiver.unarchivedObject(ofClass: ADTokenCacheItem.self, from: archive)
+        #expect(item == ADTokenCacheItem())
+    }
+
+    @Test func hasAKeyThatForgetsCase() throws {
+        let (one, other) = (try item(), try item())
+        other.clientId = "APP-1"
+        other.resource = "HTTPS://graph.microsoft.com"
+        other.authority = "https://login.windows.net/Contoso.com/"
+        let key = try #require(one.extractKey(nil))
+        #expect(key == other.extractKey(nil))
+        other.resource = "https://graph.microsoft.com/"
+        #expect(key != other.extractKey(nil))
+    }
+
+    @Test func hasNoKeyWithoutAnAppOrAnAuthority() throws {
+        let item = try item()
+        item.clientId = " "
+        var error: ADAuthenticationError?
+        #expect(item.extractKey(&error) == nil)
+        #expect(error?.code == ADErrorCode.ERROR_DEVELOPER_INVALID_ARGUMENT.rawValue)
+    }
+
+    @Test func doesNotPrintTokens() throws {
+        #expect(!"\(try item())".contains("secret"))
+        #expect(!String(reflecting: try item()).contains("secret"))
+    }
+}

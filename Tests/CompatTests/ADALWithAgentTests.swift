@@ -1,0 +1,171 @@
+internal import ADALCompat
+internal import AgentClient
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import Testing
+internal import TokenModel
+
+/// ADAL's calls against a real agent and the emulator.
+@Suite(.timeLimit(.minutes(2))) struct ADALWithAgentTests {
+    private static let graph = "https://graph.microsoft.com"
+    private static let alice = "alice@contoso.com"
+
+    @Test func findsByNameWhoSignedInToAnMSALApp() async throws {
+        try await AgentFixture.with { f in
+            let signedIn = try await f.signIn(Self.alice, f.parameters())
+            let result = try await silent(f, userID: signedIn.account.username)
+            #expect(result.status == AD_SUCCEEDED)
+            #expect(result.accessToken?.isEmpty == false)
+            #expect(result.multiResourceRefreshToken)
+            let user = try #require(result.tokenCacheItem?.userInformation)
+            #expect(user.userId == Self.alice)
+            #expect(user.homeAccountId == signedIn.account.homeAccountID?.text)
+            let again = try await silent(f, userID: Self.alice.uppercased())
+            #expect(again.accessToken == result.accessToken)
+            #expect(!again.multiResourceRefreshToken)
+            #expect(again.authority == "\(f.emulator.url)/common")
+            #expect(f.signIns == 1)
+        }
+    }
+
+    @Test func signsInOnceThenAnswersFromTheCache() async throws {
+        try await AgentFixture.with { f in
+            let first = try await interactive(f, ADUserIdentifier(id: Self.alice))
+            let second = try await interactive(f, ADUserIdentifier(id: Self.alice))
+            #expect(first.status == AD_SUCCEEDED)
+            #expect(second.accessToken == first.accessToken)
+            #expect(f.signIns == 1)
+            let third = try await interactive(f, ADUserIdentifier(id: Self.alice), AD_PROMPT_ALWAYS)
+            #expect(third.status == AD_SUCCEEDED)
+            #expect(f.signIns == 2)
+        }
+    }
+
+    @Test func asksForASignInWhenNobodyIsSignedIn() async throws {
+        try await AgentFixture.with { f in
+            for userID in [nil, Self.alice] {
+                let result = try await silent(f, userID: userID)
+                #expect(result.status == AD_FAILED)
+                #expect(result.error?.domain == ADAuthenticationErrorDomain)
+                #expect(result.error?.code == ADErrorCode.ERROR_SERVER_USER_INPUT_NEEDED.rawValue)
+            }
+        }
+    }
+
+    @Test func takesTheOnePersonAndRefusesToChooseBetweenTwo() async throws {
+        try await AgentFixture.with { f in
+            try await f.signIn(Self.alice, f.parameters(resource: Self.graph))
+            #expect(try await silent(f).tokenCacheItem?.userInformation?.userId == Self.alice)
+            try await f.signIn("bob@contoso.com", f.parameters(resource: Self.graph))
+            let result = try await silent(f)
+            #expect(result.error?.domain == ADAuthenticationErrorDomain)
+            #expect(result.error?.code == ADErrorCode.ERROR_CACHE_MULTIPLE_USERS.rawValue)
+            #expect(try await interactive(f, nil).error?.code == ADErrorCode.ERROR_CACHE_MULTIPLE_USERS.rawValue)
+        }
+    }
+
+    @Test func keepsTheRejectionUnderneathTheCallForASignIn() async throws {
+        try await AgentFixture.with { f in
+            try await f.signIn(Self.alice, f.parameters(resource: Self.graph))
+            f.emulator.control.revokeTokens()
+            let error = try #require(try await silent(f, userID: Self.alice, forceRefresh: true).error)
+            #expect(error.code == ADErrorCode.ERROR_SERVER_USER_INPUT_NEEDED.rawValue)
+            #expect(error.userInfo[ADSuberrorKey] as? String == "bad_token")
+            let cause = try #require(error.userInfo[NSUnderlyingErrorKey] as? ADAuthenticationError)
+            #expect(cause.domain == ADOAuthServerErrorDomain)
+            #expect(cause.code == ADErrorCode.ERROR_SERVER_REFRESH_TOKEN_REJECTED.rawValue)
+            #expect(cause.protocolCode == "invalid_grant")
+        }
+    }
+
+    @Test func reportsAThrottledServerWithItsHeaders() async throws {
+        try await AgentFixture.with { f in
+            try await f.signIn(Self.alice, f.parameters(resource: Self.graph))
+            f.emulator.control.inject(.status(429, retryAfter: 30, count: 0))
+            let result = try await silent(f, userID: Self.alice, resource: "https://other")
+            #expect(result.error?.domain == ADHTTPErrorCodeDomain)
+            #expect(result.error?.code == 429)
+            let headers = result.error?.userInfo[ADHTTPHeadersKey] as? [String: String]
+            #expect(headers?.contains { $0.key.lowercased() == "retry-after" && $0.value == "30" } == true)
+        }
+    }
+
+    @Test func refusesWhoSignedInWhenSomebodyElseWasAskedFor() async throws {
+        try await AgentFixture.with(usernames: [Self.alice]) { f in
+            let somebodyElse = ADUserIdentifier(id: "11111111-1111-1111-1111-111111111111", type: UniqueId)
+            let result = try await interactive(f, somebodyElse)
+            #expect(result.status == AD_FAILED)
+            #expect(result.error?.domain == ADAuthenticationErrorDomain)
+            #expect(result.error?.code == ADErrorCode.ERROR_SERVER_WRONG_USER.rawValue)
+            let anybody = ADUserIdentifier(id: Self.alice, type: OptionalDisplayableId)
+            #expect(try await interactive(f, anybody).status == AD_SUCCEEDED)
+        }
+    }
+
+    @Test func findsAnAccountByItsObjectID() async throws {
+        try await AgentFixture.with { f in
+            try await f.signIn(Self.alice, f.parameters(resource: Self.graph))
+            let object = f.emulator.control.objectID(of: Self.alice, in: "contoso.com")
+            let result = try await interactive(f, ADUserIdentifier(id: object, type: UniqueId))
+            #expect(result.tokenCacheItem?.userInformation?.uniqueId == object)
+            #expect(f.signIns == 1)
+        }
+    }
+
+    @Test func endsWithACancellationWhenTheAppGivesUp() async throws {
+        try await AgentFixture.with { f in
+            let context = try context(f)
+            let session = context.interactiveSession
+            context.presenter = SignInPresenter(way: .deviceCode) { _ in session.cancel() }
+            let result = await context.acquireToken(
+                withResource: Self.graph, clientId: "app-1", redirectUri: try redirectURI())
+            #expect(result.status == AD_USER_CANCELLED)
+            #expect(result.error?.code == ADErrorCode.ERROR_UI_USER_CANCEL.rawValue)
+        }
+    }
+
+    @Test func signsOutOfOneAppOrOfAll() async throws {
+        try await AgentFixture.with { f in
+            for app in ["app-1", "app-2"] { try await f.signIn(Self.alice, f.parameters(app, resource: Self.graph)) }
+            let cache = ADKeychainTokenCache()
+            cache.agent = f.agent
+            #expect(cache.removeAll(forUserId: " ALICE@contoso.com", clientId: "app-1", error: nil))
+            #expect(try await silent(f, userID: Self.alice).status == AD_FAILED)
+            #expect(try await silent(f, userID: Self.alice, app: "app-2").status == AD_SUCCEEDED)
+            #expect(cache.wipeAllItems(forUserId: Self.alice, error: nil))
+            #expect(try await silent(f, userID: Self.alice, app: "app-2").status == AD_FAILED)
+            // Nothing to remove is no failure.
+            #expect(cache.wipeAllItems(forUserId: Self.alice, error: nil))
+            #expect(cache.removeAll(forClientId: "app-2", error: nil))
+        }
+    }
+
+    private func context(_ f: AgentFixture) throws -> ADAuthenticationContext {
+        let context = try #require(
+            ADAuthenticationContext(authority: "\(f.emulator.url)/common", validateAuthority: false, error: nil))
+        context.agent = f.agent
+        context.interactiveSession = InteractiveSession()
+        context.presenter = SignInPresenter(way: .browser, browserCommands: ["curl -sSL -o /dev/null %s"])
+        return context
+    }
+
+    private func redirectURI() throws -> URL { try #require(URL(string: "http://localhost")) }
+
+    private func silent(
+        _ f: AgentFixture, userID: String? = nil, app: String = "app-1", resource: String = Self.graph,
+        forceRefresh: Bool = false
+    ) async throws -> ADAuthenticationResult {
+        await (try context(f)).acquireTokenSilent(
+            withResource: resource, clientId: app, redirectUri: try redirectURI(), userId: userID,
+            forceRefresh: forceRefresh)
+    }
+
+    private func interactive(
+        _ f: AgentFixture, _ identifier: ADUserIdentifier?, _ prompt: ADPromptBehavior = AD_PROMPT_AUTO
+    ) async throws -> ADAuthenticationResult {
+        await (try context(f)).acquireToken(
+            withResource: Self.graph, clientId: "app-1", redirectUri: try redirectURI(), promptBehavior: prompt,
+            userIdentifier: identifier, extraQueryParameters: nil)
+    }
+}

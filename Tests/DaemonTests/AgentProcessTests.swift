@@ -1,0 +1,182 @@
+internal import AgentClient
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import Testing
+internal import TokenModel
+internal import TokenWire
+
+/// The agent as a process: how it starts, is killed, and stops.
+@Suite(.timeLimit(.minutes(3))) struct AgentProcessTests {
+    @Test func keepsItsSocketAndStoreToItself() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            #expect(try TemporaryFolder.mode(of: f.folder.file("run")) == 0o700)
+            #expect(try TemporaryFolder.mode(of: f.socketPath) == 0o600)
+            #expect(try TemporaryFolder.mode(of: f.folder.file("state")) == 0o700)
+            #expect(try TemporaryFolder.mode(of: f.folder.file("state/cache.sqlite")) == 0o600)
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func stillHasEveryTokenAfterBeingKilled() async throws {
+        try await AgentProcessFixture.with { f in
+            let first = try await f.agent()
+            let parameters = try f.parameters()
+            let signedIn = try await f.signIn("alice@contoso.com", parameters)
+            first.process.killHard()
+            let second = try await f.agent()
+            let client = AgentClient(socketPath: f.socketPath)
+            let cached = try await client.acquireTokenSilent(
+                AcquireTokenSilent(parameters: parameters, account: signedIn.account.reference))
+            #expect(cached.isFromCache)
+            let renewed = try await client.acquireTokenSilent(
+                AcquireTokenSilent(parameters: parameters, account: signedIn.account.reference, forceRefresh: true))
+            #expect(!renewed.isFromCache)
+            #expect(f.emulator.control.counts.signIns == 1)
+            withExtendedLifetime(second) {}
+        }
+    }
+
+    @Test func keepsARotatedRefreshTokenThatAnAppWasToldAboutWhenKilledRightAfter() async throws {
+        try await AgentProcessFixture.with { f in
+            var agent = try await f.agent()
+            let parameters = try f.parameters()
+            let reference = try await f.signIn("alice@contoso.com", parameters).account.reference
+            for _ in 0..<5 {
+                let client = AgentClient(socketPath: f.socketPath)
+                let renewed = try await client.acquireTokenSilent(
+                    AcquireTokenSilent(parameters: parameters, account: reference, forceRefresh: true))
+                #expect(!renewed.isFromCache)
+                agent.process.killHard()
+                agent = try await f.agent()
+            }
+            #expect(f.emulator.control.counts.reusedRefreshTokens == 0)
+        }
+    }
+
+    @Test func refusesToStartTwiceOnOneSocket() async throws {
+        try await AgentProcessFixture.with { f in
+            let first = try await f.agent()
+            let second = try await f.run("sso-agent", [])
+            #expect(second.status == 1)
+            #expect(second.errors.contains("process \(first.processID)"))
+            _ = try await AgentClient(socketPath: f.socketPath).status()
+        }
+    }
+
+    @Test func takesThePlaceOfASocketThatAKilledAgentLeft() async throws {
+        try await AgentProcessFixture.with { f in
+            let first = try await f.agent()
+            first.process.killHard()
+            #expect(FileManager.default.fileExists(atPath: f.socketPath))
+            let second = try await f.agent()
+            #expect(try await AgentClient(socketPath: f.socketPath).status().processID == second.processID)
+        }
+    }
+
+    @Test func finishesRepliesInHandWhenToldToStop() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let parameters = try f.parameters()
+            let reference = try await f.signIn("alice@contoso.com", parameters).account.reference
+            f.emulator.control.inject(.hold(grant: .refreshToken))
+            let client = AgentClient(socketPath: f.socketPath)
+            let renewal = Task {
+                try await client.acquireTokenSilent(
+                    AcquireTokenSilent(parameters: parameters, account: reference, forceRefresh: true))
+            }
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            kill(agent.processID, SIGTERM)
+            // The socket goes first; then the reply that is owed.
+            let peerGone = Task { while FileManager.default.fileExists(atPath: f.socketPath) { await Task.yield() } }
+            await peerGone.value
+            f.emulator.control.release()
+            #expect(try await renewal.value.isFromCache == false)
+            #expect(await agent.process.finish().status == 0)
+        }
+    }
+
+    @Test func refusesASocketFolderThatOthersMayWrite() async throws {
+        try await AgentProcessFixture.with { f in
+            let folder = f.folder.file("run")
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder)
+            let refused = try await f.run("sso-agent", [])
+            #expect(refused.status == 1)
+            #expect(refused.errors.contains("chmod 0700"))
+        }
+    }
+
+    @Test func refusesPlainHTTPUnlessToldOtherwise() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try TestProcess("sso-agent", environment: f.environment)
+            try await agent.waitForError("listening on")
+            defer { agent.killHard() }
+            let parameters = try f.parameters()
+            let failure = await #expect(throws: TokenError.self) {
+                try await AgentClient(socketPath: f.socketPath).beginInteractive(
+                    BeginInteractive(parameters: parameters))
+            }
+            #expect(failure?.code == .invalidDeveloperParameter)
+            #expect(failure?.message.contains("--allow-loopback-http") == true)
+        }
+    }
+
+    @Test func servesNoOtherUser() async throws {
+        // Only root can become somebody else; elsewhere PeerPolicy's own test has to do.
+        guard geteuid() == 0 else { return }
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            for path in [f.folder.path, f.folder.file("run")] { chmod(path, 0o755) }
+            chmod(f.socketPath, 0o666)
+            let script = """
+                pass; import os, socket, sys
+                os.setgid(65534); os.setuid(65534)
+                s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1])
+                try: s.sendall(bytes([0, 0, 0, 4, 8, 1, 0x9a, 1]))
+                except OSError: pass
+                try: sys.exit(0 if s.recv(1) == b"" else 1)
+                except ConnectionError: sys.exit(0)
+                """
+            #expect(try await f.run("/usr/bin/env", ["python3", "-c", script, f.socketPath]).status == 0)
+            _ = try await AgentClient(socketPath: f.socketPath).status()
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func readsItsConfigurationAndSaysWhatIsWrongWithIt() async throws {
+        try await AgentProcessFixture.with { f in
+            let file = f.folder.file("config.toml")
+            for (text, complaint) in [
+                ("[network\n", file), ("[network]\nca_file = \"/nonexistent.pem\"\n", "/nonexistent.pem"),
+                ("[network]\nproxy = \"not a url\"\n", "network.proxy"),
+            ] {
+                try text.write(toFile: file, atomically: true, encoding: .utf8)
+                let refused = try await f.run("sso-agent", ["--config", file])
+                #expect(refused.status == 1)
+                #expect(refused.errors.contains(complaint))
+            }
+            #expect(try await f.run("sso-agent", ["--config", "/nonexistent.toml"]).status == 1)
+        }
+    }
+
+    @Test func writesNoSecretToItsLog() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent(["--log-level", "trace"])
+            let parameters = try f.parameters()
+            let signedIn = try await f.signIn("alice@contoso.com", parameters)
+            let client = AgentClient(socketPath: f.socketPath)
+            f.emulator.control.inject(.error("invalid_grant"))
+            _ = try? await client.acquireTokenSilent(
+                AcquireTokenSilent(
+                    parameters: parameters, account: signedIn.account.reference, forceRefresh: true))
+            kill(agent.processID, SIGTERM)
+            let log = await agent.process.finish().errors
+            #expect(log.contains("acquire_token_silent"))
+            for secret in [signedIn.accessToken.reveal(), signedIn.idToken ?? "?", "alice"] {
+                #expect(!log.contains(secret))
+            }
+        }
+    }
+}

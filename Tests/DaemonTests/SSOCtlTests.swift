@@ -1,0 +1,136 @@
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import Testing
+
+/// The command line: a contract with scripts.
+@Suite(.timeLimit(.minutes(3))) struct SSOCtlTests {
+    /// Runs a command with `--json` and reads what it printed.
+    private func json(
+        _ f: AgentProcessFixture, _ arguments: [String], status: Int32 = 0
+    ) async throws -> [String: Any] {
+        let ended = try await f.run("ssoctl", arguments + ["--json"])
+        #expect(ended.status == status, "\(arguments): \(ended.errors)\(ended.output)")
+        let object = try JSONSerialization.jsonObject(with: Data(ended.output.utf8))
+        return try #require(object as? [String: Any])
+    }
+
+    private func target(_ f: AgentProcessFixture, _ more: String...) -> [String] {
+        ["--client-id", "app-1", "--authority", "\(f.emulator.url)/common"] + more
+    }
+
+    @Test func signsInListsGetsTokensAndSignsOut() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let signIn = try await json(
+                f, ["sign-in"] + target(f, "--scope", "User.Read", "--login-hint", "alice@contoso.com"))
+            #expect(Set(signIn.keys) == ["account", "accessToken", "expiresOn", "scopes"])
+            let account = try #require(signIn["account"] as? [String: Any])
+            let identifier = try #require(account["identifier"] as? String)
+            #expect(account["username"] as? String == "alice@contoso.com")
+
+            let accounts = try #require(await json(f, ["accounts"])["accounts"] as? [[String: Any]])
+            #expect(accounts.count == 1)
+            #expect(
+                Set(accounts[0].keys) == ["identifier", "username", "environment", "tenantProfiles", "source"])
+            #expect(accounts[0]["source"] as? String == "msal")
+
+            let token = try await json(f, ["token"] + target(f, "--scope", "User.Read", "--account", identifier))
+            #expect(
+                Set(token.keys) == ["accessToken", "expiresOn", "scopes", "account", "tokenType", "fromCache"])
+            #expect(token["fromCache"] as? Bool == true)
+            let plain = try await f.run(
+                "ssoctl", ["token"] + target(f, "--scope", "User.Read", "--username", "ALICE@contoso.com"))
+            #expect(plain.output == "\(token["accessToken"] as? String ?? "?")\n")
+            #expect(plain.errors.isEmpty)
+
+            let status = try await json(f, ["status"])
+            #expect(
+                Set(status.keys) == ["pid", "version", "protocolVersion", "socket", "uptimeSeconds", "accounts"])
+            #expect(status["pid"] as? Int32 == agent.processID)
+            #expect(status["accounts"] as? Int == 1)
+
+            let out = ["sign-out", "--client-id", "app-1", "--account", identifier]
+            #expect(try await json(f, out)["removed"] as? Bool == true)
+            let failure = try await json(
+                f, ["token"] + target(f, "--scope", "User.Read", "--account", identifier), status: 2)
+            let error = try #require(failure["error"] as? [String: Any])
+            #expect(error["code"] as? Int == -51115)
+            #expect(error["name"] as? String == "interactionRequired")
+        }
+    }
+
+    @Test func signsInAsADALDoesForAResource() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            _ = try await json(
+                f, ["sign-in"] + target(f, "--resource", "https://graph.microsoft.com", "--login-hint", "bob@x.com"))
+            let accounts = try #require(await json(f, ["accounts"])["accounts"] as? [[String: Any]])
+            #expect(accounts.first?["source"] as? String == "adal")
+            _ = try await json(f, ["token"] + target(f, "--scope", "User.Read", "--username", "bob@x.com"))
+            #expect(f.emulator.control.counts.signIns == 1)
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func signsInWithADeviceCode() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let command = try TestProcess(
+                "ssoctl", ["sign-in", "--device-code", "--json"] + target(f, "--scope", "User.Read"),
+                environment: f.environment)
+            try await command.waitForError("\n")
+            #expect(f.emulator.control.approveDeviceCode(username: "carol@contoso.com") == 1)
+            let ended = await command.finish()
+            #expect(ended.status == 0)
+            #expect(ended.output.contains("carol@contoso.com"))
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func endsWithAStatusThatSaysWhy() async throws {
+        try await AgentProcessFixture.with { f in
+            let noAgent = try await json(f, ["status"], status: 4)
+            #expect((noAgent["error"] as? [String: Any])?["name"] as? String == "agentUnavailable")
+            let agent = try await f.agent()
+            _ = try await json(f, ["token"] + target(f, "--scope", "S", "--username", "nobody@x.com"), status: 3)
+            _ = try await json(f, ["sign-out", "--client-id", "app-1", "--username", "nobody@x.com"], status: 3)
+            for usage in [
+                ["token"], ["frobnicate"], ["sign-out", "--client-id", "a"], ["sign-in", "--client-id", "a"],
+            ] {
+                #expect(try await f.run("ssoctl", usage).status == 64)
+            }
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func givesUpWhenTheBrowserFails() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            var environment = f.environment
+            environment["BROWSER"] = "false"
+            let ended = try await TestProcess(
+                "ssoctl", ["sign-in"] + target(f, "--scope", "S"), environment: environment
+            ).finish()
+            #expect(ended.status == 1)
+            #expect(ended.errors.contains("status 1"))
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func checksWhatTheAgentStandsOn() async throws {
+        try await AgentProcessFixture.with { f in
+            let alone = try await json(f, ["doctor"], status: 4)
+            #expect((alone["checks"] as? [[String: Any]])?.first?["ok"] as? Bool == false)
+            let agent = try await f.agent()
+            let checks = try #require(
+                await json(f, ["doctor", "--authority", "\(f.emulator.url)/common"])["checks"] as? [[String: Any]])
+            #expect(checks.allSatisfy { $0["ok"] as? Bool == true })
+            let names = checks.compactMap { $0["name"] as? String }
+            for name in ["socket", "socket folder", "state folder", "key", "clock", "token endpoint"] {
+                #expect(names.contains(name))
+            }
+            withExtendedLifetime(agent) {}
+        }
+    }
+}

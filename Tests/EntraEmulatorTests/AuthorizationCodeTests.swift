@@ -1,0 +1,98 @@
+internal import Foundation
+internal import Testing
+
+@testable internal import EntraEmulator
+
+@Suite(.timeLimit(.minutes(2))) struct AuthorizationCodeTests {
+    /// The example of RFC 7636 appendix B.
+    static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+    static let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+
+    @Test func carriesTheStateBack() async throws {
+        try await withEmulator { emulator in
+            let reply = try await App(emulator: emulator).authorize()
+            #expect(reply.status == 302)
+            #expect(reply.headers["location"]?.hasPrefix("http://localhost/callback?") == true)
+            #expect(reply.redirect["state"] == "s 1")
+        }
+    }
+
+    @Test(arguments: [
+        (challenge: challenge, method: "S256", verifier: verifier, isAccepted: true),
+        (challenge, "S256", "another verifier", false),
+        (challenge, "S256", "", false),
+        ("as is", "plain", "as is", true),
+        ("as is", "plain", "as was", false),
+        ("", "", "not asked for", true),
+    ])
+    func bindsACodeToItsChallenge(
+        row: (challenge: String, method: String, verifier: String, isAccepted: Bool)
+    ) async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator)
+            let code = try await app.code(
+                ["code_challenge": row.challenge, "code_challenge_method": row.method])
+            let reply = try await app.redeem(code: code, ["code_verifier": row.verifier])
+            #expect(reply.status == (row.isAccepted ? 200 : 400))
+            if !row.isAccepted {
+                #expect(reply["error"] == "invalid_grant")
+                #expect(reply["error_codes"] == [501481])
+            }
+        }
+    }
+
+    @Test func redeemsACodeOnce() async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator)
+            let code = try await app.code()
+            #expect(try await app.redeem(code: code).status == 200)
+            let second = try await app.redeem(code: code)
+            #expect(second.status == 400)
+            #expect(second["error_codes"] == [54005])
+        }
+    }
+
+    @Test(arguments: [
+        (form: ["redirect_uri": "http://localhost/elsewhere"], status: 401, code: 500112),
+        (["client_id": "somebody-else"], 400, 700009),
+        (["code": "made up"], 400, 70000),
+        (["code": ""], 400, 900144),
+        (["grant_type": ""], 400, 900144),
+        (["grant_type": "magic"], 400, 70003),
+        (["scope": "https://one.example/a https://two.example/b"], 400, 28000),
+    ])
+    func refusesWhatDoesNotFitTheCode(row: (form: [String: String], status: Int, code: Int)) async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator)
+            let reply = try await app.redeem(code: app.code(), row.form)
+            #expect(reply.status == row.status)
+            #expect(reply["error_codes"] == [.number(row.code)])
+        }
+    }
+
+    @Test func letsACodeExpire() async throws {
+        let clock = TestClock()
+        try await withEmulator(EmulatorOptions(now: clock.now)) { emulator in
+            let app = App(emulator: emulator)
+            let code = try await app.code()
+            clock.advance(by: 601)
+            #expect(try await app.redeem(code: code)["error_codes"] == [70008])
+        }
+    }
+
+    @Test func describesAFailureAsTheServicesDo() async throws {
+        try await withEmulator { emulator in
+            let correlationID = "0f8fad5b-d9cb-469f-a165-70867728950e"
+            let reply = try await HTTP.post(
+                App(emulator: emulator).url("token"),
+                form: ["client_id": "x", "grant_type": "refresh_token", "refresh_token": "made up"],
+                headers: ["client-request-id": correlationID])
+            #expect(reply["correlation_id"] == .string(correlationID))
+            #expect(reply.headers["client-request-id"] == correlationID)
+            #expect(reply["trace_id"] == reply.headers["x-ms-request-id"].map(JSON.string))
+            #expect(reply.text("error_description")?.hasPrefix("AADSTS70000: ") == true)
+            #expect(reply.text("error_description")?.contains("Correlation ID: \(correlationID)") == true)
+            #expect(Set(reply.fields.keys).isSuperset(of: ["timestamp", "trace_id", "error", "error_codes"]))
+        }
+    }
+}

@@ -1,0 +1,112 @@
+internal import Foundation
+internal import Testing
+
+@testable internal import EntraEmulator
+
+@Suite(.timeLimit(.minutes(2))) struct AuthorizeTests {
+    static let two = EmulatorOptions(usernames: ["alice@contoso.example", "bob@outlook.com"])
+
+    @Test(arguments: [
+        (realm: "common", hint: "carol@fabrikam.example", username: "carol@fabrikam.example"),
+        ("organizations", "", "alice@contoso.example"),
+        ("consumers", "", "bob@outlook.com"),
+        ("common", "BOB@outlook.com", "bob@outlook.com"),
+    ])
+    func signsInTheHintedOrOnlyUser(row: (realm: String, hint: String, username: String)) async throws {
+        try await withEmulator(Self.two) { emulator in
+            let app = App(emulator: emulator, authority: row.realm)
+            let reply = try await app.signIn(["login_hint": row.hint])
+            #expect(reply.claims("id_token")["preferred_username"] == .string(row.username))
+            #expect(emulator.control.counts.signIns == 1)
+        }
+    }
+
+    @Test(arguments: [
+        ("common", "user@contoso.example"), ("consumers", "user@outlook.com"),
+        ("fabrikam.example", "user@fabrikam.example"),
+    ])
+    func makesAUserUpWhereThereIsNone(realm: String, username: String) async throws {
+        try await withEmulator { emulator in
+            let claims = try await App(emulator: emulator, authority: realm).signIn().claims("id_token")
+            #expect(claims["preferred_username"] == .string(username))
+        }
+    }
+
+    @Test func letsOneOfSeveralUsersBeChosen() async throws {
+        try await withEmulator(Self.two) { emulator in
+            let page = try await App(emulator: emulator).authorize()
+            #expect(page.status == 200)
+            let links = page.body.matches(of: #/href="([^"]+)"/#).map { String($0.1) }
+            #expect(links.count == 2)
+            let link = try #require(links.last).split(separator: "&amp;").joined(separator: "&")
+            let reply = try await HTTP.get(emulator.url + link)
+            #expect(reply.redirect["code"] != nil)
+            #expect(reply.redirect["state"] == "s 1")
+        }
+    }
+
+    @Test(arguments: [
+        (
+            usernames: ["alice@contoso.example", "bob@contoso.example"], hint: "",
+            error: "interaction_required" as String?
+        ),
+        ([], "", "login_required"),
+        (["alice@contoso.example"], "", nil),
+        (["alice@contoso.example", "bob@contoso.example"], "bob@contoso.example", nil),
+    ])
+    func showsNoPageWhenNoneIsAllowed(row: (usernames: [String], hint: String, error: String?)) async throws {
+        try await withEmulator(EmulatorOptions(usernames: row.usernames)) { emulator in
+            let reply = try await App(emulator: emulator).authorize(["prompt": "none", "login_hint": row.hint])
+            #expect(reply.status == 302)
+            #expect(reply.redirect["error"] == row.error)
+        }
+    }
+
+    @Test(arguments: [
+        (fields: ["response_type": "token"], error: "unsupported_response_type"),
+        (["client_id": ""], "invalid_request"),
+    ])
+    func refusesAtTheRedirectURI(row: (fields: [String: String], error: String)) async throws {
+        try await withEmulator { emulator in
+            let reply = try await App(emulator: emulator).authorize(row.fields)
+            #expect(reply.redirect["error"] == row.error)
+            #expect(reply.redirect["state"] == "s 1")
+        }
+    }
+
+    @Test func redirectsNowhereWithoutAnAddress() async throws {
+        try await withEmulator { emulator in
+            let reply = try await App(emulator: emulator).authorize(["redirect_uri": ""])
+            #expect(reply.status == 400)
+            #expect(reply["error"] == "invalid_request")
+        }
+    }
+
+    @Test func answersInTheFragment() async throws {
+        try await withEmulator { emulator in
+            let reply = try await App(emulator: emulator).authorize(["response_mode": "fragment"])
+            #expect(reply.headers["location"]?.hasPrefix("http://localhost/callback#") == true)
+            #expect(reply.redirect["code"] != nil)
+        }
+    }
+
+    @Test func answersWithAForm() async throws {
+        try await withEmulator { emulator in
+            let reply = try await App(emulator: emulator).authorize(
+                ["response_mode": "form_post", "state": #""><script>"#])
+            #expect(reply.status == 200)
+            #expect(reply.body.contains(#"action="http://localhost/callback""#))
+            #expect(reply.body.contains(#"name="code""#))
+            #expect(!reply.body.contains("<script>"))
+        }
+    }
+
+    @Test func refusesADisabledUser() async throws {
+        try await withEmulator { emulator in
+            emulator.control.setDisabled(true, username: "alice@contoso.example")
+            let reply = try await App(emulator: emulator).authorize(["login_hint": "alice@contoso.example"])
+            #expect(reply.redirect["error_description"]?.hasPrefix("AADSTS50057") == true)
+            #expect(emulator.control.counts.signIns == 0)
+        }
+    }
+}

@@ -1,0 +1,92 @@
+internal import Foundation
+internal import NIOHTTP1
+internal import Testing
+
+@testable internal import EntraEmulator
+
+/// What tests in other processes do over HTTP.
+@Suite(.timeLimit(.minutes(2))) struct ControlRoutesTests {
+    @Test(arguments: [
+        #"{"error":"invalid_grant","suberror":"bad_token","grant":"refresh_token"}"#,
+        #"[{"error":"invalid_grant","suberror":"bad_token"},{"status":503}]"#,
+    ])
+    func takesFaults(body: String) async throws {
+        try await withEmulator { emulator in
+            #expect(try await HTTP.send(.POST, "\(emulator.url)/control/faults", body).status == 204)
+            let reply = try await App(emulator: emulator).redeem(refreshToken: "x")
+            #expect(reply["suberror"] == "bad_token")
+        }
+    }
+
+    @Test(arguments: [
+        ("faults", "{"), ("faults", #"{"endpoint":"nowhere"}"#), ("users", "{}"), ("settings", #"{"rotation":"odd"}"#),
+    ])
+    func refusesABodyThatDoesNotFit(path: String, body: String) async throws {
+        try await withEmulator { emulator in
+            let reply = try await HTTP.send(.POST, "\(emulator.url)/control/\(path)", body)
+            #expect(reply.status == 400)
+        }
+    }
+
+    @Test func changesTheNamedSettingsOnly() async throws {
+        try await withEmulator { emulator in
+            let reply = try await HTTP.send(
+                .POST, "\(emulator.url)/control/settings", #"{"access_token_lifetime":0,"rotation":"lenient"}"#)
+            #expect(reply["access_token_lifetime"] == 0)
+            #expect(emulator.control.settings.rotation == .lenient)
+            #expect(emulator.control.settings.extendedLifetime == EmulatorSettings().extendedLifetime)
+        }
+    }
+
+    @Test func makesAndDisablesUsers() async throws {
+        try await withEmulator { emulator in
+            let body = #"{"username":"alice@contoso.example","disabled":true}"#
+            let reply = try await HTTP.send(.POST, "\(emulator.url)/control/users", body)
+            let alice = try #require(emulator.control.users.first)
+            #expect(alice.isDisabled)
+            #expect(reply["home_account_id"] == .string(alice.homeAccountID))
+            #expect(try await HTTP.get("\(emulator.url)/control/users").body.contains("alice@contoso.example"))
+        }
+    }
+
+    @Test func waitsAndReleases() async throws {
+        try await withEmulator { emulator in
+            _ = try await HTTP.send(
+                .POST, "\(emulator.url)/control/faults", #"{"hold":true,"endpoint":"authorize"}"#)
+            async let held = App(emulator: emulator).authorize()
+            let counts = try await HTTP.get("\(emulator.url)/control/wait?held=1")
+            #expect(counts["held"] == 1)
+            #expect(try await HTTP.get("\(emulator.url)/control/wait?counter=authorize&at_least=1").status == 200)
+            #expect(try await HTTP.send(.POST, "\(emulator.url)/control/release", "")["released"] == 1)
+            #expect(try await held.status == 302)
+        }
+    }
+
+    @Test func revokesApprovesAndResets() async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator)
+            _ = try await app.signIn()
+            let revoked = try await HTTP.send(.POST, "\(emulator.url)/control/revoke", "")
+            #expect(revoked["revoked"] == 1)
+            _ = try await HTTP.post(app.url("devicecode"), form: ["client_id": app.clientID, "scope": "openid"])
+            #expect(try await HTTP.send(.POST, "\(emulator.url)/control/approve", "")["approved"] == 1)
+            #expect(try await HTTP.send(.POST, "\(emulator.url)/control/reset", "").status == 204)
+            let counts = try await HTTP.get("\(emulator.url)/control/counts")
+            #expect(counts["requests"] == [:])
+            #expect(emulator.control.users.isEmpty)
+        }
+    }
+
+    @Test func isNotCountedNorBroken() async throws {
+        try await withEmulator { emulator in
+            emulator.control.inject(
+                Fault {
+                    $0.drop = true; $0.count = 0
+                })
+            let counts = try await HTTP.get("\(emulator.url)/control/counts")
+            #expect(counts.status == 200)
+            #expect(try await HTTP.get("\(emulator.url)/control/nothing").status == 404)
+            #expect(emulator.control.requests.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,71 @@
+internal import Testing
+
+@testable internal import EntraEmulator
+
+@Suite(.timeLimit(.minutes(2))) struct CountsTests {
+    @Test func countsByGrantEndpointAndApp() async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator)
+            let token = try await app.signIn().text("refresh_token")
+            _ = try await app.redeem(refreshToken: token)
+            _ = try await HTTP.get("\(emulator.url)/common/v2.0/.well-known/openid-configuration")
+            let counts = emulator.control.counts
+            #expect(counts[.authorize] == 1)
+            #expect(counts[.authorizationCode] == 1)
+            #expect(counts[.refreshToken] == 1)
+            #expect(counts[.openIDConfiguration] == 1)
+            #expect(counts[.deviceCode] == 0)
+            #expect(counts.byClientID[app.clientID]?["refresh_token"] == 1)
+            emulator.control.resetCounts()
+            #expect(emulator.control.counts[.refreshToken] == 0)
+        }
+    }
+
+    @Test func seesHowManyAskAtTheSameTime() async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator)
+            let token = try await app.signIn().text("refresh_token")
+            emulator.control.inject(.hold(count: 0))
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<5 { group.addTask { try await app.redeem(refreshToken: token).status } }
+                await emulator.control.waitForHeld(atLeast: 5)
+                #expect(emulator.control.counts.maximumInFlight(.refreshToken) == 5)
+                emulator.control.release()
+                let statuses = try await group.reduce(into: []) { $0.append($1) }
+                #expect(statuses.filter { $0 == 200 }.count == 1)
+            }
+            #expect(emulator.control.counts.reusedRefreshTokens == 4)
+            #expect(emulator.control.counts.inFlight["refresh_token"] == 0)
+        }
+    }
+
+    @Test func waitsForARequestToArrive() async throws {
+        try await withEmulator { emulator in
+            async let arrival: Void = emulator.control.waitForCount(.authorize, atLeast: 2)
+            for _ in 0..<2 { _ = try await App(emulator: emulator).authorize() }
+            await arrival
+            // Nothing to wait for.
+            await emulator.control.waitForCount(.authorize, atLeast: 1)
+        }
+    }
+
+    @Test func stopsWaitingWhenTheTaskIsCancelled() async throws {
+        try await withEmulator { emulator in
+            let waiting = Task { await emulator.control.waitForCount(.authorize, atLeast: 1) }
+            waiting.cancel()
+            await waiting.value
+        }
+    }
+
+    @Test func remembersWhatWasSent() async throws {
+        try await withEmulator { emulator in
+            _ = try await HTTP.get(
+                "\(emulator.url)/common/discovery/instance?api-version=1.1", headers: ["x-client-SKU": "test"])
+            let request = try #require(emulator.control.requests.first)
+            #expect(request.counter == .instanceDiscovery)
+            #expect(request.path == "/common/discovery/instance")
+            #expect(request.parameters == ["api-version": "1.1"])
+            #expect(request.headers["x-client-sku"] == "test")
+        }
+    }
+}

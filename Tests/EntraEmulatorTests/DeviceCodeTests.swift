@@ -1,0 +1,86 @@
+internal import Testing
+
+@testable internal import EntraEmulator
+
+@Suite(.timeLimit(.minutes(2))) struct DeviceCodeTests {
+    private func start(_ app: App) async throws -> Reply {
+        let field = app.isV1 ? "resource" : "scope"
+        let value = app.isV1 ? "https://graph.example" : App.scope
+        return try await HTTP.post(app.url("devicecode"), form: ["client_id": app.clientID, field: value])
+    }
+
+    private func poll(_ app: App, _ start: Reply) async throws -> Reply {
+        app.isV1
+            ? try await app.token(["grant_type": "device_code", "code": start.text("device_code") ?? ""])
+            : try await app.token([
+                "grant_type": "urn:ietf:params:oauth:grant-type:device_code",
+                "device_code": start.text("device_code") ?? "",
+            ])
+    }
+
+    @Test(arguments: [false, true])
+    func waitsForItsApproval(isV1: Bool) async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator, isV1: isV1)
+            let start = try await start(app)
+            #expect(start[isV1 ? "verification_url" : "verification_uri"] == "\(emulator.url)/devicelogin")
+            #expect(start["interval"] == (isV1 ? "1" : 1))
+            #expect(start["expires_in"] == (isV1 ? "900" : 900))
+            #expect(start.text("message")?.contains(start.text("user_code") ?? "?") == true)
+            let pending = try await poll(app, start)
+            #expect(pending.status == 400)
+            #expect(pending["error"] == "authorization_pending")
+            #expect(
+                emulator.control.approveDeviceCode(start.text("user_code"), username: "alice@contoso.example") == 1)
+            let reply = try await poll(app, start)
+            #expect(reply.claims("id_token")["name"] == "Alice")
+            #expect(reply["refresh_token"] != nil)
+            #expect(try await poll(app, start)["error_codes"] == [54005])
+            #expect(emulator.control.counts[.deviceCode] == 3)
+            #expect(emulator.control.counts.signIns == 1)
+        }
+    }
+
+    @Test func isApprovedAtThePage() async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator)
+            let start = try await start(app)
+            let page = "\(emulator.url)/devicelogin"
+            #expect(try await HTTP.get(page).body.contains("<form"))
+            #expect(try await HTTP.get("\(page)?code=NOSUCHONE").status == 400)
+            let code = start.text("user_code") ?? ""
+            #expect(try await HTTP.get("\(page)?code=\(code)&user=bob@contoso.example").status == 200)
+            #expect(try await poll(app, start).claims("id_token")["name"] == "Bob")
+        }
+    }
+
+    @Test func isDeclined() async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator)
+            let start = try await start(app)
+            #expect(emulator.control.declineDeviceCode() == 1)
+            #expect(try await poll(app, start)["error"] == "authorization_declined")
+        }
+    }
+
+    @Test func isApprovedByItselfAtAPoll() async throws {
+        try await withEmulator { emulator in
+            emulator.control.settings.deviceCodeApprovedAtPoll = 3
+            let app = App(emulator: emulator)
+            let start = try await start(app)
+            var statuses: [Int] = []
+            for _ in 0..<3 { statuses.append(try await poll(app, start).status) }
+            #expect(statuses == [400, 400, 200])
+        }
+    }
+
+    @Test func expires() async throws {
+        let clock = TestClock()
+        try await withEmulator(EmulatorOptions(now: clock.now)) { emulator in
+            let app = App(emulator: emulator)
+            let start = try await start(app)
+            clock.advance(by: 900)
+            #expect(try await poll(app, start)["error"] == "expired_token")
+        }
+    }
+}

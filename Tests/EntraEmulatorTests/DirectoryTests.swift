@@ -1,0 +1,57 @@
+internal import Testing
+
+@testable internal import EntraEmulator
+
+@Suite struct DirectoryTests {
+    @Test func followsFromTheSeed() {
+        let one = Directory(seed: 1).user(username: "alice@contoso.example")
+        #expect(one == Directory(seed: 1).user(username: "alice@contoso.example"))
+        #expect(one.objectID != Directory(seed: 2).user(username: "alice@contoso.example").objectID)
+        #expect(one.homeTenantID != Directory(seed: 2).user(username: "alice@contoso.example").homeTenantID)
+    }
+
+    @Test(arguments: ["ALICE@contoso.example", "alice@CONTOSO.example"])
+    func doesNotMindCase(username: String) {
+        let directory = Directory(seed: 1)
+        #expect(
+            directory.user(username: username).homeAccountID
+                == directory.user(username: "alice@contoso.example").homeAccountID)
+    }
+
+    @Test func putsColleaguesInOneTenant() {
+        let directory = Directory(seed: 1)
+        let alice = directory.user(username: "alice@contoso.example")
+        let bob = directory.user(username: "bob@contoso.example")
+        #expect(alice.homeTenantID == bob.homeTenantID)
+        #expect(alice.objectID != bob.objectID)
+    }
+
+    @Test(arguments: ["eve@outlook.com", "eve@Hotmail.com"])
+    func putsPersonalAccountsInTheirTenant(username: String) {
+        let user = Directory(seed: 1).user(username: username)
+        #expect(user.homeTenantID == "9188040d-6c67-4c5b-b112-36a304b66dad")
+        #expect(user.objectID.hasPrefix("00000000-0000-0000-"))
+        #expect(user.objectID.count == 36)
+        #expect(user.isPersonal)
+    }
+
+    @Test(
+        arguments: [
+            ("common", nil), ("organizations", nil), ("adfs", nil),
+            ("consumers", "9188040d-6c67-4c5b-b112-36a304b66dad"),
+            ("0F8FAD5B-D9CB-469F-A165-70867728950E", "0f8fad5b-d9cb-469f-a165-70867728950e"),
+            ("Contoso.example", Directory(seed: 1).tenantID(domain: "contoso.example")),
+        ] as [(String, String?)])
+    func namesATenantByRealm(realm: String, tenantID: String?) {
+        #expect(Directory(seed: 1).tenantID(realm: realm) == tenantID)
+    }
+
+    @Test func givesTheSameTokensInEachRun() async throws {
+        func refreshToken() async throws -> String? {
+            try await withEmulator { try await App(emulator: $0).signIn().text("refresh_token") }
+        }
+        let first = try await refreshToken()
+        #expect(first != nil)
+        #expect(try await refreshToken() == first)
+    }
+}

@@ -1,0 +1,87 @@
+internal import Foundation
+internal import Testing
+
+@testable internal import EntraEmulator
+
+@Suite(.timeLimit(.minutes(2))) struct DiscoveryTests {
+    @Test func knowsItselfByNameAndNumberAndAlias() async throws {
+        try await withEmulator { emulator in
+            emulator.control.settings.hostAliases = ["login.example"]
+            emulator.control.settings.preferredCache = "sts.example"
+            let port = try #require(URL(string: emulator.url)?.port)
+            for host in ["127.0.0.1:\(port)", "localhost:\(port)", "login.example"] {
+                let reply = try await instance(emulator, host)
+                #expect(reply.status == 200)
+                #expect(
+                    reply["metadata"] == [
+                        [
+                            "preferred_network": "127.0.0.1:\(port)", "preferred_cache": "sts.example",
+                            "aliases": ["127.0.0.1:\(port)", "localhost:\(port)", "login.example"],
+                        ]
+                    ])
+                #expect(
+                    reply["tenant_discovery_endpoint"]
+                        == "\(emulator.url)/common/v2.0/.well-known/openid-configuration")
+            }
+        }
+    }
+
+    @Test(arguments: ["login.evil.example", "127.0.0.1:1", ""])
+    func refusesAHostItDoesNotKnow(host: String) async throws {
+        try await withEmulator { emulator in
+            let reply = try await instance(emulator, host)
+            #expect(reply.status == 400)
+            #expect(reply["error"] == "invalid_instance")
+            #expect(reply["error_codes"] == [50049])
+        }
+    }
+
+    @Test(arguments: [
+        (path: "common/v2.0", token: "common/oauth2/v2.0/token"),
+        ("common", "common/oauth2/token"),
+        ("contoso.example/v2.0", "contoso.example/oauth2/v2.0/token"),
+        ("adfs", "adfs/oauth2/token"),
+        ("tfp/contoso.example/b2c_1_x/v2.0", "tfp/contoso.example/b2c_1_x/oauth2/v2.0/token"),
+    ])
+    func pointsToTheEndpointsOfTheAuthority(row: (path: String, token: String)) async throws {
+        try await withEmulator { emulator in
+            let reply = try await HTTP.get("\(emulator.url)/\(row.path)/.well-known/openid-configuration")
+            #expect(reply["token_endpoint"] == "\(emulator.url)/\(row.token)")
+            #expect(try await HTTP.get(reply.text("jwks_uri") ?? "").fields["keys"] != nil)
+        }
+    }
+
+    @Test func namesTheIssuerOfItsTokens() async throws {
+        try await withEmulator { emulator in
+            let configuration = try await HTTP.get(
+                "\(emulator.url)/contoso.example/v2.0/.well-known/openid-configuration")
+            let tokens = try await App(emulator: emulator).signIn()
+            #expect(configuration["issuer"] == tokens.claims("id_token")["iss"])
+            let common = try await HTTP.get("\(emulator.url)/common/v2.0/.well-known/openid-configuration")
+            #expect(common["issuer"] == "\(emulator.url)/{tenantid}/v2.0")
+        }
+    }
+
+    @Test func answersAtTheHostItWasAskedAt() async throws {
+        try await withEmulator { emulator in
+            let url = emulator.url.replacing("127.0.0.1", with: "localhost")
+            let reply = try await HTTP.get("\(url)/common/v2.0/.well-known/openid-configuration")
+            #expect(reply["token_endpoint"] == "\(url)/common/oauth2/v2.0/token")
+        }
+    }
+
+    @Test(arguments: ["", "/", "/common", "/common/oauth2/v2.0", "/a/b/c/d/oauth2/token", "/common/oauth2/v2.0/tokens"])
+    func knowsNoOtherPath(path: String) async throws {
+        try await withEmulator { emulator in
+            let reply = try await HTTP.get(emulator.url + path)
+            #expect(reply.status == 404)
+        }
+    }
+
+    private func instance(_ emulator: EntraEmulator, _ host: String) async throws -> Reply {
+        let parameters = Parameters([
+            "api-version": "1.1", "authorization_endpoint": "https://\(host)/common/oauth2/v2.0/authorize",
+        ])
+        return try await HTTP.get("\(emulator.url)/common/discovery/instance?\(parameters.encoded)")
+    }
+}

@@ -1,0 +1,180 @@
+internal import Foundation
+internal import Testing
+
+@testable internal import EntraEmulator
+
+@Suite(.timeLimit(.minutes(2))) struct FaultTests {
+    static let errors: [(error: String, suberror: String?)] = [
+        ("invalid_grant", "bad_token"), ("invalid_grant", "token_expired"), ("invalid_grant", "client_mismatch"),
+        ("invalid_grant", "protection_policy_required"), ("invalid_grant", "user_account_deleted"),
+        ("invalid_grant", nil), ("interaction_required", "basic_action"), ("invalid_client", nil),
+        ("unauthorized_client", "protection_policy_required"), ("invalid_scope", nil), ("server_error", nil),
+        ("temporarily_unavailable", nil), ("invalid_request", nil), ("made_up_by_a_test", "so_is_this"),
+    ]
+
+    @Test(arguments: errors)
+    func injectsAnyErrorOnce(row: (error: String, suberror: String?)) async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator)
+            let token = try await app.signIn().text("refresh_token")
+            emulator.control.inject(.error(row.error, suberror: row.suberror))
+            let reply = try await app.redeem(refreshToken: token)
+            #expect(reply.status == 400)
+            #expect(reply["error"] == .string(row.error))
+            #expect(reply["suberror"] == row.suberror.map(JSON.string))
+            #expect(try await app.redeem(refreshToken: token).status == 200)
+        }
+    }
+
+    @Test func carriesAClaimsRequestAndErrorCodes() async throws {
+        try await withEmulator { emulator in
+            emulator.control.inject(
+                Fault {
+                    $0.error = "interaction_required"
+                    $0.claims = #"{"access_token":{"polids":{"essential":true}}}"#
+                    $0.errorCodes = [53003]
+                })
+            let reply = try await App(emulator: emulator).token(["grant_type": "refresh_token"])
+            #expect(reply["claims"] == #"{"access_token":{"polids":{"essential":true}}}"#)
+            #expect(reply["error_codes"] == [53003])
+            #expect(reply.text("error_description")?.hasPrefix("AADSTS53003: ") == true)
+        }
+    }
+
+    @Test(arguments: [(429, 5 as Int?, "5" as String?), (503, nil, nil), (500, nil, nil), (504, 1, "1")])
+    func answersWithABareStatus(status: Int, retryAfter: Int?, header: String?) async throws {
+        try await withEmulator { emulator in
+            emulator.control.inject(.status(status, retryAfter: retryAfter))
+            let reply = try await App(emulator: emulator).token(["grant_type": "refresh_token"])
+            #expect(reply.status == status)
+            #expect(reply.headers["retry-after"] == header)
+            #expect(reply.fields.isEmpty)
+        }
+    }
+
+    @Test func dropsTheConnection() async throws {
+        try await withEmulator { emulator in
+            emulator.control.inject(Fault { $0.drop = true })
+            let app = App(emulator: emulator)
+            await #expect(throws: (any Error).self) { try await app.authorize() }
+            let next = try await app.authorize()
+            #expect(next.status == 302)
+        }
+    }
+
+    @Test func answersGarbage() async throws {
+        try await withEmulator { emulator in
+            emulator.control.inject(Fault { $0.garbage = true })
+            let reply = try await App(emulator: emulator).signIn()
+            #expect(reply.status == 400)
+            emulator.control.inject(
+                Fault {
+                    $0.garbage = true; $0.endpoint = .token
+                })
+            let garbage = try await App(emulator: emulator).signIn()
+            #expect(garbage.status == 200)
+            #expect(garbage.fields.isEmpty)
+            #expect(!garbage.body.isEmpty)
+        }
+    }
+
+    @Test func losesTheReplyAfterTheTokenWasRotated() async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator)
+            let token = try await app.signIn().text("refresh_token")
+            emulator.control.inject(
+                Fault {
+                    $0.grant = .refreshToken; $0.drop = true; $0.afterEffect = true
+                })
+            await #expect(throws: (any Error).self) { try await app.redeem(refreshToken: token) }
+            #expect(try await app.redeem(refreshToken: token)["suberror"] == "bad_token")
+        }
+    }
+
+    @Test func holdsARequestUntilItIsReleased() async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator)
+            let token = try await app.signIn().text("refresh_token")
+            emulator.control.inject(.hold(grant: .refreshToken))
+            async let held = app.redeem(refreshToken: token)
+            await emulator.control.waitForHeld(atLeast: 1)
+            #expect(emulator.control.counts.inFlight[Counter.refreshToken.rawValue] == 1)
+            // What is held has not taken effect, and holds nobody else up.
+            let other = try await app.redeem(refreshToken: token)
+            #expect(other.status == 200)
+            #expect(emulator.control.release() == 1)
+            #expect(try await held["error"] == "invalid_grant")
+            #expect(emulator.control.counts.held == 0)
+        }
+    }
+
+    @Test func failsAHeldRequestWhenTheFaultSaysSo() async throws {
+        try await withEmulator { emulator in
+            emulator.control.inject(
+                Fault {
+                    $0.hold = true; $0.error = "server_error"
+                })
+            async let held = App(emulator: emulator).token(["grant_type": "refresh_token"])
+            await emulator.control.waitForHeld(atLeast: 1)
+            emulator.control.release()
+            let reply = try await held
+            #expect(reply["error"] == "server_error")
+        }
+    }
+
+    @Test func stopsWhileARequestIsHeld() async throws {
+        let emulator = try await EntraEmulator.start()
+        emulator.control.inject(Fault { $0.hold = true })
+        async let held = App(emulator: emulator).authorize()
+        await emulator.control.waitForHeld(atLeast: 1)
+        await emulator.stop()
+        #expect(try await held.status == 302)
+    }
+
+    @Test func deniesAtTheRedirectURI() async throws {
+        try await withEmulator { emulator in
+            emulator.control.inject(
+                Fault {
+                    $0.endpoint = .authorize; $0.error = "access_denied"; $0.suberror = "cancel"
+                })
+            let reply = try await App(emulator: emulator).authorize()
+            #expect(reply.status == 302)
+            #expect(reply.redirect["error"] == "access_denied")
+            #expect(reply.redirect["error_subcode"] == "cancel")
+            #expect(reply.redirect["state"] == "s 1")
+        }
+    }
+
+    @Test(arguments: [
+        Fault { $0.endpoint = .authorize },
+        Fault { $0.grant = .authorizationCode },
+        Fault { $0.clientID = "somebody-else" },
+        Fault { $0.path = "/contoso.example/" },
+    ])
+    func leavesAloneWhatItDoesNotMatch(filter: Fault) async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator)
+            let token = try await app.signIn().text("refresh_token")
+            var fault = filter
+            fault.status = 503
+            emulator.control.inject(fault)
+            #expect(try await app.redeem(refreshToken: token).status == 200)
+        }
+    }
+
+    @Test(arguments: [(1, [503, 302, 302]), (2, [503, 503, 302]), (0, [503, 503, 503])])
+    func happensAsOftenAsItSays(count: Int, statuses: [Int]) async throws {
+        try await withEmulator { emulator in
+            emulator.control.inject(
+                Fault {
+                    $0.status = 503; $0.count = count
+                })
+            let app = App(emulator: emulator)
+            var seen: [Int] = []
+            for _ in statuses { seen.append(try await app.authorize().status) }
+            #expect(seen == statuses)
+            emulator.control.clearFaults()
+            #expect(try await app.authorize().status == 302)
+        }
+    }
+}

@@ -1,0 +1,130 @@
+internal import Foundation
+internal import Testing
+
+@testable internal import EntraEmulator
+
+@Suite(.timeLimit(.minutes(2))) struct RefreshTokenTests {
+    @Test(arguments: [
+        (rotation: EmulatorSettings.Rotation.strict, isReplaced: true, statusOfReuse: 400),
+        (.lenient, true, 200),
+        (.none, false, 200),
+    ])
+    func rotates(row: (rotation: EmulatorSettings.Rotation, isReplaced: Bool, statusOfReuse: Int)) async throws {
+        try await withEmulator { emulator in
+            emulator.control.settings.rotation = row.rotation
+            let app = App(emulator: emulator)
+            let old = try await app.signIn().text("refresh_token")
+            let reply = try await app.redeem(refreshToken: old)
+            #expect(reply.status == 200)
+            #expect((reply.text("refresh_token") != nil) == row.isReplaced)
+            #expect(reply.text("refresh_token") != old)
+            #expect(try await app.redeem(refreshToken: old).status == row.statusOfReuse)
+        }
+    }
+
+    @Test func countsTheReuseOfAReplacedToken() async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator)
+            let old = try await app.signIn().text("refresh_token") ?? ""
+            _ = try await app.redeem(refreshToken: old)
+            let reused = try await app.redeem(refreshToken: old)
+            #expect(reused["error"] == "invalid_grant")
+            #expect(emulator.control.counts.reusedRefreshTokens == 1)
+            #expect(emulator.control.counts.redemptions == [Fingerprint.of(old): 2])
+        }
+    }
+
+    @Test func givesAnotherAccessTokenEachTime() async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator)
+            let first = try await app.signIn()
+            let second = try await app.redeem(refreshToken: first.text("refresh_token"))
+            #expect(first.text("access_token") != second.text("access_token"))
+        }
+    }
+
+    @Test func servesAnotherTenantAndAnotherResource() async throws {
+        try await withEmulator { emulator in
+            var app = App(emulator: emulator)
+            let home = try await app.signIn(["login_hint": "alice@contoso.example"])
+            app.authority = "fabrikam.example"
+            let guest = try await app.redeem(
+                refreshToken: home.text("refresh_token"), ["scope": "openid https://vault.example/.default"])
+            #expect(guest["client_info"] == home["client_info"])
+            let claims = guest.claims("id_token")
+            #expect(claims["tid"] == .string(emulator.control.tenantID("fabrikam.example")))
+            #expect(
+                claims["oid"]
+                    == .string(emulator.control.objectID(of: "alice@contoso.example", in: "fabrikam.example")))
+            #expect(claims["oid"] != home.claims("id_token")["oid"])
+            #expect(guest.claims("access_token")["aud"] == "https://vault.example")
+        }
+    }
+
+    @Test(arguments: [
+        (familyOfOther: "1" as String?, error: nil as JSON?, suberror: nil as JSON?),
+        (nil, "invalid_grant", "client_mismatch"),
+        ("2", "invalid_grant", "client_mismatch"),
+    ])
+    func sharesATokenWithinItsFamily(row: (familyOfOther: String?, error: JSON?, suberror: JSON?)) async throws {
+        try await withEmulator { emulator in
+            var app = App(emulator: emulator, clientID: EmulatorSettings.wellKnownFamilyApp)
+            let signIn = try await app.signIn()
+            #expect(signIn["foci"] == "1")
+            app.clientID = "the-other-app"
+            emulator.control.settings.familyApps["the-other-app"] = row.familyOfOther
+            let reply = try await app.redeem(refreshToken: signIn.text("refresh_token"))
+            #expect(reply["error"] == row.error)
+            #expect(reply["suberror"] == row.suberror)
+        }
+    }
+
+    @Test func bindsATokenToItsAppOutsideOfFamilies() async throws {
+        try await withEmulator { emulator in
+            var app = App(emulator: emulator)
+            let signIn = try await app.signIn()
+            #expect(signIn["foci"] == nil)
+            app.clientID = "another"
+            #expect(try await app.redeem(refreshToken: signIn.text("refresh_token"))["error"] == "invalid_grant")
+        }
+    }
+
+    @Test func refusesRevokedTokensAndDisabledUsers() async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator)
+            let alice = try await app.signIn(["login_hint": "alice@contoso.example"]).text("refresh_token")
+            let bob = try await app.signIn(["login_hint": "bob@contoso.example"]).text("refresh_token")
+            #expect(emulator.control.revokeTokens(of: "ALICE@contoso.example") == 1)
+            let revoked = try await app.redeem(refreshToken: alice)
+            #expect(revoked["suberror"] == "bad_token")
+            #expect(revoked["error_codes"] == [50173])
+            emulator.control.setDisabled(true, username: "bob@contoso.example")
+            #expect(try await app.redeem(refreshToken: bob)["error_codes"] == [50057])
+            emulator.control.setDisabled(false, username: "bob@contoso.example")
+            #expect(try await app.redeem(refreshToken: bob).status == 200)
+        }
+    }
+
+    @Test func letsATokenExpire() async throws {
+        let clock = TestClock()
+        var options = EmulatorOptions(now: clock.now)
+        options.settings.refreshTokenLifetime = 60
+        try await withEmulator(options) { emulator in
+            let app = App(emulator: emulator)
+            let token = try await app.signIn().text("refresh_token")
+            clock.advance(by: 60)
+            #expect(try await app.redeem(refreshToken: token)["error_codes"] == [70008])
+        }
+    }
+
+    @Test func keepsToPersonalOrWorkAccountsWhereTheRealmSaysSo() async throws {
+        try await withEmulator { emulator in
+            var app = App(emulator: emulator)
+            let token = try await app.signIn(["login_hint": "eve@outlook.com"]).text("refresh_token")
+            app.authority = "organizations"
+            #expect(try await app.redeem(refreshToken: token)["error_codes"] == [50020])
+            app.authority = "consumers"
+            #expect(try await app.redeem(refreshToken: token).status == 200)
+        }
+    }
+}

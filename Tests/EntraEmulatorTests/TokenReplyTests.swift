@@ -1,0 +1,146 @@
+internal import Foundation
+internal import Testing
+
+@testable internal import EntraEmulator
+
+@Suite(.timeLimit(.minutes(2))) struct TokenReplyTests {
+    @Test func answersV2WithNumbers() async throws {
+        let clock = TestClock()
+        try await withEmulator(EmulatorOptions(now: clock.now)) { emulator in
+            emulator.control.settings.refreshIn = 1800
+            let reply = try await App(emulator: emulator).signIn(["nonce": "n1"])
+            #expect(reply["token_type"] == "Bearer")
+            #expect(reply["expires_in"] == 3599)
+            #expect(reply["ext_expires_in"] == 7199)
+            #expect(reply["refresh_in"] == 1800)
+            #expect(reply["scope"] == "openid profile User.Read")
+            #expect(reply["foci"] == nil)
+            let claims = reply.claims("id_token")
+            let tenantID = emulator.control.tenantID("contoso.example")
+            #expect(claims["ver"] == "2.0")
+            #expect(claims["nonce"] == "n1")
+            #expect(claims["aud"] == "11111111-2222-3333-4444-555555555555")
+            #expect(claims["iss"] == .string("\(emulator.url)/\(tenantID)/v2.0"))
+            #expect(claims["tid"] == .string(tenantID))
+            #expect(claims["preferred_username"] == "user@contoso.example")
+            #expect(claims["iat"] == 1_790_000_000)
+            #expect(claims["exp"] == 1_790_003_599)
+        }
+    }
+
+    @Test func answersV1WithNumbersAsText() async throws {
+        let clock = TestClock()
+        try await withEmulator(EmulatorOptions(now: clock.now)) { emulator in
+            let app = App(emulator: emulator, isV1: true)
+            let reply = try await app.signIn()
+            #expect(reply["expires_in"] == "3599")
+            #expect(reply["expires_on"] == "1790003599")
+            #expect(reply["not_before"] == "1790000000")
+            #expect(reply["resource"] == "https://graph.example")
+            let claims = reply.claims("id_token")
+            #expect(claims["ver"] == "1.0")
+            #expect(claims["upn"] == "user@contoso.example")
+            #expect(claims["unique_name"] == "user@contoso.example")
+            #expect(claims["preferred_username"] == nil)
+            let other = try await app.redeem(
+                refreshToken: reply.text("refresh_token"), ["resource": "https://vault.example"])
+            #expect(other["resource"] == "https://vault.example")
+        }
+    }
+
+    @Test func givesGuestsNoPrincipalNameInV1() async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator, authority: "fabrikam.example", isV1: true)
+            let claims = try await app.signIn(["login_hint": "alice@contoso.example"]).claims("id_token")
+            #expect(claims["upn"] == nil)
+            #expect(claims["email"] == "alice@contoso.example")
+        }
+    }
+
+    @Test(arguments: [("1", true), ("0", false)])
+    func givesClientInfoToWhoAsks(asked: String, isGiven: Bool) async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator)
+            let reply = try await app.redeem(code: app.code(), ["client_info": asked])
+            #expect((reply["client_info"] != nil) == isGiven)
+            guard isGiven else { return }
+            let info = try JSONDecoder().decode(
+                [String: String].self, from: decodeBase64URL(reply.text("client_info") ?? ""))
+            let user = try #require(emulator.control.users.first)
+            #expect(info == ["uid": user.objectID, "utid": user.homeTenantID])
+        }
+    }
+
+    @Test func leavesOutWhatTheScopesDoNotAskFor() async throws {
+        try await withEmulator { emulator in
+            let reply = try await App(emulator: emulator).signIn(["scope": "User.Read"])
+            #expect(reply["refresh_token"] == nil)
+            #expect(reply["id_token"] == nil)
+            #expect(reply["access_token"] != nil)
+        }
+    }
+
+    @Test func declinesScopes() async throws {
+        try await withEmulator { emulator in
+            emulator.control.settings.declinedScopes = ["mail.read"]
+            let reply = try await App(emulator: emulator).signIn(["scope": "openid User.Read Mail.Read"])
+            #expect(reply["scope"] == "openid User.Read")
+        }
+    }
+
+    @Test func answersAsADFSWithoutClientInfo() async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator, authority: "adfs", isV1: true)
+            let reply = try await app.signIn()
+            #expect(reply["expires_in"] == 3599)
+            #expect(reply["client_info"] == nil)
+            let claims = reply.claims("id_token")
+            #expect(claims["iss"] == .string("\(emulator.url)/adfs"))
+            #expect(claims["upn"] == "user@contoso.example")
+            #expect(claims["oid"] == nil)
+        }
+    }
+
+    @Test(arguments: ["tfp/contoso.example/B2C_1_SignIn", "contoso.example/B2C_1_SignIn"])
+    func makesEachUserFlowOfB2CAnAccount(authority: String) async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator, authority: authority)
+            let reply = try await app.signIn()
+            let info = String(decoding: decodeBase64URL(reply.text("client_info") ?? ""), as: UTF8.self)
+            #expect(info.contains("-b2c_1_signin"))
+            #expect(reply.claims("id_token")["tfp"] == "B2C_1_SignIn")
+        }
+    }
+
+    @Test func signsWithThePublishedKey() async throws {
+        try await withEmulator { emulator in
+            let reply = try await App(emulator: emulator).signIn()
+            let configuration = try await HTTP.get("\(emulator.url)/common/v2.0/.well-known/openid-configuration")
+            let published = try await HTTP.get(configuration.text("jwks_uri") ?? "")
+            for name in ["access_token", "id_token"] {
+                let claims = try await JWTVerifier.claims(of: reply.text(name) ?? "", keys: published.body)
+                #expect(claims["sub"] == reply.claims(name)["sub"])
+            }
+        }
+    }
+
+    @Test func honoursAnAccessTokenUntilItExpiresOrIsRevoked() async throws {
+        let clock = TestClock()
+        try await withEmulator(EmulatorOptions(now: clock.now)) { emulator in
+            let app = App(emulator: emulator)
+            func status(_ reply: Reply) async throws -> Int {
+                let bearer = ["authorization": "Bearer \(reply.text("access_token") ?? "")"]
+                return try await HTTP.get("\(emulator.url)/oidc/userinfo", headers: bearer).status
+            }
+            let first = try await app.signIn()
+            #expect(try await status(first) == 200)
+            clock.advance(by: 3599)
+            #expect(try await status(first) == 401)
+            let second = try await app.signIn()
+            emulator.control.revokeTokens()
+            #expect(try await status(second) == 401)
+            emulator.control.settings.accessTokenLifetime = 0
+            #expect(try await status(app.signIn()) == 401)
+        }
+    }
+}

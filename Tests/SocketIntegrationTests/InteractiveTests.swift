@@ -1,0 +1,124 @@
+internal import AgentClient
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Testing
+internal import TokenModel
+
+/// Sign-in by a person: in a browser, or with a code on another device.
+@Suite(.timeLimit(.minutes(2))) struct InteractiveTests {
+    @Test func sendsTheBrowserToTheRightPageWithPKCE() async throws {
+        try await AgentFixture.with { f in
+            let begun = try await f.agent.beginInteractive(
+                BeginInteractive(
+                    parameters: f.parameters(), prompt: "select_account", loginHint: "alice@contoso.com",
+                    domainHint: "contoso.com", extraScopes: ScopeSet(["Mail.Read"])))
+            for part in [
+                "/common/oauth2/v2.0/authorize?",
+                "client_id=app-1", "response_type=code", "code_challenge_method=S256", "prompt=select_account",
+                "login_hint=alice%40contoso.com", "domain_hint=contoso.com", "Mail.Read", "offline_access", "state=",
+            ] {
+                #expect(begun.authorizationURL.contains(part))
+            }
+            #expect(begun.redirectURI.hasPrefix("http://localhost:"))
+            try await f.browse(to: begun.authorizationURL)
+            let result = try await f.agent.completeInteractive(CompleteInteractive(sessionID: begun.sessionID))
+            #expect(result.account.username == "alice@contoso.com")
+            #expect(result.idToken != nil)
+        }
+    }
+
+    @Test func endsWhenItIsCancelled() async throws {
+        try await AgentFixture.with { f in
+            let begun = try await f.agent.beginInteractive(BeginInteractive(parameters: f.parameters()))
+            let wait = Task { try await f.agent.completeInteractive(CompleteInteractive(sessionID: begun.sessionID)) }
+            try await f.agent.cancelInteraction(CancelInteraction(sessionID: begun.sessionID))
+            let failure = await #expect(throws: TokenError.self) { try await wait.value }
+            #expect(failure?.code == .sessionCanceled)
+            try await f.agent.cancelInteraction(CancelInteraction(sessionID: begun.sessionID))
+        }
+    }
+
+    @Test func saysNoWhenThePersonDoes() async throws {
+        try await AgentFixture.with { f in
+            let begun = try await f.agent.beginInteractive(BeginInteractive(parameters: f.parameters()))
+            let state = try #require(begun.authorizationURL.split(separator: "&").first { $0.hasPrefix("state=") })
+            try await f.browse(to: "\(begun.redirectURI)?error=access_denied&\(state)")
+            let failure = await #expect(throws: TokenError.self) {
+                try await f.agent.completeInteractive(CompleteInteractive(sessionID: begun.sessionID))
+            }
+            #expect(failure?.code == .accessDenied)
+        }
+    }
+
+    @Test func refusesAnotherAccountThanTheOneAskedFor() async throws {
+        try await AgentFixture.with { f in
+            let alice = try await f.signIn("alice@contoso.com", f.parameters()).account
+            let begun = try await f.agent.beginInteractive(
+                BeginInteractive(parameters: f.parameters(), account: alice.reference, loginHint: "bob@contoso.com"))
+            try await f.browse(to: begun.authorizationURL)
+            let failure = await #expect(throws: TokenError.self) {
+                try await f.agent.completeInteractive(CompleteInteractive(sessionID: begun.sessionID))
+            }
+            #expect(failure?.code == .mismatchedAccount)
+        }
+    }
+
+    @Test func knowsNoSignInThatIsFinished() async throws {
+        try await AgentFixture.with { f in
+            let failure = await #expect(throws: TokenError.self) {
+                try await f.agent.completeInteractive(CompleteInteractive(sessionID: "no such"))
+            }
+            #expect(failure?.code == .sessionCanceled)
+        }
+    }
+
+    @Test func asksForCredentialsAgainAfterASignOut() async throws {
+        try await AgentFixture.with { f in
+            let alice = try await f.signIn("alice@contoso.com", f.parameters()).account
+            let app = try f.parameters().clientID
+            _ = try await f.agent.removeAccount(RemoveAccount(clientID: app, account: alice.reference))
+            let begun = try await f.agent.beginInteractive(
+                BeginInteractive(parameters: f.parameters(), account: alice.reference))
+            #expect(begun.authorizationURL.contains("prompt=login"))
+        }
+    }
+
+    @Test(arguments: [nil, "https://graph.microsoft.com"])
+    func signsInWithACodeOnAnotherDevice(resource: String?) async throws {
+        var settings = EmulatorSettings()
+        settings.deviceCodeInterval = 0
+        try await AgentFixture.with(settings: settings) { f in
+            let parameters = try f.parameters(resource: resource)
+            let begun = try await f.agent.beginDeviceCode(BeginDeviceCode(parameters: parameters))
+            #expect(begun.message.contains(begun.userCode))
+            async let outcome = f.agent.completeDeviceCode(CompleteDeviceCode(sessionID: begun.sessionID))
+            await f.emulator.control.waitForCount(.deviceCode, atLeast: 2)
+            #expect(f.emulator.control.approveDeviceCode(begun.userCode, username: "alice@contoso.com") == 1)
+            #expect(try await outcome.account.username?.lowercased() == "alice@contoso.com")
+        }
+    }
+
+    @Test func endsWhenTheCodeIsDeclinedOrCancelled() async throws {
+        var settings = EmulatorSettings()
+        settings.deviceCodeInterval = 0
+        try await AgentFixture.with(settings: settings) { f in
+            let declined = try await f.agent.beginDeviceCode(BeginDeviceCode(parameters: f.parameters()))
+            #expect(f.emulator.control.declineDeviceCode(declined.userCode) == 1)
+            let failure = await #expect(throws: TokenError.self) {
+                try await f.agent.completeDeviceCode(CompleteDeviceCode(sessionID: declined.sessionID))
+            }
+            #expect(failure?.code == .accessDenied)
+
+            let cancelled = try await f.agent.beginDeviceCode(BeginDeviceCode(parameters: f.parameters()))
+            let wait = Task { try await f.agent.completeDeviceCode(CompleteDeviceCode(sessionID: cancelled.sessionID)) }
+            try await f.agent.cancelInteraction(CancelInteraction(sessionID: cancelled.sessionID))
+            let ending = await #expect(throws: TokenError.self) { try await wait.value }
+            #expect(ending?.code == .sessionCanceled)
+        }
+    }
+
+    @Test func refusesPlainHTTPBeyondThisMachine() async throws {
+        let failure = #expect(throws: TokenError.self) { try Authority("http://login.example.com/common") }
+        #expect(failure?.code == .invalidDeveloperParameter)
+    }
+}

@@ -1,0 +1,140 @@
+internal import AgentClient
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Testing
+internal import TokenModel
+internal import TokenWire
+
+/// Whatever one peer sends, the others are answered.
+@Suite(.timeLimit(.minutes(2))) struct RobustnessTests {
+    /// Byte strings that are no frame, and the code of the last reply before the connection closes.
+    @Test(arguments: [
+        ([0, 0, 0, 0], TokenError.Code.malformedMessage), ([0xFF, 0xFF, 0xFF, 0xFF], .frameTooLarge),
+        ([0, 1, 0, 1], .frameTooLarge), (Array("GET / HTTP/1.1\r\n\r\n".utf8), .frameTooLarge),
+    ])
+    func closesAConnectionWhoseFrameIsBroken(_ bytes: [UInt8], _ code: TokenError.Code) async throws {
+        try await AgentFixture.with { f in
+            let peer = try RawPeer(f.socketPath)
+            peer.write(bytes)
+            guard case .failure(let error) = try peer.reply()?.body else {
+                Issue.record("expected a failure")
+                return
+            }
+            #expect(error.code == code)
+            #expect(peer.isClosedByAgent())
+            _ = try await f.agent.status()
+        }
+    }
+
+    @Test func keepsAConnectionWhoseMessageMakesNoSense() async throws {
+        try await AgentFixture.with { f in
+            let peer = try RawPeer(f.socketPath)
+            peer.write([0, 0, 0, 3, 0xFF, 0xFF, 0xFF])
+            guard case .failure(let error) = try peer.reply()?.body else {
+                Issue.record("expected a failure")
+                return
+            }
+            #expect(error.code == .malformedMessage)
+            try peer.write(Request(id: 7, .getStatus(GetStatus())))
+            let reply = try #require(try peer.reply())
+            #expect(reply.id == 7)
+        }
+    }
+
+    @Test func answersARequestItDoesNotKnow() async throws {
+        try await AgentFixture.with { f in
+            let peer = try RawPeer(f.socketPath)
+            // request_id 9, and an empty body of number 1000.
+            peer.write([0, 0, 0, 5, 0x08, 0x09, 0xC2, 0x3E, 0x00])
+            let reply = try #require(try peer.reply())
+            #expect(reply.id == 9)
+            guard case .failure(let error) = reply.body else {
+                Issue.record("expected a failure")
+                return
+            }
+            #expect(error.code == .unsupportedProtocolVersion)
+        }
+    }
+
+    @Test func answersEveryRequestOnceInOneWriteOrByteByByte() async throws {
+        try await AgentFixture.with { f in
+            let frames = try (1...50).map { try Request(id: $0, .getStatus(GetStatus())).frame() }
+            let together = try RawPeer(f.socketPath)
+            together.write(frames.flatMap(\.self))
+            #expect(try (1...50).map { _ in try together.reply()?.id } == (1...50).map { $0 })
+            let slowly = try RawPeer(f.socketPath)
+            for byte in frames[0] + frames[1] { slowly.write([byte]) }
+            #expect(try slowly.reply()?.id == 1)
+            #expect(try slowly.reply()?.id == 2)
+        }
+    }
+
+    @Test func finishesWhatWasAskedBeforeAHalfClose() async throws {
+        try await AgentFixture.with { f in
+            let peer = try RawPeer(f.socketPath)
+            try peer.write(Request(id: 1, .getStatus(GetStatus())))
+            peer.finishWriting()
+            #expect(try peer.reply()?.id == 1)
+        }
+    }
+
+    @Test func isNotHeldUpByIdleOrHalfFinishedPeers() async throws {
+        try await AgentFixture.with { f in
+            var peers: [RawPeer] = []
+            for number in 0..<1000 {
+                let peer = try RawPeer(f.socketPath)
+                if number.isMultiple(of: 2) { peer.write([0, 0, 0x10]) }
+                if number.isMultiple(of: 5) { peer.write([0, 1, 2, 3]) }
+                peers.append(peer)
+            }
+            for _ in 0..<20 { _ = try await f.agent.status() }
+            #expect(peers.count == 1000)
+        }
+    }
+
+    @Test func makesRoomForANewcomerBeyondItsLimit() async throws {
+        try await AgentFixture.with(connectionLimit: 8) { f in
+            let oldest = try RawPeer(f.socketPath)
+            try oldest.write(Request(id: 1, .getStatus(GetStatus())))
+            #expect(try oldest.reply()?.id == 1)
+            var others: [RawPeer] = []
+            for number in 1...8 {
+                let peer = try RawPeer(f.socketPath)
+                try peer.write(Request(id: UInt64(number), .getStatus(GetStatus())))
+                #expect(try peer.reply()?.id == UInt64(number))
+                others.append(peer)
+            }
+            #expect(oldest.isClosedByAgent())
+        }
+    }
+
+    @Test func survivesRandomBytes() async throws {
+        try await AgentFixture.with { f in
+            var random = SplitMix(seed: 2026)
+            for _ in 0..<300 {
+                let peer = try RawPeer(f.socketPath)
+                let count = Int(random.next() % 200)
+                var bytes = (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+                // Half of them in a frame of the right length, so that the decoder behind it is reached.
+                if random.next().isMultiple(of: 2), count > 0 { bytes = [0, 0, 0, UInt8(count)] + bytes }
+                peer.write(bytes)
+            }
+            _ = try await f.agent.status()
+        }
+    }
+}
+
+/// Random numbers that are the same in every run.
+struct SplitMix {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}

@@ -1,0 +1,70 @@
+internal import Testing
+internal import TokenModel
+
+@testable internal import TokenCache
+
+/// Which accounts an app sees.
+@Suite struct AccountListTests {
+    @Test func listsWhatEitherLibraryMadeKnown() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters())
+        try builder.signIn("bob", builder.parameters(resource: "https://graph.microsoft.com"))
+        let accounts = builder.cache.accounts(ListAccounts(clientID: CacheBuilder.app)).accounts
+        #expect(accounts.map(\.username) == ["alice@contoso.com", "bob@contoso.com"])
+        #expect(accounts.map(\.source) == [.msal, .adal])
+        #expect(accounts.map(\.homeAccountID?.text) == ["oid-alice", "oid-bob"].map { "\($0).\(CacheBuilder.tenant)" })
+    }
+
+    @Test func isEmptyWhenNobodySignedIn() {
+        #expect(CacheBuilder().cache.accounts(ListAccounts(clientID: CacheBuilder.app)).accounts.isEmpty)
+    }
+
+    @Test func showsOneAccountWithAProfileForEachTenantTheHomeTenantFirst() throws {
+        var builder = CacheBuilder()
+        let guest = "00570000-0000-4000-8000-000000000002"
+        let there = try builder.parameters(authority: "https://login.microsoftonline.com/\(guest)")
+        try builder.signIn("alice", there, tenant: guest, homeTenant: CacheBuilder.tenant)
+        try builder.signIn("alice", builder.parameters())
+        let account = try #require(builder.cache.accounts(ListAccounts(clientID: CacheBuilder.app)).accounts.first)
+        #expect(account.tenantProfiles.map(\.realm) == [CacheBuilder.tenant, guest])
+        #expect(account.tenantProfiles.map(\.isHome) == [true, false])
+        #expect(account.homeIDToken != nil)
+    }
+
+    @Test func showsClaimsOnlyOfTokensIssuedToTheApp() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters("app-1"), family: "1")
+        let seen = builder.cache.accounts(ListAccounts(clientID: CacheBuilder.otherApp)).accounts
+        #expect(seen.count == 1)
+        #expect(seen.first?.homeIDToken == nil)
+    }
+
+    @Test func filtersByEveryCriterion() throws {
+        var builder = CacheBuilder()
+        for user in ["alice", "bob"] { try builder.signIn(user, builder.parameters()) }
+        func names(_ change: (inout ListAccounts) -> Void) -> [String?] {
+            var request = ListAccounts(clientID: CacheBuilder.app)
+            change(&request)
+            return builder.cache.accounts(request).accounts.map(\.username)
+        }
+        #expect(names { $0.username = "BOB@contoso.com" } == ["bob@contoso.com"])
+        #expect(names { $0.homeAccountID = CacheBuilder.account("alice").homeAccountID } == ["alice@contoso.com"])
+        #expect(names { $0.localAccountID = "OID-bob-in-7a1e" } == ["bob@contoso.com"])
+        #expect(names { $0.username = "carol@contoso.com" } == [])
+    }
+
+    @Test func comesInPagesThatMissNobody() throws {
+        var builder = CacheBuilder()
+        for number in 0..<450 { try builder.signIn("user\(number)", builder.parameters()) }
+        var (request, seen) = (ListAccounts(clientID: CacheBuilder.app), Set<String>())
+        var pages = 0
+        repeat {
+            let page = builder.cache.accounts(request)
+            seen.formUnion(page.accounts.compactMap(\.username))
+            request.after = page.next
+            pages += 1
+        } while request.after != nil
+        #expect(seen.count == 450)
+        #expect(pages == 3)
+    }
+}

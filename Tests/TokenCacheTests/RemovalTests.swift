@@ -1,0 +1,92 @@
+internal import Testing
+internal import TokenModel
+
+@testable internal import TokenCache
+
+/// What a sign-out removes, and for whom.
+@Suite struct RemovalTests {
+    @Test func takesOneAppsTokensAndLeavesTheOthers() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters("app-1"))
+        try builder.signIn("alice", builder.parameters("app-2"))
+        let account = CacheBuilder.account("alice")
+        builder.remove(RemoveAccount(clientID: try #require(CacheBuilder.app), account: account))
+        #expect(try builder.decide(builder.parameters("app-1"), account).needsInteraction)
+        #expect(try builder.decide(builder.parameters("app-2"), account).token != nil)
+        #expect(builder.cache.accounts(ListAccounts(clientID: CacheBuilder.app)).accounts.isEmpty)
+        #expect(builder.cache.accounts(ListAccounts(clientID: CacheBuilder.otherApp)).accounts.count == 1)
+    }
+
+    @Test func isUndoneByTheNextSignIn() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters())
+        builder.remove(RemoveAccount(clientID: try #require(CacheBuilder.app), account: CacheBuilder.account("alice")))
+        try builder.signIn("alice", builder.parameters())
+        #expect(try builder.decide(builder.parameters(), CacheBuilder.account("alice")).token != nil)
+    }
+
+    @Test func holdsForAnAppThatOnlyKnewTheAccountThroughItsFamily() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters("app-1"), family: "1")
+        let account = CacheBuilder.account("alice")
+        builder.remove(RemoveAccount(clientID: try #require(CacheBuilder.otherApp), account: account))
+        #expect(try builder.decide(builder.parameters("app-2"), account).needsInteraction)
+        #expect(try builder.decide(builder.parameters("app-1"), account).token != nil)
+    }
+
+    @Test func takesEverythingOfAnAccountWhenWiped() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters("app-1"), family: "1")
+        try builder.signIn("alice", builder.parameters("app-2"))
+        try builder.signIn("bob", builder.parameters("app-1"))
+        let wipe = RemoveAccount(
+            clientID: try #require(CacheBuilder.app), account: CacheBuilder.account("alice"), extent: .account)
+        builder.remove(wipe)
+        #expect(builder.cache.accounts(ListAccounts(clientID: nil)).accounts.map(\.username) == ["bob@contoso.com"])
+        #expect(builder.cache.changes(removing: wipe).isEmpty)
+    }
+
+    @Test func removesNothingForAnAccountThatIsNotThere() throws {
+        let builder = CacheBuilder()
+        let request = RemoveAccount(clientID: try #require(CacheBuilder.app), account: CacheBuilder.account("alice"))
+        #expect(builder.cache.changes(removing: request).isEmpty)
+    }
+
+    @Test(arguments: [("bad_token", 0), (nil, 1), ("basic_action", 1)])
+    func aRefreshTokenGoesOnlyWhenItIsBad(_ subError: String?, _ left: Int) throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters())
+        guard
+            case .redeem(let plan) = try builder.decide(
+                builder.parameters(), CacheBuilder.account("alice"), force: true)
+        else {
+            Issue.record("expected a redemption")
+            return
+        }
+        var error = TokenError(.invalidGrant, "refused")
+        (error.details.oauthError, error.details.subError) = ("invalid_grant", subError)
+        let changes = builder.cache.changes(
+            rejecting: plan.candidates[0], for: try #require(CacheBuilder.app), in: .standard, error)
+        builder.cache.apply(changes, in: .standard)
+        let after = try builder.decide(builder.parameters(), CacheBuilder.account("alice"), force: true)
+        #expect((after.candidates?.count ?? 0) == left)
+    }
+
+    @Test func aRefreshTokenThatWasReplacedMeanwhileStays() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters(), refreshToken: "old")
+        guard
+            case .redeem(let plan) = try builder.decide(
+                builder.parameters(), CacheBuilder.account("alice"), force: true)
+        else {
+            Issue.record("expected a redemption")
+            return
+        }
+        try builder.signIn("alice", builder.parameters(), refreshToken: "new")
+        var error = TokenError(.invalidGrant, "refused")
+        (error.details.oauthError, error.details.subError) = ("invalid_grant", "bad_token")
+        let changes = builder.cache.changes(
+            rejecting: plan.candidates[0], for: try #require(CacheBuilder.app), in: .standard, error)
+        #expect(changes.isEmpty)
+    }
+}

@@ -1,0 +1,103 @@
+internal import Testing
+internal import TokenModel
+internal import TokenStore
+
+@testable internal import TokenCache
+
+/// What a token response does to the cache.
+@Suite struct SavingTests {
+    @Test func replacesATokenWhoseScopesItTakesOver() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters(scopes: ["User.Read", "Mail.Read"]))
+        try builder.signIn("alice", builder.parameters(scopes: ["Mail.Read"]))
+        let account = CacheBuilder.account("alice")
+        #expect(try builder.decide(builder.parameters(scopes: ["User.Read"]), account).token == nil)
+        #expect(try builder.decide(builder.parameters(scopes: ["Mail.Read"]), account).token == "at-alice-Mail.Read")
+    }
+
+    @Test func keepsATokenOfOtherScopesThoughBothCarryTheReservedOnes() throws {
+        var builder = CacheBuilder()
+        let reserved = ["openid", "profile", "email"]
+        try builder.signIn("alice", builder.parameters(scopes: ["User.Read"]), granted: ["User.Read"] + reserved)
+        try builder.signIn("alice", builder.parameters(scopes: ["Mail.Read"]), granted: ["Mail.Read"] + reserved)
+        let account = CacheBuilder.account("alice")
+        #expect(try builder.decide(builder.parameters(scopes: ["User.Read"]), account).token != nil)
+        #expect(try builder.decide(builder.parameters(scopes: ["Mail.Read"]), account).token != nil)
+    }
+
+    @Test func keepsTheOldRefreshTokenWhenTheResponseHasNone() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters())
+        let tokens = IssuedTokens(
+            accessToken: Secret("new"), tokenType: "Bearer", expiresIn: 3600, extendedExpiresIn: nil, refreshIn: nil,
+            scopes: nil, refreshToken: nil, isMultiResource: true,
+            idToken: CacheBuilder.idToken("alice", tenant: CacheBuilder.tenant, version: .v2),
+            homeAccountID: HomeAccountID(uid: "oid-alice", utid: CacheBuilder.tenant), clientInfo: nil, familyID: nil)
+        try builder.save(tokens, from: .signIn, builder.parameters())
+        let decision = try builder.decide(builder.parameters(), CacheBuilder.account("alice"), force: true)
+        #expect(decision.candidates == ["rt-alice-app-1"])
+    }
+
+    @Test func refusesAResponseThatSaysNeitherWhatNorWhose() throws {
+        let builder = CacheBuilder()
+        let tokens = IssuedTokens(
+            accessToken: nil, tokenType: "Bearer", expiresIn: 3600, extendedExpiresIn: nil, refreshIn: nil, scopes: nil,
+            refreshToken: Secret("rt"), isMultiResource: true, idToken: nil, homeAccountID: nil, clientInfo: nil,
+            familyID: nil)
+        #expect(throws: TokenError.self) {
+            try builder.cache.changes(
+                saving: tokens, from: .signIn, builder.parameters(), at: .common, now: builder.now)
+        }
+    }
+
+    @Test func takesTheSubjectForTheIdentifierWhereThereIsNoClientInfo() throws {
+        var builder = CacheBuilder()
+        let parameters = try builder.parameters(authority: "https://fs.contoso.com/adfs")
+        let result = try builder.signIn("alice", parameters, hasClientInfo: false)
+        #expect(result.account.homeAccountID?.text == "sub-alice")
+    }
+
+    @Test func keepsMSALsSpellingOfAName() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("Alice", builder.parameters())
+        let adal = try builder.parameters(resource: "https://graph.microsoft.com")
+        try builder.signIn("Alice", adal)
+        let account = try #require(builder.cache.accounts(ListAccounts(clientID: CacheBuilder.app)).accounts.first)
+        #expect(account.username == "Alice@contoso.com")
+        #expect(account.source == .msal)
+    }
+
+    @Test func survivesTheStoreAndBack() throws {
+        var builder = CacheBuilder()
+        let parameters = try builder.parameters()
+        let tokens = try builder.signIn("alice", parameters, family: "1", refreshIn: 600, extendedExpiresIn: 7200)
+        try builder.signIn("alice", builder.parameters(resource: "https://graph.microsoft.com"))
+        var records: [StoredRecord] = []
+        var copy = CacheBuilder()
+        let again = try copy.signIn("alice", parameters, family: "1", refreshIn: 600, extendedExpiresIn: 7200)
+        #expect(again == tokens.answering(again.correlationID))
+        for partition in builder.cache.partitions.values {
+            for holdings in partition.owners.values {
+                let all =
+                    holdings.accounts.values.map(CacheRecord.account)
+                    + holdings.accessTokens.values.map(CacheRecord.accessToken)
+                    + holdings.refreshTokens.values.map(CacheRecord.refreshToken)
+                    + holdings.idTokens.values.map(CacheRecord.idToken)
+                    + holdings.metadata.values.map(CacheRecord.accountMetadata)
+                records += try all.map { try $0.stored(in: .standard) }
+            }
+            records += try partition.apps.values.map { try CacheRecord.appMetadata($0).stored(in: .standard) }
+        }
+        var loaded = CredentialCache()
+        #expect(loaded.load(records).isEmpty)
+        #expect(loaded == builder.cache)
+    }
+}
+
+extension TokenResult {
+    fileprivate func answering(_ correlationID: CorrelationID) -> TokenResult {
+        var result = self
+        result.correlationID = correlationID
+        return result
+    }
+}

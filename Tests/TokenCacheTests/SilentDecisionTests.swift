@@ -1,0 +1,152 @@
+internal import Testing
+internal import TokenModel
+
+@testable internal import TokenCache
+
+/// What a silent request leads to, from the cache alone.
+@Suite struct SilentDecisionTests {
+    @Test func usesAValidToken() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters())
+        #expect(try builder.decide(builder.parameters(), CacheBuilder.account("alice")).token == "at-alice-User.Read")
+    }
+
+    @Test func findsATokenByASubsetOfItsScopesInAnyCaseAndOrder() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters(scopes: ["User.Read", "Mail.Read"]))
+        let wanted = try builder.parameters(scopes: ["mail.read"])
+        #expect(builder.decide(wanted, CacheBuilder.account("alice")).token != nil)
+        let more = try builder.parameters(scopes: ["mail.read", "Files.Read"])
+        #expect(builder.decide(more, CacheBuilder.account("alice")).candidates == ["rt-alice-app-1"])
+    }
+
+    @Test(arguments: [(3600, 300, true), (301, 300, true), (299, 300, false), (299, 100, true), (50, 100, false)])
+    func countsATokenAsExpiredWithinTheBuffer(_ life: Int64, _ buffer: Int64, _ isUsed: Bool) throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters(), expiresIn: life)
+        let decision = try builder.decide(builder.parameters(), CacheBuilder.account("alice"), buffer: buffer)
+        #expect((decision.token != nil) == isUsed)
+    }
+
+    @Test func doesNotTrustATokenSavedInTheFuture() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters())
+        builder.now -= 7200
+        #expect(try builder.decide(builder.parameters(), CacheBuilder.account("alice")).candidates != nil)
+    }
+
+    @Test func redeemsWhenForcedOrWhenClaimsAreAsked() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters())
+        let account = CacheBuilder.account("alice")
+        #expect(try builder.decide(builder.parameters(), account, force: true).candidates == ["rt-alice-app-1"])
+        let withClaims = try builder.parameters(claims: #"{"access_token":{}}"#)
+        #expect(builder.decide(withClaims, account).candidates == ["rt-alice-app-1"])
+    }
+
+    @Test func keepsATokenPastItsRefreshTimeAsFallback() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters(), refreshIn: 100)
+        builder.now += 200
+        guard case .redeem(let plan) = try builder.decide(builder.parameters(), CacheBuilder.account("alice")) else {
+            Issue.record("expected a redemption")
+            return
+        }
+        #expect(plan.fallback?.accessToken.reveal() == "at-alice-User.Read")
+    }
+
+    @Test func offersAnExpiredTokenInItsExtendedLifetimeOnlyToAppsThatAllowIt() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters(), expiresIn: 100, extendedExpiresIn: 7200)
+        builder.now += 200
+        for (allowed, hasFallback) in [(true, true), (false, false)] {
+            let decision = try builder.decide(
+                builder.parameters(), CacheBuilder.account("alice"), extended: allowed)
+            guard case .redeem(let plan) = decision else {
+                Issue.record("expected a redemption")
+                return
+            }
+            #expect((plan.fallback != nil) == hasFallback)
+            #expect(plan.fallback?.isExtendedLifetime ?? true)
+        }
+    }
+
+    @Test func needsInteractionForAnAccountNobodyKnows() throws {
+        let builder = CacheBuilder()
+        #expect(try builder.decide(builder.parameters(), CacheBuilder.account("bob")).needsInteraction)
+        #expect(try builder.decide(builder.parameters(), AccountReference(username: "bob@x.com")).needsInteraction)
+        #expect(try builder.decide(builder.parameters(), AccountReference()).needsInteraction)
+    }
+
+    @Test func neverReturnsAnotherAccountsToken() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters())
+        try builder.signIn("bob", builder.parameters())
+        let decision = try builder.decide(builder.parameters(), CacheBuilder.account("bob"))
+        #expect(decision.token == "at-bob-User.Read")
+    }
+
+    @Test func findsAnAccountByItsNameInAnyCase() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters())
+        let byName = AccountReference(username: "ALICE@Contoso.COM")
+        #expect(try builder.decide(builder.parameters(), byName).token != nil)
+    }
+
+    @Test func letsADALUseTheOnlyAccountAndRefusesToGuessAmongSeveral() throws {
+        var builder = CacheBuilder()
+        let adal = try builder.parameters(resource: "https://graph.microsoft.com")
+        try builder.signIn("alice", adal)
+        #expect(builder.decide(adal, AccountReference()).token != nil)
+        try builder.signIn("bob", adal)
+        #expect(builder.decide(adal, AccountReference()) == .ambiguousAccount)
+    }
+
+    @Test func sharesRefreshTokensAndNotAccessTokensBetweenTheLibraries() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters())
+        let adal = try builder.parameters(resource: "https://graph.microsoft.com")
+        let found = builder.decide(adal, AccountReference(username: "alice@contoso.com"))
+        #expect(found.candidates == ["rt-alice-app-1"])
+    }
+
+    @Test func keepsSharingGroupsApart() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters())
+        let elsewhere = try builder.parameters(group: #require(SharingGroup("other")))
+        #expect(builder.decide(elsewhere, CacheBuilder.account("alice")).needsInteraction)
+    }
+
+    @Test func findsTokensUnderEveryNameOfACloudAndNotUnderAnother() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters())
+        let account = CacheBuilder.account("alice")
+        let alias = try builder.parameters(authority: "https://login.windows.net/common")
+        #expect(builder.decide(alias, account).token != nil)
+        let china = try builder.parameters(authority: "https://login.chinacloudapi.cn/common")
+        #expect(builder.decide(china, account).needsInteraction)
+    }
+
+    @Test func keepsATokenOfAGuestTenantApartFromTheHomeTenants() throws {
+        var builder = CacheBuilder()
+        let guest = "9e570000-0000-4000-8000-000000000002"
+        try builder.signIn("alice", builder.parameters())
+        let there = try builder.parameters(authority: "https://login.microsoftonline.com/\(guest)")
+        #expect(builder.decide(there, CacheBuilder.account("alice")).candidates != nil)
+        try builder.signIn("alice", there, tenant: guest, homeTenant: CacheBuilder.tenant)
+        guard case .use(let result) = builder.decide(there, CacheBuilder.account("alice")) else {
+            Issue.record("expected a token")
+            return
+        }
+        #expect(result.tenantProfile?.realm == guest)
+        #expect(result.tenantProfile?.isHome == false)
+        #expect(result.account.homeIDToken == nil)
+    }
+
+    @Test func findsATokenAgainByTheDomainNameItWasAskedUnder() throws {
+        var builder = CacheBuilder()
+        let domain = try builder.parameters(authority: "https://login.microsoftonline.com/contoso.com")
+        try builder.signIn("alice", domain)
+        #expect(builder.decide(domain, CacheBuilder.account("alice")).token != nil)
+    }
+}

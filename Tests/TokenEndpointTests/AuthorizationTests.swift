@@ -1,0 +1,70 @@
+internal import Testing
+internal import TokenModel
+
+@testable internal import TokenEndpoint
+
+@Suite struct AuthorizationTests {
+    private func request(
+        version: OAuthVersion = .v2, scopes: ScopeSet = ScopeSet(["User.Read"]), extra: [String: String] = [:]
+    ) throws -> AuthorizationRequest {
+        try AuthorizationRequest(
+            clientID: #require(ClientID("app-1")), version: version, scopes: scopes,
+            redirectURI: "http://localhost:5/cb?x=1", state: "s&1", challenge: "ch", nonce: "n",
+            prompt: "select_account", loginHint: "a+b@x", domainHint: "x", claims: #"{"a":null}"#,
+            extraParameters: extra,
+            correlationID: #require(CorrelationID("5E2A4C59-0A14-4B55-8F0E-63D5B0B9D1C5")))
+    }
+
+    @Test func buildsTheURLToOpen() throws {
+        #expect(
+            try request(extra: ["slice": "test", "state": "evil"]).url(endpoint: "https://h/authorize")
+                == "https://h/authorize?client_id=app-1&response_type=code"
+                + "&redirect_uri=http%3A%2F%2Flocalhost%3A5%2Fcb%3Fx%3D1"
+                + "&scope=User.Read%20openid%20profile%20offline_access&state=s%261&nonce=n&code_challenge=ch"
+                + "&code_challenge_method=S256&client_info=1&prompt=select_account&login_hint=a%2Bb%40x&domain_hint=x"
+                + "&claims=%7B%22a%22%3Anull%7D&client-request-id=5e2a4c59-0a14-4b55-8f0e-63d5b0b9d1c5&slice=test")
+    }
+
+    @Test func asksForAResourceInV1() throws {
+        let url = try request(version: .v1, scopes: ScopeSet(resource: "https://r/")).url(endpoint: "https://h/a?p=1")
+        #expect(url.hasPrefix("https://h/a?p=1&client_id="))
+        #expect(url.contains("&resource=https%3A%2F%2Fr%2F&scope=openid&"))
+        #expect(throws: TokenError.self) { try request(version: .v1) }
+    }
+
+    @Test(
+        arguments: [
+            "http://localhost/?code=c%2F1&state=s", "http://localhost/?state=s&code=c/1&session_state=x",
+            "app://x#code=c%2F1&state=s", "http://localhost/?code=c%2F1&state=s#_",
+        ])
+    func findsTheCode(url: String) throws {
+        #expect(try AuthorizationResponse(url: url, expectedState: "s").code == Secret("c/1"))
+    }
+
+    @Test(
+        arguments: [
+            ("?code=c", TokenError.Code.invalidState), ("?code=c&state=t", .invalidState),
+            ("?error=access_denied&state=t", .invalidState), ("", .invalidState),
+            ("?state=s", .serverInvalidResponse), ("?state=s&code=", .serverInvalidResponse),
+            ("?state=s&code=a&code=b", .serverInvalidResponse), ("?state=s&code=%f", .serverInvalidResponse),
+            ("?state=s&error=access_denied", .accessDenied),
+            ("?state=s&error=login_required", .interactionRequired),
+            ("?state=s&error=consent_required", .interactionRequired),
+            ("?state=s&error=interaction_required", .interactionRequired),
+            ("?state=s&error=invalid_request&code=c", .authorizationFailed),
+            ("?state=s&error=server_error", .authorizationFailed),
+        ])
+    func saysWhyThereIsNoCode(query: String, code: TokenError.Code) async throws {
+        let error = await failure { try AuthorizationResponse(url: "http://localhost" + query, expectedState: "s") }
+        #expect(error?.code == code)
+    }
+
+    @Test func keepsWhatTheAuthorizationEndpointWrote() async throws {
+        let url =
+            "http://localhost?state=s&error=access_denied&error_subcode=cancel&error_description=AADSTS65004%3a+no"
+        let error = await failure { try AuthorizationResponse(url: url, expectedState: "s") }
+        #expect(error?.details.oauthError == "access_denied")
+        #expect(error?.details.subError == "cancel")
+        #expect(error?.details.errorDescription == "AADSTS65004: no")
+    }
+}

@@ -1,0 +1,68 @@
+internal import Testing
+internal import TokenModel
+
+@testable internal import TokenEndpoint
+
+@Suite struct DeviceCodeTests {
+    private func script(_ body: String) -> ScriptedServer.Script {
+        { $0.path.hasSuffix("/devicecode") ? .json(body) : .answer(status: 404, body: "") }
+    }
+
+    private func request(
+        _ authority: Authority, version: OAuthVersion = .v2, scopes: ScopeSet = ScopeSet(["User.Read"])
+    ) throws -> DeviceCodeRequest {
+        DeviceCodeRequest(
+            clientID: try #require(ClientID("app-1")), authority: authority, version: version, scopes: scopes,
+            correlationID: CorrelationID())
+    }
+
+    @Test func asksForACodeToShow() async throws {
+        let body = """
+            {"device_code":"dc","user_code":"ABCD","verification_uri":"https://x/device","expires_in":"600",\
+            "interval":2,"message":"Open\\u001b[2J https://x/device"}
+            """
+        try await EndpointFixture.with(script(body)) { fixture in
+            let grant = try await fixture.endpoint.beginDeviceCode(request(fixture.authority))
+            #expect(grant.deviceCode == Secret("dc"))
+            #expect(grant.userCode == "ABCD")
+            #expect(grant.verificationURL == "https://x/device")
+            #expect(grant.message == "Open [2J https://x/device")
+            #expect(grant.expiresIn == 600)
+            #expect(grant.interval == 2)
+            let form = try #require(fixture.server.received.last?.form)
+            #expect(form["scope"] == "User.Read openid profile offline_access")
+            #expect(form["client_id"] == "app-1")
+        }
+    }
+
+    @Test func makesUpForWhatAnOlderEndpointLeavesOut() async throws {
+        let body = #"{"device_code":"dc","user_code":"ABCD","verification_url":"https://x","interval":"0"}"#
+        try await EndpointFixture.with(script(body)) { fixture in
+            let grant = try await fixture.endpoint.beginDeviceCode(
+                request(fixture.authority, version: .v1, scopes: ScopeSet(resource: "r")))
+            #expect(grant.verificationURL == "https://x")
+            #expect(grant.message.contains("https://x") && grant.message.contains("ABCD"))
+            #expect(grant.expiresIn == 900)
+            #expect(grant.interval == 1)
+            #expect(fixture.server.received.last?.path == "/common/oauth2/devicecode")
+            #expect(fixture.server.received.last?.form?["resource"] == "r")
+        }
+    }
+
+    @Test func saysWhenAProviderHasNoDeviceCodes() async throws {
+        let document: ScriptedServer.Script = { _ in
+            .json(#"{"token_endpoint":"https://x/t","authorization_endpoint":"https://x/a"}"#)
+        }
+        try await EndpointFixture.with(document) { fixture in
+            let error = await failure { try await fixture.endpoint.beginDeviceCode(request(fixture.authority)) }
+            #expect(error?.code == .unsupportedFunctionality)
+        }
+    }
+
+    @Test func refusesAnAnswerWithoutACode() async throws {
+        try await EndpointFixture.with(script(#"{"user_code":"ABCD"}"#)) { fixture in
+            let error = await failure { try await fixture.endpoint.beginDeviceCode(request(fixture.authority)) }
+            #expect(error?.code == .serverInvalidResponse)
+        }
+    }
+}

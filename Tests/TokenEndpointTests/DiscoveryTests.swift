@@ -1,0 +1,190 @@
+internal import NIOHTTP1
+internal import Testing
+internal import TokenModel
+
+@testable internal import TokenEndpoint
+
+@Suite struct DiscoveryTests {
+    @Test(
+        arguments: [
+            (
+                "https://login.microsoftonline.com/contoso.com", OAuthVersion.v2,
+                "https://login.microsoftonline.com/contoso.com/oauth2/v2.0/"
+            ),
+            ("https://login.microsoftonline.us/common", .v1, "https://login.microsoftonline.us/common/oauth2/"),
+        ])
+    func knowsTheEndpointsOfMicrosoftsCloudsByConvention(url: String, version: OAuthVersion, base: String) async throws
+    {
+        try await EndpointFixture.with({ _ in .hangUp }) { fixture in
+            let endpoints = try await fixture.endpoint.endpoints(of: Authority(url), version: version)
+            #expect(
+                endpoints
+                    == Endpoints(
+                        token: base + "token", authorization: base + "authorize", deviceCode: base + "devicecode",
+                        endSession: base + "logout"))
+        }
+    }
+
+    @Test func asksOtherProvidersOnce() async throws {
+        let document = """
+            {"issuer":"x","token_endpoint":"https://t.example/token","authorization_endpoint":"https://t.example/a",\
+            "device_authorization_endpoint":"https://t.example/d","end_session_endpoint":null}
+            """
+        try await EndpointFixture.with({ _ in .json(document) }) { fixture in
+            for _ in 0..<2 {
+                let endpoints = try await fixture.endpoint.endpoints(of: fixture.authority, version: .v2)
+                #expect(
+                    endpoints
+                        == Endpoints(
+                            token: "https://t.example/token", authorization: "https://t.example/a",
+                            deviceCode: "https://t.example/d"))
+            }
+            #expect(fixture.server.received.map(\.uri) == ["/common/v2.0/.well-known/openid-configuration"])
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("/common", nil, OAuthVersion.v2, "/common/v2.0/", "/common/oauth2/v2.0/token"),
+            ("/common", nil, .v1, "/common/", "/common/oauth2/token"),
+            ("/adfs", nil, .v2, "/adfs/", "/adfs/oauth2/token"),
+            ("/tfp/t/p", nil, .v2, "/tfp/t/p/v2.0/", "/tfp/t/p/oauth2/v2.0/token"),
+            ("/tenant", .ciam, .v2, "/tenant/v2.0/", "/tenant/oauth2/v2.0/token"),
+        ] as [(String, Authority.Kind?, OAuthVersion, String, String)])
+    func fallsBackToTheConventionWithoutADocument(
+        path: String, kind: Authority.Kind?, version: OAuthVersion, base: String, token: String
+    ) async throws {
+        try await EndpointFixture.with(path: path, kind: kind, { _ in .answer(status: 404, body: "") }) { fixture in
+            let endpoints = try await fixture.endpoint.endpoints(of: fixture.authority, version: version)
+            #expect(endpoints.token == "http://\(fixture.authority.environment)\(token)")
+            #expect(fixture.server.received.map(\.uri) == ["\(base).well-known/openid-configuration"])
+        }
+    }
+
+    @Test func takesNoConventionForAnOpenIDProvider() async throws {
+        try await EndpointFixture.with(path: "/issuer", kind: .openID, { _ in .answer(status: 404, body: "") }) {
+            fixture in
+            let error = await failure { try await fixture.endpoint.endpoints(of: fixture.authority, version: .v2) }
+            #expect(error?.code == .unhandledHTTPResponse)
+        }
+    }
+
+    @Test func refusesTheDocumentOfAnotherOpenIDProvider() async throws {
+        let document = #"{"issuer":"https://x","token_endpoint":"https://x/t","authorization_endpoint":"https://x/a"}"#
+        try await EndpointFixture.with(path: "/issuer", kind: .openID, { _ in .json(document) }) { fixture in
+            let error = await failure { try await fixture.endpoint.endpoints(of: fixture.authority, version: .v2) }
+            #expect(error?.code == .serverInvalidResponse)
+        }
+    }
+
+    @Test(arguments: ["http://evil.example/token", "ftp://localhost/token", "token", "https://me@host/token"])
+    func refusesADocumentThatLeadsOutOfTLS(token: String) async throws {
+        let document = #"{"token_endpoint":"\#(token)","authorization_endpoint":"https://x/a"}"#
+        try await EndpointFixture.with({ _ in .json(document) }) { fixture in
+            let error = await failure { try await fixture.endpoint.endpoints(of: fixture.authority, version: .v2) }
+            #expect(error?.code == .serverInvalidResponse)
+        }
+    }
+
+    @Test func refusesLoopbackHTTPInADocumentFetchedOverTLS() throws {
+        let document = #"{"token_endpoint":"http://localhost/t","authorization_endpoint":"https://x/a"}"#
+        let response = HTTPResponse(endpoint: "x", status: 200, headers: [:], body: Array(document.utf8))
+        let authority = try Authority("https://login.example/common")
+        #expect(throws: TokenError.self) { try Endpoints(response, of: authority, version: .v2) }
+    }
+
+    @Test(
+        arguments: [
+            ("https://login.windows.net/common", "https://login.windows.net", "login.windows.net%2Fcommon"),
+            ("https://sts.contoso.com/t", "https://login.microsoftonline.com", "sts.contoso.com%2Ft"),
+            ("http://localhost:80/t", "http://localhost", "localhost%2Ft"),
+            ("https://localhost:8443/t", "https://localhost:8443", "localhost%3A8443%2Ft"),
+        ])
+    func asksATrustedHostAboutACloud(authority: String, host: String, named: String) throws {
+        let authority = try Authority(authority)
+        #expect(
+            InstanceDiscovery.url(for: authority) == "\(host)/common/discovery/instance?api-version=1.1"
+                + "&authorization_endpoint=\(authority.scheme)%3A%2F%2F\(named)%2Foauth2%2Fv2.0%2Fauthorize")
+    }
+
+    @Test func learnsTheNamesOfACloud() async throws {
+        let metadata = """
+            {"tenant_discovery_endpoint":"x","metadata":[{"preferred_network":"login.one","preferred_cache":"sts.one",\
+            "aliases":["Login.One","sts.one","login.one:8443"]}]}
+            """
+        try await EndpointFixture.with({ _ in .json(metadata) }) { fixture in
+            let clouds = try await fixture.endpoint.discoverClouds(
+                of: fixture.authority, correlationID: CorrelationID())
+            #expect(
+                clouds == [
+                    CloudDirectory.Cloud(
+                        aliases: ["login.one", "sts.one", "login.one:8443"], preferredNetwork: "login.one",
+                        preferredCache: "sts.one")
+                ])
+        }
+    }
+
+    @Test(arguments: [ScriptedReply.answer(status: 404, body: ""), .json("hello"), .json("{}")])
+    func takesALoopbackProviderWithoutMetadataForACloudOfItsOwn(reply: ScriptedReply) async throws {
+        try await EndpointFixture.with({ _ in reply }) { fixture in
+            let clouds = try await fixture.endpoint.discoverClouds(
+                of: fixture.authority, correlationID: CorrelationID())
+            #expect(clouds == [InstanceDiscovery.alone(fixture.authority)])
+            #expect(clouds.first?.aliases == ["127.0.0.1:\(fixture.server.port)"])
+        }
+    }
+
+    @Test(
+        arguments: [
+            #"{"metadata":{}}"#, #"{"metadata":[7]}"#, #"{"metadata":[{}]}"#,
+            #"{"metadata":[{"preferred_network":"a","preferred_cache":"a","aliases":[]}]}"#,
+            #"{"metadata":[{"preferred_network":"a","preferred_cache":"a","aliases":"a"}]}"#,
+            #"{"metadata":[{"preferred_network":"a","preferred_cache":"a","aliases":["a",7]}]}"#,
+            #"{"metadata":[{"preferred_network":"a","preferred_cache":"a","aliases":["a/b"]}]}"#,
+            #"{"metadata":[{"preferred_network":"a","preferred_cache":"a","aliases":["me@a"]}]}"#,
+            #"{"metadata":[{"preferred_network":"a","preferred_cache":"a","aliases":["a b"]}]}"#,
+            #"{"metadata":[{"preferred_network":"a","preferred_cache":7,"aliases":["a"]}]}"#,
+        ])
+    func refusesMetadataThatIsMalformed(metadata: String) async throws {
+        try await EndpointFixture.with({ _ in .json(metadata) }) { fixture in
+            let error = await failure {
+                try await fixture.endpoint.discoverClouds(of: fixture.authority, correlationID: CorrelationID())
+            }
+            #expect(error?.code == .serverInvalidResponse)
+        }
+    }
+
+    @Test func reportsAnAuthorityThatIsNone() async throws {
+        let body = #"{"error":"invalid_instance","error_description":"AADSTS50049"}"#
+        try await EndpointFixture.with({ _ in .json(body, status: 400) }) { fixture in
+            let error = await failure {
+                try await fixture.endpoint.discoverClouds(of: fixture.authority, correlationID: CorrelationID())
+            }
+            #expect(error?.code == .authorityValidation)
+            #expect(error?.details.oauthError == "invalid_instance")
+        }
+    }
+
+    @Test func asksNobodyAboutOtherKindsOfProvider() async throws {
+        try await EndpointFixture.with(path: "/adfs", { _ in .silence }) { fixture in
+            let clouds = try await fixture.endpoint.discoverClouds(
+                of: fixture.authority, correlationID: CorrelationID())
+            #expect(clouds == [InstanceDiscovery.alone(fixture.authority)])
+            #expect(fixture.server.received.isEmpty)
+        }
+    }
+
+    @Test func tellsTheServersClock() async throws {
+        let date = [("Date", "Sun, 06 Nov 1994 08:49:37 GMT")]
+        try await EndpointFixture.with({ _ in .json("{}", headers: date) }) { fixture in
+            #expect(await fixture.endpoint.probe(fixture.authority) == .success(.init(secondsSince1970: 784_111_777)))
+        }
+        try await EndpointFixture.with({ _ in .json("{}") }) { fixture in
+            #expect(await fixture.endpoint.probe(fixture.authority) == .success(.init(secondsSince1970: nil)))
+        }
+        try await EndpointFixture.with({ _ in .answer(status: 403, body: "") }) { fixture in
+            #expect(
+                await failure { try await fixture.endpoint.probe(fixture.authority).get() }?.details.httpStatus == 403)
+        }
+    }
+}

@@ -1,0 +1,30 @@
+internal import Testing
+
+@testable internal import TokenEndpoint
+
+@Suite struct FormParametersTests {
+    @Test(arguments: ["a b", "a+b", "a&b=c", "100%", "äöü €", "\u{1F600}", "~-._", "", "\0\n"])
+    func decodesWhatItEncoded(value: String) throws {
+        var form = FormParameters()
+        form.add("first", value)
+        form.add(value, "second")
+        let decoded = try #require(FormParameters(decoding: form.encoded[...]))
+        #expect(decoded["first"] == value)
+        #expect(decoded[value] == "second")
+    }
+
+    @Test func encodesEverythingButTheUnreservedCharacters() {
+        var form = FormParameters()
+        form.add("scope", "https://x/.default a+b~c")
+        #expect(form.encoded == "scope=https%3A%2F%2Fx%2F.default%20a%2Bb~c")
+    }
+
+    @Test(arguments: ["a=1&a=2", "a=%", "a=%4", "a=%zz", "a=%ff"])
+    func refusesRepeatsAndBrokenEncoding(text: String) {
+        #expect(FormParameters(decoding: text[...]) == nil)
+    }
+
+    @Test func readsAPlusAsASpace() {
+        #expect(FormParameters(decoding: "error_description=no+way&flag")?["error_description"] == "no way")
+    }
+}

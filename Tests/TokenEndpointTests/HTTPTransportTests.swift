@@ -1,0 +1,215 @@
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+internal import Synchronization
+internal import Testing
+internal import TokenModel
+
+@testable internal import TokenEndpoint
+
+@Suite struct HTTPTransportTests {
+    @Test(
+        arguments: [
+            (ScriptedReply.answer(status: 500, body: ""), 2), (.answer(status: 503, body: ""), 2), (.hangUp, 2),
+            (.answer(status: 429, body: ""), 1), (.answer(status: 404, body: ""), 1),
+            (.json(#"{"error":"invalid_grant"}"#, status: 400), 1), (.filler(bytes: 2 << 20), 1),
+        ])
+    func repeatsOnceWhatMaySucceedTheNextTime(reply: ScriptedReply, count: Int) async throws {
+        try await EndpointFixture.with(EndpointFixture.token(reply)) { fixture in
+            _ = try await fixture.failure()
+            #expect(fixture.redeemed.count == count)
+        }
+    }
+
+    @Test func succeedsWhenTheSecondAttemptDoes() async throws {
+        let isFirst = Atomic(true)
+        let script: ScriptedServer.Script = { request in
+            guard request.path.hasSuffix("/token") else { return .answer(status: 404, body: "") }
+            return isFirst.exchange(false, ordering: .relaxed)
+                ? .answer(status: 503, body: "") : .json(Answers.minimal)
+        }
+        try await EndpointFixture.with(script) { fixture in
+            let response = try await fixture.endpoint.redeem(.sample(fixture.authority))
+            #expect(response.accessToken == Secret("at"))
+        }
+    }
+
+    @Test func sendsTheHeadersThatEntraLogs() async throws {
+        try await EndpointFixture.with(EndpointFixture.token(.json(Answers.minimal))) { fixture in
+            let request = try TokenRequest.sample(fixture.authority)
+            _ = try await fixture.endpoint.redeem(request)
+            let received = try #require(fixture.redeemed.first)
+            #expect(received.method == "POST")
+            #expect(received.headers["client-request-id"] == [request.correlationID.description])
+            #expect(received.headers["return-client-request-id"] == ["true"])
+            #expect(received.headers["x-client-SKU"] == ["sso-agent"])
+            #expect(received.headers["x-client-Ver"] == [ProductVersion.text])
+            #expect(received.headers["Accept"] == ["application/json"])
+            #expect(received.headers["Content-Type"] == ["application/x-www-form-urlencoded"])
+            #expect(received.form?["refresh_token"] == "rt-1")
+        }
+    }
+
+    @Test(arguments: [301, 302, 303, 307, 308]) func followsNoRedirect(status: Int) async throws {
+        let reply = ScriptedReply.answer(status: status, headers: [("Location", "/elsewhere")], body: "")
+        try await EndpointFixture.with(EndpointFixture.token(reply)) { fixture in
+            let error = try await fixture.failure()
+            #expect(error.code == .unhandledHTTPResponse)
+            #expect(!fixture.server.received.contains { $0.path == "/elsewhere" })
+        }
+    }
+
+    @Test func refusesAnAnswerLongerThanAMebibyte() async throws {
+        try await EndpointFixture.with(EndpointFixture.token(.filler(bytes: (1 << 20) + 1))) { fixture in
+            let error = try await fixture.failure()
+            #expect(error.code == .serverInvalidResponse)
+        }
+    }
+
+    @Test func reportsALostConnection() async throws {
+        try await EndpointFixture.with(EndpointFixture.token(.hangUp)) { fixture in
+            let error = try await fixture.failure()
+            #expect(error.code == .networkUnavailable)
+            #expect(error.details.networkErrorCode == -1005)
+        }
+    }
+
+    @Test(arguments: [ScriptedReply.silence, .drip]) func givesUpWaiting(reply: ScriptedReply) async throws {
+        let impatient = HTTPTiming(whole: .milliseconds(50))
+        try await EndpointFixture.with(timing: impatient, { _ in reply }) { fixture in
+            let error = try await fixture.failure()
+            #expect(error.code == .networkUnavailable)
+            #expect(error.details.networkErrorCode == -1001)
+        }
+    }
+
+    @Test(arguments: [ScriptedReply.silence, .drip]) func stopsWhenItsTaskIsCancelled(reply: ScriptedReply) async throws
+    {
+        try await EndpointFixture.with({ _ in reply }) { fixture in
+            let request = try TokenRequest.sample(fixture.authority)
+            async let error = fixture.failure(request)
+            await fixture.server.waitForRequests(1)
+            let task = Task { try await fixture.failure(request) }
+            await fixture.server.waitForRequests(2)
+            task.cancel()
+            let cancelled = try await task.value
+            #expect(cancelled.code == .cancelled)
+            await fixture.endpoint.close()
+            let closed = try await error
+            #expect(closed.code == .cancelled)
+        }
+    }
+
+    @Test func reportsAPortThatNobodyListensOn() async throws {
+        let vacated = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .bind(host: "127.0.0.1", port: 0).get()
+        let port = try #require(vacated.localAddress?.port)
+        try await vacated.close()
+        try await EndpointFixture.with({ _ in .silence }) { fixture in
+            let error = try await fixture.failure(.sample(Authority("http://127.0.0.1:\(port)/common")))
+            #expect(error.code == .networkUnavailable)
+            #expect(error.details.networkErrorCode == -1004)
+        }
+    }
+
+    @Test func reportsAHostThatDoesNotExist() async throws {
+        try await EndpointFixture.with({ _ in .silence }) { fixture in
+            let error = try await fixture.failure(.sample(Authority("https://nowhere.invalid/common")))
+            #expect(error.code == .networkUnavailable)
+            #expect(error.details.networkErrorCode == -1003)
+            #expect(error.message.contains("nowhere.invalid"))
+        }
+    }
+
+    @Test func trustsTheConfiguredCertificateAuthority() async throws {
+        try await TestCertificate.withFile { file in
+            let network = try NetworkSettings(environment: ["SSL_CERT_FILE": file])
+            try await EndpointFixture.with(
+                isSecure: true, host: "localhost", network: network, EndpointFixture.token(.json(Answers.minimal))
+            ) { fixture in
+                let response = try await fixture.endpoint.redeem(.sample(fixture.authority))
+                #expect(response.accessToken == Secret("at"))
+            }
+        }
+    }
+
+    @Test func saysHowToTrustACertificateAuthorityThatIsUnknown() async throws {
+        try await EndpointFixture.with(
+            isSecure: true, host: "localhost", EndpointFixture.token(.json(Answers.minimal))
+        ) { fixture in
+            let error = try await fixture.failure()
+            #expect(error.code == .networkUnavailable)
+            #expect(error.details.networkErrorCode == -1200)
+            #expect(error.message.contains("network.ca_file"))
+            #expect(error.message.contains("certificate is not trusted"))
+            #expect(fixture.server.received.isEmpty)
+        }
+    }
+
+    @Test func asksTheProxyForATunnel() async throws {
+        let script: ScriptedServer.Script = { _ in .answer(status: 407, body: "") }
+        try await ScriptedServer.with(script) { proxy in
+            let network = try NetworkSettings(
+                environment: ["HTTPS_PROXY": "http://me:s%40crt@127.0.0.1:\(proxy.port)"])
+            try await EndpointFixture.with(network: network, script) { fixture in
+                let error = try await fixture.failure(.sample(Authority("https://login.example/common")))
+                #expect(error.code == .networkUnavailable)
+                #expect(error.details.networkErrorCode == -1004)
+                #expect(!error.message.contains("s@crt"))
+                let tunnel = try #require(proxy.received.first)
+                #expect(tunnel.method == "CONNECT")
+                #expect(tunnel.uri == "login.example:443")
+                #expect(tunnel.headers["proxy-authorization"] == ["Basic bWU6c0BjcnQ="])
+                #expect(fixture.server.received.isEmpty)
+            }
+        }
+    }
+
+    @Test func refusesPlainHTTPUnlessItWasAllowed() async throws {
+        let endpoint = try TokenEndpoint(
+            network: NetworkSettings(environment: [:]), allowsLoopbackHTTP: false,
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton)
+        let authority = try Authority("http://localhost:1/common")
+        let failures = [
+            await failure { try await endpoint.redeem(.sample(authority)) },
+            await failure { try await endpoint.discoverClouds(of: authority, correlationID: CorrelationID()) },
+            await failure { try await endpoint.endpoints(of: authority, version: .v2) },
+            await failure { try await endpoint.probe(authority).get() },
+        ]
+        for error in failures {
+            #expect(error?.code == .invalidDeveloperParameter)
+            #expect(error?.message.contains("--allow-loopback-http") == true)
+        }
+        await endpoint.close()
+    }
+
+    @Test func sendsNothingToATokenEndpointOutsideTheAllowedCloud() async throws {
+        try await EndpointFixture.with(EndpointFixture.token(.json(Answers.minimal))) { fixture in
+            let error = try await fixture.failure(
+                .sample(fixture.authority, allowedEnvironments: ["login.microsoftonline.com"]))
+            #expect(error.code == .interactionRequired)
+            #expect(fixture.redeemed.isEmpty)
+            _ = try await fixture.endpoint.redeem(
+                .sample(fixture.authority, allowedEnvironments: [fixture.authority.environment]))
+            #expect(fixture.redeemed.count == 1)
+        }
+    }
+
+    @Test func failsAfterItWasClosed() async throws {
+        try await EndpointFixture.with(EndpointFixture.token(.json(Answers.minimal))) { fixture in
+            await fixture.endpoint.close()
+            let error = try await fixture.failure()
+            #expect(error.code == .cancelled)
+        }
+    }
+}
+
+/// The error that `body` ends with.
+func failure(_ body: () async throws -> some Any) async -> TokenError? {
+    do {
+        _ = try await body()
+        return nil
+    } catch {
+        return error as? TokenError
+    }
+}

@@ -1,0 +1,138 @@
+internal import AsyncHTTPClient
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+internal import Testing
+internal import TokenModel
+
+@testable internal import TokenEndpoint
+
+@Suite struct LoopbackRedirectTests {
+    private let group = MultiThreadedEventLoopGroup.singleton
+
+    private func listen(_ redirectURI: String? = nil, state: String = "s") async throws -> LoopbackRedirect {
+        try await LoopbackRedirect.listen(redirectURI: redirectURI, state: state, on: group)
+    }
+
+    /// Plays the browser.
+    private func open(_ url: String, post form: String? = nil) async throws -> (status: Int, page: String) {
+        var request = HTTPClientRequest(url: url)
+        if let form {
+            request.method = .POST
+            request.headers.add(name: "Content-Type", value: "application/x-www-form-urlencoded")
+            request.body = .bytes(Array(form.utf8))
+        }
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+        #expect(response.headers["Connection"] == ["close"])
+        let page = try await response.body.collect(upTo: 1 << 20)
+        return (Int(response.status.code), String(buffer: page))
+    }
+
+    @Test func waitsForTheBrowserToComeBack() async throws {
+        let redirect = try await listen()
+        defer { redirect.close() }
+        #expect(redirect.redirectURI.hasPrefix("http://localhost:"))
+        let shown = try await open(redirect.redirectURI + "/?code=c%2B1&state=s")
+        #expect(shown.status == 200)
+        #expect(shown.page.contains("You are signed in"))
+        let url = try await redirect.response()
+        #expect(try AuthorizationResponse(url: url, expectedState: "s").code == Secret("c+1"))
+    }
+
+    @Test func takesAPostedForm() async throws {
+        let redirect = try await listen("http://127.0.0.1/cb")
+        defer { redirect.close() }
+        _ = try await open(redirect.redirectURI, post: "code=c1&state=s")
+        let url = try await redirect.response()
+        #expect(url == redirect.redirectURI + "?code=c1&state=s")
+    }
+
+    @Test(
+        arguments: [
+            ("http://127.0.0.1/cb", "http://127.0.0.1:", "/cb"), ("http://localhost/a/b", "http://localhost:", "/a/b"),
+            ("http://LOCALHOST", "http://LOCALHOST:", ""), ("https://localhost/cb", "http://localhost:", ""),
+            ("msauth.com.x://auth", "http://localhost:", ""), ("http://evil.example/cb", "http://localhost:", ""),
+            ("http://localhost/cb?tenant=1", "http://localhost:", "/cb?tenant=1"),
+        ])
+    func keepsTheAppsOwnURIWhereItLeadsHere(given: String, prefix: String, suffix: String) async throws {
+        let redirect = try await listen(given)
+        defer { redirect.close() }
+        #expect(redirect.redirectURI.hasPrefix(prefix))
+        #expect(redirect.redirectURI.hasSuffix(suffix))
+        #expect(Int(redirect.redirectURI.dropFirst(prefix.count).dropLast(suffix.count)) != nil)
+    }
+
+    @Test func keepsThePortTheAppNames() async throws {
+        let first = try await listen()
+        let uri = first.redirectURI + "/cb"
+        #expect(await failure { try await listen(uri) }?.code == .authorizationFailed)
+        first.close()
+    }
+
+    @Test(
+        arguments: [
+            ("/favicon.ico", 404), ("/", 404), ("/cb/", 404), ("/cb", 400), ("/cb?code=c&state=wrong", 400),
+            ("/cb?code=evil", 400), ("/cb?code=c&state=s&state=s", 400), ("/cb?%3Cscript%3E=1&state=%zz", 400),
+        ])
+    func turnsAwayEverythingElseAndGoesOnWaiting(target: String, status: Int) async throws {
+        let redirect = try await listen("http://localhost/cb")
+        defer { redirect.close() }
+        let origin = redirect.redirectURI.dropLast("/cb".count)
+        let shown = try await open(origin + target)
+        #expect(shown.status == status)
+        #expect(!shown.page.contains("script"))
+        _ = try await open(redirect.redirectURI + "?code=good&state=s")
+        let url = try await redirect.response()
+        #expect(url.contains("code=good"))
+    }
+
+    @Test func showsThatSignInFailedWithoutSayingWhatTheURLSays() async throws {
+        let redirect = try await listen()
+        defer { redirect.close() }
+        let shown = try await open(
+            redirect.redirectURI + "/?error=access_denied&error_description=%3Cb%3Einjected%3C%2Fb%3E&state=s")
+        #expect(shown.page.contains("Sign-in failed"))
+        #expect(!shown.page.contains("access_denied") && !shown.page.contains("injected"))
+        let url = try await redirect.response()
+        #expect(await failure { try AuthorizationResponse(url: url, expectedState: "s") }?.code == .accessDenied)
+    }
+
+    @Test func takesTheFirstAnswerOnly() async throws {
+        let redirect = try await listen()
+        defer { redirect.close() }
+        _ = try await open(redirect.redirectURI + "/?code=first&state=s")
+        _ = try await open(redirect.redirectURI + "/?code=second&state=s")
+        let url = try await redirect.response()
+        #expect(url.contains("code=first"))
+    }
+
+    @Test func refusesAFormThatIsTooLarge() async throws {
+        let redirect = try await listen()
+        defer { redirect.close() }
+        let form = "state=s&code=" + String(repeating: "x", count: LoopbackRequestHandler.sizeLimit)
+        let shown = try? await open(redirect.redirectURI + "/", post: form)
+        #expect(shown?.status != 200)
+        _ = try await open(redirect.redirectURI + "/?code=good&state=s")
+        let url = try await redirect.response()
+        #expect(url.contains("code=good"))
+    }
+
+    @Test func stopsWaitingWhenClosedOrCancelled() async throws {
+        let closed = try await listen()
+        closed.close()
+        #expect(await failure { try await closed.response() }?.code == .cancelled)
+
+        let redirect = try await listen()
+        let waiting = Task { await failure { try await redirect.response() } }
+        waiting.cancel()
+        #expect(await waiting.value?.code == .cancelled)
+        redirect.close()
+    }
+
+    @Test func listensOnThisMachineOnly() async throws {
+        let target = LoopbackTarget("http://localhost/cb")
+        #expect(target.addresses == ["127.0.0.1", "::1"])
+        #expect(LoopbackTarget("http://[::1]/cb").addresses == ["::1", "127.0.0.1"])
+        #expect(LoopbackTarget("http://[::1]/cb").uri(port: 9) == "http://[::1]:9/cb")
+    }
+}

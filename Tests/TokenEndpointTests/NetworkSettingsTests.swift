@@ -1,0 +1,96 @@
+internal import Foundation
+internal import Testing
+internal import TokenModel
+
+@testable internal import TokenEndpoint
+
+@Suite struct NetworkSettingsTests {
+    @Test(
+        arguments: [
+            ("", "https://login.example/", false), ("*", "https://login.example/", true),
+            ("login.example", "https://login.example/", true), ("LOGIN.example", "https://login.example/", true),
+            (".example", "https://login.example/", true), ("*.example", "https://login.example/", true),
+            ("example", "https://login.example/", true), ("ample", "https://login.example/", false),
+            ("a, login.example ,b", "https://login.example/", true),
+            ("a login.example", "https://login.example/", true),
+            ("login.example:443", "https://login.example/", true),
+            ("login.example:8443", "https://login.example/", false),
+            ("login.example:8443", "https://login.example:8443/", true),
+            ("login.example", "https://login.example:8443/", true),
+            ("10.0.0.1", "https://10.0.0.1/", true), ("10.0.0.1", "https://10.0.0.11/", false),
+            ("0.0.1", "https://10.0.0.1.x/", false), ("[fd00::1]", "https://[fd00::1]/", true),
+            ("fd00::1", "https://[fd00::1]:8443/", true), ("[fd00::1]:443", "https://[fd00::1]:8443/", false),
+            ("", "https://localhost/", true), ("", "https://127.0.0.1:8443/", true), ("", "https://[::1]/", true),
+        ])
+    func takesNoProxyToTheHostsThatNeedNone(list: String, url: String, isDirect: Bool) throws {
+        let settings = try NetworkSettings(environment: ["HTTPS_PROXY": "http://proxy:3128", "NO_PROXY": list])
+        #expect(try (settings.proxy(for: URLParts(url)) == nil) == isDirect)
+    }
+
+    @Test(
+        arguments: [
+            ("http://proxy:3128", "proxy", 3128, nil, nil), ("proxy:3128", "proxy", 3128, nil, nil),
+            ("http://proxy", "proxy", 80, nil, nil), ("http://proxy/", "proxy", 80, nil, nil),
+            ("http://me:p%40ss@proxy:8080", "proxy", 8080, "me", "p@ss"), ("http://me@proxy:1", "proxy", 1, "me", nil),
+            ("http://[::1]:3128", "::1", 3128, nil, nil),
+        ] as [(String, String, Int, String?, String?)])
+    func readsTheProxysURL(url: String, host: String, port: Int, user: String?, password: String?) throws {
+        let proxy = try ProxyServer(url, setting: "HTTPS_PROXY")
+        #expect(proxy.host == host)
+        #expect(proxy.port == port)
+        #expect(proxy.user == user)
+        #expect(proxy.password == password.map { Secret($0) })
+    }
+
+    @Test(arguments: [
+        "https://me:hunter2@proxy", "socks5://me:hunter2@proxy", "http://me:hunter2@", "http://a b:hunter2",
+    ])
+    func refusesAProxyItCannotUseWithoutNamingItsPassword(url: String) throws {
+        do {
+            _ = try NetworkSettings(environment: ["HTTPS_PROXY": url])
+            Issue.record("\(url) was taken")
+        } catch {
+            #expect(error.code == .invalidDeveloperParameter)
+            #expect(error.message.contains("HTTPS_PROXY"))
+            #expect(!error.message.contains("hunter2"))
+        }
+    }
+
+    @Test(
+        arguments: [
+            (["HTTPS_PROXY": "http://upper:1", "https_proxy": "http://lower:1"], nil, "lower"),
+            (["HTTPS_PROXY": "http://upper:1", "https_proxy": " "], nil, "upper"),
+            (["https_proxy": "http://lower:1"], "http://configured:1", "configured"),
+            (["https_proxy": "nonsense://x"], "http://configured:1", "configured"),
+            (["HTTP_PROXY": "http://upper:1", "http_proxy": "http://lower:1"], nil, nil), ([:], "", nil),
+        ] as [([String: String], String?, String?)])
+    func prefersTheConfigurationToTheEnvironment(
+        environment: [String: String], configured: String?, host: String?
+    ) throws {
+        let settings = try NetworkSettings(environment: environment, proxy: configured)
+        #expect(try settings.proxy(for: URLParts("https://login.example"))?.host == host)
+    }
+
+    @Test func prefersTheConfiguredCertificateAuthority() async throws {
+        try await TestCertificate.withFile { file in
+            let settings = try NetworkSettings(environment: ["SSL_CERT_FILE": "/nowhere.pem"], caFile: file)
+            #expect(settings.caFile == file)
+        }
+    }
+
+    @Test(arguments: ["/nowhere/ca.pem", "/dev/null", "/"])
+    func namesTheCertificateFileThatCannotBeRead(path: String) throws {
+        for (environment, configured, setting) in [
+            (["SSL_CERT_FILE": path], nil, "SSL_CERT_FILE"), ([:], path, "network.ca_file"),
+        ] as [([String: String], String?, String)] {
+            do {
+                _ = try NetworkSettings(environment: environment, caFile: configured)
+                Issue.record("\(path) was taken")
+            } catch {
+                #expect(error.code == .invalidDeveloperParameter)
+                #expect(error.message.contains(path))
+                #expect(error.message.contains(setting))
+            }
+        }
+    }
+}

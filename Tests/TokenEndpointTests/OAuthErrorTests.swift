@@ -1,0 +1,81 @@
+internal import Testing
+internal import TokenModel
+
+@testable internal import TokenEndpoint
+
+@Suite struct OAuthErrorTests {
+    @Test(
+        arguments: [
+            ("invalid_request", nil, TokenError.Code.invalidRequest),
+            ("invalid_client", nil, .invalidClient),
+            ("invalid_grant", "bad_token", .invalidGrant),
+            ("invalid_scope", nil, .invalidScope),
+            ("unauthorized_client", nil, .unauthorizedClient),
+            ("unauthorized_client", "protection_policy_required", .protectionPolicyRequired),
+            ("invalid_grant", "protection_policy_required", .invalidGrant),
+            ("access_denied", nil, .accessDenied),
+            ("authorization_declined", nil, .accessDenied),
+            ("server_error", nil, .serverError),
+            ("temporarily_unavailable", nil, .serverError),
+            ("interaction_required", "basic_action", .interactionRequired),
+            ("login_required", nil, .interactionRequired),
+            ("consent_required", nil, .interactionRequired),
+            ("authorization_pending", nil, .serverOAuth),
+            ("slow_down", nil, .serverOAuth),
+            ("expired_token", nil, .serverOAuth),
+            ("something_new", nil, .serverOAuth),
+        ] as [(String, String?, TokenError.Code)])
+    func tellsErrorsApartByTheirOAuthName(name: String, subError: String?, code: TokenError.Code) async throws {
+        let suffix = subError.map { #","suberror":"\#($0)""# } ?? ""
+        let body = #"{"error":"\#(name)","error_description":"AADSTS1: no","error_codes":[50076,"50079"]\#(suffix)}"#
+        try await EndpointFixture.with(EndpointFixture.token(.json(body, status: 400))) { fixture in
+            let request = try TokenRequest.sample(fixture.authority)
+            let error = try await fixture.failure(request)
+            #expect(error.code == code)
+            #expect(error.details.oauthError == name)
+            #expect(error.details.subError == subError)
+            #expect(error.details.errorDescription == "AADSTS1: no")
+            #expect(error.details.stsErrorCodes == [50076, 50079])
+            #expect(error.details.httpStatus == 400)
+            #expect(error.details.correlationID == request.correlationID)
+        }
+    }
+
+    @Test(arguments: [200, 401]) func readsAnErrorUnderTheseStatusesToo(status: Int) async throws {
+        let reply = ScriptedReply.json(#"{"error":"invalid_grant"}"#, status: status)
+        try await EndpointFixture.with(EndpointFixture.token(reply)) { fixture in
+            let error = try await fixture.failure()
+            #expect(error.code == .invalidGrant)
+            #expect(fixture.redeemed.count == 1)
+        }
+    }
+
+    @Test func cutsAndCleansWhatTheServerWrote() async throws {
+        let text = #"\u001b[31m\r\n\u202e"# + String(repeating: "ä", count: 5000)
+        let reply = ScriptedReply.json(#"{"error":"invalid_grant","error_description":"\#(text)"}"#, status: 400)
+        try await EndpointFixture.with(EndpointFixture.token(reply)) { fixture in
+            let error = try await fixture.failure()
+            let description = try #require(error.details.errorDescription)
+            #expect(description.hasPrefix(" [31m   ä"))
+            #expect(description.utf8.count == 4096)
+            #expect(error.message.utf8.count <= 4096)
+        }
+    }
+
+    @Test func keepsTheHeadersOfAnUnexpectedStatus() async throws {
+        let headers =
+            [("Retry-After", "17"), ("X-Note", "a\tb"), ("x-note", "c"), ("Set-Cookie", "fpc=secret")]
+            + (0..<100).map { ("x-\($0)", "v") }
+        let reply = ScriptedReply.answer(status: 429, headers: headers, body: "rt-1")
+        try await EndpointFixture.with(EndpointFixture.token(reply)) { fixture in
+            let error = try await fixture.failure()
+            #expect(error.code == .unhandledHTTPResponse)
+            #expect(error.details.httpStatus == 429)
+            #expect(error.details.httpHeaders["Retry-After"] == "17")
+            #expect(error.details.httpHeaders["X-Note"] == "a b")
+            #expect(error.details.httpHeaders.count <= 64)
+            #expect(error.details.httpHeaders["Set-Cookie"] == nil)
+            #expect(!error.message.contains("rt-1"))
+        }
+    }
+}

@@ -1,0 +1,80 @@
+internal import NIOCore
+internal import NIOPosix
+internal import Testing
+internal import TokenModel
+
+@testable internal import TokenEndpoint
+
+/// A token endpoint client in front of a scripted authority.
+struct EndpointFixture: Sendable {
+    let endpoint: TokenEndpoint
+    let server: ScriptedServer
+    let authority: Authority
+
+    /// An authority without instance discovery or a discovery document, whose token endpoint answers by `script`.
+    static func with(
+        isSecure: Bool = false, host: String = "127.0.0.1", path: String = "/common", kind: Authority.Kind? = nil,
+        network: NetworkSettings? = nil, timing: HTTPTiming = EndpointFixture.quick,
+        _ script: @escaping ScriptedServer.Script, _ body: (EndpointFixture) async throws -> Void
+    ) async throws {
+        let network = try network ?? NetworkSettings(environment: [:])
+        try await ScriptedServer.with(isSecure: isSecure, script) { server in
+            let url = "\(isSecure ? "https" : "http")://\(host):\(server.port)\(path)"
+            let endpoint = TokenEndpoint(
+                network: network, allowsLoopbackHTTP: true,
+                eventLoopGroup: MultiThreadedEventLoopGroup.singleton, timing: timing)
+            do {
+                try await body(
+                    EndpointFixture(endpoint: endpoint, server: server, authority: Authority(url, kind: kind)))
+                await endpoint.close()
+            } catch {
+                await endpoint.close()
+                throw error
+            }
+        }
+    }
+
+    /// Repeats at once; waits for answers longer than any test should take.
+    static let quick = HTTPTiming(beforeRepeating: .zero)
+
+    /// A script for `/token`; everything else is not there.
+    static func token(_ reply: ScriptedReply) -> ScriptedServer.Script {
+        { $0.path.hasSuffix("/token") ? reply : .answer(status: 404, body: "") }
+    }
+
+    /// The requests to the token endpoint.
+    var redeemed: [ReceivedRequest] { server.received.filter { $0.path.hasSuffix("/token") } }
+
+    /// Redeems a refresh token and expects to fail.
+    func failure(_ request: TokenRequest? = nil) async throws -> TokenError {
+        let sample = try request ?? .sample(authority)
+        do throws(TokenError) {
+            _ = try await endpoint.redeem(sample)
+        } catch {
+            return error
+        }
+        throw UnexpectedSuccess()
+    }
+}
+
+struct UnexpectedSuccess: Error {}
+
+extension TokenRequest {
+    static func sample(
+        _ authority: Authority, grant: Grant = .refreshToken(Secret("rt-1")), version: OAuthVersion = .v2,
+        scopes: ScopeSet = ScopeSet(["User.Read"]), claims: String? = nil, redirectURI: String? = nil,
+        extra: [String: String] = [:], allowedEnvironments: Set<String>? = nil
+    ) throws -> TokenRequest {
+        TokenRequest(
+            grant: grant, clientID: try #require(ClientID("app-1")), authority: authority, version: version,
+            scopes: scopes, claims: claims, redirectURI: redirectURI, extraParameters: extra,
+            correlationID: CorrelationID(), allowedEnvironments: allowedEnvironments)
+    }
+}
+
+/// Answers that a token endpoint may give.
+enum Answers {
+    /// `{"uid":"u1","utid":"t1"}`
+    static let clientInfo = "eyJ1aWQiOiJ1MSIsInV0aWQiOiJ0MSJ9"
+    static let minimal = #"{"access_token":"at","token_type":"Bearer","client_info":"\#(clientInfo)"}"#
+}

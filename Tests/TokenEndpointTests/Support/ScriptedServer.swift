@@ -1,0 +1,64 @@
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+internal import NIOSSL
+internal import Synchronization
+
+/// An HTTP server on a port of its own that answers as a test tells it, for what an identity provider that behaves
+/// cannot show.
+final class ScriptedServer: Sendable {
+    typealias Script = @Sendable (ReceivedRequest) -> ScriptedReply
+
+    let port: Int
+    private let listener: any Channel
+    private let log: RequestLog
+
+    /// Everything received so far.
+    var received: [ReceivedRequest] { log.requests }
+
+    private init(listener: any Channel, log: RequestLog) throws {
+        guard let port = listener.localAddress?.port else { throw ChannelError.unknownLocalAddress }
+        self.port = port
+        self.listener = listener
+        self.log = log
+    }
+
+    /// Waits until so many requests have arrived.
+    func waitForRequests(_ count: Int) async {
+        for await total in log.arrivals where total >= count { return }
+    }
+
+    static func with<Value>(
+        isSecure: Bool = false, _ script: @escaping Script, _ body: (ScriptedServer) async throws -> Value
+    ) async throws -> Value {
+        let log = RequestLog()
+        let tls = isSecure ? try secureContext() : nil
+        let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+                    try pipeline.configureHTTPServerPipeline()
+                    try pipeline.addHandler(ScriptedHandler(script: script, log: log))
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        let server = try ScriptedServer(listener: listener, log: log)
+        do {
+            let value = try await body(server)
+            try await listener.close()
+            return value
+        } catch {
+            try? await listener.close()
+            throw error
+        }
+    }
+
+    private static func secureContext() throws -> NIOSSLContext {
+        let certificate = try NIOSSLCertificate(bytes: Array(TestCertificate.certificate.utf8), format: .pem)
+        let key = try NIOSSLPrivateKey(bytes: Array(TestCertificate.key.utf8), format: .pem)
+        return try NIOSSLContext(
+            configuration: .makeServerConfiguration(
+                certificateChain: [.certificate(certificate)], privateKey: .privateKey(key)))
+    }
+}

@@ -1,0 +1,90 @@
+internal import NIOHTTP1
+internal import Testing
+internal import TokenModel
+
+@testable internal import TokenEndpoint
+
+@Suite struct TokenResponseTests {
+    @Test func readsEverythingThatEntraSends() async throws {
+        let body = """
+            {"token_type":"Bearer","scope":"User.Read openid","expires_in":3599,"ext_expires_in":7199,\
+            "refresh_in":1800,"access_token":"at","refresh_token":"rt-2","id_token":"h.p.s","foci":"1",\
+            "client_info":"\(Answers.clientInfo)"}
+            """
+        try await EndpointFixture.with(EndpointFixture.token(.json(body))) { fixture in
+            let response = try await fixture.endpoint.redeem(.sample(fixture.authority))
+            #expect(response.accessToken == Secret("at"))
+            #expect(response.tokenType == "Bearer")
+            #expect(response.expiresIn == 3599)
+            #expect(response.extendedExpiresIn == 7199)
+            #expect(response.refreshIn == 1800)
+            #expect(response.scopes == ScopeSet(["openid", "User.Read"]))
+            #expect(response.refreshToken == Secret("rt-2"))
+            #expect(response.idToken == "h.p.s")
+            #expect(response.familyID == FamilyID("1"))
+            #expect(response.homeAccountID == HomeAccountID("u1.t1"))
+            #expect(response.clientInfo == Answers.clientInfo)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (#""3599""#, 3599), ("3599", 3599), ("3599.0", 3599), (#""3599.0""#, 3599), (#"" 3599 ""#, 3599),
+            ("null", 3600), (#""soon""#, 3600), ("[]", 3600), ("-5", 0), ("9e18", 3_162_240_000),
+        ])
+    func readsNumbersHoweverTheyAreWritten(written: String, seconds: Int64) async throws {
+        let body = Answers.minimal.dropLast() + #","expires_in":\#(written)}"#
+        try await EndpointFixture.with(EndpointFixture.token(.json(String(body)))) { fixture in
+            let response = try await fixture.endpoint.redeem(.sample(fixture.authority))
+            #expect(response.expiresIn == seconds)
+        }
+    }
+
+    @Test func takesNullForAbsent() async throws {
+        let body = Answers.minimal.dropLast() + #","refresh_token":null,"scope":null,"id_token":null,"error":null}"#
+        try await EndpointFixture.with(EndpointFixture.token(.json(String(body)))) { fixture in
+            let response = try await fixture.endpoint.redeem(.sample(fixture.authority))
+            #expect(response.refreshToken == nil)
+            #expect(response.scopes == nil)
+            #expect(response.idToken == nil)
+            #expect(response.expiresIn == 3600)
+        }
+    }
+
+    @Test(
+        arguments: [
+            "", "<html>", "[]", "{}", #"{"access_token":""}"#, #"{"access_token":7,"client_info":"x"}"#,
+            #"{"access_token":"at","token_type":"mac","client_info":"\#(Answers.clientInfo)"}"#,
+        ])
+    func refusesAnAnswerThatMakesNoSense(body: String) async throws {
+        try await EndpointFixture.with(EndpointFixture.token(.json(body))) { fixture in
+            let error = try await fixture.failure()
+            #expect(error.code == .serverInvalidResponse)
+            #expect(error.details.httpStatus == 200)
+            #expect(error.details.correlationID != nil)
+            #expect(error.message.contains("/common/oauth2/v2.0/token"))
+            #expect(body.isEmpty || !error.message.contains(body))
+        }
+    }
+
+    @Test(arguments: [#"{"access_token":"at"}"#, #"{"access_token":"at","client_info":"%%%"}"#])
+    func needsClientInfoFromMicrosoftAndNotFromOthers(body: String) async throws {
+        let response = HTTPResponse(
+            endpoint: "the token endpoint", status: 200, headers: HTTPHeaders(), body: Array(body.utf8))
+        let failure = try #require(throws: TokenError.self) { try TokenResponse(response, to: .sample(.common)) }
+        #expect(failure.code == .serverInvalidResponse)
+        try await EndpointFixture.with(EndpointFixture.token(.json(body))) { fixture in
+            let taken = try await fixture.endpoint.redeem(.sample(fixture.authority))
+            #expect(taken.homeAccountID == nil)
+        }
+    }
+
+    @Test func needsNoClientInfoFromADFS() async throws {
+        try await EndpointFixture.with(path: "/adfs", EndpointFixture.token(.json(#"{"access_token":"at"}"#))) {
+            fixture in
+            let response = try await fixture.endpoint.redeem(.sample(fixture.authority))
+            #expect(response.homeAccountID == nil)
+            #expect(fixture.redeemed.map(\.path) == ["/adfs/oauth2/token"])
+        }
+    }
+}

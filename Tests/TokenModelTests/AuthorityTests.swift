@@ -1,0 +1,110 @@
+internal import Testing
+internal import TokenModel
+
+@Suite struct AuthorityTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        var given: String
+        var url: String
+        var kind = Authority.Kind.entra
+        var testDescription: String { given }
+    }
+
+    static let normalForms: [Row] = [
+        Row(
+            given: "https://login.microsoftonline.com/common", url: "https://login.microsoftonline.com/common"),
+        Row(given: "  https://Login.Example.COM/Contoso/  ", url: "https://login.example.com/contoso"),
+        Row(given: "HTTPS://login.example.com/contoso", url: "https://login.example.com/contoso"),
+        Row(given: "https://login.example.com/contoso?x=1#f", url: "https://login.example.com/contoso"),
+        Row(given: "https://login.example.com/contoso/oauth2/v2.0/token", url: "https://login.example.com/contoso"),
+        Row(given: "https://login.example.com//contoso", url: "https://login.example.com/contoso"),
+        Row(given: "https://login.example.com:443/contoso", url: "https://login.example.com/contoso"),
+        Row(given: "https://login.example.com:8443/contoso", url: "https://login.example.com:8443/contoso"),
+        Row(given: "https://sts.example.com/ADFS/", url: "https://sts.example.com/adfs", kind: .adfs),
+        Row(
+            given: "https://contoso.b2clogin.com/Contoso.onmicrosoft.com/B2C_1_Sign",
+            url: "https://contoso.b2clogin.com/Contoso.onmicrosoft.com/B2C_1_Sign", kind: .b2c),
+        Row(
+            given: "https://login.example.com/tfp/contoso.onmicrosoft.com/B2C_1_Sign/",
+            url: "https://login.example.com/tfp/contoso.onmicrosoft.com/B2C_1_Sign", kind: .b2c),
+        Row(
+            given: "https://Contoso.ciamlogin.com", url: "https://contoso.ciamlogin.com/contoso.onmicrosoft.com",
+            kind: .ciam),
+        Row(
+            given: "https://contoso.ciamlogin.com/Tenant/more", url: "https://contoso.ciamlogin.com/tenant", kind: .ciam
+        ),
+        Row(given: "https://login.example.com/a%3Fb%2Fc", url: "https://login.example.com/a%3fb%2fc"),
+        Row(given: "http://localhost:8080/common", url: "http://localhost:8080/common"),
+        Row(given: "http://localhost:80/common", url: "http://localhost/common"),
+        Row(given: "http://127.1.2.3/common", url: "http://127.1.2.3/common"),
+        Row(given: "http://[::1]:8080/common", url: "http://[::1]:8080/common"),
+        Row(given: "https://[2001:DB8::1]/common", url: "https://[2001:db8::1]/common"),
+    ]
+
+    @Test(arguments: normalForms)
+    func takesTheNormalForm(row: Row) throws {
+        let authority = try Authority(row.given)
+        #expect(authority.url == row.url)
+        #expect(authority.kind == row.kind)
+        #expect(try Authority(authority.url, kind: authority.kind) == authority)
+    }
+
+    @Test(arguments: [
+        "", " ", "login.example.com/common", "/common", "https://", "https:///common", "ftp://login.example.com/common",
+        "http://login.example.com/common", "http://localhost.example.com/common", "http://127.0.0.1.example.com/common",
+        "http://127.0.0.256/common", "http://128.0.0.1/common", "https://login.example.com",
+        "https://login.example.com/",
+        "https://ada@login.example.com/common", "https://ada:secret@login.example.com/common",
+        "https://sts.example.com:port/common", "https://login.example.com%2Fevil/common",
+        "https://login.example.com%3A443/common", "https://login.example.com%00/common",
+        "https://bücher.example/common",
+        "https://login example.com/common", "https://[fe80::1%25eth0]/common",
+    ])
+    func refusesWhatCannotIssueTokens(url: String) {
+        let error = #expect(throws: TokenError.self) { try Authority(url) }
+        #expect(error?.code == .invalidDeveloperParameter)
+    }
+
+    @Test func doesNotRepeatThePasswordOfARefusedURL() {
+        let error = #expect(throws: TokenError.self) { try Authority("https://ada:secret@login.example.com/common") }
+        #expect(error?.message.contains("secret") == false)
+    }
+
+    @Test func believesTheAppAboutAnUnusualKind() throws {
+        let authority = try Authority("https://id.example.com/Realms/Main/", kind: .openID)
+        #expect(authority.kind == .openID)
+        #expect(authority.url == "https://id.example.com/Realms/Main")
+        #expect(try Authority("https://id.example.com", kind: .openID).url == "https://id.example.com")
+    }
+
+    @Test func namesEnvironmentAndRealm() throws {
+        let authority = try Authority("https://login.example.com:8443/Contoso/")
+        #expect(authority.environment == "login.example.com:8443")
+        #expect(authority.realm == "contoso")
+        #expect(Authority.common == (try Authority("https://login.microsoftonline.com/common/")))
+    }
+
+    @Test(arguments: [("common", true), ("organizations", true), ("consumers", true), ("contoso", false)])
+    func knowsWhichRealmsAreNoTenant(realm: String, isTenantless: Bool) throws {
+        #expect(try Authority("https://login.example.com/\(realm)").isTenantless == isTenantless)
+    }
+
+    @Test(arguments: [
+        ("http://localhost:1/common", true), ("https://[::1]:1/common", true), ("https://127.0.0.1/common", true),
+        ("https://login.example.com/common", false), ("https://[2001:db8::1]/common", false),
+    ])
+    func knowsThisMachine(url: String, isLoopback: Bool) throws {
+        #expect(try Authority(url).isLoopback == isLoopback)
+    }
+
+    @Test func changesTenantOnlyWhereThePathIsATenant() throws {
+        #expect(Authority.common.withRealm("Contoso").url == "https://login.microsoftonline.com/contoso")
+        let adfs = try Authority("https://sts.example.com/adfs")
+        #expect(adfs.withRealm("contoso") == adfs)
+        let policy = try Authority("https://contoso.b2clogin.com/contoso/B2C_1_Sign")
+        #expect(policy.withRealm("fabrikam") == policy)
+    }
+
+    @Test func changesEnvironmentWithinACloud() {
+        #expect(Authority.common.withEnvironment("login.windows.net").url == "https://login.windows.net/common")
+    }
+}

@@ -1,0 +1,86 @@
+internal import Testing
+internal import TokenModel
+
+@Suite struct CloudDirectoryTests {
+    @Test func knowsThePublicCloudsNames() {
+        let directory = CloudDirectory()
+        let cloud = directory.cloud(of: "sts.windows.net")
+        #expect(cloud.preferredNetwork == "login.microsoftonline.com")
+        #expect(cloud.preferredCache == "login.windows.net")
+        #expect(directory.sameCloud("login.microsoft.com", "login.microsoftonline.com"))
+        #expect(!directory.sameCloud("login.microsoftonline.us", "login.microsoftonline.com"))
+    }
+
+    @Test func namesNoHostTwiceAmongTheBuiltInClouds() {
+        let hosts = CloudDirectory.builtIn.flatMap(\.aliases)
+        #expect(Set(hosts).count == hosts.count)
+        for cloud in CloudDirectory.builtIn {
+            #expect(cloud.aliases.contains(cloud.preferredNetwork))
+            #expect(cloud.aliases.contains(cloud.preferredCache))
+            #expect(cloud.aliases.allSatisfy { $0 == $0.lowercased() })
+        }
+    }
+
+    @Test func takesAnUnknownHostForACloudOfItsOwn() {
+        let directory = CloudDirectory()
+        #expect(!directory.knows("login.example.com"))
+        #expect(directory.cloud(of: "login.example.com").aliases == ["login.example.com"])
+        #expect(directory.sameCloud("login.example.com", "login.example.com"))
+        #expect(!directory.sameCloud("login.example.com", "login.example.org"))
+    }
+
+    @Test func learnsACloudOnce() {
+        var directory = CloudDirectory()
+        let cloud = Self.cloud("login.example.com", "sts.example.com")
+        let isNews = directory.learn([cloud], from: "login.example.com")
+        #expect(isNews)
+        #expect(directory.sameCloud("login.example.com", "sts.example.com"))
+        #expect(directory.learnt == [cloud])
+        let isNewsAgain = directory.learn([cloud], from: "sts.example.com")
+        #expect(!isNewsAgain)
+    }
+
+    @Test func remembersAHostThatDiscoverySaysNothingAbout() {
+        var directory = CloudDirectory()
+        let isNews = directory.learn([], from: "login.example.com")
+        #expect(isNews)
+        #expect(directory.knows("login.example.com"))
+        let isNewsAgain = directory.learn([], from: "login.example.com")
+        #expect(!isNewsAgain)
+    }
+
+    /// Else a hostile provider could be sent the real cloud's refresh tokens.
+    @Test(arguments: [
+        Self.cloud("evil.example.com", "login.microsoftonline.com"),
+        Cloud(
+            aliases: ["evil.example.com"], preferredNetwork: "login.microsoftonline.com",
+            preferredCache: "evil.example.com"),
+        Cloud(aliases: ["evil.example.com"], preferredNetwork: "evil.example.com", preferredCache: "login.windows.net"),
+    ])
+    func doesNotLetADiscoveryClaimARealCloudsHost(hostile: Cloud) {
+        var directory = CloudDirectory()
+        _ = directory.learn([hostile], from: "evil.example.com")
+        for host in CloudDirectory.builtIn.flatMap(\.aliases) {
+            #expect(!directory.sameCloud(host, "evil.example.com"))
+            #expect(!directory.sameCloud("evil.example.com", host))
+        }
+        #expect(
+            directory.cloud(of: "evil.example.com")
+                == Cloud(
+                    aliases: ["evil.example.com"], preferredNetwork: "evil.example.com",
+                    preferredCache: "evil.example.com"))
+    }
+
+    @Test func doesNotLetALaterDiscoveryClaimALearntHost() {
+        var directory = CloudDirectory()
+        _ = directory.learn([Self.cloud("login.example.com")], from: "login.example.com")
+        _ = directory.learn([Self.cloud("evil.example.org", "login.example.com")], from: "evil.example.org")
+        #expect(!directory.sameCloud("login.example.com", "evil.example.org"))
+    }
+
+    typealias Cloud = CloudDirectory.Cloud
+
+    static func cloud(_ hosts: String...) -> Cloud {
+        Cloud(aliases: hosts, preferredNetwork: hosts[0], preferredCache: hosts[0])
+    }
+}

@@ -1,0 +1,67 @@
+internal import Foundation
+internal import Testing
+internal import TokenModel
+
+@Suite struct IDTokenClaimsTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        var claims: String
+        var username: String?
+        var testDescription: String { claims }
+    }
+
+    static let usernames: [Row] = [
+        // v2: preferred_username as it is, else sub.
+        Row(
+            claims: #"{"ver":"2.0","preferred_username":"Ada@Example.com","upn":"x","sub":"s"}"#,
+            username: "Ada@Example.com"),
+        Row(claims: #"{"ver":"2.0","preferred_username":" ","sub":"Sub"}"#, username: "Sub"),
+        Row(claims: #"{"ver":"2.0","upn":"ada"}"#, username: nil),
+        // v1: the first of six, in lower case.
+        Row(
+            claims: #"{"ver":"1.0","upn":"Ada@Example.com","email":"e","preferred_username":"p"}"#,
+            username: "ada@example.com"),
+        Row(claims: #"{"ver":"1.0","upn":" ","email":"E","sub":"s"}"#, username: "e"),
+        Row(claims: #"{"ver":"1.0","sub":"S","oid":"o","unique_name":"n"}"#, username: "s"),
+        Row(claims: #"{"ver":"1.0","oid":"O","unique_name":"n"}"#, username: "o"),
+        Row(claims: #"{"ver":"1.0","unique_name":"N","altsecid":"a"}"#, username: "n"),
+        Row(claims: #"{"ver":"1.0","altsecid":"1:live.com:A"}"#, username: "1:live.com:a"),
+        // No version: AD FS and others; told by the claims.
+        Row(claims: #"{"upn":"Ada@Example.com","preferred_username":"P"}"#, username: "ada@example.com"),
+        Row(claims: #"{"unique_name":"CONTOSO\\ada","sub":"S"}"#, username: "s"),
+        Row(claims: #"{"preferred_username":"P","sub":"s"}"#, username: "P"),
+        Row(claims: #"{"sub":"Sub"}"#, username: "Sub"),
+        Row(claims: "{}", username: nil),
+    ]
+
+    @Test(arguments: usernames)
+    func choosesTheUsernameByTheIssuersVersion(row: Row) throws {
+        let claims = try #require(IDTokenClaims(idToken: Self.token(row.claims)))
+        #expect(claims.username == row.username)
+    }
+
+    @Test func readsATokenThatIsItsPayloadAlone() {
+        let payload = Base64URL.encode(Data(#"{"upn":"ada","tid":"t"}"#.utf8))
+        #expect(IDTokenClaims(idToken: payload)?.upn == "ada")
+        #expect(IDTokenClaims(idToken: "." + payload + ".")?.tenantID == "t")
+    }
+
+    @Test(arguments: ["", ".", "..", "a.b.c", "header.!!!.signature", "e30", "W10"])
+    func passesOverWhatHoldsNoClaims(token: String) {
+        let claims = IDTokenClaims(idToken: token)
+        // "e30" is an empty object, whose claims are all absent; the others are no object at all.
+        #expect((claims != nil) == (token == "e30"))
+        #expect(claims?.username == nil)
+    }
+
+    @Test(
+        arguments: [
+            (#"{"oid":"OID-1","sub":"s"}"#, "oid-1"), (#"{"oid":" ","sub":"Sub"}"#, "sub"), ("{}", nil),
+        ] as [(String, String?)])
+    func namesTheAccountWithinATenant(claims: String, localAccountID: String?) {
+        #expect(IDTokenClaims(idToken: Self.token(claims))?.localAccountID == localAccountID)
+    }
+
+    private static func token(_ claims: String) -> String {
+        "header.\(Base64URL.encode(Data(claims.utf8))).signature"
+    }
+}

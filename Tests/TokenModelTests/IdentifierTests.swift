@@ -1,0 +1,46 @@
+internal import Testing
+internal import TokenModel
+
+@Suite struct IdentifierTests {
+    @Test(arguments: ["", " ", "\n\t"])
+    func refusesBlanks(text: String) {
+        #expect(ClientID(text) == nil)
+        #expect(HomeAccountID(text) == nil)
+        #expect(FamilyID(text) == nil)
+        #expect(SharingGroup(text) == nil)
+        #expect(HomeAccountID(uid: text, utid: "t") == nil)
+        #expect(HomeAccountID(uid: "u", utid: text) == nil)
+        #expect(HomeAccountID(uid: nil, utid: "t") == nil)
+        #expect(AccountReference(username: text).isEmpty)
+    }
+
+    @Test func comparesClientIDsWithoutRegardToCaseButKeepsTheAppsSpelling() throws {
+        let upper = try #require(ClientID(" ABC "))
+        #expect(upper.text == "ABC")
+        #expect(upper.key == "abc")
+        #expect(upper == ClientID("abc"))
+        #expect(Set([upper, try #require(ClientID("abc"))]).count == 1)
+    }
+
+    @Test func normalisesHomeAccountIDs() {
+        #expect(HomeAccountID(" Uid.Utid ")?.text == "uid.utid")
+        #expect(HomeAccountID(uid: " Uid ", utid: "Utid") == HomeAccountID("uid.utid"))
+    }
+
+    @Test(
+        arguments: [
+            ("uid.utid", "uid", "utid"), ("subject", nil, nil), ("a.b.c", nil, nil), (".utid", nil, nil),
+            ("uid.", nil, nil),
+        ] as [(String, String?, String?)])
+    func splitsAHomeAccountIDOfTwoParts(text: String, objectID: String?, tenantID: String?) {
+        #expect(HomeAccountID(text)?.objectID == objectID)
+        #expect(HomeAccountID(text)?.tenantID == tenantID)
+    }
+
+    @Test func readsACorrelationIDInAnyCase() {
+        let text = "00112233-4455-6677-8899-AABBCCDDEEFF"
+        #expect(CorrelationID(text)?.description == text.lowercased())
+        #expect(CorrelationID("not a UUID") == nil)
+        #expect(CorrelationID() != CorrelationID())
+    }
+}

@@ -1,0 +1,46 @@
+internal import Testing
+internal import TokenModel
+
+@Suite struct ScopeSetTests {
+    @Test func trimsAndDropsBlanksAndRepeatsButKeepsCaseAndOrder() {
+        let scopes = ScopeSet([" Mail.Read ", "", "  ", "User.Read", "mail.read"])
+        #expect(scopes.scopes == ["Mail.Read", "User.Read"])
+        #expect(scopes.target == "Mail.Read User.Read")
+        #expect(ScopeSet(target: " Mail.Read \t User.Read\n").scopes == ["Mail.Read", "User.Read"])
+    }
+
+    @Test func comparesWithoutRegardToCaseOrOrder() {
+        #expect(ScopeSet(["A", "b"]) == ScopeSet(["B", "a"]))
+        #expect(ScopeSet(["A", "b"]).hashValue == ScopeSet(["B", "a"]).hashValue)
+        #expect(ScopeSet(["a"]) != ScopeSet(["a", "b"]))
+    }
+
+    /// A resource's own slash stays, also where it looks like a mistake: the issuer matches it to the letter.
+    @Test(arguments: [
+        ("https://graph.example.com", "https://graph.example.com/.default"),
+        ("https://graph.example.com/", "https://graph.example.com//.default"),
+        ("11111111-2222-3333-4444-555555555555", "11111111-2222-3333-4444-555555555555/.default"),
+    ])
+    func standsForAResource(resource: String, scope: String) {
+        #expect(ScopeSet(resource: resource).scopes == [scope])
+        #expect(ScopeSet([scope]).resource == resource)
+    }
+
+    @Test(arguments: [[], ["User.Read"], ["https://a/.default", "https://b/.default"], ["https://a/.Default"]])
+    func standsForNoResource(scopes: [String]) {
+        #expect(ScopeSet(scopes).resource == nil)
+    }
+
+    @Test func knowsItsRelationsToOthers() {
+        let mail = ScopeSet(["Mail.Read", "Mail.Send"])
+        #expect(ScopeSet(["mail.read"]).isSubset(of: mail))
+        #expect(!mail.isSubset(of: ScopeSet(["mail.read"])))
+        #expect(ScopeSet([]).isSubset(of: mail))
+        #expect(mail.intersects(ScopeSet(["MAIL.SEND", "User.Read"])))
+        #expect(!mail.intersects(ScopeSet(["User.Read"])))
+        #expect(mail.contains("mail.send"))
+        #expect(mail.subtracting(ScopeSet(["MAIL.read"])).scopes == ["Mail.Send"])
+        #expect(mail.union(ScopeSet(["mail.READ", "User.Read"])).scopes == ["Mail.Read", "Mail.Send", "User.Read"])
+        #expect(ScopeSet.reserved.contains("Offline_Access"))
+    }
+}

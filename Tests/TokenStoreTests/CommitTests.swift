@@ -1,0 +1,122 @@
+internal import Dispatch
+internal import Testing
+internal import TokenModel
+
+@testable internal import TokenStore
+
+@Suite struct CommitTests {
+    @Test func writesReadsReplacesAndDeletes() async throws {
+        let folder = try StoreFolder()
+        let store = try TokenStore.open(directory: folder.path)
+        try await store.commit([
+            .put(.sample(1)), .put(.sample(2, group: "other")), .put(.sample(3, group: "other")),
+            .put(StoredRecord(key: RecordKey(group: "a\0b", kind: .account, key: "é\0 key"), body: [])),
+        ])
+        try await store.commit([.put(.sample(1, fill: 0x42)), .deleteGroup("other"), .delete(.sample(9))])
+        #expect(
+            try store.load() == [
+                StoredRecord(key: RecordKey(group: "a\0b", kind: .account, key: "é\0 key"), body: []),
+                .sample(1, fill: 0x42),
+            ])
+        await store.close()
+    }
+
+    @available(macOS 26, *)
+    @Test func keepsTheOrderOfCallsThatShareATransaction() async throws {
+        let folder = try StoreFolder()
+        let store = try TokenStore.open(directory: folder.path)
+        let sender = Sender(store: store)
+        async let first: Void = sender.commitPutsAndDeletes(1...50)
+        async let second: Void = sender.commitPutsAndDeletes(51...100)
+        _ = try await (first, second)
+        #expect(try store.load().isEmpty)
+        await store.close()
+    }
+
+    @available(macOS 26, *)
+    @Test func writesTheCommitsThatWaitInOneTransaction() async throws {
+        let folder = try StoreFolder()
+        let store = try TokenStore.open(directory: folder.path)
+        let before = try folder.transactionsInTheLog()
+        store.queue.suspend()
+        try await withThrowingTaskGroup { group in
+            for number in 1...100 {
+                group.addImmediateTask { try await store.commit([.put(.sample(number))]) }
+            }
+            store.queue.resume()
+            try await group.waitForAll()
+        }
+        #expect(try folder.transactionsInTheLog() == before + 1)
+        #expect(try store.load().count == 100)
+        await store.close()
+    }
+
+    @Test func makesAllOfACallOrNone() async throws {
+        let folder = try StoreFolder()
+        let store = try TokenStore.open(directory: folder.path)
+        try await store.commit([.put(.sample(1))])
+        try store.limitPages(to: 20)
+        await #expect(throws: TokenError.self) {
+            try await store.commit([.delete(.sample(1)), .put(.sample(2)), .put(.sample(3, size: 200_000))])
+        }
+        #expect(try store.load() == [.sample(1)])
+        await store.close()
+    }
+
+    @Test func doesNotFailTheCommitsThatWaitedBesideAFailingOne() async throws {
+        let folder = try StoreFolder()
+        let store = try TokenStore.open(directory: folder.path)
+        try store.limitPages(to: 40)
+        let kept = await withTaskGroup(of: Bool.self) { group in
+            for number in 1...20 {
+                group.addTask {
+                    let size = number == 10 ? 400_000 : 100
+                    return (try? await store.commit([.put(.sample(number, size: size))])) != nil
+                }
+            }
+            return await group.reduce(into: 0) { kept, made in kept += made ? 1 : 0 }
+        }
+        #expect(kept == 19)
+        #expect(try store.load().count == 19)
+        await store.close()
+    }
+
+    @Test func refusesCommitsAfterItWasClosed() async throws {
+        let folder = try StoreFolder()
+        let store = try TokenStore.open(directory: folder.path)
+        await store.close()
+        await store.close()
+        let error = await #expect(throws: TokenError.self) { try await store.commit([.put(.sample(1))]) }
+        #expect(error?.code == .storeUnavailable)
+        #expect(throws: TokenError.self) { try store.load() }
+    }
+
+    @Test func loadsTenThousandRecords() async throws {
+        let folder = try StoreFolder()
+        let store = try TokenStore.open(directory: folder.path)
+        try await store.commit((0..<10_000).map { .put(.sample($0, size: 1_000)) })
+        let loaded = try store.load()
+        #expect(loaded.count == 10_000)
+        #expect(Set(loaded.map(\.key)).count == 10_000)
+        await store.close()
+    }
+}
+
+/// Calls `commit` in a known order, as the agent's one actor does.
+@available(macOS 26, *)
+private actor Sender {
+    let store: TokenStore
+
+    init(store: TokenStore) { self.store = store }
+
+    func commitPutsAndDeletes(_ numbers: ClosedRange<Int>) async throws {
+        try await withThrowingTaskGroup { group in
+            for number in numbers {
+                // Enqueued at once, in this order: a child task of an actor's method starts where it was made.
+                group.addImmediateTask { try await self.store.commit([.put(.sample(number))]) }
+                group.addImmediateTask { try await self.store.commit([.delete(.sample(number))]) }
+            }
+            try await group.waitForAll()
+        }
+    }
+}

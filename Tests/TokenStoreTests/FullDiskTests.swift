@@ -1,0 +1,62 @@
+internal import Foundation
+internal import Testing
+internal import TokenModel
+
+@testable internal import TokenStore
+
+@Suite struct FullDiskTests {
+    @Test func saysThatTheDiskIsFullAndGoesOnWhenItIsNot() async throws {
+        let folder = try StoreFolder()
+        let store = try TokenStore.open(directory: folder.path)
+        try await store.commit([.put(.sample(1))])
+        try store.limitPages(to: 20)
+        let error = await #expect(throws: TokenError.self) {
+            try await store.commit([.put(.sample(2, size: 200_000))])
+        }
+        #expect(error?.code == .storeUnavailable)
+        #expect(error?.message.contains("is full; free some space") == true)
+
+        try await store.commit([.put(.sample(3))])
+        try store.limitPages(to: 100_000)
+        try await store.commit([.put(.sample(2, size: 200_000))])
+        await store.close()
+        let again = try TokenStore.open(directory: folder.path)
+        #expect(try again.load().map(\.key) == [.sample(1), .sample(2), .sample(3)])
+        await again.close()
+    }
+
+    @Test func goesOnAfterAWriteThatTheKernelRefused() async throws {
+        let folder = try StoreFolder()
+        // In a process of its own: the limit belongs to the process.
+        await #expect(processExitsWith: .success) { [path = folder.path as String] in
+            signal(SIGXFSZ, SIG_IGN)
+            let store = try TokenStore.open(directory: path)
+            try await store.commit([.put(.sample(1))])
+            limitFileSize(to: 64 * 1024)
+            let error = await #expect(throws: TokenError.self) {
+                try await store.commit([.put(.sample(2, size: 200_000))])
+            }
+            #expect(error?.code == .storeUnavailable)
+            limitFileSize(to: nil)
+            try await store.commit([.put(.sample(3))])
+            #expect(try store.load().map(\.key) == [.sample(1), .sample(3)])
+            await store.close()
+        }
+        let again = try TokenStore.open(directory: folder.path)
+        #expect(try again.load().map(\.key) == [.sample(1), .sample(3)])
+        await again.close()
+    }
+}
+
+/// Bounds the files that this process may write; nil takes the bound away.
+private func limitFileSize(to bytes: Int?) {
+    #if canImport(Glibc)
+        let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+    #else
+        let resource = RLIMIT_FSIZE
+    #endif
+    var limit = rlimit()
+    getrlimit(resource, &limit)
+    limit.rlim_cur = bytes.map { rlim_t($0) } ?? limit.rlim_max
+    setrlimit(resource, &limit)
+}

@@ -1,0 +1,103 @@
+internal import Foundation
+internal import Testing
+internal import TokenModel
+internal import TokenStore
+
+@Suite struct OpeningTests {
+    @Test(arguments: [0o000, 0o022, 0o077])
+    func makesPrivateFilesUnderAnyUmask(mask: UInt32) async throws {
+        let folder = try StoreFolder()
+        // In a process of its own: the umask belongs to the process.
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = folder.path as String, mask = mask as UInt32] in
+            umask(mode_t(mask))
+            let store = try TokenStore.open(directory: path)
+            try await store.commit([.put(.sample(1))])
+            // Without closing, so that the log beside the database stays.
+            kill(getpid(), SIGKILL)
+        }
+        #expect(folder.mode() == 0o700)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(names.contains("cache.sqlite") && names.contains("cache.sqlite-wal"))
+        for name in names { #expect(folder.mode(of: name) == 0o600, "\(name)") }
+    }
+
+    @Test func putsAFileModeRightThatABackupLost() async throws {
+        let folder = try StoreFolder()
+        let store = try TokenStore.open(directory: folder.path)
+        await store.close()
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: folder.file)
+        let again = try TokenStore.open(directory: folder.path)
+        #expect(folder.mode(of: "cache.sqlite") == 0o600)
+        await again.close()
+    }
+
+    @Test(arguments: [0o750, 0o705, 0o711, 0o777])
+    func refusesADirectoryOpenToOthersAndSaysWhatToRun(mode: Int) throws {
+        let folder = try StoreFolder()
+        try folder.makeDirectory(mode: mode)
+        let error = refusal(folder.path)
+        #expect(error?.code == .storeUnavailable)
+        #expect(error?.message.contains("chmod 700 '\(folder.path)'") == true)
+        #expect(folder.mode(of: "cache.sqlite") == nil)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can give a directory away"))
+    func refusesADirectoryOrALinkThatSomebodyElseOwns() throws {
+        let folder = try StoreFolder()
+        try folder.makeDirectory()
+        let link = folder.root + "/link"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder.path)
+        #expect(lchown(link, 65534, 65534) == 0)
+        #expect(refusal(link)?.code == .storeUnavailable)
+        #expect(lchown(link, 0, 0) == 0)
+        #expect(chown(folder.path, 65534, 65534) == 0)
+        #expect(refusal(link)?.code == .storeUnavailable)
+        #expect(refusal(folder.path)?.message.contains("belongs to user 65534") == true)
+    }
+
+    @Test func refusesALinkInTheDatabasesPlace() throws {
+        let folder = try StoreFolder()
+        try folder.makeDirectory()
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.file, withDestinationPath: folder.root + "/elsewhere")
+        #expect(refusal(folder.path)?.code == .storeUnavailable)
+        #expect(!FileManager.default.fileExists(atPath: folder.root + "/elsewhere"))
+    }
+
+    @Test func refusesAFileInTheDirectorysPlace() throws {
+        let folder = try StoreFolder()
+        try folder.makeDirectory()
+        #expect(FileManager.default.createFile(atPath: folder.path + "/file", contents: nil))
+        #expect(refusal(folder.path + "/file")?.code == .storeUnavailable)
+        #expect(refusal(folder.path + "/file/below")?.code == .storeUnavailable)
+        #expect(refusal("")?.code == .storeUnavailable)
+    }
+
+    @Test func refusesASecondOwnerInThisProcess() async throws {
+        let folder = try StoreFolder()
+        let store = try TokenStore.open(directory: folder.path)
+        try await store.commit([.put(.sample(1))])
+        let error = refusal(folder.path)
+        #expect(error?.code == .storeUnavailable)
+        #expect(error?.message.contains("in use by another process") == true)
+        try await store.commit([.put(.sample(2))])
+        await store.close()
+    }
+
+    @Test func refusesASecondOwnerInAnotherProcessAlsoAfterTheFirstAttempt() async throws {
+        let folder = try StoreFolder()
+        let store = try TokenStore.open(directory: folder.path)
+        #expect(refusal(folder.path) != nil)
+        await #expect(processExitsWith: .success) { [path = folder.path as String] in
+            let error = #expect(throws: TokenError.self) { try TokenStore.open(directory: path) }
+            #expect(error?.code == .storeUnavailable)
+        }
+        await store.close()
+        let next = try TokenStore.open(directory: folder.path)
+        await next.close()
+    }
+
+    private func refusal(_ directory: String) -> TokenError? {
+        #expect(throws: TokenError.self) { try TokenStore.open(directory: directory) }
+    }
+}

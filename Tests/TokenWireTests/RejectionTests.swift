@@ -1,0 +1,125 @@
+internal import Testing
+internal import TokenModel
+internal import TokenWire
+
+/// Requests that cannot be served, and the code of the failure that answers them.
+@Suite struct RejectionTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var bytes: [UInt8]
+        var code = TokenError.Code.malformedMessage
+    }
+
+    private static let app = WireBytes.field(1, "app")
+
+    /// A silent request's bytes, with these token parameters.
+    private static func silent(_ parameters: [UInt8], _ more: [UInt8] = []) -> [UInt8] {
+        WireBytes.field(1, 77) + WireBytes.field(11, WireBytes.field(1, parameters) + more)
+    }
+
+    static let rows: [Row] = [
+        Row(
+            testDescription: "a request of a later version", bytes: WireBytes.field(1, 77) + WireBytes.field(99, ""),
+            code: .unsupportedProtocolVersion),
+        Row(testDescription: "no request", bytes: WireBytes.field(1, 77), code: .unsupportedProtocolVersion),
+        Row(testDescription: "no parameters", bytes: WireBytes.field(1, 77) + WireBytes.field(11, "")),
+        Row(testDescription: "no client ID", bytes: silent([])),
+        Row(testDescription: "a blank client ID", bytes: silent(WireBytes.field(1, "  "))),
+        Row(testDescription: "a NUL byte", bytes: silent(WireBytes.field(1, "good\0evil"))),
+        Row(testDescription: "invalid UTF-8", bytes: silent(WireBytes.field(1, [0x61, 0xff, 0xfe]))),
+        Row(testDescription: "an overlong encoding", bytes: silent(WireBytes.field(1, [0xc0, 0xaf]))),
+        Row(testDescription: "a surrogate", bytes: silent(WireBytes.field(1, [0xed, 0xa0, 0x80]))),
+        Row(
+            testDescription: "a text of 4097 bytes",
+            bytes: silent(WireBytes.field(1, String(repeating: "a", count: 4097)))),
+        Row(
+            testDescription: "claims of 32769 bytes",
+            bytes: silent(app + WireBytes.field(7, String(repeating: "a", count: 32_769)))),
+        Row(
+            testDescription: "257 scopes", bytes: silent(app + WireBytes.repeated(257, WireBytes.field(5, "s")))),
+        Row(
+            testDescription: "257 extra parameters",
+            bytes: silent(app + WireBytes.repeated(257, WireBytes.field(9, WireBytes.field(1, "p"))))),
+        Row(testDescription: "a blank sharing group", bytes: silent(app + WireBytes.field(2, " "))),
+        Row(testDescription: "an authority without a URL", bytes: silent(app + WireBytes.field(3, ""))),
+        Row(
+            testDescription: "an authority over http",
+            bytes: silent(app + WireBytes.field(3, WireBytes.field(1, "http://login.example.com/common"))),
+            code: .invalidDeveloperParameter),
+        Row(testDescription: "a negative buffer", bytes: silent(app, WireBytes.field(4, UInt64.max))),
+        Row(testDescription: "an endless buffer", bytes: silent(app, WireBytes.field(4, UInt64(Int64.max)))),
+        Row(testDescription: "no session", bytes: WireBytes.field(1, 77) + WireBytes.field(13, "")),
+        Row(
+            testDescription: "an unknown extent of removal",
+            bytes: WireBytes.field(1, 77) + WireBytes.field(18, app + WireBytes.field(4, 0xffff_ffff))),
+    ]
+
+    @Test(arguments: rows)
+    func answersTheRequestItCannotServe(row: Row) throws {
+        let request = Request(decoding: row.bytes)
+        #expect(request.id == 77)
+        guard case .rejected(let error) = request.body else {
+            Issue.record("\(request)")
+            return
+        }
+        #expect(error.code == row.code, "\(error)")
+    }
+
+    @Test(arguments: [
+        [0xff], [0x08], [0x5a, 0x10, 0x01], [0x07], Array(repeating: 0x80, count: 32),
+        // A message where a number should be is a field of another type.
+        WireBytes.field(11, 5),
+    ])
+    func answersWithoutANumberWhatIsNotARequestAtAll(bytes: [UInt8]) {
+        let request = Request(decoding: bytes)
+        #expect(request.id == 0)
+        guard case .rejected(let error) = request.body else {
+            Issue.record("\(request)")
+            return
+        }
+        #expect(error.code == .malformedMessage)
+        #expect(throws: TokenError.self) { try Reply(decoding: bytes) }
+    }
+
+    /// Two bytes a message on the wire, some hundred in memory: the arena has to refuse before they are there.
+    @Test func refusesAFrameOfTensOfThousandsOfEmptyMessages() throws {
+        let tiny = WireBytes.repeated(WireLimits.requestFrame / 2 - 16, WireBytes.field(9, ""))
+        let request = Request(decoding: WireBytes.field(11, WireBytes.field(1, tiny)))
+        guard case .rejected(let error) = request.body else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(error.code == .malformedMessage)
+
+        let accounts = WireBytes.repeated(WireLimits.replyFrame / 2 - 16, WireBytes.field(1, ""))
+        let thrown = #expect(throws: TokenError.self) { try Reply(decoding: WireBytes.field(17, accounts)) }
+        #expect(thrown?.code == .malformedMessage)
+    }
+
+    @Test func endsTheRequestOfAReplyThatMakesNoSense() throws {
+        let rows: [([UInt8], TokenError.Code)] = [
+            (WireBytes.field(99, ""), .unsupportedProtocolVersion),
+            ([], .unsupportedProtocolVersion),
+            (WireBytes.field(11, ""), .malformedMessage),
+            (WireBytes.field(11, WireBytes.field(1, "token")), .malformedMessage),
+            (WireBytes.field(12, WireBytes.field(2, "https://example.com")), .malformedMessage),
+            (WireBytes.field(10, WireBytes.repeated(257, WireBytes.field(3, 1))), .malformedMessage),
+            (WireBytes.field(2, WireBytes.repeated(257, WireBytes.field(6, 1))), .malformedMessage),
+        ]
+        for (body, code) in rows {
+            let reply = try Reply(decoding: WireBytes.field(1, 77) + body)
+            #expect(reply.id == 77)
+            guard case .failure(let error) = reply.body else {
+                Issue.record("\(reply)")
+                continue
+            }
+            #expect(error.code == code)
+        }
+    }
+
+    @Test func doesNotRepeatASecretInTheReasonForARefusal() throws {
+        let secret = [UInt8]("eyJ-secret".utf8) + [0] + [UInt8]("more".utf8)
+        let reply = try Reply(decoding: WireBytes.field(11, WireBytes.field(1, secret) + WireBytes.field(7, "")))
+        #expect(!"\(reply)".contains("secret"))
+    }
+}

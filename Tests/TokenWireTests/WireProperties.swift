@@ -1,0 +1,61 @@
+internal import TokenModel
+internal import TokenWire
+
+/// What holds for all bytes, whoever sent them. Shared with the fuzzer in Tests/Fuzz, so it imports no tests.
+///
+/// Each returns what is broken; nil when all is well.
+enum WireProperties {
+    /// A request that was understood means the same when it is passed on.
+    static func brokenRequest(_ bytes: [UInt8]) -> String? {
+        let request = Request(decoding: bytes)
+        if case .rejected = request.body { return nil }
+        // Defaults that were filled in may make a request from close to the limit too long.
+        guard let frame = try? request.frame() else { return nil }
+        let again = Request(decoding: frame.dropFirst(FrameDecoder.headerLength))
+        return again == request ? nil : "\(request) became \(again)"
+    }
+
+    /// A reply that was understood means the same when it is passed on.
+    static func brokenReply(_ bytes: [UInt8]) -> String? {
+        guard let reply = try? Reply(decoding: bytes) else { return nil }
+        let frame = reply.frame()
+        guard frame.count <= FrameDecoder.headerLength + WireLimits.replyFrame else { return "a reply over the limit" }
+        guard let again = try? Reply(decoding: frame.dropFirst(FrameDecoder.headerLength)) else {
+            return "\(reply) cannot be decoded again"
+        }
+        return again == reply || isTooLarge(again) ? nil : "\(reply) became \(again)"
+    }
+
+    /// However the stream is cut, the same frames come out, and the same end; the first byte says how to cut it.
+    static func brokenFrames(_ bytes: [UInt8]) -> String? {
+        guard let chunk = bytes.first, chunk > 0 else { return nil }
+        let stream = bytes.dropFirst()
+        let whole = frames(in: stream, chunk: max(stream.count, 1))
+        let cut = frames(in: stream, chunk: Int(chunk))
+        return whole == cut ? nil : "\(whole) became \(cut) in pieces of \(chunk)"
+    }
+
+    private struct Outcome: Equatable {
+        var frames: [[UInt8]] = []
+        var error: TokenError.Code?
+    }
+
+    private static func frames(in stream: ArraySlice<UInt8>, chunk: Int) -> Outcome {
+        var decoder = FrameDecoder(limit: 1024)
+        var outcome = Outcome()
+        for start in stride(from: stream.startIndex, to: stream.endIndex, by: chunk) {
+            stream[start..<min(start + chunk, stream.endIndex)].withUnsafeBytes { decoder.append($0) }
+            do throws(TokenError) {
+                while let frame = try decoder.next() { outcome.frames.append(Array(frame)) }
+            } catch {
+                outcome.error = error.code
+                return outcome
+            }
+        }
+        return outcome
+    }
+
+    private static func isTooLarge(_ reply: Reply) -> Bool {
+        if case .failure(let error) = reply.body { error.code == .frameTooLarge } else { false }
+    }
+}

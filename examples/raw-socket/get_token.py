@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Get a token from sso-agent with nothing but a socket.
+
+Written from Protos/PROTOCOL.md and Protos/agent.proto alone: no client library and no protobuf library. Prints the
+access token, or the failure on standard error with exit status 1 (2 when somebody has to sign in first).
+"""
+
+import argparse
+import os
+import socket
+import struct
+import sys
+
+ACQUIRE_TOKEN_SILENT = 11  # Request.acquire_token_silent, and its reply
+FAILURE = 2  # Reply.failure
+INTERACTION_REQUIRED = -51115
+
+
+def varint(number):
+    """A base-128 varint."""
+    encoded = bytearray()
+    while True:
+        number, low = number >> 7, number & 0x7F
+        encoded.append(low | (0x80 if number else 0))
+        if not number:
+            return bytes(encoded)
+
+
+def field(number, value):
+    """A length-delimited field (bytes, text or a message), or a number."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    value = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def read_varint(data, at):
+    number = shift = 0
+    while True:
+        byte = data[at]
+        number |= (byte & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 0x80:
+            return number, at
+
+
+def fields(message):
+    """The fields of a message, by number; of a repeated one, the last."""
+    found, at = {}, 0
+    while at < len(message):
+        tag, at = read_varint(message, at)
+        if tag & 7 == 0:
+            found[tag >> 3], at = read_varint(message, at)
+        elif tag & 7 == 2:
+            length, at = read_varint(message, at)
+            found[tag >> 3], at = message[at : at + length], at + length
+        else:
+            raise ValueError(f"wire type {tag & 7} does not occur in this protocol")
+    return found
+
+
+def socket_path():
+    if path := os.environ.get("SSO_AGENT_SOCK"):
+        return path
+    if runtime := os.environ.get("XDG_RUNTIME_DIR"):
+        return f"{runtime}/sso-agent/agent.sock"
+    return f"{os.environ.get('TMPDIR') or '/tmp'}/sso-agent-{os.geteuid()}/agent.sock"
+
+
+def receive(connection, count):
+    data = b""
+    while len(data) < count:
+        piece = connection.recv(count - len(data))
+        if not piece:
+            raise ConnectionError("the agent closed the connection")
+        data += piece
+    return data
+
+
+def ask(request):
+    """Send one Request and return the fields of its Reply."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.connect(socket_path())
+        connection.sendall(struct.pack(">I", len(request)) + request)
+        (length,) = struct.unpack(">I", receive(connection, 4))
+        return fields(receive(connection, length))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--client-id", required=True)
+    parser.add_argument("--username", required=True)
+    parser.add_argument("--scope", action="append", required=True)
+    parser.add_argument("--authority", default="https://login.microsoftonline.com/common")
+    options = parser.parse_args()
+
+    parameters = field(1, options.client_id) + field(3, field(1, options.authority))
+    parameters += b"".join(field(5, scope) for scope in options.scope)
+    acquire = field(1, parameters) + field(2, field(2, options.username))
+    try:
+        reply = ask(field(1, 1) + field(ACQUIRE_TOKEN_SILENT, acquire))
+    except OSError as error:
+        sys.exit(f"no agent at {socket_path()}: {error}")
+
+    if FAILURE in reply:
+        failure = fields(reply[FAILURE])
+        code = failure[1] >> 1 ^ -(failure[1] & 1)  # sint32 is zigzag-encoded
+        print(f"{code}: {failure[2].decode()}", file=sys.stderr)
+        sys.exit(2 if code == INTERACTION_REQUIRED else 1)
+    print(fields(reply[ACQUIRE_TOKEN_SILENT])[1].decode())
+
+
+if __name__ == "__main__":
+    main()
