@@ -10,7 +10,7 @@ internal import TokenModel
 open class MSALPublicClientApplication: NSObject {
     /// The configuration as it was given. It was copied: changing it has no effect on this application.
     public let configuration: MSALPublicClientApplicationConfig
-    private(set) var session: AppSession
+    var session: AppSession
 
     /// An application with this configuration, which is copied.
     ///

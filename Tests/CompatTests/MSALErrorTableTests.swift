@@ -1,8 +1,8 @@
-import Foundation
-import Testing
-import TokenModel
+internal import Foundation
+internal import Testing
+internal import TokenModel
 
-@testable import MSALCompat
+@testable internal import MSALCompat
 
 /// The table from the agent's codes to MSAL's, row by row.
 @Suite struct MSALErrorTableTests {

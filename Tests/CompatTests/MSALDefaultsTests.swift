@@ -1,8 +1,8 @@
-import Foundation
-import Testing
-import TokenModel
+internal import Foundation
+internal import Testing
+internal import TokenModel
 
-@testable import MSALCompat
+@testable internal import MSALCompat
 
 /// What a property is when the app says nothing.
 @Suite struct MSALDefaultsTests {

@@ -1,8 +1,8 @@
-import Foundation
-import Testing
-import TokenModel
+internal import Foundation
+internal import Testing
+internal import TokenModel
 
-@testable import MSALCompat
+@testable internal import MSALCompat
 
 /// What an account is, and when two are the same.
 @Suite struct MSALAccountTests {

@@ -1,5 +1,5 @@
-import MSALCompat
-import Testing
+internal import MSALCompat
+internal import Testing
 
 // App code in the style of Microsoft's samples: a view controller with closures, and a store with async methods.
 // It is compiled as an app compiles it, without `@testable`, and with Foundation's names through the module alone.

@@ -1,10 +1,10 @@
-import AgentClient
-import Dispatch
-import Foundation
-import Testing
-import TokenModel
+internal import AgentClient
+internal import Dispatch
+internal import Foundation
+internal import Testing
+internal import TokenModel
 
-@testable import MSALCompat
+@testable internal import MSALCompat
 
 /// How calls end, with an agent that is not there.
 @Suite struct MSALApplicationTests {

@@ -1,8 +1,8 @@
-import Foundation
-import Testing
-import TokenModel
+internal import Foundation
+internal import Testing
+internal import TokenModel
 
-@testable import MSALCompat
+@testable internal import MSALCompat
 
 /// What an app finds in `userInfo`, under which key and as which type.
 @Suite struct MSALErrorUserInfoTests {

@@ -1,9 +1,9 @@
-import AgentClient
-import Foundation
-import Testing
-import TokenModel
+internal import AgentClient
+internal import Foundation
+internal import Testing
+internal import TokenModel
 
-@testable import MSALCompat
+@testable internal import MSALCompat
 
 /// From an app's parameters to the agent's request, and what is refused before the agent is asked.
 @Suite struct MSALRequestTests {

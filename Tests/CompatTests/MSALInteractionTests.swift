@@ -1,7 +1,7 @@
-import Testing
-import TokenModel
+internal import Testing
+internal import TokenModel
 
-@testable import MSALCompat
+@testable internal import MSALCompat
 
 /// A process has one interactive request at a time, and can give it up.
 @Suite struct MSALInteractionTests {

@@ -1,7 +1,7 @@
-import Foundation
-import Testing
+internal import Foundation
+internal import Testing
 
-@testable import MSALCompat
+@testable internal import MSALCompat
 
 /// The claims parameter as apps build it, write it and read it.
 @Suite struct MSALClaimsRequestTests {

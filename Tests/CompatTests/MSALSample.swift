@@ -1,7 +1,7 @@
-import Foundation
-import TokenModel
+internal import Foundation
+internal import TokenModel
 
-@testable import MSALCompat
+@testable internal import MSALCompat
 
 /// Values for the tests of this folder.
 enum Sample {

@@ -1,7 +1,7 @@
-import Foundation
-import Testing
+internal import Foundation
+internal import Testing
 
-@testable import MSALCompat
+@testable internal import MSALCompat
 
 /// Which authorities can be made, of which class, and in which normal form.
 @Suite struct MSALAuthorityTests {
