@@ -5,9 +5,11 @@ internal import TokenModel
 /// What an application does once its parameters have become requests. A value, so that it can go to any thread.
 struct AppSession: Sendable {
     let settings: AppSettings
-    let client: AgentClient
-    let presenter: SignInPresenter
+    var client: AgentClient
+    var presenter: SignInPresenter
     let externalAccounts: ExternalAccounts
+    /// The process's own, but for tests, which run side by side.
+    var interaction = CurrentInteraction.shared
 
     func acquireTokenSilent(_ request: AcquireTokenSilent) async throws(NSError) -> MSALResult {
         let limit = MSALGlobalConfig.httpConfig.timeoutIntervalForRequest
@@ -21,7 +23,7 @@ struct AppSession: Sendable {
 
     func acquireToken(_ request: BeginInteractive) async throws(NSError) -> MSALResult {
         try await finish("acquireToken", request.parameters.correlationID) { () async throws(TokenError) in
-            try await CurrentInteraction.shared.run { () async throws(TokenError) in
+            try await interaction.run { () async throws(TokenError) in
                 try await client.signIn(request, presenter: presenter)
             }
         }

@@ -10,7 +10,7 @@ internal import TokenModel
 open class MSALPublicClientApplication: NSObject {
     /// The configuration as it was given. It was copied: changing it has no effect on this application.
     public let configuration: MSALPublicClientApplicationConfig
-    let session: AppSession
+    var session: AppSession
 
     /// An application with this configuration, which is copied.
     ///
@@ -31,14 +31,16 @@ open class MSALPublicClientApplication: NSObject {
     }
 
     /// An application that talks to the agent of `client` and shows the way to sign in with `presenter`.
-    package init(
+    ///
+    /// A convenience initialiser, because an app's subclass inherits `init(clientId:)` only when it sees every
+    /// designated one.
+    package convenience init(
         configuration config: MSALPublicClientApplicationConfig, client: AgentClient,
         presenter: SignInPresenter = SignInPresenter()
     ) throws {
-        configuration = config
-        session = AppSession(
-            settings: try AppSettings(config), client: client, presenter: presenter,
-            externalAccounts: ExternalAccounts(config.cacheConfig.externalAccountProviders))
+        try self.init(configuration: config)
+        session.client = client
+        session.presenter = presenter
     }
 
     // MARK: Accounts
@@ -112,6 +114,7 @@ open class MSALPublicClientApplication: NSObject {
     /// - Throws: `MSALError.interactionRequired` (-50002) when only `acquireToken(with:)` can help, also when the
     ///   parameters have no account; `MSALError.serverDeclinedScopes` (-50003); `NSURLErrorDomain` when the network
     ///   cannot be reached; `MSALError.internal` (-50000) for the rest, with `MSALInternalErrorCodeKey`.
+    @discardableResult
     open func acquireTokenSilent(with parameters: MSALSilentTokenParameters) async throws -> MSALResult {
         try await session.acquireTokenSilent(try session.settings.silentRequest(parameters))
     }
@@ -134,6 +137,7 @@ open class MSALPublicClientApplication: NSObject {
     /// - Throws: `MSALError.userCanceled` (-50005) when it was given up; `MSALError.internal` (-50000) with internal
     ///   code -42101 when another account signed in, -42402 when a sign-in of this process is under way; else as
     ///   `acquireTokenSilent(with:)`.
+    @discardableResult
     open func acquireToken(with parameters: MSALInteractiveTokenParameters) async throws -> MSALResult {
         try await session.acquireToken(try session.settings.interactiveRequest(parameters))
     }
@@ -147,6 +151,7 @@ open class MSALPublicClientApplication: NSObject {
 
     /// On Apple's platforms, takes the URL an app was opened with. Here the agent's own listener takes the redirect,
     /// so that no URL is ever one this library waits for: always false.
+    @discardableResult
     open class func handleMSALResponse(_ response: URL, sourceApplication: String?) -> Bool { false }
 
     // MARK: Signing out

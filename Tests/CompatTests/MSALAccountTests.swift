@@ -1,0 +1,73 @@
+internal import Foundation
+internal import Testing
+internal import TokenModel
+
+@testable internal import MSALCompat
+
+/// What an account is, and when two are the same.
+@Suite struct MSALAccountTests {
+    @Test func theIdentifierIsTheHomeAccountID() {
+        let account = MSALAccount(Sample.account(home: "UID.UTID"))
+        #expect(account.identifier == "uid.utid")
+        #expect(account.homeAccountId?.identifier == "uid.utid")
+        #expect(account.homeAccountId?.objectId == "uid")
+        #expect(account.homeAccountId?.tenantId == "utid")
+        #expect(account.username == "Anna@Contoso.com")
+        #expect(!account.isSSOAccount)
+    }
+
+    @Test func anIdentifierOfOnePartHasNoParts() {
+        let id = MSALAccount(Sample.account(home: "subject")).homeAccountId
+        #expect(id?.identifier == "subject")
+        #expect(id?.objectId == nil && id?.tenantId == nil)
+    }
+
+    @Test(arguments: [
+        (Sample.account(), Sample.account(environment: "login.microsoftonline.us"), true),
+        (Sample.account(), Sample.account(username: "other@contoso.com"), true),
+        (Sample.account(), Sample.account(home: "u.t"), false),
+        (Sample.account(), Sample.account(home: nil, username: "ANNA@contoso.com"), true),
+        (Sample.account(home: nil), Sample.account(home: nil, username: "anna@CONTOSO.com"), true),
+        (Sample.account(home: nil), Sample.account(home: nil, username: "bob@contoso.com"), false),
+        (Sample.account(home: nil, username: nil), Sample.account(home: nil, username: nil), false),
+    ]) func isTheSameByIdentifierElseByName(left: Account, right: Account, same: Bool) {
+        #expect((MSALAccount(left) == MSALAccount(right)) == same)
+        #expect(MSALAccount(left).hash == MSALAccount(right).hash)
+    }
+
+    @Test func claimsAreThePayloadAlone() throws {
+        let token = Sample.jwt(["oid": "o", "name": "Anna"])
+        let account = MSALAccount(Sample.account(homeIDToken: token))
+        let claims = try #require(account.accountClaims)
+        #expect(Set(claims.keys) == ["oid", "name"])
+        #expect(MSALAccount(Sample.account()).accountClaims == nil)
+    }
+
+    @Test func tenantProfilesHaveTheirOwnClaims() throws {
+        var account = Sample.account()
+        account.tenantProfiles = [
+            Sample.profile(idToken: Sample.jwt(["tid": "home"])), Sample.profile("guest", isHome: false),
+        ]
+        let profiles = try #require(MSALAccount(account).tenantProfiles)
+        #expect(profiles.map(\.tenantId) == [Sample.tenant, "guest"])
+        #expect(profiles.map(\.isHomeTenantProfile) == [true, false])
+        #expect(profiles.first?.claims?["tid"] as? String == "home")
+        #expect(profiles.last?.claims == nil)
+    }
+
+    @Test func aCopyEqualsIt() {
+        let account = MSALAccount(Sample.account())
+        #expect(account.copy() as? MSALAccount == account)
+    }
+
+    @Test func mergingAddsTenantsAndTheHomeTenantsName() {
+        var guest = Sample.account(username: "anna_contoso#EXT#@fabrikam.com")
+        guest.tenantProfiles = [Sample.profile("fabrikam", isHome: false)]
+        var home = Sample.account(homeIDToken: Sample.jwt(["name": "Anna"]))
+        home.tenantProfiles = [Sample.profile(), Sample.profile("fabrikam", isHome: false)]
+        let merged = MSALAccount(MSALAccount(guest), merging: MSALAccount(home))
+        #expect(merged.tenantProfiles?.map(\.tenantId) == ["fabrikam", Sample.tenant])
+        #expect(merged.username == "Anna@Contoso.com")
+        #expect(merged.accountClaims?["name"] as? String == "Anna")
+    }
+}

@@ -1,0 +1,126 @@
+internal import AgentClient
+internal import Dispatch
+internal import Foundation
+internal import Testing
+internal import TokenModel
+
+@testable internal import MSALCompat
+
+/// How calls end, with an agent that is not there.
+@Suite struct MSALApplicationTests {
+    static func application() throws -> MSALPublicClientApplication {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID())/agent.sock").path
+        return try MSALPublicClientApplication(
+            configuration: MSALPublicClientApplicationConfig(clientId: "client-1"),
+            client: AgentClient(socketPath: path))
+    }
+
+    static func silent() -> MSALSilentTokenParameters {
+        MSALSilentTokenParameters(scopes: ["User.Read"], account: MSALAccount(Sample.account()))
+    }
+
+    @Test func theAgentsAbsenceLiesBeneath() async throws {
+        let application = try Self.application()
+        let parameters = Self.silent()
+        parameters.correlationId = UUID()
+        do {
+            try await application.acquireTokenSilent(with: parameters)
+            Issue.record("there is no agent")
+        } catch {
+            let error = error as NSError
+            #expect(error.domain == MSALErrorDomain)
+            #expect(error.code == MSALError.internal.rawValue)
+            #expect(error.internalCode == -42008)
+            #expect((error.userInfo[NSUnderlyingErrorKey] as? TokenError)?.code == .agentUnavailable)
+            #expect(error.userInfo[MSALCorrelationIDKey] as? String == parameters.correlationId?.uuidString)
+        }
+        #expect(Sample.failure { _ = try application.allAccounts() }?.internalCode == -42008)
+        #expect(Sample.failure { try application.remove(MSALAccount(Sample.account())) }?.internalCode == -42008)
+    }
+
+    @Test func blanksFindNobody() throws {
+        let application = try Self.application()
+        #expect(Sample.failure { _ = try application.account(forUsername: " ") }?.domain == "MSIDErrorDomain")
+        #expect(Sample.failure { _ = try application.account(forUsername: "") }?.code == -51111)
+        let miss = Sample.failure { _ = try application.account(forIdentifier: " ") }
+        #expect(miss?.domain == "Foundation._GenericObjCError")
+        #expect(miss?.code == 0)
+        #expect(try application.accounts(for: MSALAccountEnumerationParameters(identifier: "")).isEmpty)
+    }
+
+    @Test func theBlockIsCalledOnTheQueueAskedFor() async throws {
+        let application = try Self.application()
+        let key = DispatchSpecificKey<String>()
+        let queue = DispatchQueue(label: "asked for")
+        queue.setSpecific(key: key, value: "asked for")
+        let parameters = Self.silent()
+        parameters.completionBlockQueue = queue
+        let (result, error, label) = await withCheckedContinuation { continuation in
+            application.acquireTokenSilent(with: parameters) { result, error in
+                continuation.resume(returning: (result, error, DispatchQueue.getSpecific(key: key)))
+            }
+        }
+        #expect(result == nil)
+        #expect((error as NSError?)?.internalCode == -42008)
+        #expect(label == "asked for")
+    }
+
+    @Test func refusalsReachTheBlockToo() async throws {
+        let application = try Self.application()
+        let parameters = Self.silent()
+        parameters.account = nil
+        let error = await withCheckedContinuation { continuation in
+            application.acquireTokenSilent(with: parameters) { continuation.resume(returning: $1) }
+        }
+        #expect((error as NSError?)?.code == MSALError.interactionRequired.rawValue)
+    }
+
+    @Test func aDeadlineOfTheAppsOwnEndsTheWait() async throws {
+        await #expect(throws: TokenError.self) {
+            try await Deadline(seconds: 0).run { () async throws(TokenError) in
+                let (stream, _) = AsyncStream.makeStream(of: Never.self)
+                for await _ in stream {}
+                throw TokenError(.cancelled, "cancelled")
+            }
+        }
+    }
+
+    @Test func externalProvidersAreListedWithTheAgents() {
+        let provider = ExternalProvider()
+        let accounts = ExternalAccounts([provider])
+        let known = MSALAccount(Sample.account())
+        let all = accounts.merged([known], filter: AccountFilter())
+        #expect(all.map(\.username) == ["Anna@Contoso.com", "carl@contoso.com"])
+        #expect(Sample.failure { try accounts.remove(known, wipeAccount: true) }?.domain == "provider")
+    }
+
+    @Test func logsWithoutSecretsAtTheLevelAskedFor() async {
+        let (stream, messages) = AsyncStream.makeStream(of: String.self)
+        let logger = MSALLoggerConfig()
+        logger.setLogCallback { level, message, hasPII in messages.yield("\(level.rawValue) \(message ?? "") \(hasPII)")
+        }
+        logger.setLogCallback { _, _, _ in messages.yield("the second callback") }
+        logger.log(.verbose, "too detailed")
+        logger.log(.error, "failed")
+        messages.finish()
+        var received: [String] = []
+        for await message in stream { received.append(message) }
+        #expect(received == ["1 failed false"])
+    }
+}
+
+/// Knows Anna, whom the agent knows too, and Carl.
+private final class ExternalProvider: NSObject, MSALExternalAccountProviding {
+    func update(_ account: any MSALAccountProtocol, idTokenClaims: [AnyHashable: Any]) throws {}
+
+    func remove(_ account: any MSALAccountProtocol, wipeAccount: Bool, tenantProfiles: [MSALTenantProfile]?) throws {
+        throw NSError(domain: "provider", code: 1)
+    }
+
+    func accounts(with parameters: MSALAccountEnumerationParameters) throws -> [any MSALAccountProtocol] {
+        [
+            MSALAccount(Sample.account(home: nil, username: "ANNA@contoso.com")),
+            MSALAccount(Sample.account(home: "c.t", username: "carl@contoso.com")),
+        ]
+    }
+}

@@ -1,0 +1,94 @@
+internal import Foundation
+internal import Testing
+
+@testable internal import MSALCompat
+
+/// Which authorities can be made, of which class, and in which normal form.
+@Suite struct MSALAuthorityTests {
+    @Test(arguments: [
+        ("https://login.microsoftonline.com/common", "MSALAADAuthority", "https://login.microsoftonline.com/common"),
+        (
+            "https://Login.MicrosoftOnline.com/Contoso.COM/oauth2?x=1", "MSALAADAuthority",
+            "https://login.microsoftonline.com/contoso.com"
+        ),
+        ("https://login.example.com:8443/T1", "MSALAADAuthority", "https://login.example.com:8443/t1"),
+        ("http://localhost:8080/common", "MSALAADAuthority", "http://localhost:8080/common"),
+        (
+            "https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/B2C_1_in?p=1", "MSALB2CAuthority",
+            "https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/B2C_1_in"
+        ),
+        (
+            "https://contoso.ciamlogin.com", "MSALCIAMAuthority",
+            "https://contoso.ciamlogin.com/contoso.onmicrosoft.com"
+        ),
+    ]) func picksTheClassThatFits(text: String, className: String, normal: String) throws {
+        let authority = try MSALAuthority(url: try #require(URL(string: text)))
+        #expect(String(describing: type(of: authority)) == className)
+        #expect(authority.url.absoluteString == normal)
+    }
+
+    @Test(arguments: [
+        "http://login.microsoftonline.com/common", "https://login.microsoftonline.com",
+        "https://fs.contoso.com/adfs", "not a url", "ftp://login.microsoftonline.com/common",
+    ]) func refusesWhatIsNoAuthority(text: String) {
+        let error = Sample.failure {
+            _ = try MSALAuthority(url: URL(string: text) ?? URL(fileURLWithPath: "/"))
+        }
+        #expect(error?.domain == MSALErrorDomain)
+        #expect(error?.code == MSALError.internal.rawValue)
+    }
+
+    @Test(arguments: [
+        (MSALAzureCloudInstance.publicCloudInstance, "login.microsoftonline.com"),
+        (.chinaCloudInstance, "login.chinacloudapi.cn"), (.germanyCloudInstance, "login.microsoftonline.de"),
+        (.usGovernmentCloudInstance, "login.microsoftonline.us"),
+        (.franceCloudInstance, "login.sovcloud-identity.fr"), (.delosCloudInstance, "login.sovcloud-identity.de"),
+        (.govSGCloudInstance, "login.sovcloud-identity.sg"),
+    ]) func eachCloudHasItsHost(cloud: MSALAzureCloudInstance, host: String) throws {
+        let authority = try MSALAADAuthority(
+            cloudInstance: cloud, audienceType: .azureADMultipleOrgsAudience, rawTenant: nil)
+        #expect(authority.url.absoluteString == "https://\(host)/organizations")
+    }
+
+    @Test(
+        arguments: [
+            (MSALAudienceType.azureADAndPersonalMicrosoftAccountAudience, nil, "common"),
+            (.azureADMultipleOrgsAudience, nil, "organizations"), (.personalMicrosoftAccountAudience, nil, "consumers"),
+            (.azureADMyOrgOnlyAudience, "contoso.com", "contoso.com"), (.azureADMyOrgOnlyAudience, nil, nil),
+            (.azureADMultipleOrgsAudience, "contoso.com", nil),
+        ] as [(MSALAudienceType, String?, String?)])
+    func aTenantGoesWithOneAudienceOnly(audience: MSALAudienceType, tenant: String?, path: String?) {
+        let authority = try? MSALAADAuthority(
+            environment: "login.microsoftonline.com", audienceType: audience, rawTenant: tenant)
+        #expect(authority?.url.lastPathComponent == path)
+    }
+
+    @Test func rawTenantReplacesTheURLs() throws {
+        let url = try #require(URL(string: "https://login.microsoftonline.com/common"))
+        let authority = try MSALAADAuthority(url: url, rawTenant: "contoso.com")
+        #expect(authority.url.absoluteString == "https://login.microsoftonline.com/contoso.com")
+    }
+
+    @Test func adfsIsNotSupported() throws {
+        let url = try #require(URL(string: "https://fs.contoso.com/adfs"))
+        #expect(Sample.failure { _ = try MSALADFSAuthority(url: url) }?.internalCode == -42008)
+    }
+
+    @Test func b2cKeepsAPathWithoutTfp() throws {
+        let url = try #require(URL(string: "https://login.contoso.com/tenant/B2C_1_in?x=1"))
+        #expect(try MSALB2CAuthority(url: url).url.absoluteString == "https://login.contoso.com/tenant/B2C_1_in")
+    }
+
+    @Test func customCIAMDomainsNeedAskingFor() throws {
+        let url = try #require(URL(string: "https://login.contoso.com/tenant"))
+        #expect(throws: (any Error).self) { try MSALCIAMAuthority(url: url) }
+        #expect(try MSALCIAMAuthority(url: url, validateFormat: false).url == url)
+    }
+
+    @Test func equalIsSameClassAndURL() throws {
+        let url = try #require(URL(string: "https://contoso.b2clogin.com/t/p"))
+        let upper = try #require(URL(string: "https://CONTOSO.b2clogin.com/t/p"))
+        #expect(try MSALB2CAuthority(url: url) == MSALB2CAuthority(url: upper))
+        #expect(try MSALB2CAuthority(url: url) != MSALAADAuthority(url: url))
+    }
+}

@@ -1,0 +1,87 @@
+internal import Foundation
+internal import Testing
+internal import TokenModel
+
+@testable internal import MSALCompat
+
+/// What a property is when the app says nothing.
+@Suite struct MSALDefaultsTests {
+    @Test func ofTheConfiguration() {
+        let config = MSALPublicClientApplicationConfig(clientId: "app")
+        #expect(config.tokenExpirationBuffer == 300)
+        #expect(config.authority.url.absoluteString == "https://login.microsoftonline.com/common")
+        #expect(config.authority is MSALAADAuthority)
+        #expect(config.redirectUri == nil)
+        #expect(config.knownAuthorities.isEmpty)
+        #expect(!config.extendedLifetimeEnabled)
+        #expect(!config.multipleCloudsSupported)
+        #expect(!config.bypassRedirectURIValidation)
+        #expect(config.clientApplicationCapabilities == nil)
+        #expect(config.sliceConfig == nil)
+        #expect(config.cacheConfig.keychainSharingGroup == "com.microsoft.adalcache")
+        #expect(MSALCacheConfig.defaultKeychainSharingGroup() == "com.microsoft.adalcache")
+    }
+
+    @Test func ofTokenParameters() {
+        let silent = MSALSilentTokenParameters(scopes: ["a"], account: MSALAccount(Sample.account()))
+        #expect(!silent.forceRefresh)
+        #expect(silent.allowUsingLocalCachedRtWhenSsoExtFailed)
+        #expect(silent.authenticationScheme?.scheme == .bearer)
+        #expect(silent.authenticationScheme?.authenticationScheme == "Bearer")
+        #expect(silent.authority == nil)
+        #expect(silent.claimsRequest == nil)
+        #expect(silent.extraQueryParameters == nil)
+        #expect(silent.correlationId == nil)
+        #expect(silent.completionBlockQueue == nil)
+        let interactive = MSALInteractiveTokenParameters(scopes: ["a"], webviewParameters: Sample.webview)
+        #expect(interactive.promptType == .promptIfNecessary)
+        #expect(interactive.promptType.rawValue == 4)
+        #expect(interactive.account == nil)
+        #expect(interactive.loginHint == nil)
+        #expect(interactive.domainHint == nil)
+        #expect(interactive.extraScopesToConsent == nil)
+        #expect(interactive.preferredAuthMethod == .none)
+    }
+
+    @Test func ofTheOtherParameters() {
+        #expect(MSALAccountEnumerationParameters().returnOnlySignedInAccounts)
+        #expect(MSALAccountEnumerationParameters(identifier: "i").returnOnlySignedInAccounts)
+        let signout = MSALSignoutParameters(webviewParameters: Sample.webview)
+        #expect(!signout.signoutFromBrowser && !signout.wipeAccount && !signout.wipeCacheForAllAccounts)
+        #expect(signout.extraQueryParameters == nil)
+        #expect(Sample.webview.webviewType == .default)
+        #expect(!Sample.webview.prefersEphemeralWebBrowserSession)
+    }
+
+    @Test func webviewParametersAreCopied() {
+        let webview = Sample.webview
+        let parameters = MSALInteractiveTokenParameters(scopes: [], webviewParameters: webview)
+        webview.webviewType = .wkWebView
+        #expect(parameters.webviewParameters.webviewType == .default)
+    }
+
+    @Test func theConfigurationIsCopiedAndHandedBackAsItWas() throws {
+        let config = MSALPublicClientApplicationConfig(clientId: "app")
+        let application = try MSALPublicClientApplication(configuration: config)
+        config.cacheConfig.keychainSharingGroup = "later"
+        config.clientApplicationCapabilities = ["cp1"]
+        #expect(application.configuration === config)
+        #expect(application.session.settings.sharingGroup == .standard)
+        #expect(application.session.settings.capabilities.isEmpty)
+        let copy = try #require(config.copy() as? MSALPublicClientApplicationConfig)
+        config.cacheConfig.keychainSharingGroup = "still later"
+        #expect(copy.cacheConfig.keychainSharingGroup == "later")
+    }
+
+    @Test func ofTheSliceConfiguration() {
+        #expect(MSALSliceConfig(slice: nil, dc: nil) == nil)
+        #expect(
+            MSALSliceConfig(slice: "testslice", dc: nil)?.sliceDictionary as? [String: String] == ["slice": "testslice"]
+        )
+    }
+
+    @Test(arguments: [(MSALHttpMethod.GET, "GET"), (.POST, "POST"), (.PATCH, "PATCH")])
+    func aMethodHasItsName(method: MSALHttpMethod, name: String) {
+        #expect(MSALParameterStringForHttpMethod(method) == name)
+    }
+}

@@ -1,0 +1,103 @@
+internal import Foundation
+internal import Testing
+internal import TokenModel
+
+@testable internal import MSALCompat
+
+/// The table from the agent's codes to MSAL's, row by row.
+@Suite struct MSALErrorTableTests {
+    struct Row: Sendable {
+        let code: TokenError.Code
+        let msal: Int
+        let inner: Int?
+
+        init(_ code: TokenError.Code, _ msal: Int, _ inner: Int? = nil) {
+            (self.code, self.msal, self.inner) = (code, msal, inner)
+        }
+    }
+
+    static let rows: [Row] = [
+        Row(.internalError, -50000, -42008),
+        Row(.invalidDeveloperParameter, -50000, -42000),
+        Row(.accountRequired, -50000, -42106),
+        Row(.unsupportedFunctionality, -50000, -42008),
+        Row(.interactionRequired, -50002),
+        Row(.mismatchedAccount, -50000, -42101),
+        Row(.ambiguousAccount, -50000, -42102),
+        Row(.cacheBadFormat, -50000, -42008),
+        Row(.serverOAuth, -50000, -42104),
+        Row(.serverInvalidResponse, -50000, -42600),
+        Row(.refreshTokenRejected, -50000, -42008),
+        Row(.invalidRequest, -50000, -42002),
+        Row(.invalidClient, -50000, -42003),
+        Row(.invalidGrant, -50000, -42004),
+        Row(.invalidScope, -50000, -42005),
+        Row(.unauthorizedClient, -50000, -42006),
+        Row(.declinedScopes, -50003),
+        Row(.accessDenied, -50005),
+        Row(.serverError, -50000, -50006),
+        Row(.invalidState, -50000, -42501),
+        Row(.protectionPolicyRequired, -50004),
+        Row(.authorizationFailed, -50000, -42104),
+        Row(.unhandledHTTPResponse, -50000, -42007),
+        Row(.authorityValidation, -50000, -42010),
+        Row(.userCanceled, -50005),
+        Row(.sessionCanceled, -50005),
+        Row(.interactionInProgress, -50000, -42402),
+        Row(.workplaceJoinRequired, -50001),
+        Row(.malformedMessage, -50000, -42008),
+        Row(.frameTooLarge, -50000, -42008),
+        Row(.unsupportedProtocolVersion, -50000, -42008),
+        Row(.agentUnavailable, -50000, -42008),
+        Row(.peerNotAuthorized, -50000, -42008),
+        Row(.timedOut, -50000, -42008),
+        Row(.cancelled, -50000, -42008),
+        Row(.storeUnavailable, -50000, -42008),
+        Row(.accountNotFound, -50000, -42008),
+        Row(.unrecognized(-51999), -50000, -42008),
+    ]
+
+    @Test(arguments: rows) func mapsEachCode(row: Row) {
+        let error = MSALError.error(for: TokenError(row.code, "why"))
+        #expect(error.domain == MSALErrorDomain)
+        #expect(error.code == row.msal)
+        #expect((error.userInfo[MSALInternalErrorCodeKey] as? NSNumber)?.intValue == row.inner)
+        #expect(error.userInfo[MSALErrorDescriptionKey] as? String == "why")
+        #expect(error.localizedDescription == "why")
+    }
+
+    @Test func everyCodeHasARow() {
+        let rows = Set(Self.rows.map(\.code)).union([.networkUnavailable])
+        let missing = TokenError.Code.table.map(\.code).filter { !rows.contains($0) }
+        #expect(missing.isEmpty)
+    }
+
+    @Test(arguments: [Int32(-1009), -1001, -1003]) func networkFailuresKeepTheirOwnDomainAndCode(number: Int32) {
+        var details = TokenError.Details()
+        details.networkErrorCode = number
+        let error = MSALError.error(for: TokenError(.networkUnavailable, "down", details: details))
+        #expect(error.domain == NSURLErrorDomain)
+        #expect(error.code == Int(number))
+        #expect(error.userInfo[MSALInternalErrorCodeKey] == nil)
+    }
+
+    @Test func anUnexplainedNetworkFailureIsOffline() {
+        #expect(MSALError.error(for: TokenError(.networkUnavailable, "down")).code == NSURLErrorNotConnectedToInternet)
+    }
+
+    @Test(arguments: [
+        (TokenError.Code.agentUnavailable, true), (.timedOut, true), (.storeUnavailable, true),
+        (.unrecognized(-60000), true), (.invalidGrant, false), (.internalError, false),
+    ]) func theAgentsOwnConditionsLieBeneath(code: TokenError.Code, isUnderlying: Bool) {
+        let failure = TokenError(code, "why")
+        let underlying = MSALError.error(for: failure).userInfo[NSUnderlyingErrorKey] as? TokenError
+        #expect(underlying == (isUnderlying ? failure : nil))
+    }
+
+    @Test(arguments: [(TokenError.Code.invalidGrant, -50142), (.serverOAuth, -50142), (.interactionRequired, -50002)])
+    func aPasswordToResetHasItsOwnCodeUnlessSigningInAnywayHelps(code: TokenError.Code, expected: Int) {
+        var details = TokenError.Details()
+        details.stsErrorCodes = [50142]
+        #expect(MSALError.error(for: TokenError(code, "why", details: details)).code == expected)
+    }
+}

@@ -1,0 +1,78 @@
+internal import Foundation
+internal import Testing
+internal import TokenModel
+
+@testable internal import MSALCompat
+
+/// What an app finds in `userInfo`, under which key and as which type.
+@Suite struct MSALErrorUserInfoTests {
+    @Test func fillsEveryKey() throws {
+        let correlationID = CorrelationID()
+        var details = TokenError.Details()
+        details.oauthError = "invalid_grant"
+        details.subError = "bad_token"
+        details.errorDescription = "AADSTS50173: revoked"
+        details.stsErrorCodes = [50173, 70000]
+        details.httpStatus = 429
+        details.httpHeaders = ["Retry-After": "7"]
+        details.correlationID = correlationID
+        details.homeAccountID = HomeAccountID("uid.utid")
+        details.username = "anna@contoso.com"
+        details.isThrottled = true
+        let info = MSALError.error(for: TokenError(.interactionRequired, "sign in", details: details)).userInfo
+        #expect(info[MSALOAuthErrorKey] as? String == "invalid_grant")
+        #expect(info[MSALOAuthSubErrorKey] as? String == "bad_token")
+        #expect(info[MSALErrorDescriptionKey] as? String == "AADSTS50173: revoked")
+        #expect(info[MSALSTSErrorCodesKey] as? [NSNumber] == [50173, 70000])
+        #expect(info[MSALHTTPResponseCodeKey] as? String == "429")
+        #expect(info[MSALHTTPHeadersKey] as? [String: String] == ["Retry-After": "7"])
+        #expect(info[MSALCorrelationIDKey] as? String == correlationID.uuid.uuidString)
+        #expect(info[MSALHomeAccountIdKey] as? String == "uid.utid")
+        #expect(info[MSALDisplayableUserIdKey] as? String == "anna@contoso.com")
+        #expect(info[MSALThrottlingCacheHitKey] as? NSNumber == 1)
+        let underlying = try #require(info[NSUnderlyingErrorKey] as? NSError)
+        #expect(underlying.userInfo[MSALInternalErrorCodeKey] as? NSNumber == -42004)
+    }
+
+    @Test func whatIsNotKnownHasNoKey() {
+        let info = MSALError.error(for: TokenError(.interactionRequired, "sign in")).userInfo
+        #expect(Set(info.keys) == [MSALErrorDescriptionKey, NSLocalizedDescriptionKey])
+    }
+
+    @Test func declinedScopesCarryWhatWasGranted() throws {
+        var details = TokenError.Details()
+        details.grantedScopes = ["user.read"]
+        details.declinedScopes = ["mail.read"]
+        details.partialResult = Sample.result(scopes: ["user.read"])
+        let info = MSALError.error(for: TokenError(.declinedScopes, "less", details: details)).userInfo
+        #expect(info[MSALGrantedScopesKey] as? [String] == ["user.read"])
+        #expect(info[MSALDeclinedScopesKey] as? [String] == ["mail.read"])
+        let result = try #require(info[MSALInvalidResultKey] as? MSALResult)
+        #expect(result.scopes == ["user.read"])
+    }
+
+    @Test(arguments: [(Int32(403), -42009), (404, -42009), (429, nil), (503, nil)])
+    func onlyRefusedAndNotFoundHaveAnUnexpectedResponseBeneath(status: Int32, inner: Int?) {
+        var details = TokenError.Details()
+        details.httpStatus = status
+        let error = MSALError.error(for: TokenError(.unhandledHTTPResponse, "HTTP", details: details))
+        let underlying = error.userInfo[NSUnderlyingErrorKey] as? NSError
+        #expect((underlying?.userInfo[MSALInternalErrorCodeKey] as? NSNumber)?.intValue == inner)
+        #expect((error.userInfo[MSALInternalErrorCodeKey] as? NSNumber)?.intValue == -42007)
+    }
+
+    @Test(arguments: [
+        (MSALErrorDomain, "MSALErrorDomain"), (MSALOAuthErrorKey, "MSALOAuthErrorKey"),
+        (MSALHTTPResponseCodeKey, "MSALHTTPResponseCodeKey"), (MSALHomeAccountIdKey, "MSALHomeAccountIdKey"),
+        (MSALThrottlingCacheHitKey, "MSALThrottlingCacheHitKey"), (MSALInvalidResultKey, "MSALInvalidResultKey"),
+    ]) func eachKeyIsItsOwnName(key: String, name: String) {
+        #expect(key == name)
+    }
+
+    @Test func theCodesAreMSALs() {
+        #expect(MSALError.internal.rawValue == -50000)
+        #expect(MSALError.serverInvalidRequestResetPasswordRequired.rawValue == -50142)
+        #expect(MSALInternalError.internalErrorInvalidASWebAuthenticationURL.rawValue == -42745)
+        #expect(MSALInternalError(rawValue: -42402) == .internalErrorInteractiveSessionAlreadyRunning)
+    }
+}

@@ -1,0 +1,156 @@
+internal import AgentClient
+internal import Foundation
+internal import Testing
+internal import TokenModel
+
+@testable internal import MSALCompat
+
+/// From an app's parameters to the agent's request, and what is refused before the agent is asked.
+@Suite struct MSALRequestTests {
+    static let b2c = "https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/b2c_1_in"
+
+    static func settings(_ change: (MSALPublicClientApplicationConfig) throws -> Void = { _ in }) throws -> AppSettings
+    {
+        let config = MSALPublicClientApplicationConfig(clientId: "client-1")
+        try change(config)
+        return try AppSettings(config)
+    }
+
+    static func silent(_ scopes: [String] = ["User.Read"]) -> MSALSilentTokenParameters {
+        MSALSilentTokenParameters(scopes: scopes, account: MSALAccount(Sample.account()))
+    }
+
+    @Test func carriesWhatTheAppSaid() throws {
+        let settings = try Self.settings {
+            $0.tokenExpirationBuffer = 60.9
+            $0.extendedLifetimeEnabled = true
+            $0.clientApplicationCapabilities = ["cp1"]
+            $0.sliceConfig = MSALSliceConfig(slice: "s", dc: "d")
+            $0.cacheConfig.keychainSharingGroup = "group"
+            $0.redirectUri = "http://localhost:1234"
+        }
+        let parameters = Self.silent([" User.Read ", "user.read", "Mail.Read"])
+        parameters.forceRefresh = true
+        parameters.correlationId = UUID()
+        parameters.extraQueryParameters = ["dc": "mine"]
+        let request = try settings.silentRequest(parameters)
+        #expect(request.parameters.clientID == ClientID("client-1"))
+        #expect(request.parameters.sharingGroup == SharingGroup("group"))
+        #expect(request.parameters.scopes.scopes == ["User.Read", "Mail.Read"])
+        #expect(request.parameters.authority == .common)
+        #expect(request.parameters.redirectURI == "http://localhost:1234")
+        #expect(request.parameters.capabilities == ["cp1"])
+        #expect(request.parameters.claims == nil)
+        #expect(request.parameters.extraParameters == ["slice": "s", "dc": "mine"])
+        #expect(request.parameters.correlationID.uuid == parameters.correlationId)
+        #expect(request.parameters.validatesAuthority)
+        #expect(request.account.homeAccountID?.text == Sample.home)
+        #expect(request.forceRefresh)
+        #expect(request.expirationBuffer == 60)
+        #expect(request.allowsExtendedLifetime)
+    }
+
+    @Test func noAccountMeansInteraction() throws {
+        let parameters = Self.silent()
+        parameters.account = nil
+        let error = Sample.failure { _ = try Self.settings().silentRequest(parameters) }
+        #expect(error?.domain == MSALErrorDomain)
+        #expect(error?.code == MSALError.interactionRequired.rawValue)
+    }
+
+    @Test(arguments: ["openid", "profile", "offline_access", "client-1"])
+    func refusesScopesThatMayNotBeNamed(scope: String) throws {
+        let error = Sample.failure { _ = try Self.settings().silentRequest(Self.silent(["User.Read", scope])) }
+        #expect(error?.code == -50000)
+        #expect(error?.internalCode == -42000)
+    }
+
+    @Test func b2cAppsMayAskForThemselves() throws {
+        let authority = try MSALB2CAuthority(url: try #require(URL(string: Self.b2c)))
+        let settings = try Self.settings { $0.authority = authority }
+        #expect(try settings.silentRequest(Self.silent(["client-1"])).parameters.scopes.scopes == ["client-1"])
+    }
+
+    @Test func anotherClassOfAuthorityIsRefused() throws {
+        let parameters = Self.silent()
+        parameters.authority = try MSALAuthority(url: try #require(URL(string: Self.b2c)))
+        let error = Sample.failure { _ = try Self.settings().silentRequest(parameters) }
+        #expect(error?.internalCode == -42000)
+    }
+
+    @Test func knownAuthoritiesAndCIAMAreNotValidated() throws {
+        let url = try #require(URL(string: "https://login.contoso.test/common"))
+        let known = try MSALAADAuthority(url: url)
+        let settings = try Self.settings { $0.knownAuthorities = [known] }
+        let parameters = Self.silent()
+        parameters.authority = known
+        #expect(try !settings.silentRequest(parameters).parameters.validatesAuthority)
+        #expect(try settings.silentRequest(Self.silent()).parameters.validatesAuthority)
+        let ciam = try MSALCIAMAuthority(url: try #require(URL(string: "https://contoso.ciamlogin.com")))
+        let customers = try Self.settings { $0.authority = ciam }
+        #expect(try !customers.silentRequest(Self.silent()).parameters.validatesAuthority)
+    }
+
+    @Test func claimsAreWrittenOnce() throws {
+        let parameters = Self.silent()
+        parameters.claimsRequest = MSALClaimsRequest()
+        #expect(try Self.settings().silentRequest(parameters).parameters.claims == nil)
+        try parameters.claimsRequest?.requestClaim(MSALIndividualClaimRequest(name: "nbf"), for: .accessToken)
+        #expect(try Self.settings().silentRequest(parameters).parameters.claims == #"{"access_token":{"nbf":null}}"#)
+        parameters.extraQueryParameters = ["claims": "{}"]
+        #expect(Sample.failure { _ = try Self.settings().silentRequest(parameters) }?.internalCode == -42000)
+    }
+
+    @Test(
+        arguments: [
+            (MSALPromptType.selectAccount, "select_account"), (.login, "login"), (.consent, "consent"),
+            (.create, "create"), (.promptIfNecessary, nil),
+        ] as [(MSALPromptType, String?)])
+    func interactiveRequestsSayWhatToAsk(prompt: MSALPromptType, parameter: String?) throws {
+        let parameters = MSALInteractiveTokenParameters(scopes: ["User.Read"], webviewParameters: Sample.webview)
+        parameters.promptType = prompt
+        parameters.account = MSALAccount(Sample.account())
+        parameters.extraScopesToConsent = ["Mail.Read"]
+        parameters.domainHint = "contoso.com"
+        let request = try Self.settings { $0.multipleCloudsSupported = true }.interactiveRequest(parameters)
+        #expect(request.prompt == parameter)
+        #expect(request.loginHint == "Anna@Contoso.com")
+        #expect(request.domainHint == "contoso.com")
+        #expect(request.extraScopes.scopes == ["Mail.Read"])
+        #expect(request.parameters.extraParameters == ["instance_aware": "true"])
+        #expect(request.account.homeAccountID?.text == Sample.home)
+    }
+
+    @Test(
+        arguments: [
+            (nil, nil), ("msauth.com.contoso.notes://auth", "msauth.com.contoso.notes://auth"),
+            ("http://localhost", "http://localhost"), ("contoso://back", "contoso://back"),
+        ] as [(String?, String?)]) func takesRedirectURIsWithAScheme(given: String?, sent: String?) throws
+    {
+        #expect(try Self.settings { $0.redirectUri = given }.redirectURI == sent)
+    }
+
+    @Test(arguments: [("  ", nil, -42000), ("client-1", "no-scheme", -42011)] as [(String, String?, Int)])
+    func refusesAnApplicationThatCannotWork(clientID: String, redirectURI: String?, inner: Int) {
+        let config = MSALPublicClientApplicationConfig(clientId: clientID, redirectUri: redirectURI, authority: nil)
+        let error = Sample.failure { _ = try MSALPublicClientApplication(configuration: config) }
+        #expect(error?.code == -50000)
+        #expect(error?.internalCode == inner)
+    }
+
+    @Test func signOutRemovesAsMuchAsAsked() throws {
+        let account = MSALAccount(Sample.account())
+        let parameters = MSALSignoutParameters(webviewParameters: Sample.webview)
+        let session = try MSALPublicClientApplication(clientId: "client-1").session
+        #expect(try session.signout(account, parameters).request.extent == .app)
+        parameters.wipeAccount = true
+        #expect(try session.signout(account, parameters).request.extent == .account)
+        parameters.wipeCacheForAllAccounts = true
+        #expect(try session.signout(account, parameters).request.extent == .everything)
+        #expect(try session.signout(account, parameters).page == nil)
+        parameters.signoutFromBrowser = true
+        #expect(
+            try session.signout(account, parameters).page
+                == "https://login.microsoftonline.com/common/oauth2/v2.0/logout")
+    }
+}

@@ -1,0 +1,52 @@
+internal import Foundation
+internal import Testing
+internal import TokenModel
+
+@testable internal import MSALCompat
+
+/// What an app reads from a result.
+@Suite struct MSALResultTests {
+    @Test func saysWhatTheAgentSaid() throws {
+        let token = Sample.jwt(["oid": "O", "tid": Sample.tenant, "name": "Anna"])
+        let answer = Sample.result(idToken: token)
+        let result = try MSALResult(answer)
+        #expect(result.accessToken == "secret")
+        #expect(result.authorizationHeader == "Bearer secret")
+        #expect(result.authenticationScheme == "Bearer")
+        #expect(result.expiresOn == Date(timeIntervalSince1970: 1_800_000_000))
+        #expect(result.scopes == ["User.Read"])
+        #expect(result.idToken == token)
+        #expect(result.correlationId == answer.correlationID.uuid)
+        #expect(!result.extendedLifeTimeToken)
+        #expect(result.authority is MSALAADAuthority)
+        #expect(result.authority.url.absoluteString == "https://login.microsoftonline.com/\(Sample.tenant)")
+        #expect(result.account.identifier == Sample.home)
+        #expect(result.account.tenantProfiles == nil)
+        #expect(result.account.accountClaims?["name"] as? String == "Anna")
+        #expect(result.tenantProfile.tenantId == Sample.tenant)
+        #expect(result.tenantProfile.claims?["oid"] as? String == "O")
+    }
+
+    @Test func aGuestTokenGivesNoAccountClaims() throws {
+        let token = Sample.jwt(["tid": "guest"])
+        let result = try MSALResult(Sample.result(idToken: token, profile: Sample.profile("guest", isHome: false)))
+        #expect(result.account.accountClaims == nil)
+        #expect(result.tenantProfile.claims?["tid"] as? String == "guest")
+    }
+
+    @Test func aProfileIsReadFromTheIDTokenWhereTheAgentSentNone() throws {
+        let token = Sample.jwt(["oid": "OBJ", "tid": Sample.tenant])
+        let profile = try MSALResult(Sample.result(idToken: token, profile: nil)).tenantProfile
+        #expect(profile.identifier == "obj")
+        #expect(profile.tenantId == Sample.tenant)
+        #expect(profile.isHomeTenantProfile)
+    }
+
+    @Test func noTokenMeansNoHeader() throws {
+        #expect(try MSALResult(Sample.result(accessToken: "")).authorizationHeader == "")
+    }
+
+    @Test func anUnreadableIDTokenFailsTheCall() {
+        #expect(throws: TokenError.self) { try MSALResult(Sample.result(idToken: "a.b.c")) }
+    }
+}
