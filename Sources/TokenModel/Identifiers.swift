@@ -47,8 +47,9 @@ public struct HomeAccountID: Sendable, Hashable, CustomStringConvertible {
     public var tenantID: String? { parts?.last }
 
     private var parts: [String]? {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        return parts.count == 2 && parts.allSatisfy { !$0.isEmpty } ? parts : nil
+        let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }) else { return nil }
+        return parts.map { String(Substring($0)) }
     }
 
     /// The identifier.
@@ -98,6 +99,8 @@ public struct SharingGroup: Sendable, Hashable, CustomStringConvertible {
 extension StringProtocol {
     /// Without surrounding white space; nil when nothing is left.
     package var trimmedNonEmpty: String? {
+        // Most texts are identifiers: nothing to trim, and their bytes show it sooner than their characters.
+        if !isEmpty, utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) { return String(self) }
         guard let first = firstIndex(where: { !$0.isWhitespace }),
             let last = lastIndex(where: { !$0.isWhitespace })
         else { return nil }
