@@ -12,10 +12,10 @@ public struct CorrelationID: Sendable, Hashable, CustomStringConvertible {
 
     /// Nil unless `text` is a UUID.
     public init?(_ text: String) {
-        guard let uuid = UUID(uuidString: text) else { return nil }
+        guard let uuid = UUID(text: text) else { return nil }
         self.uuid = uuid
     }
 
     /// The UUID in lower case.
-    public var description: String { uuid.uuidString.lowercased() }
+    public var description: String { uuid.lowercaseText }
 }

@@ -41,15 +41,17 @@ public struct HomeAccountID: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The object id in the home tenant; nil unless the identifier has exactly two parts.
-    public var objectID: String? { parts?.first }
+    public var objectID: String? { separator.map { String(text[..<$0]) } }
 
     /// The home tenant id; nil unless the identifier has exactly two parts.
-    public var tenantID: String? { parts?.last }
+    public var tenantID: String? { separator.map { String(text[text.utf8.index(after: $0)...]) } }
 
-    private var parts: [String]? {
-        let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }) else { return nil }
-        return parts.map { String(Substring($0)) }
+    /// The only dot, with something on both sides of it.
+    private var separator: String.Index? {
+        let bytes = text.utf8
+        guard let dot = bytes.firstIndex(of: UInt8(ascii: ".")), dot > bytes.startIndex else { return nil }
+        let rest = bytes[bytes.index(after: dot)...]
+        return rest.isEmpty || rest.contains(UInt8(ascii: ".")) ? nil : dot
     }
 
     /// The identifier.
