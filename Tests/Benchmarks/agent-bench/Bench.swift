@@ -32,7 +32,18 @@ struct Bench {
             try FramedLevel(name: "framed", socketPath: agent.socketPath, frames: frames),
             ClientLevel(socketPath: agent.socketPath),
         ].filter { only.map($0.name.contains) ?? true }
-        var results = ([floor.name] + levels.map(\.name)).map { LatencyResult(name: $0) }
+        var results: [LatencyResult] = []
+        for placement in Placement.possible {
+            try placement.arrange([agent, pingPong, epoll])
+            results += try await turns(rounds, requests, placement, floor, levels)
+        }
+        return results
+    }
+
+    private func turns(
+        _ rounds: Int, _ requests: Int, _ placement: Placement, _ floor: FramedLevel, _ levels: [any Level]
+    ) async throws -> [LatencyResult] {
+        var results = ([floor] + levels).map { LatencyResult(name: $0.name, placement: placement) }
         for level in [floor] + levels { _ = try await level.sample(requests) }
         for _ in 0..<rounds {
             let floorSample = try floor.sample(requests)
@@ -46,7 +57,8 @@ struct Bench {
 
     /// As many requests as go, from one load generator.
     func loads(connections: [Int], rounds: Int, nanoseconds: UInt64) throws -> [LoadResult] {
-        try connections.map { count in
+        try (Placement.possible.contains(.apart) ? .apart : Placement.together).arrange([agent, epoll])
+        return try connections.map { count in
             var result = LoadResult(connections: count)
             for _ in 0..<rounds {
                 result.add(

@@ -12,7 +12,7 @@ struct Report {
         A silent hit: \(frames.request.count) bytes out, \(frames.replyLength) bytes back; × is the ratio to the floor \
         of the same rounds
 
-        one at a time                p50 µs       ×    p99 µs       ×
+        one at a time, processors    p50 µs       ×    p99 µs       ×
         \(latencies.map(row).joined(separator: "\n"))
 
         under load     replies/s   floor's   share   p50 µs       ×    p99 µs       ×
@@ -31,7 +31,8 @@ struct Report {
             "request_bytes": frames.request.count, "reply_bytes": frames.replyLength,
             "latency": latencies.map {
                 [
-                    "level": $0.name, "p50_us": $0.p50 / 1e3, "p50_ratio": $0.p50Ratio, "p99_us": $0.p99 / 1e3,
+                    "level": $0.name, "processors": $0.placement.rawValue, "p50_us": $0.p50 / 1e3,
+                    "p50_ratio": $0.p50Ratio, "p99_us": $0.p99 / 1e3,
                     "p99_ratio": $0.p99Ratio,
                 ] as [String: Any]
             },
@@ -54,7 +55,8 @@ struct Report {
     }
 
     private func row(_ result: LatencyResult) -> String {
-        result.name.padding(toLength: 24, withPad: " ", startingAt: 0) + pad(result.p50 / 1e3, 11, 1)
+        "\(result.name), \(result.placement)".padding(toLength: 25, withPad: " ", startingAt: 0)
+            + pad(result.p50 / 1e3, 10, 1)
             + pad(result.p50Ratio, 8, 2) + pad(result.p99 / 1e3, 10, 1) + pad(result.p99Ratio, 8, 2)
     }
 

@@ -1,10 +1,14 @@
 /// One level's turns, each next to the floor's turn of the same round.
 struct LatencyResult {
     let name: String
+    let placement: Placement
     private var samples: [Sample] = []
     private var floors: [Sample] = []
 
-    init(name: String) { self.name = name }
+    init(name: String, placement: Placement) {
+        self.name = name
+        self.placement = placement
+    }
 
     mutating func add(_ sample: Sample, floor: Sample) {
         samples.append(sample)

@@ -6,7 +6,7 @@ struct ServerProcess {
     let socketPath: String
     /// From spawning it until it listens, in nanoseconds.
     let startTime: Double
-    private let processID: pid_t
+    let processID: pid_t
     private let standardError: Int32
 
     /// Starts a program that lies next to this one, and returns when it listens.

@@ -11,6 +11,12 @@ uint64_t bench_now(void);
 /// Starts a program with its standard error on a pipe; returns its process ID, or -errno.
 pid_t bench_spawn(const char *const *arguments, int *standard_error);
 
+/// How many processors there are.
+int bench_processors(void);
+
+/// Keeps every thread of a process, and those they start, on one processor; -1 lets them go. Returns 0 or errno.
+int bench_pin(pid_t process, int processor);
+
 /// Connects to a Unix socket, blocking; returns the descriptor, or -errno.
 int bench_connect(const char *path);
 
