@@ -210,7 +210,7 @@ let package = Package(
         .executableTarget(
             name: "agent-bench",
             dependencies: [
-                "AgentClient", "CBenchSystem", "TokenCache", "TokenModel", "TokenStore", "TokenWire",
+                "AgentClient", "CBenchSystem", "MSALCompat", "TokenCache", "TokenModel", "TokenStore", "TokenWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], path: "Tests/Benchmarks/agent-bench", swiftSettings: strict),
     ]

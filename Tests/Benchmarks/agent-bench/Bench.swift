@@ -31,6 +31,7 @@ struct Bench {
         let levels: [any Level] = [
             try FramedLevel(name: "framed", socketPath: agent.socketPath, frames: frames),
             ClientLevel(socketPath: agent.socketPath),
+            MSALLevel(socketPath: agent.socketPath),
         ].filter { only.map($0.name.contains) ?? true }
         var results: [LatencyResult] = []
         for placement in Placement.possible {
