@@ -5,9 +5,14 @@ public struct CorrelationID: Sendable, Hashable, CustomStringConvertible {
     /// The identifier, sent as `client-request-id`.
     public let uuid: UUID
 
-    /// Wraps the app's own identifier, or makes a fresh one.
-    public init(_ uuid: UUID = UUID()) {
+    /// Wraps the app's own identifier.
+    public init(_ uuid: UUID) {
         self.uuid = uuid
+    }
+
+    /// Makes a fresh one.
+    public init() {
+        self.uuid = .random()
     }
 
     /// Nil unless `text` is a UUID.

@@ -74,6 +74,8 @@ struct Bench {
     func processCosts(starts: Int) throws -> ProcessResult {
         var result = ProcessResult(
             agentKilobytes: agent.residentKilobytes, floorKilobytes: epoll.residentKilobytes)
+        // What is started inherits this process's processors.
+        try Placement.free.arrange([agent, epoll])
         for index in 0..<starts {
             let other = "\(folder)/\(index)"
             try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: true)
