@@ -1,9 +1,9 @@
 extension URLParts {
     /// The parts of an `https` URL in which no character has a meaning of its own, as nearly every authority is.
     ///
-    /// Every request names one, and this is twenty times faster than a full parser. Nil says nothing against the URL:
+    /// Every request names one, and a full parser would be the most expensive part of a cached token. Nil says nothing against the URL:
     /// a port, capitals in the host, escapes and all else are the full parser's.
-    init?(plain url: String) {
+    package init?(plain url: String) {
         let scheme = "https"
         let opening = "\(scheme)://"
         guard url.utf8.starts(with: opening.utf8) else { return nil }

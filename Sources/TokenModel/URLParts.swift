@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// The parts of a URL that an authority is made of, checked once.
-package struct URLParts: Sendable {
+package struct URLParts: Sendable, Equatable {
     /// In lower case.
     package let scheme: String
     /// In lower case, without brackets.
@@ -13,10 +13,11 @@ package struct URLParts: Sendable {
 
     /// - Throws: `invalidDeveloperParameter` when `url` has no scheme or no plain host, or names a user.
     package init(_ url: String) throws(TokenError) {
-        if let plain = URLParts(plain: url) {
-            self = plain
-            return
-        }
+        self = try URLParts(plain: url) ?? URLParts(parsing: url)
+    }
+
+    /// The full parser.
+    package init(parsing url: String) throws(TokenError) {
         let parts = URLComponents(string: url.trimmedNonEmpty ?? "")
         // First, so that no other message repeats a password.
         guard parts?.user == nil, parts?.password == nil else {
