@@ -13,7 +13,11 @@ package struct URLParts: Sendable, Equatable {
 
     /// - Throws: `invalidDeveloperParameter` when `url` has no scheme or no plain host, or names a user.
     package init(_ url: String) throws(TokenError) {
-        self = try URLParts(plain: url) ?? URLParts(parsing: url)
+        if let plain = URLParts(plain: url) {
+            self = plain
+        } else {
+            try self.init(parsing: url)
+        }
     }
 
     /// The full parser.
