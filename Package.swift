@@ -203,5 +203,15 @@ let package = Package(
                 "AgentTestSupport", "EntraEmulator", "legacy-mail", "migration", "modern-notes", "sso-agent", "ssoctl",
             ], swiftSettings: strict),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),
+
+        // Benchmarks: `make bench`.
+        .target(name: "CBenchSystem", path: "Tests/Benchmarks/CBenchSystem"),
+        .executableTarget(name: "bench-floor", path: "Tests/Benchmarks/bench-floor"),
+        .executableTarget(
+            name: "agent-bench",
+            dependencies: [
+                "AgentClient", "CBenchSystem", "MSALCompat", "TokenCache", "TokenModel", "TokenStore", "TokenWire",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ], path: "Tests/Benchmarks/agent-bench", swiftSettings: strict),
     ]
 )

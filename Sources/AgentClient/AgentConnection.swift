@@ -3,16 +3,12 @@ internal import Synchronization
 internal import TokenModel
 internal import TokenWire
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
-
 /// The connection to the agent: callers write, one thread reads, however many calls are in flight.
 ///
-/// The thread exists only while there is a connection. A connection that breaks is reopened once for the calls that
-/// wait on it, if sending them twice does no harm.
+/// A call that is alone first reads for itself, for a moment: a hit comes back sooner than a thread can be woken to fetch
+/// it. What takes longer, and everything while several calls are in flight, is the thread's. It exists only while there
+/// is a connection. A connection that breaks is reopened once for the calls that wait on it, if sending them twice does
+/// no harm.
 final class AgentConnection: Sendable {
     /// What a call ends with.
     typealias Outcome = Result<Reply.Body, TokenError>
@@ -20,6 +16,8 @@ final class AgentConnection: Sendable {
     private let path: String
     private let appName: String
     let state = Mutex(ConnectionState())
+    /// Held by whoever reads. The thread takes it away before it closes the socket, so that nobody reads from a reused number.
+    let stream = Mutex<ReplyStream?>(nil)
 
     init(path: String, appName: String) {
         self.path = path
@@ -44,7 +42,8 @@ final class AgentConnection: Sendable {
         switch state.withLock({ $0.add(call, id: id) }) {
         case .cancelled: deliver(.failure(TokenError(.cancelled, "the call was cancelled")))
         case .closed: deliver(.failure(TokenError(.agentUnavailable, "this AgentClient was closed")))
-        case .sent(let wake): if let wake { wakeReader(wake) }
+        case .sent: break
+        case .leads: lead()
         case .needsThread: startThread()
         }
     }
@@ -57,9 +56,9 @@ final class AgentConnection: Sendable {
 
     /// Ends the connection and every call on it; later calls fail.
     func close() {
-        let (calls, wake) = state.withLock { $0.close() }
-        if let wake { wakeReader(wake) }
-        for call in calls { call.deliver(.failure(TokenError(.agentUnavailable, "this AgentClient was closed"))) }
+        for call in state.withLock({ $0.close() }) {
+            call.deliver(.failure(TokenError(.agentUnavailable, "this AgentClient was closed")))
+        }
     }
 
     private func startThread() {
@@ -69,8 +68,31 @@ final class AgentConnection: Sendable {
         }
     }
 
-    private func wakeReader(_ descriptor: Int32) {
-        var byte: UInt8 = 1
-        _ = write(descriptor, &byte, 1)
+    /// Reads on the caller's thread. It may be one of Swift's pool, so it waits no longer than a hit takes.
+    private func lead() {
+        let isIntact = receive(within: 1)
+        state.withLock { $0.finishLeading(isIntact: isIntact) }
+    }
+
+    /// Reads once, after waiting at most `milliseconds`, and ends the calls whose replies have come.
+    ///
+    /// - Returns: false when the stream is over or makes no sense any more.
+    func receive(within milliseconds: Int32) -> Bool {
+        do throws(TokenError) {
+            let replies = try stream.withLock { stream throws(TokenError) in
+                stream?.isReadable(within: milliseconds) == true ? try stream?.read() : nil
+            }
+            for reply in replies ?? [] {
+                guard let call = state.withLock({ $0.take(reply.id) }) else { continue }
+                if case .failure(let error) = reply.body {
+                    call.deliver(.failure(error))
+                } else {
+                    call.deliver(.success(reply.body))
+                }
+            }
+            return true
+        } catch {
+            return false
+        }
     }
 }

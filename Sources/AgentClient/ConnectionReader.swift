@@ -59,59 +59,42 @@ struct ConnectionReader: ~Copyable {
             return
         }
         let (wakeEnd, wakeStart) = (wake[0], wake[1])
-        for end in wake { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        for end in wake {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
         let greeting = (try? Request(id: connection.reserveID(), .hello(Hello(appName: appName))).frame()) ?? []
+        connection.stream.withLock { $0 = ReplyStream(socket: socket) }
         connection.state.withLock { $0.opened(socket: socket, wake: wakeStart, greeting: greeting) }
         pump(socket, wake: wakeEnd)
-        // The state forgets the descriptors, under its lock, before they are closed: a caller never writes to a reused number.
+        // State and stream forget the descriptors, under their locks, before they are closed: nobody uses a reused number.
         connection.state.withLock { $0.disconnected() }
+        connection.stream.withLock { stream in
+            stream?.wipe()
+            stream = nil
+        }
         close(socket)
         close(wakeEnd)
         close(wakeStart)
     }
 
     private func pump(_ socket: Int32, wake: Int32) {
-        var decoder = FrameDecoder(limit: WireLimits.replyFrame)
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
-        defer {
-            wipeMemory(buffer)
-            buffer.deallocate()
-        }
-        while connection.state.withLock({ $0.isOpen }) {
-            let (armed, hasOutput) = connection.state.withLock { ($0.arm(), $0.hasOutput) }
+        while let watch = connection.state.withLock({ $0.watch() }) {
             var events = [
-                pollfd(fd: socket, events: Int16(hasOutput ? POLLIN | POLLOUT : POLLIN), revents: 0),
+                pollfd(fd: socket, events: watch.events, revents: 0),
                 pollfd(fd: wake, events: Int16(POLLIN), revents: 0),
             ]
-            poll(&events, 2, armed.pollTimeout(from: .now))
-            if events[1].revents != 0 { _ = read(wake, buffer.baseAddress, 64) }
+            poll(&events, 2, watch.until.pollTimeout(from: .now))
+            if events[1].revents != 0 { drain(wake) }
             if events[0].revents & Int16(POLLOUT) != 0 { connection.state.withLock { $0.flush() } }
-            if events[0].revents & ~Int16(POLLOUT) != 0 {
-                let count = recv(socket, buffer.baseAddress, buffer.count, 0)
-                if count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR) { return }
-                guard count < 0 || deliver(UnsafeRawBufferPointer(rebasing: buffer[..<count]), &decoder) else { return }
-            }
+            if events[0].revents & ~Int16(POLLOUT) != 0, !connection.receive(within: 0) { return }
             let late = TokenError(.timedOut, "the agent did not answer in time")
             for call in connection.state.withLock({ $0.expire(at: .now) }) { call.deliver(.failure(late)) }
         }
     }
 
-    /// False when the stream makes no sense any more.
-    private func deliver(_ bytes: UnsafeRawBufferPointer, _ decoder: inout FrameDecoder) -> Bool {
-        decoder.append(bytes)
-        do throws(TokenError) {
-            while let frame = try decoder.next() {
-                let reply = try Reply(decoding: frame)
-                guard let call = connection.state.withLock({ $0.take(reply.id) }) else { continue }
-                if case .failure(let error) = reply.body {
-                    call.deliver(.failure(error))
-                } else {
-                    call.deliver(.success(reply.body))
-                }
-            }
-            return true
-        } catch {
-            return false
-        }
+    private func drain(_ descriptor: Int32) {
+        var bytes: (UInt64, UInt64) = (0, 0)
+        _ = read(descriptor, &bytes, 16)
     }
 }

@@ -26,10 +26,21 @@ struct ConnectionState {
     private var socket: Int32?
     private var wake: Int32?
     private var outbox: [UInt8] = []
+    private var reading = Reading.nobody
     private var armed = MonotonicTime.distantFuture
 
+    /// Who waits for replies.
+    private enum Reading {
+        case thread
+        /// A caller does, for a moment; it calls the thread if that was not long enough.
+        case caller
+        case nobody
+    }
+
     enum Added {
-        case sent(wake: Int32?)
+        case sent
+        /// Sent, and the only call in flight: its caller is to read.
+        case leads
         case needsThread
         case cancelled
         case closed
@@ -49,10 +60,13 @@ struct ConnectionState {
             hasThread = true
             return .needsThread
         }
-        guard socket != nil else { return .sent(wake: nil) }
+        guard socket != nil else { return .sent }
         transmit(id)
-        // The reader wakes by itself unless it has to wait for room, or for a deadline earlier than the one it knows.
-        return .sent(wake: outbox.isEmpty && call.deadline >= armed ? nil : wake)
+        // The thread has to be told of frames that wait for room, and of a deadline earlier than the one it knows.
+        if !outbox.isEmpty || (reading == .thread && call.deadline < armed) { wakeThread() }
+        guard reading == .nobody, outbox.isEmpty else { return .sent }
+        reading = .caller
+        return .leads
     }
 
     mutating func abandon(_ id: UInt64) -> PendingCall? {
@@ -61,22 +75,30 @@ struct ConnectionState {
         return nil
     }
 
-    mutating func close() -> ([PendingCall], wake: Int32?) {
+    /// The caller that led has read; what is still in flight is the thread's, and so is a stream that is over.
+    mutating func finishLeading(isIntact: Bool) {
+        reading = .nobody
+        if !isIntact, let socket { shutdown(socket, Int32(SHUT_RDWR)) }
+        if !calls.isEmpty { wakeThread() }
+    }
+
+    mutating func close() -> [PendingCall] {
         isClosed = true
+        wakeThread()
         defer { calls.removeAll() }
-        return (Array(calls.values), wake)
+        return Array(calls.values)
     }
 
     // MARK: For the reading thread
 
     var wantsConnection: Bool { !isClosed && !calls.isEmpty }
-    var hasOutput: Bool { !outbox.isEmpty }
     var isOpen: Bool { !isClosed }
 
     /// The connection is there: send what waits for it, oldest first.
     mutating func opened(socket: Int32, wake: Int32, greeting: [UInt8]) {
         self.socket = socket
         self.wake = wake
+        reading = .thread
         outbox = greeting
         for id in calls.keys.sorted() { transmit(id) }
     }
@@ -111,10 +133,16 @@ struct ConnectionState {
         return Array(expired.values)
     }
 
-    /// The moment the reader has to look at deadlines again.
-    mutating func arm() -> MonotonicTime {
+    /// What the thread has to wait for on the socket, and until when it has to look at deadlines; nil when it is to end.
+    ///
+    /// While nobody or a caller reads, it only waits for the connection to break, which `poll` reports unasked.
+    mutating func watch() -> (events: Int16, until: MonotonicTime)? {
+        guard !isClosed else { return nil }
+        if reading != .caller { reading = calls.isEmpty ? .nobody : .thread }
+        let output = outbox.isEmpty ? 0 : Int16(POLLOUT)
+        guard reading == .thread else { return (output, .distantFuture) }
         armed = calls.values.map(\.deadline).min() ?? .distantFuture
-        return armed
+        return (output | Int16(POLLIN), armed)
     }
 
     mutating func flush() {
@@ -128,6 +156,12 @@ struct ConnectionState {
         calls[id]?.timesSent += 1
         outbox += frame
         flush()
+    }
+
+    private func wakeThread() {
+        guard let wake else { return }
+        var byte: UInt8 = 1
+        _ = write(wake, &byte, 1)
     }
 
     #if os(Linux)

@@ -15,10 +15,10 @@ extension CredentialCache {
         if parameters.version == .v1 {
             return authority.realm == "organizations" ? authority.withRealm("common") : authority
         }
-        if let url = holdings.metadata[parameters.clientID.key]?.authorityMap[authority.url],
-            let led = try? Authority(url, kind: authority.kind)
-        {
-            return led
+        let asked = authority.url
+        if let url = holdings.metadata[parameters.clientID.key]?.authorityMap[asked] {
+            if url == asked { return authority }
+            if let led = try? Authority(url, kind: authority.kind) { return led }
         }
         guard authority.isTenantless, let home = owner.homeAccountID?.tenantID else { return authority }
         return authority.withRealm(home)
@@ -29,7 +29,7 @@ extension CredentialCache {
         for request: AcquireTokenSilent, at authority: Authority, holdings: Holdings, now: Int64
     ) -> UsableToken? {
         guard !request.forceRefresh, request.parameters.claims == nil else { return nil }
-        let matching = holdings.accessTokens.values.filter { matches($0, request.parameters, at: authority) }
+        let matching = holdings.accessTokens.values.lazy.filter { matches($0, request.parameters, at: authority) }
         // The one that lives longest, so that the choice does not depend on a dictionary's order.
         guard let token = matching.max(by: { ($0.expiresOn, $0.key) < ($1.expiresOn, $1.key) }) else { return nil }
         let isExpired = token.isExpired(at: now, buffer: request.expirationBuffer)

@@ -11,13 +11,14 @@ extension CredentialCache {
         let records = holdings.orderedAccounts
         guard let record = records.first(where: { $0.realm == tenant }) ?? records.first else { return nil }
         if token.version == .v2, idToken == nil { return nil }
+        let profile = profile(of: record, idToken: idToken?.idToken)
         var account = account(of: token.owner, record: records.first ?? record)
-        if record.isHome { account.homeIDToken = idToken?.idToken }
+        if profile.isHome { account.homeIDToken = profile.idToken }
         if token.owner.homeAccountID == nil { account.username = record.username }
         return TokenResult(
             accessToken: token.secret, tokenType: token.tokenType, expiresOn: token.expiresOn,
             extendedExpiresOn: token.extendedExpiresOn, scopes: token.scopes.scopes, idToken: idToken?.idToken,
-            account: account, tenantProfile: profile(of: record, idToken: idToken?.idToken),
+            account: account, tenantProfile: profile,
             authority: parameters.version == .v1 ? parameters.authority.url : authority.withRealm(tenant).url,
             correlationID: parameters.correlationID, isFromCache: true)
     }

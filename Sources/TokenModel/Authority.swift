@@ -54,7 +54,9 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
         kind: .entra, scheme: "https", environment: "login.microsoftonline.com", path: "common")
 
     /// The tenant part: the first path segment.
-    public var realm: String { path.split(separator: "/").first.map(String.init) ?? "" }
+    public var realm: String {
+        path.utf8.firstIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) } ?? path
+    }
 
     /// The authority as a URL without a trailing slash.
     public var url: String { path.isEmpty ? "\(scheme)://\(environment)" : "\(scheme)://\(environment)/\(path)" }

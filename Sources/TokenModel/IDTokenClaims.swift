@@ -44,9 +44,9 @@ package struct IDTokenClaims: Sendable, Decodable, Equatable {
 
     /// The JSON bytes of a compact JWS's payload (RFC 7515 section 3.1); old tokens may be the payload alone.
     package static func payload(ofJWT token: String) -> Data? {
-        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        let parts = token.utf8.split(separator: UInt8(ascii: "."), maxSplits: 2, omittingEmptySubsequences: false)
         guard let part = parts.count > 1 ? parts[1] : parts.first else { return nil }
-        return Base64URL.decode(part)
+        return Base64URL.decode(Substring(part))
     }
 
     /// `oid` or else `sub`, in lower case: the account within one tenant.

@@ -41,14 +41,17 @@ public struct HomeAccountID: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The object id in the home tenant; nil unless the identifier has exactly two parts.
-    public var objectID: String? { parts?.first }
+    public var objectID: String? { separator.map { String(text[..<$0]) } }
 
     /// The home tenant id; nil unless the identifier has exactly two parts.
-    public var tenantID: String? { parts?.last }
+    public var tenantID: String? { separator.map { String(text[text.utf8.index(after: $0)...]) } }
 
-    private var parts: [String]? {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        return parts.count == 2 && parts.allSatisfy { !$0.isEmpty } ? parts : nil
+    /// The only dot, with something on both sides of it.
+    private var separator: String.Index? {
+        let bytes = text.utf8
+        guard let dot = bytes.firstIndex(of: UInt8(ascii: ".")), dot > bytes.startIndex else { return nil }
+        let rest = bytes[bytes.index(after: dot)...]
+        return rest.isEmpty || rest.contains(UInt8(ascii: ".")) ? nil : dot
     }
 
     /// The identifier.
@@ -98,6 +101,8 @@ public struct SharingGroup: Sendable, Hashable, CustomStringConvertible {
 extension StringProtocol {
     /// Without surrounding white space; nil when nothing is left.
     package var trimmedNonEmpty: String? {
+        // Most texts are identifiers: nothing to trim, and their bytes show it sooner than their characters.
+        if !isEmpty, utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) { return String(self) }
         guard let first = firstIndex(where: { !$0.isWhitespace }),
             let last = lastIndex(where: { !$0.isWhitespace })
         else { return nil }

@@ -9,9 +9,14 @@ public struct ScopeSet: Sendable, CustomStringConvertible {
 
     /// Trims each scope and drops blanks and repeats.
     public init(_ scopes: some Sequence<String>) {
-        var seen = Set<String>()
-        self.scopes = scopes.compactMap(\.trimmedNonEmpty).filter { seen.insert($0.lowercased()).inserted }
-        self.keys = seen
+        // A loop, since this is compiled once for every kind of sequence: generic algorithms on it would not be specialised.
+        var (kept, keys) = ([String](), Set<String>())
+        for scope in scopes {
+            guard let scope = scope.trimmedNonEmpty, keys.insert(scope.lowercased()).inserted else { continue }
+            kept.append(scope)
+        }
+        self.scopes = kept
+        self.keys = keys
     }
 
     /// Splits a space-separated `scope` value (RFC 6749 section 3.3).

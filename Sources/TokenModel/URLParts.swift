@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// The parts of a URL that an authority is made of, checked once.
-package struct URLParts: Sendable {
+package struct URLParts: Sendable, Equatable {
     /// In lower case.
     package let scheme: String
     /// In lower case, without brackets.
@@ -13,6 +13,15 @@ package struct URLParts: Sendable {
 
     /// - Throws: `invalidDeveloperParameter` when `url` has no scheme or no plain host, or names a user.
     package init(_ url: String) throws(TokenError) {
+        if let plain = URLParts(plain: url) {
+            self = plain
+        } else {
+            try self.init(parsing: url)
+        }
+    }
+
+    /// The full parser.
+    package init(parsing url: String) throws(TokenError) {
         let parts = URLComponents(string: url.trimmedNonEmpty ?? "")
         // First, so that no other message repeats a password.
         guard parts?.user == nil, parts?.password == nil else {
@@ -28,6 +37,13 @@ package struct URLParts: Sendable {
         let standard = (scheme == "https" && parts.port == 443) || (scheme == "http" && parts.port == 80)
         self.environment = parts.port.flatMap { standard ? nil : "\(literal):\($0)" } ?? literal
         self.segments = parts.percentEncodedPath.split(separator: "/").map(String.init)
+    }
+
+    init(scheme: String, host: String, environment: String, segments: [String]) {
+        self.scheme = scheme
+        self.host = host
+        self.environment = environment
+        self.segments = segments
     }
 
     package var isLoopback: Bool { Self.isLoopback(host: host) }

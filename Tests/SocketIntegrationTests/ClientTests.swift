@@ -43,11 +43,13 @@ internal import TokenModel
         }
     }
 
-    @Test func endsACallAtItsDeadline() async throws {
+    @Test(arguments: [false, true])
+    func endsACallAtItsDeadline(onAnOpenConnection: Bool) async throws {
         try await AgentFixture.with { f in
             let reference = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
             f.emulator.control.inject(.hold(grant: .refreshToken))
             let hasty = AgentClient(socketPath: f.socketPath, timeout: .milliseconds(50))
+            if onAnOpenConnection { _ = try await hasty.status() }
             let failure = await #expect(throws: TokenError.self) {
                 try await hasty.acquireTokenSilent(
                     AcquireTokenSilent(parameters: f.parameters(), account: reference, forceRefresh: true))

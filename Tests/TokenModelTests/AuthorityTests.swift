@@ -48,6 +48,25 @@ internal import TokenModel
         #expect(try Authority(authority.url, kind: authority.kind) == authority)
     }
 
+    /// The short way for plain URLs exists for speed alone.
+    @Test(arguments: [
+        "https://login.microsoftonline.com/common", "https://login.example.com", "https://login.example.com/",
+        "https://a//b/", "https://a..b/../c/./~d_e-f.G", "https://127.0.0.1/x",
+        "https://-/x",
+    ])
+    func readsAPlainURLAsTheFullParserDoes(url: String) throws {
+        #expect(try #require(URLParts(plain: url)) == URLParts(parsing: url))
+    }
+
+    @Test(arguments: [
+        "http://localhost/common", "HTTPS://a/b", "https:///b", "https://A/b", "https://a:443/b", "https://a@b/c",
+        "https://a/b?c", "https://a/b#c", "https://a/%41", "https://a/b c", " https://a/b", "https://ä/b",
+        "https://[::1]/b",
+    ])
+    func leavesToTheFullParserWhatIsNotPlain(url: String) {
+        #expect(URLParts(plain: url) == nil)
+    }
+
     @Test(arguments: [
         "", " ", "login.example.com/common", "/common", "https://", "https:///common", "ftp://login.example.com/common",
         "http://login.example.com/common", "http://localhost.example.com/common", "http://127.0.0.1.example.com/common",

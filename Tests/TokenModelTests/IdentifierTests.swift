@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Testing
 internal import TokenModel
 
@@ -40,7 +41,23 @@ internal import TokenModel
     @Test func readsACorrelationIDInAnyCase() {
         let text = "00112233-4455-6677-8899-AABBCCDDEEFF"
         #expect(CorrelationID(text)?.description == text.lowercased())
-        #expect(CorrelationID("not a UUID") == nil)
+        #expect(CorrelationID(text)?.uuid.uuidString == text)
+    }
+
+    @Test(arguments: [
+        "", "not a UUID", "00112233-4455-6677-8899-AABBCCDDEEF", "00112233-4455-6677-8899-AABBCCDDEEFF0",
+        "001122334455-6677-8899-AABBCCDDEEFF-", "0011223-34455-6677-8899-AABBCCDDEEFF",
+        "00112233-4455-6677-8899-AABBCCDDEEFG", "{0112233-4455-6677-8899-AABBCCDDEEF}",
+    ])
+    func refusesACorrelationIDThatIsNoUUID(text: String) {
+        #expect(CorrelationID(text) == nil)
+    }
+
+    /// RFC 9562 section 5.4: version 4, variant 2.
+    @Test func makesRandomCorrelationIDs() {
+        let text = Array(CorrelationID().description)
+        #expect(text[14] == "4")
+        #expect("89ab".contains(text[19]))
         #expect(CorrelationID() != CorrelationID())
     }
 }

@@ -60,7 +60,7 @@ extension AppSettings {
             capabilities: capabilities,
             extraParameters: extraParameters.merging(parameters.extraQueryParameters ?? [:]) { $1 },
             validatesAuthority: authority.kind != .ciam && !knownAuthorities.contains(authority),
-            correlationID: CorrelationID(parameters.correlationId ?? UUID()))
+            correlationID: parameters.correlationId.map { CorrelationID($0) } ?? CorrelationID())
     }
 
     private func check(_ authority: Authority) throws(NSError) {

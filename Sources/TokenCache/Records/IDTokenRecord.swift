@@ -1,6 +1,6 @@
 package import TokenModel
 
-/// An ID token in the cache, with its claims read once.
+/// An ID token in the cache, with what the cache needs of its claims read once.
 package struct IDTokenRecord: Sendable, Equatable {
     package var owner: OwnerID
     package var environment: String
@@ -9,7 +9,8 @@ package struct IDTokenRecord: Sendable, Equatable {
     package var realm: String
     package var version: OAuthVersion
     package let idToken: String
-    package let claims: IDTokenClaims
+    /// The tenant that issued it: `tid`, or the realm where there is none.
+    package let tenant: String
 
     var key: String {
         let type = version == .v1 ? "v1idtoken" : "idtoken"
@@ -27,7 +28,7 @@ package struct IDTokenRecord: Sendable, Equatable {
         self.realm = realm
         self.version = version
         self.idToken = idToken
-        self.claims = claims
+        self.tenant = claims.tenantID?.lowercased() ?? realm
     }
 
     init?(_ stored: StoredCredential) {
@@ -44,9 +45,6 @@ package struct IDTokenRecord: Sendable, Equatable {
         stored.realm = realm
         return stored
     }
-
-    /// The tenant that issued it: `tid`, or the realm where there is none.
-    var tenant: String { claims.tenantID?.lowercased() ?? realm }
 
     private static let typeV1 = "V1IdToken"
 }

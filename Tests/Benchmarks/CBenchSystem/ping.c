@@ -1,0 +1,52 @@
+#include "CBenchSystem.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { header_length = 4, longest_reply = 1 << 20 };
+
+int bench_connect(const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address.sun_path) return -ENAMETOOLONG;
+    strcpy(address.sun_path, path);
+    int descriptor = socket(AF_UNIX, SOCK_STREAM, 0);
+    if (descriptor < 0) return -errno;
+    if (connect(descriptor, (struct sockaddr *)&address, sizeof address) != 0) {
+        int code = errno;
+        close(descriptor);
+        return -code;
+    }
+    return descriptor;
+}
+
+static long frame_length(const unsigned char *header) {
+    return header_length + ((long)header[0] << 24 | header[1] << 16 | header[2] << 8 | header[3]);
+}
+
+long bench_ask(int socket, const void *request, size_t length, void *reply, size_t room) {
+    if (send(socket, request, length, MSG_NOSIGNAL) != (ssize_t)length) return -EPIPE;
+    size_t have = 0;
+    long whole = header_length;
+    while ((long)have < whole) {
+        ssize_t count = recv(socket, (char *)reply + have, room - have, 0);
+        if (count <= 0) return count < 0 ? -errno : -EPIPE;
+        have += (size_t)count;
+        if (have >= header_length) whole = frame_length(reply);
+        if (whole > (long)room) return -EMSGSIZE;
+    }
+    return whole;
+}
+
+int bench_ping(int socket, const void *request, size_t length, uint64_t *nanoseconds, size_t count) {
+    static char reply[longest_reply];
+    for (size_t index = 0; index < count; index++) {
+        uint64_t start = bench_now();
+        long result = bench_ask(socket, request, length, reply, sizeof reply);
+        if (result < 0) return (int)-result;
+        nanoseconds[index] = bench_now() - start;
+    }
+    return 0;
+}

@@ -1,0 +1,49 @@
+internal import ArgumentParser
+internal import TokenModel
+
+/// Measures a silent hit against the least that a socket allows, both in the same run.
+@main
+struct AgentBench: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "agent-bench",
+        abstract: "Measure a cached token against a C server that answers with as many bytes.",
+        discussion: """
+            Floor and agent take turns, so that whatever else the machine does hits both: compare the ratios, not the \
+            microseconds. Needs sso-agent and bench-floor next to itself, in a release build; see run.sh.
+            """)
+
+    @Option(help: "How often floor and agent take turns.")
+    var rounds = 20
+
+    @Option(help: "Requests in a turn.")
+    var requests = 500
+
+    @Option(help: "Milliseconds of a turn under load.")
+    var loadTime = 250
+
+    @Option(help: "How many connections to load with.")
+    var connections = [1, 8, 64]
+
+    @Option(help: "Leave out levels whose name does not contain this.")
+    var only: String?
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func validate() throws {
+        guard rounds > 0, requests > 0, loadTime > 0, connections.allSatisfy({ $0 > 0 }) else {
+            throw ValidationError("rounds, requests, load time and connections are at least 1")
+        }
+    }
+
+    func run() async throws {
+        let bench = try await Bench()
+        defer { bench.stop() }
+        let latencies = try await bench.latencies(rounds: rounds, requests: requests, only: only)
+        let loads = try bench.loads(
+            connections: connections, rounds: max(rounds / 4, 1), nanoseconds: UInt64(loadTime) * 1_000_000)
+        let report = Report(
+            frames: bench.frames, latencies: latencies, loads: loads, process: try bench.processCosts(starts: rounds))
+        print(json ? try report.json() : report.table)
+    }
+}

@@ -1,0 +1,104 @@
+internal import Foundation
+internal import TokenModel
+
+/// The agent with one account signed in, and the floor's servers, all at work in a folder of their own.
+struct Bench {
+    let frames: Frames
+    private let folder: String
+    private let agent: ServerProcess
+    private let pingPong: ServerProcess
+    private let epoll: ServerProcess
+
+    init() async throws {
+        var template = Array("/tmp/agent-bench-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw BenchError("no temporary folder (errno \(errno))") }
+        folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        try await SignedInAccount.seed(stateDirectory: folder + "/state")
+        agent = try Self.startAgent(in: folder)
+        frames = try Frames(askedAt: agent.socketPath)
+        pingPong = try Self.startFloor("ping-pong", in: folder, replyLength: frames.replyLength)
+        epoll = try Self.startFloor("epoll", in: folder, replyLength: frames.replyLength)
+    }
+
+    func stop() {
+        for server in [agent, pingPong, epoll] { server.stop() }
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    /// One request at a time: each level by turns with the floor.
+    func latencies(rounds: Int, requests: Int, only: String?) async throws -> [LatencyResult] {
+        let floor = try FramedLevel(name: "C ping-pong", socketPath: pingPong.socketPath, frames: frames)
+        let levels: [any Level] = [
+            try FramedLevel(name: "framed", socketPath: agent.socketPath, frames: frames),
+            ClientLevel(socketPath: agent.socketPath),
+            MSALLevel(socketPath: agent.socketPath),
+        ].filter { only.map($0.name.contains) ?? true }
+        var results: [LatencyResult] = []
+        for placement in Placement.possible {
+            try placement.arrange([agent, pingPong, epoll])
+            results += try await turns(rounds, requests, placement, floor, levels)
+        }
+        return results
+    }
+
+    private func turns(
+        _ rounds: Int, _ requests: Int, _ placement: Placement, _ floor: FramedLevel, _ levels: [any Level]
+    ) async throws -> [LatencyResult] {
+        var results = ([floor] + levels).map { LatencyResult(name: $0.name, placement: placement) }
+        for level in [floor] + levels { _ = try await level.sample(requests) }
+        for _ in 0..<rounds {
+            let floorSample = try floor.sample(requests)
+            results[0].add(floorSample, floor: floorSample)
+            for (index, level) in levels.enumerated() {
+                results[index + 1].add(try await level.sample(requests), floor: floorSample)
+            }
+        }
+        return results
+    }
+
+    /// As many requests as go, from one load generator.
+    func loads(connections: [Int], rounds: Int, nanoseconds: UInt64) throws -> [LoadResult] {
+        try (Placement.possible.contains(.apart) ? .apart : Placement.together).arrange([agent, epoll])
+        return try connections.map { count in
+            var result = LoadResult(connections: count)
+            for _ in 0..<rounds {
+                result.add(
+                    floor: try Load.run(epoll.socketPath, frames, connections: count, nanoseconds: nanoseconds),
+                    agent: try Load.run(agent.socketPath, frames, connections: count, nanoseconds: nanoseconds))
+            }
+            return result
+        }
+    }
+
+    /// What it costs to have the processes: memory after all of the above, and the way from spawning to listening.
+    func processCosts(starts: Int) throws -> ProcessResult {
+        var result = ProcessResult(
+            agentKilobytes: agent.residentKilobytes, floorKilobytes: epoll.residentKilobytes)
+        // What is started inherits this process's processors.
+        try Placement.free.arrange([agent, epoll])
+        // The first start makes the store; those that count find it.
+        let other = "\(folder)/starts"
+        try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: true)
+        try Self.startAgent(in: other).stop()
+        for _ in 0..<starts {
+            let floor = try Self.startFloor("epoll", in: other, replyLength: frames.replyLength)
+            floor.stop()
+            unlink(floor.socketPath)
+            let agent = try Self.startAgent(in: other)
+            agent.stop()
+            result.add(floorStart: floor.startTime, agentStart: agent.startTime)
+        }
+        return result
+    }
+
+    private static func startAgent(in folder: String) throws -> ServerProcess {
+        try ServerProcess(
+            "sso-agent", ["--socket", "\(folder)/run/agent.sock", "--state-dir", "\(folder)/state"],
+            socketPath: "\(folder)/run/agent.sock")
+    }
+
+    private static func startFloor(_ kind: String, in folder: String, replyLength: Int) throws -> ServerProcess {
+        try ServerProcess(
+            "bench-floor", [kind, "\(folder)/\(kind).sock", "\(replyLength)"], socketPath: "\(folder)/\(kind).sock")
+    }
+}

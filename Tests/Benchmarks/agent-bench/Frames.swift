@@ -1,0 +1,26 @@
+internal import CBenchSystem
+internal import Foundation
+internal import TokenModel
+internal import TokenWire
+
+/// The bytes of a silent request, and how many its reply takes: the floor's server answers with as many.
+struct Frames: Sendable {
+    let request: [UInt8]
+    let replyLength: Int
+
+    /// Asks the agent once, and makes sure that what is measured is a hit.
+    init(askedAt socketPath: String) throws {
+        request = try Request(id: 1, .acquireTokenSilent(try SignedInAccount.request)).frame()
+        let socket = bench_connect(socketPath)
+        guard socket >= 0 else { throw BenchError("cannot connect to \(socketPath) (errno \(-socket))") }
+        defer { close(socket) }
+        var reply = [UInt8](repeating: 0, count: WireLimits.replyFrame)
+        replyLength = bench_ask(socket, request, request.count, &reply, reply.count)
+        guard replyLength > FrameDecoder.headerLength else { throw BenchError("no reply (errno \(-replyLength))") }
+        guard
+            case .acquireTokenSilent(let result) = try Reply(
+                decoding: reply[FrameDecoder.headerLength..<replyLength]
+            ).body, result.isFromCache
+        else { throw BenchError("the agent does not answer from its cache") }
+    }
+}

@@ -1,0 +1,56 @@
+internal import AgentClient
+internal import CBenchSystem
+internal import Foundation
+internal import TokenModel
+
+/// A way to ask for a cached token, one request after another.
+protocol Level: Sendable {
+    var name: String { get }
+    /// How long each of `count` requests took.
+    func sample(_ count: Int) async throws -> Sample
+}
+
+/// Prepared bytes written and read in C: nothing between the clock and the socket. Also the floor, at its own server.
+final class FramedLevel: Level {
+    let name: String
+    private let socket: Int32
+    private let request: [UInt8]
+
+    init(name: String, socketPath: String, frames: Frames) throws {
+        self.name = name
+        request = frames.request
+        socket = bench_connect(socketPath)
+        guard socket >= 0 else { throw BenchError("cannot connect to \(socketPath) (errno \(-socket))") }
+    }
+
+    deinit { close(socket) }
+
+    func sample(_ count: Int) throws -> Sample {
+        var nanoseconds = [UInt64](repeating: 0, count: count)
+        let code = bench_ping(socket, request, request.count, &nanoseconds, count)
+        guard code == 0 else { throw BenchError("\(name): the server hung up (errno \(code))") }
+        return Sample(nanoseconds)
+    }
+}
+
+/// `AgentClient`'s async method, as an app calls it.
+struct ClientLevel: Level {
+    let name = "AgentClient"
+    private let client: AgentClient
+
+    init(socketPath: String) {
+        client = AgentClient(socketPath: socketPath, appName: "agent-bench")
+    }
+
+    @concurrent func sample(_ count: Int) async throws -> Sample {
+        let request = try SignedInAccount.request
+        var nanoseconds: [UInt64] = []
+        nanoseconds.reserveCapacity(count)
+        for _ in 0..<count {
+            let start = bench_now()
+            _ = try await client.acquireTokenSilent(request)
+            nanoseconds.append(bench_now() - start)
+        }
+        return Sample(nanoseconds)
+    }
+}

@@ -1,0 +1,74 @@
+internal import Foundation
+
+/// What was measured, for a person or for a program.
+struct Report {
+    let frames: Frames
+    let latencies: [LatencyResult]
+    let loads: [LoadResult]
+    let process: ProcessResult
+
+    var table: String {
+        """
+        A silent hit: \(frames.request.count) bytes out, \(frames.replyLength) bytes back; × is the ratio to the floor \
+        of the same rounds
+
+        one at a time, processors    p50 µs       ×    p99 µs       ×
+        \(latencies.map(row).joined(separator: "\n"))
+
+        under load     replies/s   floor's   share   p50 µs       ×    p99 µs       ×
+        \(loads.map(row).joined(separator: "\n"))
+
+        process                       agent     floor       ×
+        resident memory, kB      \(pad(process.agentKilobytes, 10, 0))\(pad(process.floorKilobytes, 10, 0))\
+        \(pad(process.memoryRatio, 8, 1))
+        spawn to listening, ms   \(pad(process.agentStart / 1e6, 10, 2))\(pad(process.floorStart / 1e6, 10, 2))\
+        \(pad(process.startRatio, 8, 1))
+        """
+    }
+
+    func json() throws -> String {
+        let object: [String: Any] = [
+            "request_bytes": frames.request.count, "reply_bytes": frames.replyLength,
+            "latency": latencies.map {
+                [
+                    "level": $0.name, "processors": $0.placement.rawValue, "p50_us": $0.p50 / 1e3,
+                    "p50_ratio": $0.p50Ratio, "p99_us": $0.p99 / 1e3,
+                    "p99_ratio": $0.p99Ratio,
+                ] as [String: Any]
+            },
+            "load": loads.map {
+                [
+                    "connections": Double($0.connections), "replies_per_second": $0.agentRepliesPerSecond,
+                    "floor_replies_per_second": $0.floorRepliesPerSecond, "share": $0.share,
+                    "p50_us": $0.agentP50 / 1e3, "p50_ratio": $0.p50Ratio, "p99_us": $0.agentP99 / 1e3,
+                    "p99_ratio": $0.p99Ratio,
+                ]
+            },
+            "process": [
+                "resident_kb": process.agentKilobytes, "floor_resident_kb": process.floorKilobytes,
+                "start_ms": process.agentStart / 1e6, "floor_start_ms": process.floorStart / 1e6,
+                "start_ratio": process.startRatio,
+            ],
+        ]
+        let data = try JSONSerialization.data(withJSONObject: object, options: [.prettyPrinted, .sortedKeys])
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    private func row(_ result: LatencyResult) -> String {
+        "\(result.name), \(result.placement)".padding(toLength: 25, withPad: " ", startingAt: 0)
+            + pad(result.p50 / 1e3, 10, 1)
+            + pad(result.p50Ratio, 8, 2) + pad(result.p99 / 1e3, 10, 1) + pad(result.p99Ratio, 8, 2)
+    }
+
+    private func row(_ result: LoadResult) -> String {
+        "\(result.connections) connections".padding(toLength: 14, withPad: " ", startingAt: 0)
+            + pad(result.agentRepliesPerSecond, 10, 0) + pad(result.floorRepliesPerSecond, 10, 0)
+            + pad(result.share, 8, 2) + pad(result.agentP50 / 1e3, 9, 1) + pad(result.p50Ratio, 8, 2)
+            + pad(result.agentP99 / 1e3, 10, 1) + pad(result.p99Ratio, 8, 2)
+    }
+
+    private func pad(_ number: Double, _ width: Int, _ decimals: Int) -> String {
+        let text = String(format: "%.\(decimals)f", number)
+        return String(repeating: " ", count: max(width - text.count, 0)) + text
+    }
+}

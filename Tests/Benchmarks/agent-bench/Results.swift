@@ -1,0 +1,69 @@
+/// One level's turns, each next to the floor's turn of the same round.
+struct LatencyResult {
+    let name: String
+    let placement: Placement
+    private var samples: [Sample] = []
+    private var floors: [Sample] = []
+
+    init(name: String, placement: Placement) {
+        self.name = name
+        self.placement = placement
+    }
+
+    mutating func add(_ sample: Sample, floor: Sample) {
+        samples.append(sample)
+        floors.append(floor)
+    }
+
+    var p50: Double { samples.map(\.p50).median }
+    var p99: Double { samples.map(\.p99).median }
+    /// The median of the rounds' ratios, not the ratio of the medians: a disturbed round disturbs both its turns.
+    var p50Ratio: Double { zip(samples, floors).map { $0.p50 / $1.p50 }.median }
+    var p99Ratio: Double { zip(samples, floors).map { $0.p99 / $1.p99 }.median }
+}
+
+/// The agent under load, next to the floor under the same load.
+struct LoadResult {
+    let connections: Int
+    private var floors: [Load] = []
+    private var agents: [Load] = []
+
+    init(connections: Int) { self.connections = connections }
+
+    mutating func add(floor: Load, agent: Load) {
+        floors.append(floor)
+        agents.append(agent)
+    }
+
+    var floorRepliesPerSecond: Double { floors.map(\.repliesPerSecond).median }
+    var agentRepliesPerSecond: Double { agents.map(\.repliesPerSecond).median }
+    var agentP50: Double { agents.map(\.sample.p50).median }
+    var agentP99: Double { agents.map(\.sample.p99).median }
+    /// How much of the floor's throughput the agent reaches.
+    var share: Double { zip(agents, floors).map { $0.repliesPerSecond / $1.repliesPerSecond }.median }
+    var p50Ratio: Double { zip(agents, floors).map { $0.sample.p50 / $1.sample.p50 }.median }
+    var p99Ratio: Double { zip(agents, floors).map { $0.sample.p99 / $1.sample.p99 }.median }
+}
+
+/// What it costs to have the agent, next to a C program that listens.
+struct ProcessResult {
+    let agentKilobytes: Double
+    let floorKilobytes: Double
+    private var floorStarts: [Double] = []
+    private var agentStarts: [Double] = []
+
+    init(agentKilobytes: Double, floorKilobytes: Double) {
+        self.agentKilobytes = agentKilobytes
+        self.floorKilobytes = floorKilobytes
+    }
+
+    mutating func add(floorStart: Double, agentStart: Double) {
+        floorStarts.append(floorStart)
+        agentStarts.append(agentStart)
+    }
+
+    var floorStart: Double { floorStarts.median }
+    var agentStart: Double { agentStarts.median }
+    var startRatio: Double { zip(agentStarts, floorStarts).map { $0 / $1 }.median }
+    var memoryRatio: Double { agentKilobytes / floorKilobytes }
+}

@@ -1,0 +1,51 @@
+internal import CBenchSystem
+internal import Foundation
+
+/// A server of the benchmark as a process of its own.
+struct ServerProcess {
+    let socketPath: String
+    /// From spawning it until it listens, in nanoseconds.
+    let startTime: Double
+    let processID: pid_t
+    private let standardError: Int32
+
+    /// Starts a program that lies next to this one, and returns when it listens.
+    init(_ program: String, _ arguments: [String], socketPath: String) throws {
+        let folder = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+        self.socketPath = socketPath
+        let words = ([folder.appending(path: program).path] + arguments).map { strdup($0) }
+        defer { for word in words { free(word) } }
+        var pipe: Int32 = -1
+        let start = bench_now()
+        processID = bench_spawn(words.map { UnsafePointer($0) } + [nil], &pipe)
+        standardError = pipe
+        guard processID > 0 else { throw BenchError("cannot start \(program) (errno \(-processID))") }
+        let line = Self.line(from: pipe)
+        startTime = Double(bench_now() - start)
+        guard line.hasPrefix("listening on ") else {
+            stop()
+            throw BenchError("\(program) does not listen: \(line)")
+        }
+    }
+
+    func stop() {
+        kill(processID, SIGTERM)
+        var status: Int32 = 0
+        waitpid(processID, &status, 0)
+        close(standardError)
+    }
+
+    /// The memory of it that is in RAM.
+    var residentKilobytes: Double {
+        let status = (try? String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+        return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Double($0) } ?? 0
+    }
+
+    private static func line(from descriptor: Int32) -> String {
+        var line: [UInt8] = []
+        var byte: UInt8 = 0
+        while read(descriptor, &byte, 1) == 1, byte != UInt8(ascii: "\n") { line.append(byte) }
+        return String(decoding: line, as: UTF8.self)
+    }
+}

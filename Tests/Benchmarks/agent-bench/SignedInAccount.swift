@@ -1,0 +1,59 @@
+internal import Foundation
+internal import TokenCache
+internal import TokenModel
+internal import TokenStore
+
+/// One account with tokens of the size that Entra issues, and the request that finds them.
+enum SignedInAccount {
+    /// What a signed-in app asks for again and again.
+    static var request: AcquireTokenSilent {
+        get throws {
+            AcquireTokenSilent(
+                parameters: try parameters, account: AccountReference(homeAccountID: homeAccountID))
+        }
+    }
+
+    /// Writes the account into a store, as a sign-in would have.
+    static func seed(stateDirectory: String) async throws {
+        let parameters = try parameters
+        let now = Int64(Date().timeIntervalSince1970)
+        let saved = try CredentialCache().changes(
+            saving: issued, from: .signIn, parameters, at: parameters.authority.withRealm(tenant), now: now)
+        let store = try TokenStore.open(directory: stateDirectory)
+        try await store.commit(try saved.changes.map { try $0.stored(in: parameters.sharingGroup) })
+        await store.close()
+    }
+
+    private static var parameters: TokenParameters {
+        get throws {
+            guard let clientID = ClientID("4a1aa1d5-c567-49d0-ad0b-cd957a47f842") else {
+                throw BenchError("not a client ID")
+            }
+            return TokenParameters(
+                clientID: clientID, authority: try Authority("https://login.microsoftonline.com/\(tenant)"),
+                scopes: ScopeSet(["User.Read", "Mail.Read"]))
+        }
+    }
+
+    private static var issued: IssuedTokens {
+        IssuedTokens(
+            accessToken: Secret(String(repeating: "a", count: 1500)), tokenType: "Bearer", expiresIn: 86_400,
+            extendedExpiresIn: nil, refreshIn: nil, scopes: ScopeSet(["User.Read", "Mail.Read", "profile", "openid"]),
+            refreshToken: Secret(String(repeating: "r", count: 1200)), isMultiResource: true, idToken: idToken,
+            homeAccountID: homeAccountID, clientInfo: nil, familyID: nil)
+    }
+
+    /// An unsigned JWT of about 1 kB.
+    private static var idToken: String {
+        let claims = """
+            {"ver":"2.0","iss":"https://login.microsoftonline.com/\(tenant)/v2.0","sub":"\(object)","oid":"\(object)",\
+            "tid":"\(tenant)","preferred_username":"ada@contoso.com","name":"Ada","nonce":"n"}
+            """
+        let payload = Data(claims.utf8).base64EncodedString().replacing("=", with: "")
+        return "eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9.\(payload).\(String(repeating: "s", count: 512))"
+    }
+
+    private static let tenant = "72f988bf-86f1-41af-91ab-2d7cd011db47"
+    private static let object = "9f4880d8-80ba-4c40-97bc-f7a23c703084"
+    private static let homeAccountID = HomeAccountID(uid: object, utid: tenant)
+}
