@@ -49,7 +49,7 @@ let package = Package(
             name: "CSQLite", pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
         .target(name: "CTokenProtos", dependencies: ["CProtobufC"]),
-        .target(name: "CAgentSystem", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])]),
+        .target(name: "CAgentSystem"),
 
         // The values, their bytes, and the socket between the two halves.
         .target(name: "TokenModel", swiftSettings: strict),
