@@ -62,7 +62,7 @@ final class AgentConnection: Sendable {
     }
 
     private func startThread() {
-        ReaderThread.start {
+        BackgroundThread.start {
             var reader = ConnectionReader(connection: self, path: self.path, appName: self.appName)
             reader.run()
         }

@@ -15,18 +15,11 @@ package struct Browser {
     package func open(_ url: String, onFailure: @escaping @Sendable (String) -> Void) throws(TokenError) {
         for command in commands {
             let words = Self.words(of: command, url: url)
-            guard let program = words.first, let path = Self.find(program) else { continue }
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: path)
-            process.arguments = Array(words.dropFirst())
-            process.standardInput = FileHandle.nullDevice
-            process.standardOutput = FileHandle.nullDevice
-            process.terminationHandler = { ended in
-                if ended.terminationStatus != 0 {
-                    onFailure("\(program) ended with status \(ended.terminationStatus); the sign-in was given up")
-                }
+            guard let program = words.first else { continue }
+            let isRunning = ChildProcess.start(words) { status in
+                if status != 0 { onFailure("\(program) ended with status \(status); the sign-in was given up") }
             }
-            if (try? process.run()) != nil { return }
+            if isRunning { return }
         }
         let tried = commands.isEmpty ? "there is no display" : "tried: \(commands.joined(separator: ", "))"
         throw TokenError(
@@ -38,12 +31,6 @@ package struct Browser {
         let words = command.split(whereSeparator: \.isWhitespace).map(String.init)
         guard words.contains(where: { $0.contains("%s") }) else { return words + [url] }
         return words.map { $0.replacingOccurrences(of: "%s", with: url) }
-    }
-
-    private static func find(_ program: String) -> String? {
-        if program.contains("/") { return FileManager.default.isExecutableFile(atPath: program) ? program : nil }
-        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
-        return folders.lazy.map { "\($0)/\(program)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 }
 

@@ -23,7 +23,8 @@ struct ConnectionReader: ~Copyable {
     }
 
     mutating func run() {
-        repeat {
+        var goesOn = true
+        while goesOn {
             let socket: Int32
             do throws(TokenError) {
                 socket = try open()
@@ -34,8 +35,10 @@ struct ConnectionReader: ~Copyable {
             wasConnected = true
             serve(socket)
             let gone = TokenError(.agentUnavailable, "the agent went away before it answered; try again")
-            for call in connection.state.withLock({ $0.broke() }) { call.deliver(.failure(gone)) }
-        } while connection.state.withLock({ $0.wantsConnection })
+            let broken = connection.state.withLock { $0.broke() }
+            for call in broken.ended { call.deliver(.failure(gone)) }
+            goesOn = broken.goesOn
+        }
     }
 
     /// Connects. An agent that was there a moment ago is being restarted: it gets two seconds to come back.

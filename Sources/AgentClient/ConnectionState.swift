@@ -91,7 +91,6 @@ struct ConnectionState {
 
     // MARK: For the reading thread
 
-    var wantsConnection: Bool { !isClosed && !calls.isEmpty }
     var isOpen: Bool { !isClosed }
 
     /// The connection is there: send what waits for it, oldest first.
@@ -111,11 +110,14 @@ struct ConnectionState {
     }
 
     /// The connection is gone. Calls that may not be sent again end here; the others wait for the next connection.
-    mutating func broke() -> [PendingCall] {
+    ///
+    /// - Returns: the calls that end, and whether the thread goes on. Both are decided at once: a call that is added
+    ///   later either finds the thread going on, or starts another.
+    mutating func broke() -> (ended: [PendingCall], goesOn: Bool) {
         let ended = calls.filter { $0.value.timesSent > ($0.value.isRepeatable ? 1 : 0) }
         for id in ended.keys { calls.removeValue(forKey: id) }
-        if !wantsConnection { hasThread = false }
-        return Array(ended.values)
+        hasThread = !isClosed && !calls.isEmpty
+        return (Array(ended.values), hasThread)
     }
 
     /// No connection can be had: every call ends.

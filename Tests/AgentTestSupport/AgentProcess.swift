@@ -63,9 +63,9 @@ package final class TestProcess: @unchecked Sendable {
     }
 
     /// Ends it with no chance to tidy up.
-    package func killHard() {
+    package func killHard() async {
         kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        await offPool { self.process.waitUntilExit() }
     }
 
     package struct Ended: Error {

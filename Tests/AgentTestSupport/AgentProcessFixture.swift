@@ -56,7 +56,7 @@ package final class RunningAgent {
 
     init(_ process: TestProcess) { self.process = process }
 
-    deinit { if process.process.isRunning { process.killHard() } }
+    deinit { if process.process.isRunning { kill(processID, SIGKILL) } }
 
     package var processID: Int32 { process.process.processIdentifier }
 }

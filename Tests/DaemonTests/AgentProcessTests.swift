@@ -24,7 +24,7 @@ internal import TokenWire
             let first = try await f.agent()
             let parameters = try f.parameters()
             let signedIn = try await f.signIn("alice@contoso.com", parameters)
-            first.process.killHard()
+            await first.process.killHard()
             let second = try await f.agent()
             let client = AgentClient(socketPath: f.socketPath)
             let cached = try await client.acquireTokenSilent(
@@ -48,7 +48,7 @@ internal import TokenWire
                 let renewed = try await client.acquireTokenSilent(
                     AcquireTokenSilent(parameters: parameters, account: reference, forceRefresh: true))
                 #expect(!renewed.isFromCache)
-                agent.process.killHard()
+                await agent.process.killHard()
                 agent = try await f.agent()
             }
             #expect(f.emulator.control.counts.reusedRefreshTokens == 0)
@@ -68,7 +68,7 @@ internal import TokenWire
     @Test func takesThePlaceOfASocketThatAKilledAgentLeft() async throws {
         try await AgentProcessFixture.with { f in
             let first = try await f.agent()
-            first.process.killHard()
+            await first.process.killHard()
             #expect(FileManager.default.fileExists(atPath: f.socketPath))
             let second = try await f.agent()
             #expect(try await AgentClient(socketPath: f.socketPath).status().processID == second.processID)
@@ -112,7 +112,6 @@ internal import TokenWire
         try await AgentProcessFixture.with { f in
             let agent = try TestProcess("sso-agent", environment: f.environment)
             try await agent.waitForError("listening on")
-            defer { agent.killHard() }
             let parameters = try f.parameters()
             let failure = await #expect(throws: TokenError.self) {
                 try await AgentClient(socketPath: f.socketPath).beginInteractive(
@@ -120,6 +119,7 @@ internal import TokenWire
             }
             #expect(failure?.code == .invalidDeveloperParameter)
             #expect(failure?.message.contains("--allow-loopback-http") == true)
+            await agent.killHard()
         }
     }
 

@@ -5,7 +5,7 @@
 #endif
 
 /// A detached thread of this library's own: Swift's cooperative pool must never block in `poll`.
-enum ReaderThread {
+enum BackgroundThread {
     /// Runs `body` on a new thread with a small stack and every signal blocked, so that the app's handlers stay on the app's threads.
     static func start(_ body: @escaping @Sendable () -> Void) {
         var attributes = pthread_attr_t()
