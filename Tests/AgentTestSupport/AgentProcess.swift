@@ -11,13 +11,6 @@ package enum Executable {
     package static func url(_ name: String) -> URL { folder.appendingPathComponent(name) }
 }
 
-/// Runs blocking work on a thread of its own: the emulator and the tests share the few threads of Swift's pool.
-func offPool<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
-    await withCheckedContinuation { continuation in
-        Thread.detachNewThread { continuation.resume(returning: work()) }
-    }
-}
-
 /// A process that a test started, with what it printed.
 ///
 /// Unchecked because Foundation's `Process` and `Pipe` are not marked; a test uses one from one task at a time.
@@ -43,7 +36,7 @@ package final class TestProcess: @unchecked Sendable {
     package func waitForError(_ text: String) async throws -> String {
         var printed = ""
         while !printed.contains(text) {
-            let data = await offPool { self.errors.fileHandleForReading.availableData }
+            let data = try await offPool { self.errors.fileHandleForReading.availableData }
             guard !data.isEmpty else { throw Ended(printed: printed) }
             printed += String(decoding: data, as: UTF8.self)
         }
@@ -52,20 +45,26 @@ package final class TestProcess: @unchecked Sendable {
 
     /// Waits for its end and returns everything it printed since the last wait.
     package func finish() async -> (status: Int32, output: String, errors: String) {
-        async let out = offPool { self.output.fileHandleForReading.readDataToEndOfFile() }
-        async let err = offPool { self.errors.fileHandleForReading.readDataToEndOfFile() }
+        async let out = Self.read(output)
+        async let err = Self.read(errors)
         let printed = await (out, err)
-        await offPool { self.process.waitUntilExit() }
-        return (
-            process.terminationStatus, String(decoding: printed.0, as: UTF8.self),
-            String(decoding: printed.1, as: UTF8.self)
-        )
+        await waitForExit()
+        return (process.terminationStatus, printed.0, printed.1)
     }
 
     /// Ends it with no chance to tidy up.
     package func killHard() async {
         kill(process.processIdentifier, SIGKILL)
-        await offPool { self.process.waitUntilExit() }
+        await waitForExit()
+    }
+
+    private func waitForExit() async {
+        _ = try? await offPool { self.process.waitUntilExit() }
+    }
+
+    private static func read(_ pipe: Pipe) async -> String {
+        let data = try? await offPool { pipe.fileHandleForReading.readDataToEndOfFile() }
+        return String(decoding: data ?? Data(), as: UTF8.self)
     }
 
     package struct Ended: Error {

@@ -130,14 +130,15 @@ internal import TokenModel
             for app in ["app-1", "app-2"] { try await f.signIn(Self.alice, f.parameters(app, resource: Self.graph)) }
             let cache = ADKeychainTokenCache()
             cache.agent = f.agent
-            #expect(cache.removeAll(forUserId: " ALICE@contoso.com", clientId: "app-1", error: nil))
+            #expect(
+                try await offPool { cache.removeAll(forUserId: " ALICE@contoso.com", clientId: "app-1", error: nil) })
             #expect(try await silent(f, userID: Self.alice).status == AD_FAILED)
             #expect(try await silent(f, userID: Self.alice, app: "app-2").status == AD_SUCCEEDED)
-            #expect(cache.wipeAllItems(forUserId: Self.alice, error: nil))
+            #expect(try await offPool { cache.wipeAllItems(forUserId: Self.alice, error: nil) })
             #expect(try await silent(f, userID: Self.alice, app: "app-2").status == AD_FAILED)
             // Nothing to remove is no failure.
-            #expect(cache.wipeAllItems(forUserId: Self.alice, error: nil))
-            #expect(cache.removeAll(forClientId: "app-2", error: nil))
+            #expect(try await offPool { cache.wipeAllItems(forUserId: Self.alice, error: nil) })
+            #expect(try await offPool { cache.removeAll(forClientId: "app-2", error: nil) })
         }
     }
 

@@ -52,7 +52,7 @@ internal import TokenModel
             let app = try application(f)
             let account = try app.account(forUsername: Self.alice)
             #expect(account.accountClaims?["preferred_username"] as? String == Self.alice)
-            try app.remove(account)
+            try await offPool { try app.remove(account) }
             #expect(try app.allAccounts().isEmpty)
             let everybody = MSALAccountEnumerationParameters()
             everybody.returnOnlySignedInAccounts = false
@@ -91,7 +91,7 @@ internal import TokenModel
             #expect(error?.domain == MSALErrorDomain)
             #expect(error?.code == MSALError.interactionRequired.rawValue)
             // Nothing to remove is no failure.
-            try app.remove(account)
+            try await offPool { try app.remove(account) }
             try await app.acquireToken(with: interactive(Self.alice))
             #expect(try app.allAccounts() == [account])
         }

@@ -112,7 +112,7 @@ internal import Testing
         try await AgentFixture.with { f in
             let application = try msal(f)
             let account = try await signIn(f, "alice@contoso.com")
-            try application.remove(account)
+            try await offPool { try application.remove(account) }
             #expect(try application.allAccounts().isEmpty)
             let refused = try await silent(adal(f), "alice@contoso.com")
             #expect(refused.status == AD_FAILED)

@@ -76,9 +76,11 @@ internal import TokenModel
         try await AgentFixture.with { f in
             let reference = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
             let app = try f.parameters().clientID
-            #expect(try f.agent.listAccountsAndWait(ListAccounts(clientID: app)).count == 1)
-            #expect(try f.agent.removeAccountAndWait(RemoveAccount(clientID: app, account: reference)).removed)
-            #expect(try f.agent.listAccountsAndWait(ListAccounts(clientID: app)).isEmpty)
+            let list = ListAccounts(clientID: app)
+            #expect(try await offPool { try f.agent.listAccountsAndWait(list).count } == 1)
+            let remove = RemoveAccount(clientID: app, account: reference)
+            #expect(try await offPool { try f.agent.removeAccountAndWait(remove).removed })
+            #expect(try await offPool { try f.agent.listAccountsAndWait(list).isEmpty })
         }
     }
 }
