@@ -77,7 +77,9 @@ struct CacheBuilder {
             "ver": version == .v2 ? "2.0" : "1.0", "tid": tenant, "oid": "oid-\(user)-in-\(tenant.prefix(4))",
             "sub": "sub-\(user)", name: "\(user)@contoso.com",
         ]
-        let payload = (try? JSONEncoder().encode(claims)) ?? Data()
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        let payload = (try? encoder.encode(claims)) ?? Data()
         return "\(Base64URL.encode(Data("{}".utf8))).\(Base64URL.encode(payload))."
     }
 }
