@@ -56,9 +56,9 @@ package final class RunningAgent {
 
     init(_ process: TestProcess) { self.process = process }
 
-    deinit { if process.process.isRunning { kill(processID, SIGKILL) } }
+    deinit { process.signal(SIGKILL) }
 
-    package var processID: Int32 { process.process.processIdentifier }
+    package var processID: Int32 { process.processID }
 }
 
 /// The requests that most tests of a process make.

@@ -24,7 +24,7 @@ internal import TokenWire
             let first = try await f.agent()
             let parameters = try f.parameters()
             let signedIn = try await f.signIn("alice@contoso.com", parameters)
-            await first.process.killHard()
+            try await first.process.killHard()
             let second = try await f.agent()
             let client = AgentClient(socketPath: f.socketPath)
             let cached = try await client.acquireTokenSilent(
@@ -48,7 +48,7 @@ internal import TokenWire
                 let renewed = try await client.acquireTokenSilent(
                     AcquireTokenSilent(parameters: parameters, account: reference, forceRefresh: true))
                 #expect(!renewed.isFromCache)
-                await agent.process.killHard()
+                try await agent.process.killHard()
                 agent = try await f.agent()
             }
             #expect(f.emulator.control.counts.reusedRefreshTokens == 0)
@@ -68,7 +68,7 @@ internal import TokenWire
     @Test func takesThePlaceOfASocketThatAKilledAgentLeft() async throws {
         try await AgentProcessFixture.with { f in
             let first = try await f.agent()
-            await first.process.killHard()
+            try await first.process.killHard()
             #expect(FileManager.default.fileExists(atPath: f.socketPath))
             let second = try await f.agent()
             #expect(try await AgentClient(socketPath: f.socketPath).status().processID == second.processID)
@@ -93,7 +93,7 @@ internal import TokenWire
             await peerGone.value
             f.emulator.control.release()
             #expect(try await renewal.value.isFromCache == false)
-            #expect(await agent.process.finish().status == 0)
+            #expect(try await agent.process.finish().status == 0)
         }
     }
 
@@ -119,7 +119,7 @@ internal import TokenWire
             }
             #expect(failure?.code == .invalidDeveloperParameter)
             #expect(failure?.message.contains("--allow-loopback-http") == true)
-            await agent.killHard()
+            try await agent.killHard()
         }
     }
 
@@ -172,7 +172,7 @@ internal import TokenWire
                 AcquireTokenSilent(
                     parameters: parameters, account: signedIn.account.reference, forceRefresh: true))
             kill(agent.processID, SIGTERM)
-            let log = await agent.process.finish().errors
+            let log = try await agent.process.finish().errors
             #expect(log.contains("acquire_token_silent"))
             for secret in [signedIn.accessToken.reveal(), signedIn.idToken ?? "?", "alice"] {
                 #expect(!log.contains(secret))

@@ -18,7 +18,7 @@ internal import Testing
             await f.emulator.control.waitForHeld(atLeast: 1)
             f.emulator.control.release()
             var results: [(status: Int32, output: String, errors: String)] = []
-            for app in apps { results.append(await app.finish()) }
+            for app in apps { results.append(try await app.finish()) }
             #expect(results.allSatisfy { $0.status == 0 })
             #expect(Set(results.map(\.output)).count == 1)
             #expect(f.emulator.control.counts[.refreshToken] == 1)

@@ -81,7 +81,7 @@ internal import Testing
                 environment: f.environment)
             try await command.waitForError("\n")
             #expect(f.emulator.control.approveDeviceCode(username: "carol@contoso.com") == 1)
-            let ended = await command.finish()
+            let ended = try await command.finish()
             #expect(ended.status == 0)
             #expect(ended.output.contains("carol@contoso.com"))
             withExtendedLifetime(agent) {}

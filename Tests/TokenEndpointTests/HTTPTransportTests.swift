@@ -101,12 +101,9 @@ internal import TokenModel
     }
 
     @Test func reportsAPortThatNobodyListensOn() async throws {
-        let vacated = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .bind(host: "127.0.0.1", port: 0).get()
-        let port = try #require(vacated.localAddress?.port)
-        try await vacated.close()
+        let reserved = try ReservedPort()
         try await EndpointFixture.with({ _ in .silence }) { fixture in
-            let error = try await fixture.failure(.sample(Authority("http://127.0.0.1:\(port)/common")))
+            let error = try await fixture.failure(.sample(Authority("http://127.0.0.1:\(reserved.port)/common")))
             #expect(error.code == .networkUnavailable)
             #expect(error.details.networkErrorCode == -1004)
         }
