@@ -171,7 +171,8 @@ let package = Package(
         .testTarget(
             name: "SocketIntegrationTests",
             dependencies: [
-                "AgentClient", "AgentSocket", "AgentTestSupport", "EntraEmulator", "TokenModel", "TokenWire",
+                "AgentClient", "AgentSocket", "AgentTestSupport", "EntraEmulator", "TokenAgent", "TokenModel",
+                "TokenWire",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -6,7 +6,7 @@ internal import TokenModel
 extension CacheOwner {
     /// Gets a code for the person to type on another device.
     func beginDeviceCode(_ request: BeginDeviceCode) -> Answer<BeginDeviceCode.Reply> {
-        if let refusal = refusal(of: request.parameters.authority) { return .now(.failure(refusal)) }
+        if let refusal = refusal(of: request.parameters.authority) ?? refusalOfMore { return .now(.failure(refusal)) }
         return .later(
             later { owner async throws(TokenError) in
                 let parameters = request.parameters
@@ -29,6 +29,7 @@ extension CacheOwner {
         guard let interaction = interactions[request.sessionID],
             case .deviceCode(let begun, let grant) = interaction.way
         else { return .now(.failure(Interaction.unknown)) }
+        interactions[request.sessionID]?.isAwaited = true
         return .later(
             later { owner async throws(TokenError) in
                 defer { owner.forget(request.sessionID) }

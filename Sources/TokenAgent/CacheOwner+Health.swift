@@ -41,6 +41,12 @@ extension CacheOwner {
                 name: "state folder", ok: false, detail: "the last change could not be written to \(folder)",
                 hint: "free disk space, or make \(folder) writable; nothing is lost while the agent runs")
         }
+        var status = stat()
+        if stat(folder, &status) == 0, status.st_mode & 0o077 != 0 {
+            return HealthCheck(
+                name: "state folder", ok: false, detail: "other users can look into \(folder)",
+                hint: "chmod 0700 \(folder)")
+        }
         guard access(folder, W_OK) == 0 else {
             return HealthCheck(
                 name: "state folder", ok: false, detail: "\(folder) is not writable", hint: "chmod 0700 \(folder)")

@@ -6,7 +6,7 @@ internal import TokenModel
 extension CacheOwner {
     /// Listens for the browser and says which page to open.
     func beginInteractive(_ request: BeginInteractive) -> Answer<BeginInteractive.Reply> {
-        if let refusal = refusal(of: request.parameters.authority) { return .now(.failure(refusal)) }
+        if let refusal = refusal(of: request.parameters.authority) ?? refusalOfMore { return .now(.failure(refusal)) }
         return .later(
             later { owner async throws(TokenError) in
                 let parameters = request.parameters
@@ -31,6 +31,7 @@ extension CacheOwner {
         guard let interaction = interactions[request.sessionID],
             case .browser(let begun, let redirect, let pkce, let state, let nonce) = interaction.way
         else { return .now(.failure(Interaction.unknown)) }
+        interactions[request.sessionID]?.isAwaited = true
         return .later(
             later { owner async throws(TokenError) in
                 defer { owner.forget(request.sessionID) }
@@ -69,12 +70,16 @@ extension CacheOwner {
         interactions.removeValue(forKey: id)?.close()
     }
 
-    /// The reason stays until the wait has picked it up; a sign-in that nobody waits for is forgotten by its expiry.
+    /// Ends a sign-in. The reason stays until the wait has picked it up; where nobody waits it is forgotten at once.
     func end(_ id: String, _ reason: TokenError) {
         guard let interaction = interactions[id] else { return }
+        guard interaction.isAwaited else { return forget(id) }
         interactions[id]?.ending = reason
         interaction.close()
     }
+
+    /// Why no more sign-ins can begin now, if that is so.
+    var refusalOfMore: TokenError? { interactions.count < Interaction.limit ? nil : Interaction.tooMany }
 
     private func authorizationRequest(
         _ request: BeginInteractive, redirectURI: String, challenge: String, state: String, nonce: String

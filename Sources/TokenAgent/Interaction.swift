@@ -15,6 +15,8 @@ struct Interaction: Sendable {
     var authority: Authority
     /// Ends the wait when nobody comes.
     var expiry: Scheduled<Void>
+    /// Whether an app waits for it to end.
+    var isAwaited = false
     /// Why it ended, once it has; the wait reports it.
     var ending: TokenError?
 
@@ -27,6 +29,11 @@ struct Interaction: Sendable {
     /// How long an agent waits for somebody to come back from the browser, in seconds.
     static let browserLifetime: Int64 = 900
 
+    /// More sign-ins at a time than people can finish; each has a listener of its own.
+    static let limit = 64
+
+    static let tooMany = TokenError(
+        .interactionInProgress, "\(limit) sign-ins are under way already; finish or cancel one of them")
     static let unknown = TokenError(
         .sessionCanceled, "there is no such sign-in; it was finished, cancelled or has expired")
     static let cancelled = TokenError(.sessionCanceled, "the sign-in was cancelled")

@@ -10,7 +10,8 @@ internal import TokenModel
 enum StoreFiles {
     static let name = "cache.sqlite"
 
-    /// Makes the directory with mode 0700 where there is none, and refuses one that others own or can enter.
+    /// Makes the directory with mode 0700 where there is none, and refuses one that others own or can change.
+    /// One that others can only enter will do: the files in it have mode 0600.
     static func prepareDirectory(_ directory: String) throws(TokenError) {
         guard !directory.isEmpty else { throw TokenError(.storeUnavailable, "the store's directory has no name") }
         try makeDirectory(directory)
@@ -24,8 +25,9 @@ enum StoreFiles {
         guard found.st_uid == geteuid() else {
             throw TokenError(.storeUnavailable, "\(directory) belongs to user \(found.st_uid), not to \(geteuid())")
         }
-        guard found.st_mode & 0o077 == 0 else {
-            throw TokenError(.storeUnavailable, "\(directory) is open to other users; run: chmod 700 '\(directory)'")
+        guard found.st_mode & 0o022 == 0 else {
+            throw TokenError(
+                .storeUnavailable, "\(directory) can be changed by other users; run: chmod 700 '\(directory)'")
         }
     }
 

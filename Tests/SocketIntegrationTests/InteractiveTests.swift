@@ -38,6 +38,18 @@ internal import TokenModel
         }
     }
 
+    @Test func refusesMoreSignInsThanPeopleCanFinishUntilOneEnds() async throws {
+        try await AgentFixture.with { f in
+            let request = BeginInteractive(parameters: try f.parameters())
+            var begun: [BeginInteractive.Reply] = []
+            for _ in 0..<64 { begun.append(try await f.agent.beginInteractive(request)) }
+            let failure = await #expect(throws: TokenError.self) { try await f.agent.beginInteractive(request) }
+            #expect(failure?.code == .interactionInProgress)
+            try await f.agent.cancelInteraction(CancelInteraction(sessionID: begun[0].sessionID))
+            _ = try await f.agent.beginInteractive(request)
+        }
+    }
+
     @Test func saysNoWhenThePersonDoes() async throws {
         try await AgentFixture.with { f in
             let begun = try await f.agent.beginInteractive(BeginInteractive(parameters: f.parameters()))

@@ -31,14 +31,22 @@ internal import TokenStore
         await again.close()
     }
 
-    @Test(arguments: [0o750, 0o705, 0o711, 0o777])
-    func refusesADirectoryOpenToOthersAndSaysWhatToRun(mode: Int) throws {
+    @Test(arguments: [0o770, 0o707, 0o722, 0o777])
+    func refusesADirectoryThatOthersMayChangeAndSaysWhatToRun(mode: Int) throws {
         let folder = try StoreFolder()
         try folder.makeDirectory(mode: mode)
         let error = refusal(folder.path)
         #expect(error?.code == .storeUnavailable)
         #expect(error?.message.contains("chmod 700 '\(folder.path)'") == true)
         #expect(folder.mode(of: "cache.sqlite") == nil)
+    }
+
+    @Test func takesADirectoryThatOthersMayOnlyEnter() async throws {
+        let folder = try StoreFolder()
+        try folder.makeDirectory(mode: 0o755)
+        let store = try TokenStore.open(directory: folder.path)
+        #expect(folder.mode(of: "cache.sqlite") == 0o600)
+        await store.close()
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can give a directory away"))
