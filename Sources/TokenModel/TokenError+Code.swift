@@ -56,7 +56,7 @@ extension TokenError {
         case userCanceled
         /// -51701: the app cancelled the interactive request.
         case sessionCanceled
-        /// -51710: an interactive request is already under way.
+        /// -51710: an interactive request is already under way, or too many are.
         case interactionInProgress
         /// -51810: the device has to be registered first.
         case workplaceJoinRequired
