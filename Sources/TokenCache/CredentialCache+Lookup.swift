@@ -62,9 +62,7 @@ extension CredentialCache {
         let family = family(of: parameters.clientID, at: cacheEnvironment(of: authority), in: partition)
         let own = usable.filter { $0.familyID == nil && $0.clientID == parameters.clientID }
         let shared = usable.filter { $0.familyID != nil && $0.familyID == family }
-        let isKnownMember =
-            family != nil && family != .presumed || isRecorded(parameters.clientID, authority, partition)
-        let familyFirst = parameters.version == .v1 && isKnownMember
+        let familyFirst = parameters.version == .v1 && isKnownMember(parameters.clientID, authority, partition)
         let ordered = familyFirst ? shared + own : own + shared
         var seen = Set<Secret>()
         return ordered.filter { seen.insert($0.secret).inserted }
@@ -75,7 +73,8 @@ extension CredentialCache {
         return only.realm == authority.realm.lowercased() && only.scopes == parameters.scopes
     }
 
-    private func isRecorded(_ clientID: ClientID, _ authority: Authority, _ partition: Partition) -> Bool {
+    /// Whether the token endpoint has said that the app belongs to a family.
+    private func isKnownMember(_ clientID: ClientID, _ authority: Authority, _ partition: Partition) -> Bool {
         let environment = cacheEnvironment(of: authority)
         let key = AppMetadataRecord(clientID: clientID.text, environment: environment, familyID: "").key
         return partition.apps[key].map { !$0.familyID.isEmpty } ?? false
