@@ -22,6 +22,8 @@ package struct AgentFixture: Sendable {
         settings: EmulatorSettings = EmulatorSettings(), usernames: [String] = [], connectionLimit: Int = 4096,
         _ body: (AgentFixture) async throws -> Void
     ) async throws {
+        // Agent and peers are one process here, and a shell usually allows it 1,024 files.
+        ResourceLimits.raiseOpenFiles()
         let folder = try TemporaryFolder()
         let emulator = try await EntraEmulator.start(EmulatorOptions(usernames: usernames, settings: settings))
         do {

@@ -1,9 +1,9 @@
 internal import Foundation
 
 /// What the process may use of the system.
-enum ResourceLimits {
+package enum ResourceLimits {
     /// Takes as many open files as the hard limit gives: every connected app is one, and the usual soft limit is 1,024.
-    static func raiseOpenFiles() {
+    package static func raiseOpenFiles() {
         var limit = rlimit()
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         guard getrlimit(resource, &limit) == 0 else { return }
