@@ -113,6 +113,7 @@ package final class AgentServer: Sendable {
         ServerBootstrap(group: loop)
             .serverChannelOption(.backlog, value: 1024)
             .childChannelOption(.maxMessagesPerRead, value: 4)
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { channel in
                 // The kernel is asked before the channel is registered, and so before a byte can be read.
                 peer(of: channel).flatMapThrowing { peer in

@@ -65,6 +65,12 @@ final class AgentSession: ChannelInboundHandler {
         throttle(context)
     }
 
+    /// A peer that will ask no more is still owed what it has asked.
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if let event = event as? ChannelEvent, event == .inputClosed { end() }
+        context.fireUserInboundEventTriggered(event)
+    }
+
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         context.close(promise: nil)
     }

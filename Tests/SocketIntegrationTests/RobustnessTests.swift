@@ -71,10 +71,39 @@ internal import TokenWire
 
     @Test func finishesWhatWasAskedBeforeAHalfClose() async throws {
         try await AgentFixture.with { f in
+            let reference = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
+            f.emulator.control.inject(.hold(grant: .refreshToken))
             let peer = try RawPeer(f.socketPath)
             try peer.write(Request(id: 1, .getStatus(GetStatus())))
+            let renewal = AcquireTokenSilent(
+                parameters: try f.parameters(), account: reference, forceRefresh: true)
+            try peer.write(Request(id: 2, .acquireTokenSilent(renewal)))
             peer.finishWriting()
             #expect(try peer.reply()?.id == 1)
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            f.emulator.control.release()
+            let reply = try await offPool { try peer.reply() }
+            #expect(reply?.id == 2)
+            #expect(try await offPool { peer.isClosedByAgent() })
+        }
+    }
+
+    @Test func outlivesAPeerThatHangsUpDuringItsRedemption() async throws {
+        try await AgentFixture.with { f in
+            let reference = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
+            f.emulator.control.inject(.hold(grant: .refreshToken))
+            let renewal = AcquireTokenSilent(
+                parameters: try f.parameters(), account: reference, forceRefresh: true)
+            do {
+                let peer = try RawPeer(f.socketPath)
+                try peer.write(Request(id: 1, .acquireTokenSilent(renewal)))
+                await f.emulator.control.waitForHeld(atLeast: 1)
+            }
+            let other = Task { try await f.agent.acquireTokenSilent(renewal) }
+            _ = try await f.agent.status()
+            f.emulator.control.release()
+            #expect(try await other.value.isFromCache == false)
+            #expect(f.emulator.control.counts.reusedRefreshTokens == 0)
         }
     }
 
