@@ -57,6 +57,7 @@ package final class AgentServer: Sendable {
             let descriptor = try ListeningSocket.make(at: options.socketPath)
             let listener = try await bootstrap(RequestRouter(owner: owner), registry, options, on: loop)
                 .withBoundSocket(descriptor).get()
+            ListeningSocket.widenQueue(of: descriptor)
             let parts = Parts(
                 lock: lock, store: store, group: group, endpoint: endpoint, owner: owner, registry: registry,
                 listener: listener)
@@ -111,7 +112,6 @@ package final class AgentServer: Sendable {
         on loop: any EventLoop
     ) -> ServerBootstrap {
         ServerBootstrap(group: loop)
-            .serverChannelOption(.backlog, value: 1024)
             .childChannelOption(.maxMessagesPerRead, value: 4)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { channel in

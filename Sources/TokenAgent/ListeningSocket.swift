@@ -28,6 +28,11 @@ enum ListeningSocket {
         return descriptor
     }
 
+    /// NIO listens again when it is handed the socket, with a queue of its own choosing; a burst of apps at log-in is longer.
+    static func widenQueue(of descriptor: Int32) { _ = systemListen(descriptor, queueLength) }
+
+    private static let queueLength: Int32 = 1024
+
     private static func listen(_ descriptor: Int32, at path: String) throws(TokenError) {
         let temporary = "\(path).\(getpid())"
         unlink(temporary)
@@ -37,7 +42,8 @@ enum ListeningSocket {
             bind(descriptor, address, length) == 0 ? 0 : errno
         }
         guard code == 0 else { throw failure("bind \(path)", code) }
-        guard chmod(temporary, 0o600) == 0, systemListen(descriptor, 1024) == 0, rename(temporary, path) == 0 else {
+        guard chmod(temporary, 0o600) == 0, systemListen(descriptor, queueLength) == 0, rename(temporary, path) == 0
+        else {
             let code = errno
             unlink(temporary)
             throw failure("listen on \(path)", code)

@@ -45,8 +45,9 @@ struct SSOAgent: AsyncParsableCommand {
     }
 
     private func serve() async throws(TokenError) {
-        let options = try options()
-        ResourceLimits.raiseOpenFiles()
+        var options = try options()
+        // Some files are the agent's own: its store, its listeners, and the way to the token endpoints.
+        options.connectionLimit = min(options.connectionLimit, max(ResourceLimits.raiseOpenFiles() - 128, 16))
         let signals = StopSignals()
         let server = try await AgentServer.start(options)
         StandardError.print("listening on \(options.socketPath)")
