@@ -78,7 +78,10 @@ final class AgentSession: ChannelInboundHandler {
     /// Finishes the replies in hand, then closes.
     func end() {
         isEnding = true
-        if inFlight == 0 { context?.close(promise: nil) }
+        guard inFlight == 0 else { return }
+        // What was answered in this turn of the loop is not on its way yet.
+        context?.flush()
+        context?.close(promise: nil)
     }
 
     private func serve(_ request: Request, _ context: ChannelHandlerContext) {

@@ -17,7 +17,7 @@ extension CacheOwner {
                         scopes: parameters.scopes, claims: parameters.mergedClaims,
                         extraParameters: parameters.extraParameters, correlationID: parameters.correlationID))
                 let id = owner.remember(
-                    .deviceCode(request, grant), authority: parameters.authority, for: grant.expiresIn)
+                    .deviceCode(request, grant), for: grant.expiresIn)
                 return BeginDeviceCode.Reply(
                     sessionID: id, userCode: grant.userCode, verificationURL: grant.verificationURL,
                     message: grant.message, expiresIn: grant.expiresIn)
@@ -29,6 +29,7 @@ extension CacheOwner {
         guard let interaction = interactions[request.sessionID],
             case .deviceCode(let begun, let grant) = interaction.way
         else { return .now(.failure(Interaction.unknown)) }
+        guard !interaction.isAwaited else { return .now(.failure(Interaction.awaited)) }
         interactions[request.sessionID]?.isAwaited = true
         return .later(
             later { owner async throws(TokenError) in

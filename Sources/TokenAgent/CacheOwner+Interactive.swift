@@ -15,11 +15,17 @@ extension CacheOwner {
                 let (pkce, state, nonce) = (PKCE.make(), PKCE.randomText(), PKCE.randomText())
                 let redirect = try await LoopbackRedirect.listen(
                     redirectURI: parameters.redirectURI, state: state, on: owner.loop)
-                let page = try owner.authorizationRequest(
-                    request, redirectURI: redirect.redirectURI, challenge: pkce.challenge, state: state, nonce: nonce)
+                let page: AuthorizationRequest
+                do throws(TokenError) {
+                    page = try owner.authorizationRequest(
+                        request, redirectURI: redirect.redirectURI, challenge: pkce.challenge, state: state,
+                        nonce: nonce)
+                } catch {
+                    redirect.close()
+                    throw error
+                }
                 let id = owner.remember(
-                    .browser(request, redirect, pkce, state: state, nonce: nonce), authority: parameters.authority,
-                    for: Interaction.browserLifetime)
+                    .browser(request, redirect, pkce, state: state, nonce: nonce), for: Interaction.browserLifetime)
                 return BeginInteractive.Reply(
                     sessionID: id, authorizationURL: page.url(endpoint: endpoints.authorization),
                     redirectURI: redirect.redirectURI, expiresIn: Interaction.browserLifetime)
@@ -31,6 +37,7 @@ extension CacheOwner {
         guard let interaction = interactions[request.sessionID],
             case .browser(let begun, let redirect, let pkce, let state, let nonce) = interaction.way
         else { return .now(.failure(Interaction.unknown)) }
+        guard !interaction.isAwaited else { return .now(.failure(Interaction.awaited)) }
         interactions[request.sessionID]?.isAwaited = true
         return .later(
             later { owner async throws(TokenError) in
@@ -57,12 +64,12 @@ extension CacheOwner {
     }
 
     /// Keeps a sign-in until it is finished, cancelled or too old.
-    func remember(_ way: Interaction.Way, authority: Authority, for seconds: Int64) -> String {
+    func remember(_ way: Interaction.Way, for seconds: Int64) -> String {
         let id = PKCE.randomText()
         let expiry = loop.scheduleTask(in: .seconds(seconds)) {
             self.assumeIsolated { $0.end(id, Interaction.expired) }
         }
-        interactions[id] = Interaction(way: way, authority: authority, expiry: expiry)
+        interactions[id] = Interaction(way: way, expiry: expiry)
         return id
     }
 

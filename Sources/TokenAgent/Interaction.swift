@@ -11,8 +11,6 @@ struct Interaction: Sendable {
     }
 
     var way: Way
-    /// The authority as the app named it, under which the tokens are saved.
-    var authority: Authority
     /// Ends the wait when nobody comes.
     var expiry: Scheduled<Void>
     /// Whether an app waits for it to end.
@@ -34,6 +32,7 @@ struct Interaction: Sendable {
 
     static let tooMany = TokenError(
         .interactionInProgress, "\(limit) sign-ins are under way already; finish or cancel one of them")
+    static let awaited = TokenError(.interactionInProgress, "another call waits for this sign-in already")
     static let unknown = TokenError(
         .sessionCanceled, "there is no such sign-in; it was finished, cancelled or has expired")
     static let cancelled = TokenError(.sessionCanceled, "the sign-in was cancelled")

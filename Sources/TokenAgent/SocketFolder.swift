@@ -22,9 +22,6 @@ package struct SocketFolder: Sendable {
         try check()
     }
 
-    /// The folder's permission bits.
-    package var mode: UInt32 { (try? status().mode) ?? 0 }
-
     private func check() throws(TokenError) {
         let (owner, mode) = try status()
         guard owner == geteuid() else {

@@ -3,6 +3,7 @@ internal import AgentTestSupport
 internal import EntraEmulator
 internal import Testing
 internal import TokenModel
+internal import TokenWire
 
 /// Sign-in by a person: in a browser, or with a code on another device.
 @Suite(.timeLimit(.minutes(2))) struct InteractiveTests {
@@ -47,6 +48,24 @@ internal import TokenModel
             #expect(failure?.code == .interactionInProgress)
             try await f.agent.cancelInteraction(CancelInteraction(sessionID: begun[0].sessionID))
             _ = try await f.agent.beginInteractive(request)
+        }
+    }
+
+    @Test func answersASecondWaitForOneSignInAtOnce() async throws {
+        try await AgentFixture.with { f in
+            let begun = try await f.agent.beginInteractive(BeginInteractive(parameters: f.parameters()))
+            let wait = CompleteInteractive(sessionID: begun.sessionID)
+            let peer = try RawPeer(f.socketPath)
+            try peer.write(Request(id: 1, .completeInteractive(wait)))
+            try peer.write(Request(id: 2, .completeInteractive(wait)))
+            guard let reply = try await offPool({ try peer.reply() }), case .failure(let error) = reply.body else {
+                Issue.record("expected a failure")
+                return
+            }
+            #expect(reply.id == 2)
+            #expect(error.code == .interactionInProgress)
+            try await f.agent.cancelInteraction(CancelInteraction(sessionID: begun.sessionID))
+            #expect(try await offPool { try peer.reply() }?.id == 1)
         }
     }
 

@@ -88,6 +88,17 @@ internal import TokenWire
         }
     }
 
+    @Test func answersARequestThatComesWithTheEndOfTheStream() async throws {
+        try await AgentFixture.with { f in
+            for _ in 0..<20 {
+                let peer = try RawPeer(f.socketPath)
+                try peer.write(Request(id: 1, .getStatus(GetStatus())))
+                peer.finishWriting()
+                #expect(try await offPool { try peer.reply() }?.id == 1)
+            }
+        }
+    }
+
     @Test func outlivesAPeerThatHangsUpDuringItsRedemption() async throws {
         try await AgentFixture.with { f in
             let reference = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
