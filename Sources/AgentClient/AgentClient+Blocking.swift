@@ -11,7 +11,7 @@ extension AgentClient {
     public func listAccountsAndWait(_ request: ListAccounts) throws(TokenError) -> [Account] {
         var (accounts, page) = ([Account](), request)
         repeat {
-            guard case .listAccounts(let reply) = try wait(.listAccounts(page)) else { throw Self.misfit }
+            guard case .listAccounts(let reply) = try wait(.listAccounts(page)) else { throw Self.unexpected }
             accounts += reply.accounts
             page.after = reply.next
         } while page.after != nil
@@ -20,11 +20,26 @@ extension AgentClient {
 
     /// `removeAccount(_:)`, blocking.
     public func removeAccountAndWait(_ request: RemoveAccount) throws(TokenError) -> RemoveAccount.Reply {
-        guard case .removeAccount(let reply) = try wait(.removeAccount(request)) else { throw Self.misfit }
+        guard case .removeAccount(let reply) = try wait(.removeAccount(request)) else { throw Self.unexpected }
         return reply
     }
 
-    private static let misfit = TokenError(.malformedMessage, "the agent's reply does not fit the request")
+    /// `listCredentials(_:)`, blocking.
+    public func listCredentialsAndWait(_ request: ListCredentials) throws(TokenError) -> [Credential] {
+        var (credentials, page) = ([Credential](), request)
+        repeat {
+            guard case .listCredentials(let reply) = try wait(.listCredentials(page)) else { throw Self.unexpected }
+            credentials += reply.credentials
+            page.after = reply.next
+        } while page.after != nil
+        return credentials
+    }
+
+    /// `removeCredential(_:)`, blocking.
+    public func removeCredentialAndWait(_ request: RemoveCredential) throws(TokenError) -> RemoveCredential.Reply {
+        guard case .removeCredential(let reply) = try wait(.removeCredential(request)) else { throw Self.unexpected }
+        return reply
+    }
 }
 
 /// Carries a call's outcome from the reading thread to the waiting one.

@@ -120,9 +120,9 @@ public final class AgentClient: Sendable {
         return reply
     }
 
-    private static let unexpected = TokenError(.malformedMessage, "the agent's reply does not fit the request")
+    static let unexpected = TokenError(.malformedMessage, "the agent's reply does not fit the request")
 
-    private func call(
+    func call(
         _ body: Request.Body, timeout limit: Duration? = nil, isRepeatable: Bool = true
     ) async throws(TokenError) -> Reply.Body {
         let id = connection.reserveID()

@@ -1357,7 +1357,367 @@ void   sso__diagnose_reply__free_unpacked
   assert(message->base.descriptor == &sso__diagnose_reply__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor sso__request__field_descriptors[12] =
+void   sso__credential__init
+                     (Sso__Credential         *message)
+{
+  static const Sso__Credential init_value = SSO__CREDENTIAL__INIT;
+  *message = init_value;
+}
+size_t sso__credential__get_packed_size
+                     (const Sso__Credential *message)
+{
+  assert(message->base.descriptor == &sso__credential__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t sso__credential__pack
+                     (const Sso__Credential *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &sso__credential__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t sso__credential__pack_to_buffer
+                     (const Sso__Credential *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &sso__credential__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Sso__Credential *
+       sso__credential__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Sso__Credential *)
+     protobuf_c_message_unpack (&sso__credential__descriptor,
+                                allocator, len, data);
+}
+void   sso__credential__free_unpacked
+                     (Sso__Credential *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &sso__credential__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   sso__list_credentials__init
+                     (Sso__ListCredentials         *message)
+{
+  static const Sso__ListCredentials init_value = SSO__LIST_CREDENTIALS__INIT;
+  *message = init_value;
+}
+size_t sso__list_credentials__get_packed_size
+                     (const Sso__ListCredentials *message)
+{
+  assert(message->base.descriptor == &sso__list_credentials__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t sso__list_credentials__pack
+                     (const Sso__ListCredentials *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &sso__list_credentials__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t sso__list_credentials__pack_to_buffer
+                     (const Sso__ListCredentials *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &sso__list_credentials__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Sso__ListCredentials *
+       sso__list_credentials__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Sso__ListCredentials *)
+     protobuf_c_message_unpack (&sso__list_credentials__descriptor,
+                                allocator, len, data);
+}
+void   sso__list_credentials__free_unpacked
+                     (Sso__ListCredentials *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &sso__list_credentials__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   sso__list_credentials_reply__init
+                     (Sso__ListCredentialsReply         *message)
+{
+  static const Sso__ListCredentialsReply init_value = SSO__LIST_CREDENTIALS_REPLY__INIT;
+  *message = init_value;
+}
+size_t sso__list_credentials_reply__get_packed_size
+                     (const Sso__ListCredentialsReply *message)
+{
+  assert(message->base.descriptor == &sso__list_credentials_reply__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t sso__list_credentials_reply__pack
+                     (const Sso__ListCredentialsReply *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &sso__list_credentials_reply__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t sso__list_credentials_reply__pack_to_buffer
+                     (const Sso__ListCredentialsReply *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &sso__list_credentials_reply__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Sso__ListCredentialsReply *
+       sso__list_credentials_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Sso__ListCredentialsReply *)
+     protobuf_c_message_unpack (&sso__list_credentials_reply__descriptor,
+                                allocator, len, data);
+}
+void   sso__list_credentials_reply__free_unpacked
+                     (Sso__ListCredentialsReply *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &sso__list_credentials_reply__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   sso__remove_credential__init
+                     (Sso__RemoveCredential         *message)
+{
+  static const Sso__RemoveCredential init_value = SSO__REMOVE_CREDENTIAL__INIT;
+  *message = init_value;
+}
+size_t sso__remove_credential__get_packed_size
+                     (const Sso__RemoveCredential *message)
+{
+  assert(message->base.descriptor == &sso__remove_credential__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t sso__remove_credential__pack
+                     (const Sso__RemoveCredential *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &sso__remove_credential__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t sso__remove_credential__pack_to_buffer
+                     (const Sso__RemoveCredential *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &sso__remove_credential__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Sso__RemoveCredential *
+       sso__remove_credential__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Sso__RemoveCredential *)
+     protobuf_c_message_unpack (&sso__remove_credential__descriptor,
+                                allocator, len, data);
+}
+void   sso__remove_credential__free_unpacked
+                     (Sso__RemoveCredential *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &sso__remove_credential__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   sso__remove_credential_reply__init
+                     (Sso__RemoveCredentialReply         *message)
+{
+  static const Sso__RemoveCredentialReply init_value = SSO__REMOVE_CREDENTIAL_REPLY__INIT;
+  *message = init_value;
+}
+size_t sso__remove_credential_reply__get_packed_size
+                     (const Sso__RemoveCredentialReply *message)
+{
+  assert(message->base.descriptor == &sso__remove_credential_reply__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t sso__remove_credential_reply__pack
+                     (const Sso__RemoveCredentialReply *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &sso__remove_credential_reply__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t sso__remove_credential_reply__pack_to_buffer
+                     (const Sso__RemoveCredentialReply *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &sso__remove_credential_reply__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Sso__RemoveCredentialReply *
+       sso__remove_credential_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Sso__RemoveCredentialReply *)
+     protobuf_c_message_unpack (&sso__remove_credential_reply__descriptor,
+                                allocator, len, data);
+}
+void   sso__remove_credential_reply__free_unpacked
+                     (Sso__RemoveCredentialReply *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &sso__remove_credential_reply__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   sso__redeem_grant__init
+                     (Sso__RedeemGrant         *message)
+{
+  static const Sso__RedeemGrant init_value = SSO__REDEEM_GRANT__INIT;
+  *message = init_value;
+}
+size_t sso__redeem_grant__get_packed_size
+                     (const Sso__RedeemGrant *message)
+{
+  assert(message->base.descriptor == &sso__redeem_grant__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t sso__redeem_grant__pack
+                     (const Sso__RedeemGrant *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &sso__redeem_grant__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t sso__redeem_grant__pack_to_buffer
+                     (const Sso__RedeemGrant *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &sso__redeem_grant__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Sso__RedeemGrant *
+       sso__redeem_grant__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Sso__RedeemGrant *)
+     protobuf_c_message_unpack (&sso__redeem_grant__descriptor,
+                                allocator, len, data);
+}
+void   sso__redeem_grant__free_unpacked
+                     (Sso__RedeemGrant *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &sso__redeem_grant__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   sso__get_current_account__init
+                     (Sso__GetCurrentAccount         *message)
+{
+  static const Sso__GetCurrentAccount init_value = SSO__GET_CURRENT_ACCOUNT__INIT;
+  *message = init_value;
+}
+size_t sso__get_current_account__get_packed_size
+                     (const Sso__GetCurrentAccount *message)
+{
+  assert(message->base.descriptor == &sso__get_current_account__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t sso__get_current_account__pack
+                     (const Sso__GetCurrentAccount *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &sso__get_current_account__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t sso__get_current_account__pack_to_buffer
+                     (const Sso__GetCurrentAccount *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &sso__get_current_account__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Sso__GetCurrentAccount *
+       sso__get_current_account__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Sso__GetCurrentAccount *)
+     protobuf_c_message_unpack (&sso__get_current_account__descriptor,
+                                allocator, len, data);
+}
+void   sso__get_current_account__free_unpacked
+                     (Sso__GetCurrentAccount *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &sso__get_current_account__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   sso__get_current_account_reply__init
+                     (Sso__GetCurrentAccountReply         *message)
+{
+  static const Sso__GetCurrentAccountReply init_value = SSO__GET_CURRENT_ACCOUNT_REPLY__INIT;
+  *message = init_value;
+}
+size_t sso__get_current_account_reply__get_packed_size
+                     (const Sso__GetCurrentAccountReply *message)
+{
+  assert(message->base.descriptor == &sso__get_current_account_reply__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t sso__get_current_account_reply__pack
+                     (const Sso__GetCurrentAccountReply *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &sso__get_current_account_reply__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t sso__get_current_account_reply__pack_to_buffer
+                     (const Sso__GetCurrentAccountReply *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &sso__get_current_account_reply__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Sso__GetCurrentAccountReply *
+       sso__get_current_account_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Sso__GetCurrentAccountReply *)
+     protobuf_c_message_unpack (&sso__get_current_account_reply__descriptor,
+                                allocator, len, data);
+}
+void   sso__get_current_account_reply__free_unpacked
+                     (Sso__GetCurrentAccountReply *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &sso__get_current_account_reply__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+static const ProtobufCFieldDescriptor sso__request__field_descriptors[16] =
 {
   {
     "request_id",
@@ -1503,6 +1863,54 @@ static const ProtobufCFieldDescriptor sso__request__field_descriptors[12] =
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "list_credentials",
+    21,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__Request, body_case),
+    offsetof(Sso__Request, list_credentials),
+    &sso__list_credentials__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "remove_credential",
+    22,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__Request, body_case),
+    offsetof(Sso__Request, remove_credential),
+    &sso__remove_credential__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "redeem_grant",
+    23,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__Request, body_case),
+    offsetof(Sso__Request, redeem_grant),
+    &sso__redeem_grant__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "get_current_account",
+    24,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__Request, body_case),
+    offsetof(Sso__Request, get_current_account),
+    &sso__get_current_account__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned sso__request__field_indices_by_name[] = {
   2,   /* field[2] = acquire_token_silent */
@@ -1512,17 +1920,21 @@ static const unsigned sso__request__field_indices_by_name[] = {
   6,   /* field[6] = complete_device_code */
   4,   /* field[4] = complete_interactive */
   11,   /* field[11] = diagnose */
+  15,   /* field[15] = get_current_account */
   10,   /* field[10] = get_status */
   1,   /* field[1] = hello */
   8,   /* field[8] = list_accounts */
+  12,   /* field[12] = list_credentials */
+  14,   /* field[14] = redeem_grant */
   9,   /* field[9] = remove_account */
+  13,   /* field[13] = remove_credential */
   0,   /* field[0] = request_id */
 };
 static const ProtobufCIntRange sso__request__number_ranges[2 + 1] =
 {
   { 1, 0 },
   { 10, 1 },
-  { 0, 12 }
+  { 0, 16 }
 };
 const ProtobufCMessageDescriptor sso__request__descriptor =
 {
@@ -1532,14 +1944,14 @@ const ProtobufCMessageDescriptor sso__request__descriptor =
   "Sso__Request",
   "sso",
   sizeof(Sso__Request),
-  12,
+  16,
   sso__request__field_descriptors,
   sso__request__field_indices_by_name,
   2,  sso__request__number_ranges,
   (ProtobufCMessageInit) sso__request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor sso__reply__field_descriptors[13] =
+static const ProtobufCFieldDescriptor sso__reply__field_descriptors[17] =
 {
   {
     "request_id",
@@ -1697,6 +2109,54 @@ static const ProtobufCFieldDescriptor sso__reply__field_descriptors[13] =
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "list_credentials",
+    21,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__Reply, body_case),
+    offsetof(Sso__Reply, list_credentials),
+    &sso__list_credentials_reply__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "remove_credential",
+    22,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__Reply, body_case),
+    offsetof(Sso__Reply, remove_credential),
+    &sso__remove_credential_reply__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "redeem_grant",
+    23,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__Reply, body_case),
+    offsetof(Sso__Reply, redeem_grant),
+    &sso__token_result__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "get_current_account",
+    24,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__Reply, body_case),
+    offsetof(Sso__Reply, get_current_account),
+    &sso__get_current_account_reply__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned sso__reply__field_indices_by_name[] = {
   3,   /* field[3] = acquire_token_silent */
@@ -1707,17 +2167,21 @@ static const unsigned sso__reply__field_indices_by_name[] = {
   5,   /* field[5] = complete_interactive */
   12,   /* field[12] = diagnose */
   1,   /* field[1] = failure */
+  16,   /* field[16] = get_current_account */
   11,   /* field[11] = get_status */
   2,   /* field[2] = hello */
   9,   /* field[9] = list_accounts */
+  13,   /* field[13] = list_credentials */
+  15,   /* field[15] = redeem_grant */
   10,   /* field[10] = remove_account */
+  14,   /* field[14] = remove_credential */
   0,   /* field[0] = request_id */
 };
 static const ProtobufCIntRange sso__reply__number_ranges[2 + 1] =
 {
   { 1, 0 },
   { 10, 2 },
-  { 0, 13 }
+  { 0, 17 }
 };
 const ProtobufCMessageDescriptor sso__reply__descriptor =
 {
@@ -1727,7 +2191,7 @@ const ProtobufCMessageDescriptor sso__reply__descriptor =
   "Sso__Reply",
   "sso",
   sizeof(Sso__Reply),
-  13,
+  17,
   sso__reply__field_descriptors,
   sso__reply__field_indices_by_name,
   2,  sso__reply__number_ranges,
@@ -3928,6 +4392,583 @@ const ProtobufCMessageDescriptor sso__diagnose_reply__descriptor =
   (ProtobufCMessageInit) sso__diagnose_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
+static const ProtobufCFieldDescriptor sso__credential__field_descriptors[13] =
+{
+  {
+    "id",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__Credential, has_id),
+    offsetof(Sso__Credential, id),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "kind",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Sso__Credential, has_kind),
+    offsetof(Sso__Credential, kind),
+    &sso__credential_kind__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "client_id",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__Credential, has_client_id),
+    offsetof(Sso__Credential, client_id),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "family_id",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__Credential, has_family_id),
+    offsetof(Sso__Credential, family_id),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "authority",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__Credential, has_authority),
+    offsetof(Sso__Credential, authority),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "version",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Sso__Credential, has_version),
+    offsetof(Sso__Credential, version),
+    &sso__oauth_version__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "scopes",
+    7,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__Credential, n_scopes),
+    offsetof(Sso__Credential, scopes),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "access_token",
+    8,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__Credential, has_access_token),
+    offsetof(Sso__Credential, access_token),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "token_type",
+    9,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__Credential, has_token_type),
+    offsetof(Sso__Credential, token_type),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "expires_on",
+    10,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Sso__Credential, has_expires_on),
+    offsetof(Sso__Credential, expires_on),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "extended_expires_on",
+    11,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Sso__Credential, has_extended_expires_on),
+    offsetof(Sso__Credential, extended_expires_on),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "id_token",
+    12,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__Credential, has_id_token),
+    offsetof(Sso__Credential, id_token),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "account",
+    13,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Sso__Credential, account),
+    &sso__account_reference__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned sso__credential__field_indices_by_name[] = {
+  7,   /* field[7] = access_token */
+  12,   /* field[12] = account */
+  4,   /* field[4] = authority */
+  2,   /* field[2] = client_id */
+  9,   /* field[9] = expires_on */
+  10,   /* field[10] = extended_expires_on */
+  3,   /* field[3] = family_id */
+  0,   /* field[0] = id */
+  11,   /* field[11] = id_token */
+  1,   /* field[1] = kind */
+  6,   /* field[6] = scopes */
+  8,   /* field[8] = token_type */
+  5,   /* field[5] = version */
+};
+static const ProtobufCIntRange sso__credential__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 13 }
+};
+const ProtobufCMessageDescriptor sso__credential__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "sso.Credential",
+  "Credential",
+  "Sso__Credential",
+  "sso",
+  sizeof(Sso__Credential),
+  13,
+  sso__credential__field_descriptors,
+  sso__credential__field_indices_by_name,
+  1,  sso__credential__number_ranges,
+  (ProtobufCMessageInit) sso__credential__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor sso__list_credentials__field_descriptors[3] =
+{
+  {
+    "sharing_group",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__ListCredentials, has_sharing_group),
+    offsetof(Sso__ListCredentials, sharing_group),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "version",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Sso__ListCredentials, has_version),
+    offsetof(Sso__ListCredentials, version),
+    &sso__oauth_version__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "after",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__ListCredentials, has_after),
+    offsetof(Sso__ListCredentials, after),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned sso__list_credentials__field_indices_by_name[] = {
+  2,   /* field[2] = after */
+  0,   /* field[0] = sharing_group */
+  1,   /* field[1] = version */
+};
+static const ProtobufCIntRange sso__list_credentials__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor sso__list_credentials__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "sso.ListCredentials",
+  "ListCredentials",
+  "Sso__ListCredentials",
+  "sso",
+  sizeof(Sso__ListCredentials),
+  3,
+  sso__list_credentials__field_descriptors,
+  sso__list_credentials__field_indices_by_name,
+  1,  sso__list_credentials__number_ranges,
+  (ProtobufCMessageInit) sso__list_credentials__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor sso__list_credentials_reply__field_descriptors[2] =
+{
+  {
+    "credentials",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__ListCredentialsReply, n_credentials),
+    offsetof(Sso__ListCredentialsReply, credentials),
+    &sso__credential__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "next",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__ListCredentialsReply, has_next),
+    offsetof(Sso__ListCredentialsReply, next),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned sso__list_credentials_reply__field_indices_by_name[] = {
+  0,   /* field[0] = credentials */
+  1,   /* field[1] = next */
+};
+static const ProtobufCIntRange sso__list_credentials_reply__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor sso__list_credentials_reply__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "sso.ListCredentialsReply",
+  "ListCredentialsReply",
+  "Sso__ListCredentialsReply",
+  "sso",
+  sizeof(Sso__ListCredentialsReply),
+  2,
+  sso__list_credentials_reply__field_descriptors,
+  sso__list_credentials_reply__field_indices_by_name,
+  1,  sso__list_credentials_reply__number_ranges,
+  (ProtobufCMessageInit) sso__list_credentials_reply__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor sso__remove_credential__field_descriptors[2] =
+{
+  {
+    "sharing_group",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__RemoveCredential, has_sharing_group),
+    offsetof(Sso__RemoveCredential, sharing_group),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "id",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__RemoveCredential, has_id),
+    offsetof(Sso__RemoveCredential, id),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned sso__remove_credential__field_indices_by_name[] = {
+  1,   /* field[1] = id */
+  0,   /* field[0] = sharing_group */
+};
+static const ProtobufCIntRange sso__remove_credential__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor sso__remove_credential__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "sso.RemoveCredential",
+  "RemoveCredential",
+  "Sso__RemoveCredential",
+  "sso",
+  sizeof(Sso__RemoveCredential),
+  2,
+  sso__remove_credential__field_descriptors,
+  sso__remove_credential__field_indices_by_name,
+  1,  sso__remove_credential__number_ranges,
+  (ProtobufCMessageInit) sso__remove_credential__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor sso__remove_credential_reply__field_descriptors[1] =
+{
+  {
+    "removed",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Sso__RemoveCredentialReply, has_removed),
+    offsetof(Sso__RemoveCredentialReply, removed),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned sso__remove_credential_reply__field_indices_by_name[] = {
+  0,   /* field[0] = removed */
+};
+static const ProtobufCIntRange sso__remove_credential_reply__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor sso__remove_credential_reply__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "sso.RemoveCredentialReply",
+  "RemoveCredentialReply",
+  "Sso__RemoveCredentialReply",
+  "sso",
+  sizeof(Sso__RemoveCredentialReply),
+  1,
+  sso__remove_credential_reply__field_descriptors,
+  sso__remove_credential_reply__field_indices_by_name,
+  1,  sso__remove_credential_reply__number_ranges,
+  (ProtobufCMessageInit) sso__remove_credential_reply__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor sso__redeem_grant__field_descriptors[4] =
+{
+  {
+    "parameters",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Sso__RedeemGrant, parameters),
+    &sso__token_parameters__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "kind",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Sso__RedeemGrant, has_kind),
+    offsetof(Sso__RedeemGrant, kind),
+    &sso__grant_kind__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "grant",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__RedeemGrant, has_grant),
+    offsetof(Sso__RedeemGrant, grant),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "account",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Sso__RedeemGrant, account),
+    &sso__account_reference__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned sso__redeem_grant__field_indices_by_name[] = {
+  3,   /* field[3] = account */
+  2,   /* field[2] = grant */
+  1,   /* field[1] = kind */
+  0,   /* field[0] = parameters */
+};
+static const ProtobufCIntRange sso__redeem_grant__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor sso__redeem_grant__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "sso.RedeemGrant",
+  "RedeemGrant",
+  "Sso__RedeemGrant",
+  "sso",
+  sizeof(Sso__RedeemGrant),
+  4,
+  sso__redeem_grant__field_descriptors,
+  sso__redeem_grant__field_indices_by_name,
+  1,  sso__redeem_grant__number_ranges,
+  (ProtobufCMessageInit) sso__redeem_grant__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor sso__get_current_account__field_descriptors[2] =
+{
+  {
+    "client_id",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__GetCurrentAccount, has_client_id),
+    offsetof(Sso__GetCurrentAccount, client_id),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "sharing_group",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__GetCurrentAccount, has_sharing_group),
+    offsetof(Sso__GetCurrentAccount, sharing_group),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned sso__get_current_account__field_indices_by_name[] = {
+  0,   /* field[0] = client_id */
+  1,   /* field[1] = sharing_group */
+};
+static const ProtobufCIntRange sso__get_current_account__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor sso__get_current_account__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "sso.GetCurrentAccount",
+  "GetCurrentAccount",
+  "Sso__GetCurrentAccount",
+  "sso",
+  sizeof(Sso__GetCurrentAccount),
+  2,
+  sso__get_current_account__field_descriptors,
+  sso__get_current_account__field_indices_by_name,
+  1,  sso__get_current_account__number_ranges,
+  (ProtobufCMessageInit) sso__get_current_account__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor sso__get_current_account_reply__field_descriptors[2] =
+{
+  {
+    "account",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Sso__GetCurrentAccountReply, account),
+    &sso__account__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "previous",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Sso__GetCurrentAccountReply, previous),
+    &sso__account__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned sso__get_current_account_reply__field_indices_by_name[] = {
+  0,   /* field[0] = account */
+  1,   /* field[1] = previous */
+};
+static const ProtobufCIntRange sso__get_current_account_reply__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor sso__get_current_account_reply__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "sso.GetCurrentAccountReply",
+  "GetCurrentAccountReply",
+  "Sso__GetCurrentAccountReply",
+  "sso",
+  sizeof(Sso__GetCurrentAccountReply),
+  2,
+  sso__get_current_account_reply__field_descriptors,
+  sso__get_current_account_reply__field_indices_by_name,
+  1,  sso__get_current_account_reply__number_ranges,
+  (ProtobufCMessageInit) sso__get_current_account_reply__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
 static const ProtobufCEnumValue sso__oauth_version__enum_values_by_number[2] =
 {
   { "OAUTH_V1", "SSO__OAUTH_VERSION__OAUTH_V1", 1 },
@@ -4046,5 +5087,63 @@ const ProtobufCEnumDescriptor sso__removal_extent__descriptor =
   sso__removal_extent__enum_values_by_name,
   1,
   sso__removal_extent__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue sso__credential_kind__enum_values_by_number[2] =
+{
+  { "ACCESS_TOKEN", "SSO__CREDENTIAL_KIND__ACCESS_TOKEN", 1 },
+  { "REFRESH_TOKEN", "SSO__CREDENTIAL_KIND__REFRESH_TOKEN", 2 },
+};
+static const ProtobufCIntRange sso__credential_kind__value_ranges[] = {
+{1, 0},{0, 2}
+};
+static const ProtobufCEnumValueIndex sso__credential_kind__enum_values_by_name[2] =
+{
+  { "ACCESS_TOKEN", 0 },
+  { "REFRESH_TOKEN", 1 },
+};
+const ProtobufCEnumDescriptor sso__credential_kind__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "sso.CredentialKind",
+  "CredentialKind",
+  "Sso__CredentialKind",
+  "sso",
+  2,
+  sso__credential_kind__enum_values_by_number,
+  2,
+  sso__credential_kind__enum_values_by_name,
+  1,
+  sso__credential_kind__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue sso__grant_kind__enum_values_by_number[3] =
+{
+  { "GRANT_REFRESH_TOKEN", "SSO__GRANT_KIND__GRANT_REFRESH_TOKEN", 1 },
+  { "GRANT_SAML1_1", "SSO__GRANT_KIND__GRANT_SAML1_1", 2 },
+  { "GRANT_SAML2", "SSO__GRANT_KIND__GRANT_SAML2", 3 },
+};
+static const ProtobufCIntRange sso__grant_kind__value_ranges[] = {
+{1, 0},{0, 3}
+};
+static const ProtobufCEnumValueIndex sso__grant_kind__enum_values_by_name[3] =
+{
+  { "GRANT_REFRESH_TOKEN", 0 },
+  { "GRANT_SAML1_1", 1 },
+  { "GRANT_SAML2", 2 },
+};
+const ProtobufCEnumDescriptor sso__grant_kind__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "sso.GrantKind",
+  "GrantKind",
+  "Sso__GrantKind",
+  "sso",
+  3,
+  sso__grant_kind__enum_values_by_number,
+  3,
+  sso__grant_kind__enum_values_by_name,
+  1,
+  sso__grant_kind__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };

@@ -19,4 +19,16 @@ extension CacheOwner {
                 return RemoveAccount.Reply(removed: true)
             })
     }
+
+    /// Removes one credential, in memory before on disk, as an account is signed out.
+    func removeCredential(_ request: RemoveCredential) -> Answer<RemoveCredential.Reply> {
+        let changes = cache.changes(removing: request)
+        guard !changes.isEmpty else { return .now(.success(RemoveCredential.Reply(removed: false))) }
+        cache.apply(changes, in: request.sharingGroup)
+        return .later(
+            later { owner async throws(TokenError) in
+                try await owner.commit(changes, in: request.sharingGroup)
+                return RemoveCredential.Reply(removed: true)
+            })
+    }
 }

@@ -57,6 +57,10 @@ actor CacheOwner {
         .now(.success(cache.accounts(request)))
     }
 
+    func listCredentials(_ request: ListCredentials) -> Answer<ListCredentials.Reply> {
+        .now(.success(cache.credentials(request, localScheme: options.allowsLoopbackHTTP ? "http" : "https")))
+    }
+
     func hello(_ request: Hello) -> Answer<Hello.Reply> {
         guard request.protocolVersion >= 1 else {
             return .now(.failure(TokenError(.unsupportedProtocolVersion, "this agent speaks version 1 and later")))

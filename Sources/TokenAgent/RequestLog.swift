@@ -41,6 +41,10 @@ extension Request.Body {
         case .removeAccount: "remove_account"
         case .getStatus: "get_status"
         case .diagnose: "diagnose"
+        case .listCredentials: "list_credentials"
+        case .removeCredential: "remove_credential"
+        case .redeemGrant: "redeem_grant"
+        case .getCurrentAccount: "get_current_account"
         case .rejected: "rejected"
         }
     }
@@ -50,6 +54,7 @@ extension Request.Body {
         case .acquireTokenSilent(let request): request.parameters
         case .beginInteractive(let request): request.parameters
         case .beginDeviceCode(let request): request.parameters
+        case .redeemGrant(let request): request.parameters
         default: nil
         }
     }

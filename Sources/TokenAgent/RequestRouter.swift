@@ -24,6 +24,10 @@ struct RequestRouter: Sendable {
             case .removeAccount(let request): owner.removeAccount(request).map(Reply.Body.removeAccount)
             case .getStatus: owner.status().map(Reply.Body.getStatus)
             case .diagnose(let request): owner.diagnose(request).map(Reply.Body.diagnose)
+            case .listCredentials(let request): owner.listCredentials(request).map(Reply.Body.listCredentials)
+            case .removeCredential(let request): owner.removeCredential(request).map(Reply.Body.removeCredential)
+            case .redeemGrant(let request): owner.redeemGrant(request).map(Reply.Body.redeemGrant)
+            case .getCurrentAccount(let request): owner.currentAccount(request).map(Reply.Body.getCurrentAccount)
             case .rejected(let error): .now(.failure(error))
             }
         }

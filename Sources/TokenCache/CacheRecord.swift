@@ -10,6 +10,7 @@ package enum CacheRecord: Sendable, Equatable {
     case idToken(IDTokenRecord)
     case appMetadata(AppMetadataRecord)
     case accountMetadata(AccountMetadataRecord)
+    case principal(PrincipalRecord)
 
     func key(in group: SharingGroup) -> RecordKey {
         switch self {
@@ -19,6 +20,7 @@ package enum CacheRecord: Sendable, Equatable {
         case .idToken(let record): RecordKey(group: group.name, kind: .idToken, key: record.key)
         case .appMetadata(let record): RecordKey(group: group.name, kind: .appMetadata, key: record.key)
         case .accountMetadata(let record): RecordKey(group: group.name, kind: .accountMetadata, key: record.key)
+        case .principal(let record): RecordKey(group: group.name, kind: .principal, key: record.key)
         }
     }
 
@@ -36,6 +38,9 @@ package enum CacheRecord: Sendable, Equatable {
         case .accountMetadata:
             guard let record = try? decoder.decode(AccountMetadataRecord.self, from: body) else { return nil }
             self = .accountMetadata(record)
+        case .principal:
+            guard let record = try? decoder.decode(PrincipalRecord.self, from: body) else { return nil }
+            self = .principal(record)
         case .accessToken, .refreshToken, .idToken:
             guard let credential = try? decoder.decode(StoredCredential.self, from: body) else { return nil }
             self.init(credential, kind: stored.key.kind)
@@ -66,6 +71,7 @@ package enum CacheRecord: Sendable, Equatable {
         case .idToken(let record): try CacheJSON.encode(record.stored)
         case .appMetadata(let record): try CacheJSON.encode(record)
         case .accountMetadata(let record): try CacheJSON.encode(record)
+        case .principal(let record): try CacheJSON.encode(record)
         }
     }
 }

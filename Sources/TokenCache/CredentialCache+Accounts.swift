@@ -10,7 +10,7 @@ extension CredentialCache {
         var size = 0
         for owner in owners where request.after.map({ owner.key > $0 }) ?? true {
             guard let account = account(of: owner, for: request, in: partition) else { continue }
-            if size > Self.pageBytes || page.accounts.count == Self.pageAccounts {
+            if size > Self.pageBytes || page.accounts.count == Self.pageItems {
                 page.next = lastKey
                 break
             }
@@ -79,6 +79,6 @@ extension CredentialCache {
     }
 
     /// A page stays well below the longest reply, and below the longest list in a message.
-    private static let pageBytes = 256 * 1024
-    private static let pageAccounts = 200
+    static let pageBytes = 256 * 1024
+    static let pageItems = 200
 }

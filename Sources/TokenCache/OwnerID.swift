@@ -14,6 +14,11 @@ package enum OwnerID: Sendable, Hashable {
         if case .home(let identifier) = self { identifier } else { nil }
     }
 
+    /// The name, where nothing better is known.
+    var name: String? {
+        if case .name(let name) = self { name } else { nil }
+    }
+
     /// The first part of a record's key.
     var key: String {
         switch self {

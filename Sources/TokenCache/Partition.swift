@@ -5,6 +5,8 @@ internal import TokenStore
 struct Partition: Sendable, Equatable {
     private(set) var owners: [OwnerID: Holdings] = [:]
     private(set) var apps: [String: AppMetadataRecord] = [:]
+    /// The account that each app was last told is its current one.
+    private(set) var principals: [String: PrincipalRecord] = [:]
     /// Who goes by a name, in lower case.
     private var names: [String: Set<OwnerID>] = [:]
 
@@ -28,6 +30,7 @@ struct Partition: Sendable, Equatable {
         case .refreshToken(let record): change(record.owner) { $0.refreshTokens[record.key] = record }
         case .idToken(let record): change(record.owner) { $0.idTokens[record.key] = record }
         case .appMetadata(let record): apps[record.key] = record
+        case .principal(let record): principals[record.key] = record
         case .accountMetadata(let record):
             change(record.owner) { $0.metadata[record.clientID.lowercased()] = record }
         }
@@ -35,7 +38,7 @@ struct Partition: Sendable, Equatable {
 
     mutating func remove(_ key: RecordKey, owner: OwnerID?) {
         guard let owner else {
-            apps[key.key] = nil
+            if key.kind == .principal { principals[key.key] = nil } else { apps[key.key] = nil }
             return
         }
         change(owner) {
@@ -45,7 +48,7 @@ struct Partition: Sendable, Equatable {
             case .refreshToken: $0.refreshTokens[key.key] = nil
             case .idToken: $0.idTokens[key.key] = nil
             case .accountMetadata: $0.metadata = $0.metadata.filter { $0.value.key != key.key }
-            case .appMetadata, .cloud: break
+            case .appMetadata, .cloud, .principal: break
             }
         }
     }

@@ -8,4 +8,6 @@ package enum Grant: Sendable {
     case authorizationCode(code: Secret, verifier: Secret, redirectURI: String)
     /// RFC 8628 section 3.4.
     case deviceCode(Secret)
+    /// RFC 7522 section 2.1, and its like for SAML 1.1; the XML as it is.
+    case assertion(Secret, isSAML2: Bool)
 }

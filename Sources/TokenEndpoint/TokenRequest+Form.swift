@@ -1,3 +1,4 @@
+internal import Foundation
 internal import TokenModel
 
 extension TokenRequest {
@@ -33,6 +34,9 @@ extension TokenRequest {
         case .deviceCode(let code):
             form.add("grant_type", "urn:ietf:params:oauth:grant-type:device_code")
             form.add("device_code", code.reveal())
+        case .assertion(let assertion, let isSAML2):
+            form.add("grant_type", "urn:ietf:params:oauth:grant-type:saml\(isSAML2 ? "2" : "1_1")-bearer")
+            form.add("assertion", assertion.withBytes { Base64URL.encode(Data($0)) })
         }
     }
 

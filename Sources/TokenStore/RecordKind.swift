@@ -7,4 +7,5 @@ package enum RecordKind: Int32, Sendable, CaseIterable {
     case appMetadata = 5
     case accountMetadata = 6
     case cloud = 7
+    case principal = 8
 }

@@ -26,6 +26,10 @@ package struct Reply: Sendable, Equatable {
         case removeAccount(RemoveAccount.Reply)
         case getStatus(AgentStatus)
         case diagnose(Diagnose.Reply)
+        case listCredentials(ListCredentials.Reply)
+        case removeCredential(RemoveCredential.Reply)
+        case redeemGrant(TokenResult)
+        case getCurrentAccount(GetCurrentAccount.Reply)
     }
 }
 
@@ -91,6 +95,13 @@ extension Reply.Body {
             case SSO__REPLY__BODY_REMOVE_ACCOUNT: .removeAccount(try RemoveAccount.Reply(message.remove_account))
             case SSO__REPLY__BODY_GET_STATUS: .getStatus(try AgentStatus(message.get_status))
             case SSO__REPLY__BODY_DIAGNOSE: .diagnose(try Diagnose.Reply(message.diagnose))
+            case SSO__REPLY__BODY_LIST_CREDENTIALS:
+                .listCredentials(try ListCredentials.Reply(message.list_credentials))
+            case SSO__REPLY__BODY_REMOVE_CREDENTIAL:
+                .removeCredential(try RemoveCredential.Reply(message.remove_credential))
+            case SSO__REPLY__BODY_REDEEM_GRANT: .redeemGrant(try TokenResult(message.redeem_grant))
+            case SSO__REPLY__BODY_GET_CURRENT_ACCOUNT:
+                .getCurrentAccount(try GetCurrentAccount.Reply(message.get_current_account))
             default:
                 throw TokenError(.unsupportedProtocolVersion, "the agent's reply is of a newer version; update the app")
             }
@@ -134,6 +145,18 @@ extension Reply.Body {
         case .diagnose(let reply):
             message.pointee.diagnose = reply.encode(arena)
             message.pointee.body_case = SSO__REPLY__BODY_DIAGNOSE
+        case .listCredentials(let reply):
+            message.pointee.list_credentials = reply.encode(arena)
+            message.pointee.body_case = SSO__REPLY__BODY_LIST_CREDENTIALS
+        case .removeCredential(let reply):
+            message.pointee.remove_credential = reply.encode(arena)
+            message.pointee.body_case = SSO__REPLY__BODY_REMOVE_CREDENTIAL
+        case .redeemGrant(let reply):
+            message.pointee.redeem_grant = reply.encode(arena)
+            message.pointee.body_case = SSO__REPLY__BODY_REDEEM_GRANT
+        case .getCurrentAccount(let reply):
+            message.pointee.get_current_account = reply.encode(arena)
+            message.pointee.body_case = SSO__REPLY__BODY_GET_CURRENT_ACCOUNT
         }
     }
 }

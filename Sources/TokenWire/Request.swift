@@ -25,12 +25,16 @@ package struct Request: Sendable, Equatable {
         case removeAccount(RemoveAccount)
         case getStatus(GetStatus)
         case diagnose(Diagnose)
+        case listCredentials(ListCredentials)
+        case removeCredential(RemoveCredential)
+        case redeemGrant(RedeemGrant)
+        case getCurrentAccount(GetCurrentAccount)
         /// Not a request that can be served; the error is its reply.
         case rejected(TokenError)
     }
 
     /// The numbers of the requests above, as in agent.proto.
-    package static let numbers: [UInt32] = Array(10...20)
+    package static let numbers: [UInt32] = Array(10...24)
 }
 
 extension Request {
@@ -95,6 +99,12 @@ extension Request.Body {
             case SSO__REQUEST__BODY_REMOVE_ACCOUNT: .removeAccount(try RemoveAccount(message.remove_account))
             case SSO__REQUEST__BODY_GET_STATUS: .getStatus(GetStatus())
             case SSO__REQUEST__BODY_DIAGNOSE: .diagnose(try Diagnose(message.diagnose))
+            case SSO__REQUEST__BODY_LIST_CREDENTIALS: .listCredentials(try ListCredentials(message.list_credentials))
+            case SSO__REQUEST__BODY_REMOVE_CREDENTIAL:
+                .removeCredential(try RemoveCredential(message.remove_credential))
+            case SSO__REQUEST__BODY_REDEEM_GRANT: .redeemGrant(try RedeemGrant(message.redeem_grant))
+            case SSO__REQUEST__BODY_GET_CURRENT_ACCOUNT:
+                .getCurrentAccount(try GetCurrentAccount(message.get_current_account))
             default:
                 .rejected(TokenError(.unsupportedProtocolVersion, "this agent does not know that request; update it"))
             }
@@ -135,6 +145,18 @@ extension Request.Body {
         case .diagnose(let request):
             message.pointee.diagnose = request.encode(arena)
             message.pointee.body_case = SSO__REQUEST__BODY_DIAGNOSE
+        case .listCredentials(let request):
+            message.pointee.list_credentials = request.encode(arena)
+            message.pointee.body_case = SSO__REQUEST__BODY_LIST_CREDENTIALS
+        case .removeCredential(let request):
+            message.pointee.remove_credential = request.encode(arena)
+            message.pointee.body_case = SSO__REQUEST__BODY_REMOVE_CREDENTIAL
+        case .redeemGrant(let request):
+            message.pointee.redeem_grant = request.encode(arena)
+            message.pointee.body_case = SSO__REQUEST__BODY_REDEEM_GRANT
+        case .getCurrentAccount(let request):
+            message.pointee.get_current_account = request.encode(arena)
+            message.pointee.body_case = SSO__REQUEST__BODY_GET_CURRENT_ACCOUNT
         case .rejected: break
         }
     }

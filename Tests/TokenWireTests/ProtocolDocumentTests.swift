@@ -10,7 +10,7 @@ internal import TokenWire
 
     @Test func showsBytesThatAreWhatTheyAreSaidToBe() throws {
         let requests = try ProtocolExamples.requests()
-        let replies = ProtocolExamples.replies()
+        let replies = try ProtocolExamples.replies()
         for example in document.examples {
             var decoder = FrameDecoder(limit: WireLimits.requestFrame)
             example.bytes.withUnsafeBytes { decoder.append($0) }

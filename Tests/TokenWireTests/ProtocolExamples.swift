@@ -25,14 +25,25 @@ enum ProtocolExamples {
                 id: 9, .removeAccount(RemoveAccount(clientID: parameters.clientID, account: account))),
             "get_status": Request(id: 10, .getStatus(GetStatus())),
             "diagnose": Request(id: 11, .diagnose(Diagnose(authority: parameters.authority))),
+            "list_credentials": Request(id: 12, .listCredentials(ListCredentials(version: .v1))),
+            "remove_credential": Request(id: 13, .removeCredential(RemoveCredential(id: "rt-1"))),
+            "redeem_grant": Request(
+                id: 14,
+                .redeemGrant(RedeemGrant(parameters: parameters, kind: .refreshToken, grant: Secret("0.AXYA")))),
+            "get_current_account": Request(
+                id: 15, .getCurrentAccount(GetCurrentAccount(clientID: parameters.clientID))),
         ]
     }
 
-    static func replies() -> [String: Reply] {
-        [
+    static func replies() throws -> [String: Reply] {
+        let credential = Credential(
+            id: "rt-1", kind: .refreshToken, clientID: try #require(ClientID("mail")),
+            authority: "https://login.windows.net/common",
+            account: AccountReference(homeAccountID: HomeAccountID("uid.utid")))
+        return [
             "hello": Reply(
                 id: 1,
-                .hello(Hello.Reply(protocolVersion: 1, agentVersion: "0.1.0", requests: Request.numbers))),
+                .hello(Hello.Reply(protocolVersion: 1, agentVersion: "0.1.0", requests: [10, 11, 17]))),
             "acquire_token_silent": Reply(id: 2, .acquireTokenSilent(result(isFromCache: true))),
             "begin_interactive": Reply(
                 id: 3,
@@ -69,6 +80,11 @@ enum ProtocolExamples {
                         HealthCheck(name: "store", ok: true, detail: "2 accounts"),
                         HealthCheck(name: "network", ok: false, detail: "no answer", hint: "check the proxy"),
                     ]))),
+            "list_credentials": Reply(id: 12, .listCredentials(ListCredentials.Reply(credentials: [credential]))),
+            "remove_credential": Reply(id: 13, .removeCredential(RemoveCredential.Reply(removed: true))),
+            "redeem_grant": Reply(id: 14, .redeemGrant(result(isFromCache: false))),
+            "get_current_account": Reply(
+                id: 15, .getCurrentAccount(GetCurrentAccount.Reply(account: account(), previous: account()))),
             "Failures": Reply(id: 2, .failure(failure)),
         ]
     }

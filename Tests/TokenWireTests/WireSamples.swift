@@ -34,6 +34,20 @@ enum WireSamples {
                 RemoveAccount(clientID: clientID, sharingGroup: group, account: account.reference, extent: .account))),
         Sample(name: "get_status", body: .getStatus(GetStatus())),
         Sample(name: "diagnose", body: .diagnose(Diagnose(authority: authority))),
+        Sample(
+            name: "list_credentials",
+            body: .listCredentials(ListCredentials(sharingGroup: group, version: .v1, after: "page-4"))),
+        Sample(
+            name: "remove_credential", body: .removeCredential(RemoveCredential(sharingGroup: group, id: credential.id))
+        ),
+        Sample(
+            name: "redeem_grant",
+            body: .redeemGrant(
+                RedeemGrant(
+                    parameters: parameters, kind: .saml2, grant: Secret("<Assertion/>"), account: account.reference))),
+        Sample(
+            name: "get_current_account",
+            body: .getCurrentAccount(GetCurrentAccount(clientID: clientID, sharingGroup: group))),
     ]
 
     static let replies: [Sample<Reply.Body>] = [
@@ -74,6 +88,14 @@ enum WireSamples {
                     HealthCheck(name: "store", ok: true, detail: "2 accounts"),
                     HealthCheck(name: "network", ok: false, detail: "no route", hint: "check the proxy"),
                 ]))),
+        Sample(
+            name: "list_credentials",
+            body: .listCredentials(ListCredentials.Reply(credentials: [credential], next: "page-5"))),
+        Sample(name: "remove_credential", body: .removeCredential(RemoveCredential.Reply(removed: true))),
+        Sample(name: "redeem_grant", body: .redeemGrant(result)),
+        Sample(
+            name: "get_current_account",
+            body: .getCurrentAccount(GetCurrentAccount.Reply(account: account, previous: account))),
     ]
 
     static let correlationID = CorrelationID("00112233-4455-6677-8899-aabbccddeeff") ?? CorrelationID()
@@ -106,6 +128,13 @@ enum WireSamples {
     static let account = Account(
         homeAccountID: homeAccountID, username: "ada@example.com", environment: "login.example.com", source: .adal,
         tenantProfiles: [profile], homeIDToken: "header.payload.signature")
+
+    static let credential = Credential(
+        id: "oid-1.tid-1-login.example.com-accesstoken", kind: .accessToken, clientID: clientID,
+        familyID: FamilyID("1"), authority: authority.url, version: .v1,
+        scopes: ScopeSet(["https://graph.example.com/.default"]), accessToken: Secret("access-token"),
+        tokenType: "Bearer", expiresOn: 1_900_000_000, extendedExpiresOn: 1_900_003_600,
+        idToken: "header.payload.signature", account: account.reference)
 
     static let result = TokenResult(
         accessToken: Secret("access-token"), tokenType: "Bearer", expiresOn: 1_900_000_000,

@@ -45,6 +45,14 @@ typedef struct Sso__AgentStatus Sso__AgentStatus;
 typedef struct Sso__Diagnose Sso__Diagnose;
 typedef struct Sso__HealthCheck Sso__HealthCheck;
 typedef struct Sso__DiagnoseReply Sso__DiagnoseReply;
+typedef struct Sso__Credential Sso__Credential;
+typedef struct Sso__ListCredentials Sso__ListCredentials;
+typedef struct Sso__ListCredentialsReply Sso__ListCredentialsReply;
+typedef struct Sso__RemoveCredential Sso__RemoveCredential;
+typedef struct Sso__RemoveCredentialReply Sso__RemoveCredentialReply;
+typedef struct Sso__RedeemGrant Sso__RedeemGrant;
+typedef struct Sso__GetCurrentAccount Sso__GetCurrentAccount;
+typedef struct Sso__GetCurrentAccountReply Sso__GetCurrentAccountReply;
 
 
 /* --- enums --- */
@@ -79,6 +87,17 @@ typedef enum _Sso__RemovalExtent {
   SSO__REMOVAL_EXTENT__REMOVE_EVERYTHING = 3
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(SSO__REMOVAL_EXTENT)
 } Sso__RemovalExtent;
+typedef enum _Sso__CredentialKind {
+  SSO__CREDENTIAL_KIND__ACCESS_TOKEN = 1,
+  SSO__CREDENTIAL_KIND__REFRESH_TOKEN = 2
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(SSO__CREDENTIAL_KIND)
+} Sso__CredentialKind;
+typedef enum _Sso__GrantKind {
+  SSO__GRANT_KIND__GRANT_REFRESH_TOKEN = 1,
+  SSO__GRANT_KIND__GRANT_SAML1_1 = 2,
+  SSO__GRANT_KIND__GRANT_SAML2 = 3
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(SSO__GRANT_KIND)
+} Sso__GrantKind;
 
 /* --- messages --- */
 
@@ -94,7 +113,11 @@ typedef enum {
   SSO__REQUEST__BODY_LIST_ACCOUNTS = 17,
   SSO__REQUEST__BODY_REMOVE_ACCOUNT = 18,
   SSO__REQUEST__BODY_GET_STATUS = 19,
-  SSO__REQUEST__BODY_DIAGNOSE = 20
+  SSO__REQUEST__BODY_DIAGNOSE = 20,
+  SSO__REQUEST__BODY_LIST_CREDENTIALS = 21,
+  SSO__REQUEST__BODY_REMOVE_CREDENTIAL = 22,
+  SSO__REQUEST__BODY_REDEEM_GRANT = 23,
+  SSO__REQUEST__BODY_GET_CURRENT_ACCOUNT = 24
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(SSO__REQUEST__BODY__CASE)
 } Sso__Request__BodyCase;
 
@@ -119,6 +142,10 @@ struct  Sso__Request
     Sso__RemoveAccount *remove_account;
     Sso__GetStatus *get_status;
     Sso__Diagnose *diagnose;
+    Sso__ListCredentials *list_credentials;
+    Sso__RemoveCredential *remove_credential;
+    Sso__RedeemGrant *redeem_grant;
+    Sso__GetCurrentAccount *get_current_account;
   };
 };
 #define SSO__REQUEST__INIT \
@@ -139,7 +166,11 @@ typedef enum {
   SSO__REPLY__BODY_LIST_ACCOUNTS = 17,
   SSO__REPLY__BODY_REMOVE_ACCOUNT = 18,
   SSO__REPLY__BODY_GET_STATUS = 19,
-  SSO__REPLY__BODY_DIAGNOSE = 20
+  SSO__REPLY__BODY_DIAGNOSE = 20,
+  SSO__REPLY__BODY_LIST_CREDENTIALS = 21,
+  SSO__REPLY__BODY_REMOVE_CREDENTIAL = 22,
+  SSO__REPLY__BODY_REDEEM_GRANT = 23,
+  SSO__REPLY__BODY_GET_CURRENT_ACCOUNT = 24
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(SSO__REPLY__BODY__CASE)
 } Sso__Reply__BodyCase;
 
@@ -162,6 +193,10 @@ struct  Sso__Reply
     Sso__RemoveAccountReply *remove_account;
     Sso__AgentStatus *get_status;
     Sso__DiagnoseReply *diagnose;
+    Sso__ListCredentialsReply *list_credentials;
+    Sso__RemoveCredentialReply *remove_credential;
+    Sso__TokenResult *redeem_grant;
+    Sso__GetCurrentAccountReply *get_current_account;
   };
 };
 #define SSO__REPLY__INIT \
@@ -685,6 +720,140 @@ struct  Sso__DiagnoseReply
 #define SSO__DIAGNOSE_REPLY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&sso__diagnose_reply__descriptor) \
     , 0,NULL }
+
+
+struct  Sso__Credential
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_id;
+  ProtobufCBinaryData id;
+  protobuf_c_boolean has_kind;
+  Sso__CredentialKind kind;
+  protobuf_c_boolean has_client_id;
+  ProtobufCBinaryData client_id;
+  protobuf_c_boolean has_family_id;
+  ProtobufCBinaryData family_id;
+  protobuf_c_boolean has_authority;
+  ProtobufCBinaryData authority;
+  protobuf_c_boolean has_version;
+  Sso__OAuthVersion version;
+  size_t n_scopes;
+  ProtobufCBinaryData *scopes;
+  protobuf_c_boolean has_access_token;
+  ProtobufCBinaryData access_token;
+  protobuf_c_boolean has_token_type;
+  ProtobufCBinaryData token_type;
+  /*
+   * seconds since 1970
+   */
+  protobuf_c_boolean has_expires_on;
+  int64_t expires_on;
+  protobuf_c_boolean has_extended_expires_on;
+  int64_t extended_expires_on;
+  protobuf_c_boolean has_id_token;
+  ProtobufCBinaryData id_token;
+  Sso__AccountReference *account;
+};
+#define SSO__CREDENTIAL__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&sso__credential__descriptor) \
+    , 0, {0,NULL}, 0, SSO__CREDENTIAL_KIND__ACCESS_TOKEN, 0, {0,NULL}, 0, {0,NULL}, 0, {0,NULL}, 0, SSO__OAUTH_VERSION__OAUTH_V1, 0,NULL, 0, {0,NULL}, 0, {0,NULL}, 0, 0, 0, 0, 0, {0,NULL}, NULL }
+
+
+struct  Sso__ListCredentials
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_sharing_group;
+  ProtobufCBinaryData sharing_group;
+  /*
+   * absent: of both
+   */
+  protobuf_c_boolean has_version;
+  Sso__OAuthVersion version;
+  protobuf_c_boolean has_after;
+  ProtobufCBinaryData after;
+};
+#define SSO__LIST_CREDENTIALS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&sso__list_credentials__descriptor) \
+    , 0, {0,NULL}, 0, SSO__OAUTH_VERSION__OAUTH_V1, 0, {0,NULL} }
+
+
+struct  Sso__ListCredentialsReply
+{
+  ProtobufCMessage base;
+  size_t n_credentials;
+  Sso__Credential **credentials;
+  protobuf_c_boolean has_next;
+  ProtobufCBinaryData next;
+};
+#define SSO__LIST_CREDENTIALS_REPLY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&sso__list_credentials_reply__descriptor) \
+    , 0,NULL, 0, {0,NULL} }
+
+
+struct  Sso__RemoveCredential
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_sharing_group;
+  ProtobufCBinaryData sharing_group;
+  protobuf_c_boolean has_id;
+  ProtobufCBinaryData id;
+};
+#define SSO__REMOVE_CREDENTIAL__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&sso__remove_credential__descriptor) \
+    , 0, {0,NULL}, 0, {0,NULL} }
+
+
+struct  Sso__RemoveCredentialReply
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_removed;
+  protobuf_c_boolean removed;
+};
+#define SSO__REMOVE_CREDENTIAL_REPLY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&sso__remove_credential_reply__descriptor) \
+    , 0, 0 }
+
+
+struct  Sso__RedeemGrant
+{
+  ProtobufCMessage base;
+  Sso__TokenParameters *parameters;
+  /*
+   * absent: GRANT_REFRESH_TOKEN
+   */
+  protobuf_c_boolean has_kind;
+  Sso__GrantKind kind;
+  protobuf_c_boolean has_grant;
+  ProtobufCBinaryData grant;
+  Sso__AccountReference *account;
+};
+#define SSO__REDEEM_GRANT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&sso__redeem_grant__descriptor) \
+    , NULL, 0, SSO__GRANT_KIND__GRANT_REFRESH_TOKEN, 0, {0,NULL}, NULL }
+
+
+struct  Sso__GetCurrentAccount
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_client_id;
+  ProtobufCBinaryData client_id;
+  protobuf_c_boolean has_sharing_group;
+  ProtobufCBinaryData sharing_group;
+};
+#define SSO__GET_CURRENT_ACCOUNT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&sso__get_current_account__descriptor) \
+    , 0, {0,NULL}, 0, {0,NULL} }
+
+
+struct  Sso__GetCurrentAccountReply
+{
+  ProtobufCMessage base;
+  Sso__Account *account;
+  Sso__Account *previous;
+};
+#define SSO__GET_CURRENT_ACCOUNT_REPLY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&sso__get_current_account_reply__descriptor) \
+    , NULL, NULL }
 
 
 /* Sso__Request methods */
@@ -1257,6 +1426,158 @@ Sso__DiagnoseReply *
 void   sso__diagnose_reply__free_unpacked
                      (Sso__DiagnoseReply *message,
                       ProtobufCAllocator *allocator);
+/* Sso__Credential methods */
+void   sso__credential__init
+                     (Sso__Credential         *message);
+size_t sso__credential__get_packed_size
+                     (const Sso__Credential   *message);
+size_t sso__credential__pack
+                     (const Sso__Credential   *message,
+                      uint8_t             *out);
+size_t sso__credential__pack_to_buffer
+                     (const Sso__Credential   *message,
+                      ProtobufCBuffer     *buffer);
+Sso__Credential *
+       sso__credential__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   sso__credential__free_unpacked
+                     (Sso__Credential *message,
+                      ProtobufCAllocator *allocator);
+/* Sso__ListCredentials methods */
+void   sso__list_credentials__init
+                     (Sso__ListCredentials         *message);
+size_t sso__list_credentials__get_packed_size
+                     (const Sso__ListCredentials   *message);
+size_t sso__list_credentials__pack
+                     (const Sso__ListCredentials   *message,
+                      uint8_t             *out);
+size_t sso__list_credentials__pack_to_buffer
+                     (const Sso__ListCredentials   *message,
+                      ProtobufCBuffer     *buffer);
+Sso__ListCredentials *
+       sso__list_credentials__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   sso__list_credentials__free_unpacked
+                     (Sso__ListCredentials *message,
+                      ProtobufCAllocator *allocator);
+/* Sso__ListCredentialsReply methods */
+void   sso__list_credentials_reply__init
+                     (Sso__ListCredentialsReply         *message);
+size_t sso__list_credentials_reply__get_packed_size
+                     (const Sso__ListCredentialsReply   *message);
+size_t sso__list_credentials_reply__pack
+                     (const Sso__ListCredentialsReply   *message,
+                      uint8_t             *out);
+size_t sso__list_credentials_reply__pack_to_buffer
+                     (const Sso__ListCredentialsReply   *message,
+                      ProtobufCBuffer     *buffer);
+Sso__ListCredentialsReply *
+       sso__list_credentials_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   sso__list_credentials_reply__free_unpacked
+                     (Sso__ListCredentialsReply *message,
+                      ProtobufCAllocator *allocator);
+/* Sso__RemoveCredential methods */
+void   sso__remove_credential__init
+                     (Sso__RemoveCredential         *message);
+size_t sso__remove_credential__get_packed_size
+                     (const Sso__RemoveCredential   *message);
+size_t sso__remove_credential__pack
+                     (const Sso__RemoveCredential   *message,
+                      uint8_t             *out);
+size_t sso__remove_credential__pack_to_buffer
+                     (const Sso__RemoveCredential   *message,
+                      ProtobufCBuffer     *buffer);
+Sso__RemoveCredential *
+       sso__remove_credential__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   sso__remove_credential__free_unpacked
+                     (Sso__RemoveCredential *message,
+                      ProtobufCAllocator *allocator);
+/* Sso__RemoveCredentialReply methods */
+void   sso__remove_credential_reply__init
+                     (Sso__RemoveCredentialReply         *message);
+size_t sso__remove_credential_reply__get_packed_size
+                     (const Sso__RemoveCredentialReply   *message);
+size_t sso__remove_credential_reply__pack
+                     (const Sso__RemoveCredentialReply   *message,
+                      uint8_t             *out);
+size_t sso__remove_credential_reply__pack_to_buffer
+                     (const Sso__RemoveCredentialReply   *message,
+                      ProtobufCBuffer     *buffer);
+Sso__RemoveCredentialReply *
+       sso__remove_credential_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   sso__remove_credential_reply__free_unpacked
+                     (Sso__RemoveCredentialReply *message,
+                      ProtobufCAllocator *allocator);
+/* Sso__RedeemGrant methods */
+void   sso__redeem_grant__init
+                     (Sso__RedeemGrant         *message);
+size_t sso__redeem_grant__get_packed_size
+                     (const Sso__RedeemGrant   *message);
+size_t sso__redeem_grant__pack
+                     (const Sso__RedeemGrant   *message,
+                      uint8_t             *out);
+size_t sso__redeem_grant__pack_to_buffer
+                     (const Sso__RedeemGrant   *message,
+                      ProtobufCBuffer     *buffer);
+Sso__RedeemGrant *
+       sso__redeem_grant__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   sso__redeem_grant__free_unpacked
+                     (Sso__RedeemGrant *message,
+                      ProtobufCAllocator *allocator);
+/* Sso__GetCurrentAccount methods */
+void   sso__get_current_account__init
+                     (Sso__GetCurrentAccount         *message);
+size_t sso__get_current_account__get_packed_size
+                     (const Sso__GetCurrentAccount   *message);
+size_t sso__get_current_account__pack
+                     (const Sso__GetCurrentAccount   *message,
+                      uint8_t             *out);
+size_t sso__get_current_account__pack_to_buffer
+                     (const Sso__GetCurrentAccount   *message,
+                      ProtobufCBuffer     *buffer);
+Sso__GetCurrentAccount *
+       sso__get_current_account__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   sso__get_current_account__free_unpacked
+                     (Sso__GetCurrentAccount *message,
+                      ProtobufCAllocator *allocator);
+/* Sso__GetCurrentAccountReply methods */
+void   sso__get_current_account_reply__init
+                     (Sso__GetCurrentAccountReply         *message);
+size_t sso__get_current_account_reply__get_packed_size
+                     (const Sso__GetCurrentAccountReply   *message);
+size_t sso__get_current_account_reply__pack
+                     (const Sso__GetCurrentAccountReply   *message,
+                      uint8_t             *out);
+size_t sso__get_current_account_reply__pack_to_buffer
+                     (const Sso__GetCurrentAccountReply   *message,
+                      ProtobufCBuffer     *buffer);
+Sso__GetCurrentAccountReply *
+       sso__get_current_account_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   sso__get_current_account_reply__free_unpacked
+                     (Sso__GetCurrentAccountReply *message,
+                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Sso__Request_Closure)
@@ -1349,6 +1670,30 @@ typedef void (*Sso__HealthCheck_Closure)
 typedef void (*Sso__DiagnoseReply_Closure)
                  (const Sso__DiagnoseReply *message,
                   void *closure_data);
+typedef void (*Sso__Credential_Closure)
+                 (const Sso__Credential *message,
+                  void *closure_data);
+typedef void (*Sso__ListCredentials_Closure)
+                 (const Sso__ListCredentials *message,
+                  void *closure_data);
+typedef void (*Sso__ListCredentialsReply_Closure)
+                 (const Sso__ListCredentialsReply *message,
+                  void *closure_data);
+typedef void (*Sso__RemoveCredential_Closure)
+                 (const Sso__RemoveCredential *message,
+                  void *closure_data);
+typedef void (*Sso__RemoveCredentialReply_Closure)
+                 (const Sso__RemoveCredentialReply *message,
+                  void *closure_data);
+typedef void (*Sso__RedeemGrant_Closure)
+                 (const Sso__RedeemGrant *message,
+                  void *closure_data);
+typedef void (*Sso__GetCurrentAccount_Closure)
+                 (const Sso__GetCurrentAccount *message,
+                  void *closure_data);
+typedef void (*Sso__GetCurrentAccountReply_Closure)
+                 (const Sso__GetCurrentAccountReply *message,
+                  void *closure_data);
 
 /* --- services --- */
 
@@ -1359,6 +1704,8 @@ extern const ProtobufCEnumDescriptor    sso__oauth_version__descriptor;
 extern const ProtobufCEnumDescriptor    sso__authority_kind__descriptor;
 extern const ProtobufCEnumDescriptor    sso__account_source__descriptor;
 extern const ProtobufCEnumDescriptor    sso__removal_extent__descriptor;
+extern const ProtobufCEnumDescriptor    sso__credential_kind__descriptor;
+extern const ProtobufCEnumDescriptor    sso__grant_kind__descriptor;
 extern const ProtobufCMessageDescriptor sso__request__descriptor;
 extern const ProtobufCMessageDescriptor sso__reply__descriptor;
 extern const ProtobufCMessageDescriptor sso__text_pair__descriptor;
@@ -1389,6 +1736,14 @@ extern const ProtobufCMessageDescriptor sso__agent_status__descriptor;
 extern const ProtobufCMessageDescriptor sso__diagnose__descriptor;
 extern const ProtobufCMessageDescriptor sso__health_check__descriptor;
 extern const ProtobufCMessageDescriptor sso__diagnose_reply__descriptor;
+extern const ProtobufCMessageDescriptor sso__credential__descriptor;
+extern const ProtobufCMessageDescriptor sso__list_credentials__descriptor;
+extern const ProtobufCMessageDescriptor sso__list_credentials_reply__descriptor;
+extern const ProtobufCMessageDescriptor sso__remove_credential__descriptor;
+extern const ProtobufCMessageDescriptor sso__remove_credential_reply__descriptor;
+extern const ProtobufCMessageDescriptor sso__redeem_grant__descriptor;
+extern const ProtobufCMessageDescriptor sso__get_current_account__descriptor;
+extern const ProtobufCMessageDescriptor sso__get_current_account_reply__descriptor;
 
 PROTOBUF_C__END_DECLS
 

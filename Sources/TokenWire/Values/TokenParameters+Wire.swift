@@ -56,5 +56,5 @@ extension SharingGroup {
 }
 
 extension OAuthVersion {
-    fileprivate var wire: Sso__OAuthVersion { Sso__OAuthVersion(rawValue: numericCast(rawValue)) }
+    var wire: Sso__OAuthVersion { Sso__OAuthVersion(rawValue: numericCast(rawValue)) }
 }
