@@ -1,5 +1,5 @@
 # demo and test do all set-up themselves; the other targets want what they set up.
-.PHONY: demo test bench fuzz protos format lint deps install clean
+.PHONY: demo test api-parity bench fuzz protos format lint deps install clean
 SWIFT ?= swift
 PREFIX ?= /usr/local
 BUILD = $(SWIFT) build --explicit-target-dependency-import-check error
@@ -15,6 +15,11 @@ test: deps lint
 	Protos/check.sh --if-possible
 	$(BUILD) --build-tests
 	$(SWIFT) test --skip-build
+
+# Whether every public symbol that the originals have is here.
+api-parity: deps
+	$(BUILD)
+	Tests/APIParity/api_parity.py "$$($(SWIFT) build --show-bin-path)"
 
 bench: deps
 	Tests/Benchmarks/run.sh

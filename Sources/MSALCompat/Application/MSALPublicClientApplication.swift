@@ -188,7 +188,7 @@ open class MSALPublicClientApplication: NSObject {
 
     // MARK: The device
 
-    /// What is known of the device. Here: nothing, at once.
+    /// What is known of the device. Inert: nothing, at once.
     open func getDeviceInformation(
         with parameters: MSALParameters?,
         completionBlock: @escaping @Sendable (MSALDeviceInformation?, (any Error)?) -> Void
@@ -197,12 +197,12 @@ open class MSALPublicClientApplication: NSObject {
             .call {}
     }
 
-    /// What is known of the device. Here: nothing.
+    /// What is known of the device. Inert: nothing.
     open func deviceInformation(with parameters: MSALParameters?) async throws -> MSALDeviceInformation {
         MSALDeviceInformation()
     }
 
-    /// Always false: Apple's broker is not here.
+    /// Inert: always false, since Apple's broker is not here.
     open var isCompatibleAADBrokerAvailable: Bool { false }
 
     /// The version of MSAL's API that this module reproduces.

@@ -16,19 +16,19 @@ open class MSALGlobalConfig: NSObject {
     /// How long requests may take.
     open class var httpConfig: MSALHTTPConfig { http }
 
-    /// Kept and not used: nothing here reports telemetry.
+    /// Inert: kept and not used; nothing here reports telemetry.
     open class var telemetryConfig: MSALTelemetryConfig { telemetry }
 
     /// What is logged, and where to.
     open class var loggerConfig: MSALLoggerConfig { logger }
 
-    /// Kept and not used: Apple's broker is not here.
+    /// Inert: kept and not used; Apple's broker is not here.
     open class var brokerAvailability: MSALBrokeredAvailability {
         get { switches.withLock { $0.brokerAvailability } }
         set { switches.withLock { $0.brokerAvailability = newValue } }
     }
 
-    /// Kept and not used: refresh tokens never leave the agent.
+    /// Inert: kept and not used; refresh tokens never leave the agent.
     open class var shouldRequestBoundAppRefreshTokens: Bool {
         get { switches.withLock { $0.requestsBoundRefreshTokens } }
         set { switches.withLock { $0.requestsBoundRefreshTokens = newValue } }

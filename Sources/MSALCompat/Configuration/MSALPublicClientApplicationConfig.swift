@@ -9,9 +9,9 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
     open var clientId: String
     /// The redirect URI the app is registered with. Nil: interactive requests use the agent's own loopback redirect.
     open var redirectUri: String?
-    /// Concerns nested authentication in Apple's broker; does nothing here.
+    /// Inert: concerns nested authentication in Apple's broker.
     open var nestedAuthBrokerClientId = ""
-    /// Concerns nested authentication in Apple's broker; does nothing here.
+    /// Inert: concerns nested authentication in Apple's broker.
     open var nestedAuthBrokerRedirectUri: String?
     /// Who issues tokens when a request names nobody: `https://login.microsoftonline.com/common` unless set.
     open var authority: MSALAuthority
@@ -46,7 +46,7 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
         self.cacheConfig = MSALCacheConfig()
     }
 
-    /// The same, with members that concern Apple's broker and do nothing here.
+    /// The same, with members that concern Apple's broker. Inert: they do nothing.
     public convenience init(
         clientId: String, redirectUri: String?, authority: MSALAuthority?, nestedAuthBrokerClientId: String?,
         nestedAuthBrokerRedirectUri: String?

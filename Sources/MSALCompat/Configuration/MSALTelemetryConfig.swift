@@ -1,24 +1,24 @@
 public import Foundation
 internal import Synchronization
 
-/// What telemetry would be reported. Kept and not used: nothing here reports telemetry.
+/// What telemetry would be reported. Inert: kept and not used, since nothing here reports telemetry.
 public final class MSALTelemetryConfig: NSObject, Sendable {
     private let values = Mutex((pii: false, failuresOnly: false))
     private let callback = Mutex(CallbackBox<MSALTelemetryCallback>(nil))
 
-    /// Does nothing.
+    /// Inert: kept and not used.
     public var piiEnabled: Bool {
         get { values.withLock { $0.pii } }
         set { values.withLock { $0.pii = newValue } }
     }
 
-    /// Does nothing.
+    /// Inert: kept and not used.
     public var notifyOnFailureOnly: Bool {
         get { values.withLock { $0.failuresOnly } }
         set { values.withLock { $0.failuresOnly = newValue } }
     }
 
-    /// Is never called.
+    /// Inert: is never called.
     public var telemetryCallback: MSALTelemetryCallback? {
         get { callback.withLock { $0 }.callback }
         set {

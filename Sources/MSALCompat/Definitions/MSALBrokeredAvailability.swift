@@ -1,4 +1,4 @@
-/// Whether Apple's broker may be used. Does nothing here: there is no such broker.
+/// Whether Apple's broker may be used. Inert: there is no such broker.
 @nonexhaustive(warn) public enum MSALBrokeredAvailability: Int, Sendable {
     /// Where there is one.
     case auto = 0

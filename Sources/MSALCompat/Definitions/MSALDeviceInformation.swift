@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What MSAL knows of a managed Apple device. Here: nothing.
+/// What MSAL knows of a managed Apple device. Inert: here that is nothing.
 open class MSALDeviceInformation: NSObject {
     /// Always one person's.
     open var deviceMode: MSALDeviceMode { .default }

@@ -1,4 +1,4 @@
-/// Which way to authenticate the sign-in page should offer first. Does nothing here.
+/// Which way to authenticate the sign-in page should offer first. Inert: the page decides.
 @nonexhaustive(warn) public enum MSALPreferredAuthMethod: UInt, Sendable {
     /// No preference.
     case none = 0

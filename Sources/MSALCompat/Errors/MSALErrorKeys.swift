@@ -42,7 +42,7 @@ public let MSALGrantedScopesKey = "MSALGrantedScopesKey"
 /// An `MSALResult`: what was granted when scopes were declined.
 public let MSALInvalidResultKey = "MSALInvalidResultKey"
 
-/// A `String`: the version of Apple's broker. Never filled here.
+/// A `String`: the version of Apple's broker. Inert: never filled.
 public let MSALBrokerVersionKey = "MSALBrokerVersionKey"
 
 /// A `String`: the identifier of the account concerned.

@@ -10,7 +10,7 @@ open class MSALInteractiveTokenParameters: MSALTokenParameters {
     open var extraScopesToConsent: [String]?
     /// How the page is shown: a copy of what the initialiser was given.
     public let webviewParameters: MSALWebviewParameters
-    /// Does nothing here.
+    /// Inert: the page decides.
     open var preferredAuthMethod = MSALPreferredAuthMethod.none
 
     /// Asks for a token for `scopes`. `webviewParameters` are copied.

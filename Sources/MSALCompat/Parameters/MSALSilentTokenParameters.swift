@@ -2,7 +2,7 @@
 open class MSALSilentTokenParameters: MSALTokenParameters {
     /// Whether to pass over a cached access token. False unless set.
     open var forceRefresh = false
-    /// Concerns Apple's SSO extension; does nothing here.
+    /// Inert: concerns Apple's SSO extension.
     open var allowUsingLocalCachedRtWhenSsoExtFailed = true
 
     /// Asks for a token of `account` for `scopes`.
