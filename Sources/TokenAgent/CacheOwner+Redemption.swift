@@ -17,13 +17,25 @@ extension CacheOwner {
     private func shared(
         _ plan: RedemptionPlan, _ request: AcquireTokenSilent
     ) -> EventLoopFuture<Result<TokenResult, TokenError>> {
-        let key = RedemptionKey(plan, request.parameters)
-        if let key, let underWay = redemptions[key] { return underWay }
-        let redemption = later { owner async throws(TokenError) in
-            defer { if let key { owner.redemptions[key] = nil } }
-            return try await owner.redeem(plan, for: request)
+        guard let key = RedemptionKey(plan, request.parameters) else {
+            return loop.makeSucceededFuture(.failure(Self.nothingToRedeem))
         }
-        if let key { redemptions[key] = redemption }
+        if let underWay = redemptions[key] { return underWay }
+        // ADAL asks as often as it is asked; only MSAL's requests are held back.
+        let isThrottled = request.parameters.version == .v2
+        if isThrottled, let error = throttled.error(for: key, at: options.now()) {
+            return loop.makeSucceededFuture(.failure(error))
+        }
+        let redemption = later { owner async throws(TokenError) in
+            defer { owner.redemptions[key] = nil }
+            do throws(TokenError) {
+                return try await owner.redeem(plan, for: request)
+            } catch {
+                if isThrottled { owner.throttled.note(error, for: key, at: owner.options.now()) }
+                throw error
+            }
+        }
+        redemptions[key] = redemption
         return redemption
     }
 
@@ -98,6 +110,7 @@ extension CacheOwner {
             saving: IssuedTokens(response, version: parameters.version), from: issuance, parameters, at: authority,
             now: options.now())
         try await commit(saved.changes, in: group)
+        if case .signIn = issuance { throttled.noteSignIn() }
         let declined = parameters.scopes.subtracting(ScopeSet(saved.result.scopes).union(Self.neverDeclined))
         guard parameters.version == .v1 || declined.isEmpty else {
             throw TokenError.declining(declined, saved.result)

@@ -23,6 +23,8 @@ actor CacheOwner {
     var redemptions: [RedemptionKey: EventLoopFuture<Result<TokenResult, TokenError>>] = [:]
     /// Refresh tokens on their way to the token endpoint: a rotating one sent twice at once is a lost session.
     var refreshTokensInUse: [Secret: EventLoopFuture<Void>] = [:]
+    /// What the token endpoint lately refused.
+    var throttled = ThrottleTable()
     /// Sign-ins that wait for a person.
     var interactions: [String: Interaction] = [:]
     /// How many tasks `later` has started and not yet finished, and who waits for the last.

@@ -42,6 +42,8 @@ extension TokenError {
 }
 
 extension CacheOwner {
+    static let nothingToRedeem = TokenError(.interactionRequired, "there is no refresh token to redeem; sign in")
+
     static let signedOutMeanwhile = TokenError(
         .interactionRequired, "the account signed out while its token was being renewed; sign in again")
 

@@ -140,6 +140,7 @@ internal import TokenModel
             }
             #expect(refused?.code == .interactionRequired)
             #expect(refused?.details.oauthError == "invalid_grant")
+            f.clock.advance(by: 121)
             _ = try await f.silent(f.parameters(), reference, force: true)
             f.emulator.control.inject(.error("invalid_grant", suberror: "bad_token"))
             await #expect(throws: TokenError.self) { try await f.silent(f.parameters(), reference, force: true) }
