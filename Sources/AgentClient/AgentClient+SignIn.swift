@@ -39,7 +39,8 @@ extension AgentClient {
     private func signInByCode(
         _ request: BeginInteractive, _ presenter: SignInPresenter
     ) async throws(TokenError) -> TokenResult {
-        let begun = try await beginDeviceCode(BeginDeviceCode(parameters: request.parameters))
+        let begun = try await beginDeviceCode(
+            BeginDeviceCode(parameters: request.parameters, account: request.account))
         presenter.showDeviceCode(begun)
         do throws(TokenError) {
             return try await completeDeviceCode(

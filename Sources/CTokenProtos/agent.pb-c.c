@@ -3601,7 +3601,7 @@ const ProtobufCMessageDescriptor sso__complete_interactive__descriptor =
   (ProtobufCMessageInit) sso__complete_interactive__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor sso__begin_device_code__field_descriptors[1] =
+static const ProtobufCFieldDescriptor sso__begin_device_code__field_descriptors[2] =
 {
   {
     "parameters",
@@ -3615,14 +3615,27 @@ static const ProtobufCFieldDescriptor sso__begin_device_code__field_descriptors[
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "account",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Sso__BeginDeviceCode, account),
+    &sso__account_reference__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned sso__begin_device_code__field_indices_by_name[] = {
+  1,   /* field[1] = account */
   0,   /* field[0] = parameters */
 };
 static const ProtobufCIntRange sso__begin_device_code__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 1 }
+  { 0, 2 }
 };
 const ProtobufCMessageDescriptor sso__begin_device_code__descriptor =
 {
@@ -3632,7 +3645,7 @@ const ProtobufCMessageDescriptor sso__begin_device_code__descriptor =
   "Sso__BeginDeviceCode",
   "sso",
   sizeof(Sso__BeginDeviceCode),
-  1,
+  2,
   sso__begin_device_code__field_descriptors,
   sso__begin_device_code__field_indices_by_name,
   1,  sso__begin_device_code__number_ranges,

@@ -44,7 +44,10 @@ extension CacheOwner {
                     if let ending = interaction.ending { throw ending }
                     do throws(TokenError) {
                         let response = try await owner.endpoint.redeem(poll)
-                        return try await owner.save(response, from: .signIn, parameters, at: parameters.authority)
+                        let result = try await owner.save(
+                            response, from: .signIn, parameters, at: parameters.authority)
+                        try owner.checkAccount(result, against: begun.account)
+                        return result
                     } catch {
                         interval = try error.nextDeviceCodeInterval(after: interval)
                     }

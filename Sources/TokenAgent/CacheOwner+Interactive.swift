@@ -125,7 +125,7 @@ extension CacheOwner {
     }
 
     /// The account that signed in has to be the one asked for; one deleted and made anew in the same tenant counts as the same.
-    private func checkAccount(_ result: TokenResult, against asked: AccountReference) throws(TokenError) {
+    func checkAccount(_ result: TokenResult, against asked: AccountReference) throws(TokenError) {
         guard let wanted = asked.homeAccountID, let found = result.account.homeAccountID, wanted != found else {
             return
         }

@@ -24,14 +24,14 @@ internal import Testing
             "TokenModel",
             "UIKit",
         ],
-        "MSAL": ["MSALCompat"],
+        // The original modules brought URLSession with them, which is a module of its own here.
+        "MSAL": ["MSALCompat", "FoundationNetworking"],
         "ADALCompat": [
             "AgentClient",
             // Its API names URLRequest and HTTPURLResponse.
             "FoundationNetworking",
             "TokenModel",
         ],
-        // ADAL's own module brought URLSession with it, which is a module of its own here.
         "ADAL": ["ADALCompat", "FoundationNetworking"],
         "TokenCache": [
             "TokenModel",

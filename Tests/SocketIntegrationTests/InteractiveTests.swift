@@ -129,6 +129,20 @@ internal import TokenWire
         }
     }
 
+    @Test func refusesSomebodyElseOnTheOtherDevice() async throws {
+        var settings = EmulatorSettings()
+        settings.deviceCodeInterval = 0
+        try await AgentFixture.with(settings: settings) { f in
+            let bob = try await f.signIn("bob@contoso.com", f.parameters()).account.reference
+            let begun = try await f.agent.beginDeviceCode(BeginDeviceCode(parameters: f.parameters(), account: bob))
+            #expect(f.emulator.control.approveDeviceCode(begun.userCode, username: "alice@contoso.com") == 1)
+            let failure = await #expect(throws: TokenError.self) {
+                try await f.agent.completeDeviceCode(CompleteDeviceCode(sessionID: begun.sessionID))
+            }
+            #expect(failure?.code == .mismatchedAccount)
+        }
+    }
+
     @Test func endsWhenTheCodeIsDeclinedOrCancelled() async throws {
         var settings = EmulatorSettings()
         settings.deviceCodeInterval = 0

@@ -19,7 +19,9 @@ enum WireSamples {
             name: "complete_interactive",
             body: .completeInteractive(
                 CompleteInteractive(sessionID: "s-1", responseURL: "http://localhost:8400/?code=abc&state=xyz"))),
-        Sample(name: "begin_device_code", body: .beginDeviceCode(BeginDeviceCode(parameters: parameters))),
+        Sample(
+            name: "begin_device_code",
+            body: .beginDeviceCode(BeginDeviceCode(parameters: parameters, account: account.reference))),
         Sample(name: "complete_device_code", body: .completeDeviceCode(CompleteDeviceCode(sessionID: "s-2"))),
         Sample(name: "cancel_interaction", body: .cancelInteraction(CancelInteraction(sessionID: "s-3"))),
         Sample(

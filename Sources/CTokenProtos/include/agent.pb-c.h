@@ -521,10 +521,11 @@ struct  Sso__BeginDeviceCode
 {
   ProtobufCMessage base;
   Sso__TokenParameters *parameters;
+  Sso__AccountReference *account;
 };
 #define SSO__BEGIN_DEVICE_CODE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&sso__begin_device_code__descriptor) \
-    , NULL }
+    , NULL, NULL }
 
 
 struct  Sso__BeginDeviceCodeReply

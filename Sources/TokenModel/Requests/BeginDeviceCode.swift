@@ -4,10 +4,13 @@
 public struct BeginDeviceCode: Sendable, Equatable {
     /// Which app asks, for what, from whom.
     public var parameters: TokenParameters
+    /// Who has to sign in: another home account ID in the answer is `mismatchedAccount` (-51117).
+    public var account: AccountReference
 
-    /// A sign-in for `parameters`.
-    public init(parameters: TokenParameters) {
+    /// A sign-in for `parameters`, of anybody unless `account` says whose.
+    public init(parameters: TokenParameters, account: AccountReference = AccountReference()) {
         self.parameters = parameters
+        self.account = account
     }
 
     /// What to tell the user.

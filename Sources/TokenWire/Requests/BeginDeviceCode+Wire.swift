@@ -4,12 +4,14 @@ internal import TokenModel
 extension BeginDeviceCode {
     init(_ pointer: UnsafeMutablePointer<Sso__BeginDeviceCode>?) throws(TokenError) {
         let message = try WireFields.needed("begin_device_code", pointer).pointee
-        self.init(parameters: try TokenParameters(message.parameters))
+        self.init(
+            parameters: try TokenParameters(message.parameters), account: try AccountReference(message.account))
     }
 
     func encode(_ arena: WireArena) -> UnsafeMutablePointer<Sso__BeginDeviceCode>? {
         guard let message = arena.message(sso__begin_device_code__init) else { return nil }
         message.pointee.parameters = parameters.encode(arena)
+        message.pointee.account = account.encode(arena)
         return message
     }
 }
