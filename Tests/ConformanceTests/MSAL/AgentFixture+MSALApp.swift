@@ -56,3 +56,8 @@ extension EmulatorSettings {
         }
     }
 }
+
+extension AgentFixture {
+    /// The requests for a sign-in page, as they arrived.
+    var authorized: [RecordedRequest] { emulator.control.requests.filter { $0.counter == .authorize } }
+}
