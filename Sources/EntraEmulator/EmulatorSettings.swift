@@ -22,6 +22,8 @@ package struct EmulatorSettings: Codable, Sendable, Equatable {
     package var familyApps = [wellKnownFamilyApp: "1"]
     /// Scopes that are asked for and not granted.
     package var declinedScopes: [String] = []
+    /// Members of a successful token reply that say something else than they would; nil leaves one out.
+    package var tokenReply: [String: String?] = [:]
     /// Seconds a polling app is told to wait.
     package var deviceCodeInterval = 1
     package var deviceCodeLifetime = 900
@@ -45,6 +47,7 @@ package struct EmulatorSettings: Codable, Sendable, Equatable {
         case rotation
         case familyApps = "family_apps"
         case declinedScopes = "declined_scopes"
+        case tokenReply = "token_reply"
         case deviceCodeInterval = "device_code_interval"
         case deviceCodeLifetime = "device_code_lifetime"
         case deviceCodeApprovedAtPoll = "device_code_approved_at_poll"

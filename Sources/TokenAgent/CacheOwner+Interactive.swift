@@ -132,7 +132,10 @@ extension CacheOwner {
         let sameTenant = wanted.tenantID != nil && wanted.tenantID == found.tenantID
         let sameName = asked.username != nil && asked.username?.lowercased() == result.account.username?.lowercased()
         guard sameTenant && sameName else {
-            throw TokenError(.mismatchedAccount, "another account signed in than the one asked for")
+            var details = TokenError.Details()
+            details.partialResult = result
+            throw TokenError(
+                .mismatchedAccount, "another account signed in than the one asked for", details: details)
         }
     }
 }

@@ -8,7 +8,7 @@ extension CredentialCache {
         if request.extent == .everything { return partition.owners.isEmpty ? [] : [.removeEverything] }
         return owners(of: request.account, in: partition).flatMap { owner in
             request.extent == .account
-                ? wipe(owner, partition[owner], request.sharingGroup)
+                ? wipe(owner, for: request.clientID, partition[owner], request.sharingGroup)
                 : signOut(owner, of: request.clientID, in: partition, request.sharingGroup)
         }
     }
@@ -38,23 +38,30 @@ extension CredentialCache {
             changes.append(remove(.refreshToken, token.key, owner: owner, group))
         }
         // An app that only ever saw the account through its family signs out of it all the same.
-        guard !changes.isEmpty || !holdings.isSignedOut(clientID) else { return [] }
-        var metadata =
-            holdings.metadata[clientID.key]
-            ?? AccountMetadataRecord(owner: owner, clientID: clientID, signInState: .signedOut, authorityMap: [:])
-        metadata.signInState = .signedOut
-        metadata.authorityMap = [:]
-        return changes + [.save(.accountMetadata(metadata))]
+        return changes + signedOut(owner, of: clientID, holdings, unlessKnown: changes.isEmpty)
     }
 
-    private func wipe(_ owner: OwnerID, _ holdings: Holdings, _ group: SharingGroup) -> [CacheChange] {
+    /// The record that keeps a sign-out: the app's next sign-in to this account asks for credentials again.
+    private func signedOut(
+        _ owner: OwnerID, of clientID: ClientID, _ holdings: Holdings, unlessKnown: Bool
+    ) -> [CacheChange] {
+        if unlessKnown, holdings.isSignedOut(clientID) { return [] }
+        let record = AccountMetadataRecord(
+            owner: owner, clientID: clientID, signInState: .signedOut, authorityMap: [:])
+        return [.save(.accountMetadata(record))]
+    }
+
+    private func wipe(
+        _ owner: OwnerID, for clientID: ClientID, _ holdings: Holdings, _ group: SharingGroup
+    ) -> [CacheChange] {
         var changes = credentials(of: owner, holdings, group) { _ in true }
         changes += holdings.refreshTokens.values.filter { $0.familyID != nil }.map {
             remove(.refreshToken, $0.key, owner: owner, group)
         }
         changes += holdings.accounts.keys.sorted().map { remove(.account, $0, owner: owner, group) }
-        changes += holdings.metadata.values.map { remove(.accountMetadata, $0.key, owner: owner, group) }
-        return changes
+        changes += holdings.metadata.filter { $0.key != clientID.key }.values.sorted { $0.key < $1.key }
+            .map { remove(.accountMetadata, $0.key, owner: owner, group) }
+        return changes + signedOut(owner, of: clientID, holdings, unlessKnown: changes.isEmpty)
     }
 
     /// The credentials of the apps that `isMeant` chooses; a family's refresh token belongs to no app.

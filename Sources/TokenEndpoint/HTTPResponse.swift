@@ -25,11 +25,11 @@ struct HTTPResponse: Sendable {
     }
 
     /// The error for an answer that cannot be understood.
-    func invalid(_ what: String) -> TokenError {
+    func invalid(_ what: String, code: TokenError.Code = .serverInvalidResponse) -> TokenError {
         var details = TokenError.Details()
         details.httpStatus = Int32(clamping: status)
         return TokenError(
-            .serverInvalidResponse, "the answer of \(endpoint) (HTTP status \(status)) \(what)", details: details)
+            code, "the answer of \(endpoint) (HTTP status \(status)) \(what)", details: details)
     }
 
     private var details: TokenError.Details {

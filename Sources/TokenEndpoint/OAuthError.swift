@@ -32,17 +32,19 @@ struct OAuthError: Sendable {
         tokenError(code ?? tokenEndpointCode, httpStatus: response.status)
     }
 
-    /// The authorization endpoint's refusal.
+    /// The authorization endpoint's refusal: the same codes, but for errors that have none of their own, and for those that
+    /// say to sign in, which is what was tried.
     func authorizationError() -> TokenError {
         switch tokenEndpointCode {
-        case .accessDenied: tokenError(.accessDenied, httpStatus: nil)
-        case .interactionRequired: tokenError(.interactionRequired, httpStatus: nil)
-        default: tokenError(.authorizationFailed, httpStatus: nil)
+        case .serverOAuth: tokenError(.authorizationFailed, httpStatus: nil)
+        case .interactionRequired where error.lowercased() != "interaction_required":
+            tokenError(.authorizationFailed, httpStatus: nil)
+        case let code: tokenError(code, httpStatus: nil)
         }
     }
 
     private var tokenEndpointCode: TokenError.Code {
-        switch error {
+        switch error.lowercased() {
         case "invalid_request": .invalidRequest
         case "invalid_client": .invalidClient
         case "invalid_grant": .invalidGrant

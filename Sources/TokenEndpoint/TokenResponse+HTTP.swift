@@ -5,14 +5,17 @@ extension TokenResponse {
     init(_ response: HTTPResponse, to request: TokenRequest) throws(TokenError) {
         let object = try response.oauthObject()
         self.init(object)
-        guard accessToken != nil || idToken != nil else { throw response.invalid("holds no token") }
+        // Microsoft's libraries report what is missing as internal errors, and what is wrong as invalid responses.
+        guard accessToken != nil || idToken != nil else {
+            throw response.invalid("holds no token", code: .internalError)
+        }
         // RFC 6749 section 7.1: a token of a kind that is not understood must not be used.
         guard tokenType.lowercased() == "bearer" else {
             throw response.invalid("holds a token that is not a bearer token")
         }
         // Microsoft's clouds answer every request for `client_info`; elsewhere the ID token's subject can stand in for it.
         if request.version == .v2, homeAccountID == nil, CloudDirectory().knows(request.authority.environment) {
-            throw response.invalid("holds no usable client_info")
+            throw response.invalid("holds no usable client_info", code: .internalError)
         }
     }
 

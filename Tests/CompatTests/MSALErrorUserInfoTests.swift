@@ -24,12 +24,14 @@ internal import TokenModel
         #expect(info[MSALOAuthSubErrorKey] as? String == "bad_token")
         #expect(info[MSALErrorDescriptionKey] as? String == "AADSTS50173: revoked")
         #expect(info[MSALSTSErrorCodesKey] as? [NSNumber] == [50173, 70000])
-        #expect(info[MSALHTTPResponseCodeKey] as? String == "429")
         #expect(info[MSALHTTPHeadersKey] as? [String: String] == ["Retry-After": "7"])
         #expect(info[MSALCorrelationIDKey] as? String == correlationID.uuid.uuidString)
         #expect(info[MSALHomeAccountIdKey] as? String == "uid.utid")
         #expect(info[MSALDisplayableUserIdKey] as? String == "anna@contoso.com")
         #expect(info[MSALThrottlingCacheHitKey] as? NSNumber == 1)
+        #expect(info[MSALHTTPResponseCodeKey] == nil)
+        let unhandled = MSALError.error(for: TokenError(.unhandledHTTPResponse, "busy", details: details)).userInfo
+        #expect(unhandled[MSALHTTPResponseCodeKey] as? String == "429")
         let underlying = try #require(info[NSUnderlyingErrorKey] as? NSError)
         #expect(underlying.userInfo[MSALInternalErrorCodeKey] as? NSNumber == -42004)
     }

@@ -1,5 +1,6 @@
 internal import Testing
 internal import TokenModel
+internal import TokenStore
 
 @testable internal import TokenCache
 
@@ -148,5 +149,23 @@ internal import TokenModel
         let domain = try builder.parameters(authority: "https://login.microsoftonline.com/contoso.com")
         try builder.signIn("alice", domain)
         #expect(builder.decide(domain, CacheBuilder.account("alice")).token != nil)
+    }
+
+    // Mirrors: S4 MSIDDefaultSilentTokenRequestTests
+    //   testAcquireTokenSilent_whenAccessToken_butNoIDToken_shouldRefreshToken, and S5 …_andServerUnavailable_shouldFail
+    @Test func doesNotReturnATokenWithoutItsIDTokenNotEvenInAnOutage() throws {
+        var builder = CacheBuilder()
+        let signedIn = try builder.signIn("alice", builder.parameters())
+        let owner = OwnerID(homeAccountID: signedIn.account.homeAccountID, username: nil)
+        let keys = builder.cache.partition(.standard)[owner].idTokens.keys
+        builder.cache.apply(
+            keys.map { .remove(RecordKey(group: SharingGroup.standard.name, kind: .idToken, key: $0), owner: owner) },
+            in: .standard)
+        guard case .redeem(let plan) = try builder.decide(builder.parameters(), CacheBuilder.account("alice")) else {
+            Issue.record("the token was not renewed")
+            return
+        }
+        #expect(plan.candidates.map { $0.secret.reveal() } == ["rt-alice-app-1"])
+        #expect(plan.fallback == nil)
     }
 }

@@ -48,11 +48,15 @@ internal import TokenModel
             ("?state=s", .serverInvalidResponse), ("?state=s&code=", .serverInvalidResponse),
             ("?state=s&code=a&code=b", .serverInvalidResponse), ("?state=s&code=%f", .serverInvalidResponse),
             ("?state=s&error=access_denied", .accessDenied),
-            ("?state=s&error=login_required", .interactionRequired),
-            ("?state=s&error=consent_required", .interactionRequired),
+            ("?state=s&error=ACCESS_DENIED", .accessDenied),
+            ("?state=s&error=login_required", .authorizationFailed),
+            ("?state=s&error=consent_required", .authorizationFailed),
             ("?state=s&error=interaction_required", .interactionRequired),
-            ("?state=s&error=invalid_request&code=c", .authorizationFailed),
-            ("?state=s&error=server_error", .authorizationFailed),
+            ("?state=s&error=invalid_request&code=c", .invalidRequest),
+            ("?state=s&error=invalid_scope", .invalidScope),
+            ("?state=s&error=unauthorized_client", .unauthorizedClient),
+            ("?state=s&error=server_error", .serverError),
+            ("?state=s&error=unheard_of", .authorizationFailed),
         ])
     func saysWhyThereIsNoCode(query: String, code: TokenError.Code) async throws {
         let error = await failure { try AuthorizationResponse(url: "http://localhost" + query, expectedState: "s") }

@@ -53,13 +53,18 @@ internal import TokenModel
 
     @Test(
         arguments: [
-            "", "<html>", "[]", "{}", #"{"access_token":""}"#, #"{"access_token":7,"client_info":"x"}"#,
-            #"{"access_token":"at","token_type":"mac","client_info":"\#(Answers.clientInfo)"}"#,
+            ("", TokenError.Code.serverInvalidResponse), ("<html>", .serverInvalidResponse),
+            ("[]", .serverInvalidResponse), ("{}", .internalError), (#"{"access_token":""}"#, .internalError),
+            (#"{"access_token":7,"client_info":"x"}"#, .internalError),
+            (
+                #"{"access_token":"at","token_type":"mac","client_info":"\#(Answers.clientInfo)"}"#,
+                .serverInvalidResponse
+            ),
         ])
-    func refusesAnAnswerThatMakesNoSense(body: String) async throws {
+    func refusesAnAnswerThatMakesNoSense(body: String, code: TokenError.Code) async throws {
         try await EndpointFixture.with(EndpointFixture.token(.json(body))) { fixture in
             let error = try await fixture.failure()
-            #expect(error.code == .serverInvalidResponse)
+            #expect(error.code == code)
             #expect(error.details.httpStatus == 200)
             #expect(error.details.correlationID != nil)
             #expect(error.message.contains("/common/oauth2/v2.0/token"))
@@ -72,7 +77,7 @@ internal import TokenModel
         let response = HTTPResponse(
             endpoint: "the token endpoint", status: 200, headers: HTTPHeaders(), body: Array(body.utf8))
         let failure = try #require(throws: TokenError.self) { try TokenResponse(response, to: .sample(.common)) }
-        #expect(failure.code == .serverInvalidResponse)
+        #expect(failure.code == .internalError)
         try await EndpointFixture.with(EndpointFixture.token(.json(body))) { fixture in
             let taken = try await fixture.endpoint.redeem(.sample(fixture.authority))
             #expect(taken.homeAccountID == nil)

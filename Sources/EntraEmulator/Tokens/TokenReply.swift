@@ -18,8 +18,9 @@ struct TokenReply {
             fields["client_info"] =
                 wantsClientInfo ? .string(order.user.clientInfo(policy: mint.authority.policy)) : .null
         }
-        return JSON.object(fields.merging(mint.version == .v1 && !isADFS ? legacyFields : fieldsWithNumbers) { $1 })
-            .withoutNulls
+        fields.merge(mint.version == .v1 && !isADFS ? legacyFields : fieldsWithNumbers) { $1 }
+        fields.merge(mint.settings.tokenReply.mapValues { JSON($0) }) { $1 }
+        return JSON.object(fields).withoutNulls
     }
 
     private var isADFS: Bool { mint.authority.kind == .adfs }

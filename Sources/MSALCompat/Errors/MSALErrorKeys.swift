@@ -39,7 +39,7 @@ public let MSALDisplayableUserIdKey = "MSALDisplayableUserIdKey"
 /// A `[String]`: the scopes granted when others were declined.
 public let MSALGrantedScopesKey = "MSALGrantedScopesKey"
 
-/// An `MSALResult`: what was granted when scopes were declined.
+/// An `MSALResult`: what was granted when scopes were declined, or what another account got than the one asked for.
 public let MSALInvalidResultKey = "MSALInvalidResultKey"
 
 /// A `String`: the version of Apple's broker. Inert: never filled.

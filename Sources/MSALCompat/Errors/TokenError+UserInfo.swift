@@ -8,7 +8,8 @@ extension TokenError {
         var info: [String: Any] = [MSALErrorDescriptionKey: description, NSLocalizedDescriptionKey: description]
         info[MSALOAuthErrorKey] = details.oauthError
         info[MSALOAuthSubErrorKey] = details.subError
-        info[MSALHTTPResponseCodeKey] = details.httpStatus.map(String.init)
+        // An OAuth error speaks for itself, whatever status it came with.
+        if code == .unhandledHTTPResponse { info[MSALHTTPResponseCodeKey] = details.httpStatus.map(String.init) }
         info[MSALCorrelationIDKey] = details.correlationID?.uuid.uuidString
         info[MSALDisplayableUserIdKey] = details.username
         info[MSALHomeAccountIdKey] = details.homeAccountID?.text
@@ -21,8 +22,8 @@ extension TokenError {
         if code == .declinedScopes {
             info[MSALGrantedScopesKey] = details.grantedScopes
             info[MSALDeclinedScopesKey] = details.declinedScopes
-            info[MSALInvalidResultKey] = details.partialResult.flatMap { try? MSALResult($0) }
         }
+        info[MSALInvalidResultKey] = details.partialResult.flatMap { try? MSALResult($0) }
         return info
     }
 

@@ -6,10 +6,10 @@ public final class MSALResult: NSObject, Sendable {
     private let result: TokenResult
     private let issuer: Authority
 
-    /// - Throws: `internalError` when the ID token cannot be read: an app must not act on claims that are not there.
+    /// - Throws: `serverInvalidResponse` when the ID token cannot be read: an app must not act on claims that are not there.
     package init(_ result: TokenResult) throws(TokenError) {
         if let token = result.idToken, JWTPayload.claims(of: token) == nil {
-            throw TokenError(.internalError, "the ID token cannot be read")
+            throw TokenError(.serverInvalidResponse, "the ID token cannot be read")
         }
         self.result = result
         self.issuer = try Authority(result.authority)

@@ -1,0 +1,170 @@
+internal import ADALCompat
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import Testing
+
+@testable internal import MSALCompat
+
+/// Which accounts an app sees, and as what.
+@Suite(.timeLimit(.minutes(3))) struct AccountListingTests {
+    private static let alice = "alice@contoso.com"
+    private static let bob = "bob@contoso.com"
+
+    private static var everybody: MSALAccountEnumerationParameters {
+        let parameters = MSALAccountEnumerationParameters()
+        parameters.returnOnlySignedInAccounts = false
+        return parameters
+    }
+
+    // Mirrors: D12 MSIDDefaultAccessorSSOIntegrationTests testAccountsWithAuthority_
+    //   whenReturnSignedInAccountTrue_shouldFilterOutSignedOutAccountInBothDefaultAndLegacyCache
+    @Test func aSignOutHidesAccountsOfBothLibraries() async throws {
+        try await AgentFixture.with { f in
+            let app = try f.msalApp()
+            try await app.signIn(Self.alice)
+            try await LegacyApp(f).signIn(Self.bob)
+            let accounts = try app.allAccounts()
+            #expect(accounts.count == 2)
+            for account in accounts { try await offPool { try app.remove(account) } }
+            #expect(try app.allAccounts().isEmpty)
+            #expect(Set(try app.accounts(for: Self.everybody)) == Set(accounts))
+        }
+    }
+
+    // Mirrors: D13 MSIDDefaultAccessorSSOIntegrationTests
+    //   testAccountsWithAuthority_whenReturnSignedInAccountTrue_shouldIncludeSignedInAccountWithoutRefreshToken
+    @Test func aSignInWithoutARefreshTokenIsListed() async throws {
+        try await AgentFixture.with(settings: .with { $0.tokenReply = ["refresh_token": nil] }) { f in
+            let app = try f.msalApp()
+            let account = try await app.signIn(Self.alice).account
+            #expect(try app.allAccounts() == [account])
+            #expect(try f.msalApp("app-2").allAccounts().isEmpty)
+        }
+    }
+
+    // Mirrors: D14 MSIDDefaultAccessorSSOIntegrationTests
+    //   testAccountsWithAuthority_whenReturnSignedInAccountFalse_shouldReturnAllAvailableAccounts
+    @Test func everyAccountOfTheGroupIsListedOnRequest() async throws {
+        try await AgentFixture.with { f in
+            try await f.msalApp().signIn(Self.alice)
+            try await LegacyApp(f, clientID: "app-2").signIn(Self.bob)
+            let app = try f.msalApp("app-3")
+            #expect(try app.allAccounts().isEmpty)
+            #expect(Set(try app.accounts(for: Self.everybody).map(\.username)) == [Self.alice, Self.bob])
+            let elsewhere = try f.msalApp("app-3") { $0.cacheConfig.keychainSharingGroup = "another" }
+            #expect(try elsewhere.accounts(for: Self.everybody).isEmpty)
+        }
+    }
+
+    // Mirrors: D16 MSIDDefaultAccessorSSOIntegrationTests
+    //   testGetAccount_whenNoAccountsInCache_shouldReturnNilAndNilError; M6 MSALPublicClientApplicationTests
+    //   testAccountWithHomeAccountId_whenAccountExistsButNotMatching_shouldReturnNoAccountNoError
+    @Test func aMissIsNoErrorOfMSALs() async throws {
+        try await AgentFixture.with { f in
+            let app = try f.msalApp()
+            for _ in 1...2 {
+                let byIdentifier = await failure { _ = try app.account(forIdentifier: "no.body") }
+                #expect(byIdentifier.map { $0.domain != MSALErrorDomain } == true)
+                let byName = await failure { _ = try app.account(forUsername: "nobody@contoso.com") }
+                #expect(byName.map { $0.domain != MSALErrorDomain } == true)
+                #expect(try app.accounts(for: MSALAccountEnumerationParameters(identifier: "no.body")).isEmpty)
+                try await app.signIn(Self.alice)
+            }
+        }
+    }
+
+    // Mirrors: M1 MSALAccountsProviderTests testAllAccounts_whenLegacyAccountInCache_shouldReturnAccount
+    @Test func anAccountOfADALsIsListedWithItsTenantAndItsClaims() async throws {
+        try await AgentFixture.with { f in
+            try await LegacyApp(f).signIn(Self.alice)
+            let account = try #require(f.msalApp().allAccounts().first)
+            #expect(account.username == Self.alice)
+            #expect(account.environment == URL(string: f.emulator.url)?.hostAndPort)
+            #expect(account.tenantProfiles?.map(\.tenantId) == [f.emulator.control.tenantID("contoso.com")])
+            #expect(account.tenantProfiles?.first?.isHomeTenantProfile == true)
+            #expect(account.accountClaims?["upn"] as? String == Self.alice)
+        }
+    }
+
+    // Mirrors: M2 MSALAccountsProviderTests testAllAccounts_
+    //   whenDefaultAccountInCacheWithDifferentClientIdButSameFamily_shouldFindItButNotExposeAllClaims, and its legacy twin
+    @Test(arguments: [true, false])
+    func anotherMembersAccountIsListedWithoutItsClaims(signedInWithMSAL: Bool) async throws {
+        try await AgentFixture.with(settings: .family()) { f in
+            if signedInWithMSAL {
+                try await f.msalApp("family-1").signIn(Self.alice)
+            } else {
+                try await LegacyApp(f, clientID: "family-1").signIn(Self.alice)
+            }
+            let account = try #require(f.msalApp("family-2").allAccounts().first)
+            #expect(account.username == Self.alice)
+            #expect(account.accountClaims == nil)
+            #expect(account.tenantProfiles?.count == 1)
+            #expect(account.tenantProfiles?.first?.claims == nil)
+        }
+    }
+
+    // Mirrors: M3 MSALAccountsProviderTests
+    //   testAllAccounts_whenMixLegacyAccountsAndDefaultAccountsInCache_shouldReturnThemProperly; M4
+    //   testAccountForUsername_whenMix…, testAccountForHomeAccountId_whenMix…
+    @Test func accountsOfBothLibrariesAreMergedWithAllTheirTenants() async throws {
+        try await AgentFixture.with { f in
+            let app = try f.msalApp()
+            let (first, second) = ("fabrikam.com", "tailspin.com")
+            let alice = try await app.signIn(Self.alice).account
+            try await app.token(alice) { $0.authority = try? f.msalAuthority(first) }
+            #expect(try await LegacyApp(f, realm: second).silent(Self.alice).status == AD_SUCCEEDED)
+            try await LegacyApp(f).signIn(Self.bob)
+            let bob = try app.account(forUsername: Self.bob)
+            try await app.token(bob) { $0.authority = try? f.msalAuthority(first) }
+            let accounts = try app.allAccounts()
+            #expect(accounts.count == 2)
+            let tenants = Dictionary(
+                accounts.map { ($0.username, ($0.tenantProfiles ?? []).compactMap(\.tenantId)) },
+                uniquingKeysWith: +)
+            let ids = ["contoso.com", first, second].map(f.emulator.control.tenantID)
+            #expect(tenants[Self.alice]?.first == ids.first)
+            #expect(Set(tenants[Self.alice] ?? []) == Set(ids))
+            #expect(Set(tenants[Self.bob] ?? []) == Set(ids.prefix(2)))
+            #expect(try app.account(forUsername: Self.alice).tenantProfiles?.count == 3)
+            #expect(try app.account(forIdentifier: try #require(bob.identifier)).tenantProfiles?.count == 2)
+        }
+    }
+
+    // Mirrors: M7 MSALPublicClientApplicationTests testAllAccount_
+    //   whenFociTokenExistsForOtherClient_andAppMetadataWithNoFamilyIdInCache_shouldReturnNoAccountNoError; and
+    //   …_andAppMetadataWithSameFamilyIdInCache_shouldReturnAccountNoError; testAccountWithUsername_
+    //   whenFociTokenExistsForOtherClient_andNoAppMetadataInCache_shouldReturnAccountNoError
+    @Test func aFamilysAccountsAreSeenByItsMembersAndByWhoMayBeOne() async throws {
+        try await AgentFixture.with(settings: .family()) { f in
+            try await f.msalApp("family-1").signIn(Self.alice)
+            try await f.msalApp("family-2").signIn(Self.bob)
+            #expect(try f.msalApp("family-2").allAccounts().count == 2)
+            let app = try f.msalApp("stranger")
+            #expect(try app.account(forUsername: Self.alice).username == Self.alice)
+            try await app.signIn("carl@contoso.com")
+            #expect(try app.allAccounts().map(\.username) == ["carl@contoso.com"])
+        }
+    }
+
+    // Mirrors: K8 MSIDAccountCredentialsCacheTests
+    //   testGetAccountsWithQuery_…_matchingByHomeAccountIdWithDifferentCasing_shouldReturnAccount
+    @Test func identifiersAndNamesAreFoundInAnyCase() async throws {
+        try await AgentFixture.with { f in
+            let app = try f.msalApp()
+            let account = try await app.signIn("Alice@Contoso.com").account
+            #expect(account.username == "Alice@Contoso.com")
+            #expect(try app.account(forIdentifier: try #require(account.identifier).uppercased()) == account)
+            #expect(try app.account(forUsername: "ALICE@contoso.COM") == account)
+            let objectID = try #require(account.homeAccountId?.objectId).uppercased()
+            let byProfile = MSALAccountEnumerationParameters(tenantProfileIdentifier: objectID)
+            #expect(try app.accounts(for: byProfile) == [account])
+        }
+    }
+}
+
+extension URL {
+    /// `host:port`, as an authority's environment is written.
+    fileprivate var hostAndPort: String? { host.map { host in port.map { "\(host):\($0)" } ?? host } }
+}

@@ -1,0 +1,63 @@
+internal import AgentClient
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import Testing
+
+@testable internal import MSALCompat
+
+/// MSAL apps that talk to the fixture's agent.
+extension AgentFixture {
+    /// An app that signs people in with a browser that asks nothing.
+    func msalApp(
+        _ clientID: String = "app-1", realm: String = "common", host: String? = nil,
+        _ change: (MSALPublicClientApplicationConfig) -> Void = { _ in }
+    ) throws -> MSALPublicClientApplication {
+        let authority = try msalAuthority(realm, host: host)
+        let config = MSALPublicClientApplicationConfig(
+            clientId: clientID, redirectUri: "http://localhost", authority: authority)
+        config.knownAuthorities = [authority]
+        change(config)
+        // An app is a process of its own, with a connection and a sign-in page of its own.
+        let app = try MSALPublicClientApplication(
+            configuration: config, client: AgentClient(socketPath: socketPath),
+            presenter: SignInPresenter(way: .browser, browserCommands: ["curl -sSL -o /dev/null %s"]))
+        app.session.interaction = CurrentInteraction()
+        return app
+    }
+
+    /// An authority of the emulator's, under its own host or another name of it.
+    func msalAuthority(_ realm: String, host: String? = nil) throws -> MSALAuthority {
+        var components = try #require(URLComponents(string: "\(emulator.url)/\(realm)"))
+        if let host { components.host = host }
+        return try MSALAADAuthority(url: try #require(components.url))
+    }
+
+    /// The requests that redeemed a refresh token, as they arrived.
+    var redeemed: [RecordedRequest] { emulator.control.requests.filter { $0.counter == .refreshToken } }
+
+    /// Lets every access token issued so far expire, and every record of a refused request too.
+    func expireTokens() { clock.advance(by: 4000) }
+}
+
+extension EmulatorSettings {
+    /// Settings that differ in what `change` says.
+    static func with(_ change: (inout EmulatorSettings) -> Void) -> EmulatorSettings {
+        var settings = EmulatorSettings()
+        change(&settings)
+        return settings
+    }
+
+    /// `family-1` and `family-2` share refresh tokens.
+    static func family(_ change: (inout EmulatorSettings) -> Void = { _ in }) -> EmulatorSettings {
+        with {
+            $0.familyApps = ["family-1": "1", "family-2": "1"]
+            change(&$0)
+        }
+    }
+}
+
+extension AgentFixture {
+    /// The requests for a sign-in page, as they arrived.
+    var authorized: [RecordedRequest] { emulator.control.requests.filter { $0.counter == .authorize } }
+}

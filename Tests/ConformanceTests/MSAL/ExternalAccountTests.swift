@@ -1,0 +1,129 @@
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import Testing
+
+@testable internal import MSALCompat
+
+/// The app's own places that keep accounts: asked, told, and never trusted with the outcome.
+@Suite(.timeLimit(.minutes(3))) struct ExternalAccountTests {
+    private static let alice = "alice@contoso.com"
+
+    // Mirrors: M5 MSALAccountsProviderTests
+    //   testAllAccounts_whenLegacyAccountInCache_andSameExternalAccountExists_shouldReturnOneMergedAccount
+    @Test func theSameAccountFromTwoPlacesIsOne() async throws {
+        try await AgentFixture.with { f in
+            try await LegacyApp(f).signIn(Self.alice)
+            let provider = Provider()
+            let app = try f.msalApp { $0.cacheConfig.addExternalAccountProvider(provider) }
+            let known = try #require(app.allAccounts().first)
+            provider.known = [
+                NamedAccount(username: "other name", identifier: known.identifier?.uppercased()),
+                NamedAccount(username: "carl@contoso.com", identifier: nil),
+            ]
+            let accounts = try app.allAccounts()
+            #expect(accounts.map(\.username) == [Self.alice, "carl@contoso.com"])
+            #expect(accounts.first?.identifier == known.identifier)
+            #expect(provider.asked?.returnOnlySignedInAccounts == true)
+            #expect(provider.asked?.username == nil)
+        }
+    }
+
+    // Mirrors: M18 MSALPublicClientApplicationAccountUpdateTests
+    //   testAcquireTokenSilent_whenSuccessfulResponse_shouldUpdateExternalAccount,
+    //   testAcquireToken_whenSuccessfulResponse_shouldUpdateExternalAccount
+    @Test func providersAreToldOfEveryToken() async throws {
+        try await AgentFixture.with { f in
+            let provider = Provider()
+            let app = try f.msalApp { $0.cacheConfig.addExternalAccountProvider(provider) }
+            let account = try await app.signIn(Self.alice).account
+            #expect(provider.updates == [Self.alice])
+            try await app.token(account)
+            #expect(provider.updates == [Self.alice, Self.alice])
+            f.emulator.control.revokeTokens()
+            #expect(await app.refusal(account) { $0.forceRefresh = true } != nil)
+            #expect(provider.updates.count == 2)
+        }
+    }
+
+    // Mirrors: msal.md 1.10: a provider that fails is logged, and a token is a token
+    @Test func aProviderThatFailsCostsNobodyAToken() async throws {
+        try await AgentFixture.with { f in
+            let provider = Provider()
+            provider.fails = true
+            let app = try f.msalApp { $0.cacheConfig.addExternalAccountProvider(provider) }
+            let account = try await app.signIn(Self.alice).account
+            #expect(try app.allAccounts() == [account])
+        }
+    }
+
+    // Mirrors: MSALPublicClientApplicationAccountUpdateTests
+    //   testRemoveAccount_whenAccountExistsInExternalCache_shouldCallRemoveAccountFromExternalCache; msal.md 6.1
+    @Test(arguments: [false, true])
+    func providersAreToldOfARemovalWhichIsDoneEvenIfTheyFail(fails: Bool) async throws {
+        try await AgentFixture.with { f in
+            let provider = Provider()
+            let app = try f.msalApp { $0.cacheConfig.addExternalAccountProvider(provider) }
+            let account = try await app.signIn(Self.alice).account
+            provider.fails = fails
+            let error = await failure { try await offPool { try app.remove(account) } }
+            #expect(error?.domain == (fails ? "provider" : nil))
+            #expect(provider.removals == [false])
+            provider.fails = false
+            #expect(try app.allAccounts().isEmpty)
+            #expect(await app.refusal(account)?.isInteractionRequired == true)
+            try await app.signOut(account) { $0.wipeAccount = true }
+            #expect(provider.removals == [false, true])
+        }
+    }
+}
+
+/// Keeps what it is told.
+///
+/// Unchecked because MSAL's protocol is of classes that are not `Sendable`; what may change is behind the lock.
+private final class Provider: NSObject, MSALExternalAccountProviding, @unchecked Sendable {
+    private struct State {
+        var known: [NamedAccount] = []
+        var updates: [String?] = []
+        var removals: [Bool] = []
+        var asked: MSALAccountEnumerationParameters?
+        var fails = false
+    }
+
+    private let lock = NSLock()
+    private var state = State()
+
+    var known: [NamedAccount] {
+        get { lock.withLock { state.known } }
+        set { lock.withLock { state.known = newValue } }
+    }
+
+    var fails: Bool {
+        get { lock.withLock { state.fails } }
+        set { lock.withLock { state.fails = newValue } }
+    }
+
+    var updates: [String?] { lock.withLock { state.updates } }
+    var removals: [Bool] { lock.withLock { state.removals } }
+    var asked: MSALAccountEnumerationParameters? { lock.withLock { state.asked } }
+
+    func update(_ account: any MSALAccountProtocol, idTokenClaims: [AnyHashable: Any]) throws {
+        lock.withLock { state.updates.append(account.username) }
+        try failIfAsked()
+    }
+
+    func remove(_ account: any MSALAccountProtocol, wipeAccount: Bool, tenantProfiles: [MSALTenantProfile]?) throws {
+        lock.withLock { state.removals.append(wipeAccount) }
+        try failIfAsked()
+    }
+
+    func accounts(with parameters: MSALAccountEnumerationParameters) throws -> [any MSALAccountProtocol] {
+        lock.withLock { state.asked = parameters }
+        try failIfAsked()
+        return known
+    }
+
+    private func failIfAsked() throws {
+        if fails { throw NSError(domain: "provider", code: 1) }
+    }
+}

@@ -1,0 +1,69 @@
+internal import Foundation
+
+@testable internal import MSALCompat
+
+/// The calls that most tests make, with the parameters that they differ in.
+extension MSALPublicClientApplication {
+    /// Lets a person sign in.
+    @discardableResult
+    func signIn(
+        _ username: String, scopes: [String] = ["User.Read"],
+        _ change: (MSALInteractiveTokenParameters) -> Void = { _ in }
+    ) async throws -> MSALResult {
+        let webview = MSALWebviewParameters(authPresentationViewController: UIViewController())
+        let parameters = MSALInteractiveTokenParameters(scopes: scopes, webviewParameters: webview)
+        parameters.loginHint = username
+        change(parameters)
+        return try await acquireToken(with: parameters)
+    }
+
+    /// Gets a token silently.
+    @discardableResult
+    func token(
+        _ account: MSALAccount, scopes: [String] = ["User.Read"],
+        _ change: (MSALSilentTokenParameters) -> Void = { _ in }
+    ) async throws -> MSALResult {
+        let parameters = MSALSilentTokenParameters(scopes: scopes, account: account)
+        change(parameters)
+        return try await acquireTokenSilent(with: parameters)
+    }
+
+    /// The error of a silent request; nil when there is a token.
+    func refusal(
+        _ account: MSALAccount, scopes: [String] = ["User.Read"],
+        _ change: (MSALSilentTokenParameters) -> Void = { _ in }
+    ) async -> NSError? {
+        await failure { _ = try await self.token(account, scopes: scopes, change) }
+    }
+
+    /// Signs an account out, with the parameters of a sign-out that asks for nothing more.
+    func signOut(_ account: MSALAccount, _ change: (MSALSignoutParameters) -> Void = { _ in }) async throws {
+        let webview = MSALWebviewParameters(authPresentationViewController: UIViewController())
+        let parameters = MSALSignoutParameters(webviewParameters: webview)
+        change(parameters)
+        try await signout(with: account, signoutParameters: parameters)
+    }
+}
+
+/// The error of `body`, as apps look at it.
+func failure(_ body: () async throws -> Void) async -> NSError? {
+    do {
+        try await body()
+        return nil
+    } catch {
+        return error as NSError
+    }
+}
+
+extension NSError {
+    /// Whether it is MSAL's "only an interactive request can help".
+    var isInteractionRequired: Bool {
+        domain == MSALErrorDomain && code == MSALError.interactionRequired.rawValue
+    }
+
+    /// The number under `MSALInternalErrorCodeKey`, of an error that is MSAL's `internal`.
+    var internalCode: Int? {
+        guard domain == MSALErrorDomain, code == MSALError.internal.rawValue else { return nil }
+        return (userInfo[MSALInternalErrorCodeKey] as? NSNumber)?.intValue
+    }
+}

@@ -1,0 +1,148 @@
+internal import ADALCompat
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import Testing
+
+@testable internal import MSALCompat
+
+/// What an MSAL app finds of an ADAL app's sign-in, and what a sign-in leaves behind.
+@Suite(.timeLimit(.minutes(3))) struct SharedCacheTests {
+    private static let alice = "alice@contoso.com"
+
+    // Mirrors: D1 MSIDDefaultAccessorSSOIntegrationTests
+    //   testSaveTokensWithFactory_whenMultiResourceResponse_savesTokensOnlyToDefaultAccessor; L8
+    //   MSIDLegacyAccessorSSOIntegrationTests
+    //   testGetAccessTokenForAccount_whenAccessTokensInSecondaryCache_shouldNotReturnToken
+    @Test func anAccessTokenOfMSALsIsNotADALs() async throws {
+        try await AgentFixture.with { f in
+            let app = try f.msalApp()
+            let signedIn = try await app.signIn(Self.alice)
+            let served = try await LegacyApp(f).silent(Self.alice)
+            #expect(served.status == AD_SUCCEEDED)
+            #expect(served.accessToken != signedIn.accessToken)
+            #expect(f.redemptions == 1)
+            #expect(try await app.token(signedIn.account).accessToken == signedIn.accessToken)
+        }
+    }
+
+    // Mirrors: D2 MSIDDefaultAccessorSSOIntegrationTests
+    //   testSaveTokensWithFactory_whenMultiResourceFOCIResponse_savesTokensOnlyToDefaultAccessor
+    @Test func aMembersSignInServesItselfAndItsFamily() async throws {
+        try await AgentFixture.with(settings: .family()) { f in
+            let (app, other) = (try f.msalApp("family-1"), try f.msalApp("family-2"))
+            let account = try await app.signIn(Self.alice).account
+            try await other.token(account)
+            // The first app's own refresh token went with the family's; the family has a new one.
+            f.expireTokens()
+            try await app.token(account)
+            #expect(f.signIns == 1)
+        }
+    }
+
+    // Mirrors: D4 MSIDDefaultAccessorSSOIntegrationTests testSaveTokensWithRequestParams_
+    //   whenNoRefreshTokenReturnedInResponse_shouldOnlySaveAccessAndIDTokensToPrimaryCacheReturnYES
+    @Test func aReplyWithoutARefreshTokenLeavesTheOldOne() async throws {
+        try await AgentFixture.with(settings: .with { $0.rotation = .none }) { f in
+            let app = try f.msalApp()
+            let account = try await app.signIn(Self.alice).account
+            for _ in 1...2 {
+                f.expireTokens()
+                try await app.token(account)
+            }
+            let sent = f.redeemed.compactMap { $0.parameters["refresh_token"] }
+            #expect(sent.count == 2 && Set(sent).count == 1)
+        }
+    }
+
+    // Mirrors: D5 MSIDDefaultAccessorSSOIntegrationTests
+    //   testGetRefreshTokenWithAccount_whenNoFamilyId_andTokenInSecondaryAccessor_shouldReturnToken
+    @Test func aRefreshTokenOfADALsServesMSAL() async throws {
+        try await AgentFixture.with { f in
+            let signedIn = try await LegacyApp(f).signIn(Self.alice)
+            let app = try f.msalApp()
+            let identifier = try #require(signedIn.tokenCacheItem?.userInformation?.homeAccountId)
+            let result = try await app.token(try app.account(forIdentifier: identifier))
+            #expect(result.account.identifier == identifier)
+            #expect(f.redemptions == 1)
+            #expect(f.signIns == 1)
+        }
+    }
+
+    // Mirrors: D6 MSIDDefaultAccessorSSOIntegrationTests
+    //   testGetRefreshTokenWithAccount_whenFamilyIdProvided_andTokensInBothAccessors_shouldReturnTokenFromPrimary
+    @Test func ofTwoSignInsTheLatestCounts() async throws {
+        try await AgentFixture.with { f in
+            try await LegacyApp(f).signIn(Self.alice)
+            f.emulator.control.revokeTokens()
+            let app = try f.msalApp()
+            let account = try await app.signIn(Self.alice).account
+            try await app.token(account, scopes: ["Mail.Read"])
+            #expect(f.redemptions == 1)
+        }
+    }
+
+    // Mirrors: D8 MSIDDefaultAccessorSSOIntegrationTests
+    //   testGetRefreshToken_whenNoHomeAccountId_onlyLegacyUserId_andTokenInPrimaryCache_shouldReturnToken
+    @Test func anAccountWithANameAloneFindsItsRefreshToken() async throws {
+        try await AgentFixture.with { f in
+            let signedIn = try await f.msalApp().signIn(Self.alice).account
+            let named = NamedAccount(username: Self.alice.uppercased(), identifier: nil)
+            let account = MSALAccount(external: named)
+            #expect(account.identifier == nil)
+            let result = try await f.msalApp().token(account, scopes: ["Mail.Read"])
+            #expect(result.account.identifier == signedIn.identifier)
+            #expect(f.signIns == 1)
+        }
+    }
+
+    // Mirrors: D18 MSIDDefaultAccessorSSOIntegrationTests
+    //   testValidateAndRemoveRefreshToken_whenTokenProvided_butTokenFromSecondaryCache_shouldRemoveToken
+    @Test func aBadRefreshTokenOfADALsIsGoneForADALToo() async throws {
+        try await AgentFixture.with { f in
+            let legacy = try LegacyApp(f)
+            try await legacy.signIn(Self.alice)
+            let app = try f.msalApp()
+            let account = try app.account(forUsername: Self.alice)
+            f.emulator.control.revokeTokens()
+            #expect(await app.refusal(account)?.isInteractionRequired == true)
+            f.expireTokens()
+            #expect(try await legacy.silent(Self.alice).needsUser)
+            #expect(f.redemptions == 1)
+        }
+    }
+
+    // Mirrors: msal.md 5.6: a missing scope means the scopes asked for
+    @Test func aReplyWithoutScopesGrantsWhatWasAsked() async throws {
+        try await AgentFixture.with(settings: .with { $0.tokenReply = ["scope": nil] }) { f in
+            let app = try f.msalApp()
+            let signedIn = try await app.signIn(Self.alice, scopes: ["User.Read", "Mail.Read"])
+            #expect(Set(signedIn.scopes).isSuperset(of: ["User.Read", "Mail.Read"]))
+            try await app.token(signedIn.account, scopes: ["mail.read"])
+            #expect(f.redemptions == 0)
+        }
+    }
+
+    // Mirrors: msal.md 4.10: `expires_in` missing means an hour
+    @Test func aReplyWithoutALifetimeIsGoodForAnHour() async throws {
+        try await AgentFixture.with(settings: .with { $0.tokenReply = ["expires_in": nil] }) { f in
+            let signedIn = try await f.msalApp().signIn(Self.alice)
+            #expect(signedIn.expiresOn == Date(timeIntervalSince1970: TimeInterval(f.clock.now + 3600)))
+        }
+    }
+}
+
+/// An account from elsewhere, as an external account provider brings it.
+final class NamedAccount: NSObject, MSALAccountProtocol {
+    let username: String?
+    let identifier: String?
+    let environment = "login.windows.net"
+    let accountClaims: [String: Any]? = nil
+    let tenantProfiles: [MSALTenantProfile]? = nil
+    let homeAccountId: MSALAccountId? = nil
+    let isSSOAccount = false
+
+    init(username: String?, identifier: String?) {
+        (self.username, self.identifier) = (username, identifier)
+    }
+}

@@ -1,0 +1,219 @@
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import Testing
+internal import TokenModel
+
+@testable internal import MSALCompat
+
+/// When a cached token is returned, and when a new one is fetched.
+@Suite(.timeLimit(.minutes(3))) struct SilentCacheTests {
+    private static let alice = "alice@contoso.com"
+
+    // Mirrors: S1 MSIDDefaultSilentTokenRequestTests testAcquireTokenSilent_whenNoAccountProvided_shouldReturnError
+    @Test func aRequestWithoutAnAccountAsksForInteractionAndNobodyElse() async throws {
+        try await AgentFixture.with { f in
+            let app = try f.msalApp()
+            let account = try await app.signIn(Self.alice).account
+            f.emulator.control.resetCounts()
+            let error = await app.refusal(account) { $0.account = nil }
+            #expect(error?.isInteractionRequired == true)
+            #expect(f.emulator.control.counts.requests.isEmpty)
+        }
+    }
+
+    // Mirrors: S2 MSIDDefaultSilentTokenRequestTests
+    //   testAcquireTokenSilent_whenAccessAndRefreshTokensInCache_shouldReturnATAndRT
+    @Test func aValidTokenIsReturnedWithoutANetwork() async throws {
+        try await AgentFixture.with { f in
+            let app = try f.msalApp()
+            let signedIn = try await app.signIn(Self.alice)
+            f.emulator.control.resetCounts()
+            let result = try await app.token(signedIn.account)
+            #expect(result.accessToken == signedIn.accessToken)
+            #expect(result.idToken == signedIn.idToken)
+            #expect(result.expiresOn == signedIn.expiresOn)
+            #expect(!result.extendedLifeTimeToken)
+            #expect(f.emulator.control.counts.requests.isEmpty)
+        }
+    }
+
+    // Mirrors: S6 MSIDDefaultSilentTokenRequestTests
+    //   testAcquireTokenSilent_whenNoAccessTokenFound_shouldRefreshToken
+    @Test func withoutAnAccessTokenTheRefreshTokenIsRedeemedAndTheResultSaved() async throws {
+        try await AgentFixture.with { f in
+            try await LegacyApp(f).signIn(Self.alice)
+            let app = try f.msalApp()
+            let account = try app.account(forUsername: Self.alice)
+            let first = try await app.token(account)
+            #expect(f.redemptions == 1)
+            let second = try await app.token(account)
+            #expect(second.accessToken == first.accessToken)
+            #expect(f.redemptions == 1)
+            #expect(f.signIns == 1)
+        }
+    }
+
+    // Mirrors: S7 MSIDDefaultSilentTokenRequestTests
+    //   testAcquireTokenSilent_whenNoMatchingAccessTokenFound_shouldRefreshToken
+    @Test func aTokenOfOtherScopesIsPassedOver() async throws {
+        try await AgentFixture.with { f in
+            let app = try f.msalApp()
+            let signedIn = try await app.signIn(Self.alice)
+            let result = try await app.token(signedIn.account, scopes: ["Mail.Read"])
+            #expect(result.accessToken != signedIn.accessToken)
+            #expect(result.scopes.contains("Mail.Read"))
+            #expect(f.redemptions == 1)
+        }
+    }
+
+    // Mirrors: S8 MSIDDefaultSilentTokenRequestTests
+    //   testAcquireTokenSilent_whenExpiredAccessTokenInCache_shouldRefreshToken
+    @Test func anExpiredTokenIsRenewed() async throws {
+        try await AgentFixture.with { f in
+            let app = try f.msalApp()
+            let signedIn = try await app.signIn(Self.alice)
+            f.expireTokens()
+            let result = try await app.token(signedIn.account)
+            #expect(result.accessToken != signedIn.accessToken)
+            #expect(f.redemptions == 1)
+        }
+    }
+
+    // Mirrors: S13 MSIDDefaultSilentTokenRequestTests
+    //   testAcquireTokenSilent_whenATExpiresIn50WithinExpirationBuffer100_shouldReAcquireToken
+    @Test(arguments: [(50, 100.0, 1), (150, 100.0, 0), (299, 300.0, 1), (301, 300.0, 0)])
+    func aTokenWithinTheBufferCountsAsExpired(lifetime: Int, buffer: Double, redemptions: Int) async throws {
+        try await AgentFixture.with(settings: .with { $0.accessTokenLifetime = lifetime }) { f in
+            let app = try f.msalApp { $0.tokenExpirationBuffer = buffer }
+            let account = try await app.signIn(Self.alice).account
+            try await app.token(account)
+            #expect(f.redemptions == redemptions)
+        }
+    }
+
+    // Mirrors: S14 MSIDDefaultSilentTokenRequestTests
+    //   testAcquireTokenSilent_whenExpiredAccessTokenInCache_andTenantedAuthority_shouldRefreshToken
+    @Test func anExpiredTokenOfATenantIsRenewedThere() async throws {
+        try await AgentFixture.with { f in
+            let tenant = f.emulator.control.tenantID("contoso.com")
+            let app = try f.msalApp(realm: tenant)
+            let signedIn = try await app.signIn(Self.alice)
+            f.expireTokens()
+            let result = try await app.token(signedIn.account)
+            #expect(result.accessToken != signedIn.accessToken)
+            #expect(result.authority.url.lastPathComponent == tenant)
+            #expect(f.redeemed.last?.path.hasPrefix("/\(tenant)/") == true)
+        }
+    }
+
+    // Mirrors: S15 MSIDDefaultSilentTokenRequestTests
+    //   testAcquireTokenSilent_whenExpiredAccessTokenInCache_andNoRefreshTokenFound_shouldReturnError
+    @Test func anExpiredTokenWithoutARefreshTokenAsksForInteraction() async throws {
+        try await AgentFixture.with(settings: .with { $0.tokenReply = ["refresh_token": nil] }) { f in
+            let app = try f.msalApp()
+            let account = try await app.signIn(Self.alice).account
+            f.expireTokens()
+            #expect(await app.refusal(account)?.isInteractionRequired == true)
+            #expect(f.redemptions == 0)
+        }
+    }
+
+    // Mirrors: S16 MSIDDefaultSilentTokenRequestTests
+    //   testAcquireTokenSilent_whenAccessTokenInCache_andForceRefreshYES_shouldRefreshToken
+    @Test func forceRefreshPassesOverAValidToken() async throws {
+        try await AgentFixture.with { f in
+            let app = try f.msalApp()
+            let signedIn = try await app.signIn(Self.alice)
+            let result = try await app.token(signedIn.account) { $0.forceRefresh = true }
+            #expect(result.accessToken != signedIn.accessToken)
+            #expect(f.redemptions == 1)
+        }
+    }
+
+    // Mirrors: S17 MSIDDefaultSilentTokenRequestTests
+    //   testAcquireTokenSilent_whenAccessTokenInCache_andForceRefreshYES_andNoRefreshTokenFound_shouldReturnError
+    @Test func forceRefreshWithoutARefreshTokenFailsThoughTheTokenIsValid() async throws {
+        try await AgentFixture.with(settings: .with { $0.tokenReply = ["refresh_token": nil] }) { f in
+            let app = try f.msalApp()
+            let account = try await app.signIn(Self.alice).account
+            #expect(await app.refusal(account) { $0.forceRefresh = true }?.isInteractionRequired == true)
+            try await app.token(account)
+        }
+    }
+
+    // Mirrors: S18 MSIDDefaultSilentTokenRequestTests
+    //   testAcquireTokenSilent_whenAccessTokenInCache_andForceRefreshYES_andNoATReturned_shouldReturnError
+    @Test func aReplyWithoutAnyTokenIsAnError() async throws {
+        try await AgentFixture.with { f in
+            let app = try f.msalApp()
+            let account = try await app.signIn(Self.alice).account
+            f.emulator.control.settings.tokenReply = ["access_token": nil, "id_token": nil]
+            let error = await app.refusal(account) { $0.forceRefresh = true }
+            #expect(error?.internalCode == MSALInternalError.internalErrorUnexpected.rawValue)
+        }
+    }
+
+    // Mirrors: S19 MSIDDefaultSilentTokenRequestTests
+    //   testAcquireTokenSilent_whenExpiredAccessTokenInCache_andDifferentAccountReturn_shouldReturnValidResult
+    @Test func aSilentRequestDoesNotMindAnotherAccount() async throws {
+        try await AgentFixture.with { f in
+            let app = try f.msalApp()
+            let account = try await app.signIn(Self.alice).account
+            let tenant = f.emulator.control.tenantID("contoso.com")
+            f.emulator.control.settings.tokenReply = ["client_info": clientInfo(uid: "someone-else", utid: tenant)]
+            f.expireTokens()
+            let result = try await app.token(account)
+            #expect(result.account.identifier == "someone-else.\(tenant)")
+        }
+    }
+
+    // Mirrors: S24 MSIDDefaultSilentTokenRequestTests
+    //   testAcquireTokenSilent_whenNonExpiredAccessTokenInCache_andClaims_shouldRefreshToken
+    @Test func claimsPassOverAValidToken() async throws {
+        try await AgentFixture.with { f in
+            let app = try f.msalApp()
+            let signedIn = try await app.signIn(Self.alice)
+            let json = #"{"access_token":{"nbf":{"essential":true,"value":"1600000000"}}}"#
+            let result = try await app.token(signedIn.account) {
+                $0.claimsRequest = MSALClaimsRequest(jsonString: json, error: nil)
+            }
+            #expect(result.accessToken != signedIn.accessToken)
+            #expect(f.redeemed.map { $0.parameters["claims"] } == [json])
+        }
+    }
+
+    // Mirrors: MSALAcquireTokenTests testAcquireTokenSilent_whenClaimsEmpty_shouldNotSkipAccessToken,
+    //   testAcquireTokenSilent_whenCapabilitiesSet_shouldNotSkipAccessToken
+    @Test func neitherAnEmptyClaimsRequestNorCapabilitiesPassOverAValidToken() async throws {
+        try await AgentFixture.with { f in
+            let app = try f.msalApp { $0.clientApplicationCapabilities = ["llt", "cp1"] }
+            let signedIn = try await app.signIn(Self.alice)
+            let result = try await app.token(signedIn.account) { $0.claimsRequest = MSALClaimsRequest() }
+            #expect(result.accessToken == signedIn.accessToken)
+            try await app.token(signedIn.account) { $0.forceRefresh = true }
+            let sent = f.redeemed.map { $0.parameters["claims"] }
+            #expect(sent == [#"{"access_token":{"xms_cc":{"values":["llt","cp1"]}}}"#])
+        }
+    }
+
+    // Mirrors: S32 MSIDDefaultSilentTokenRequestTests
+    //   testAcquireTokenSilent_whenAT_RefreshInExpires_shouldRefreshToken,
+    //   testAcquireTokenSilent_whenAccessATNotRefreshExpired_shouldReturnATAndRT
+    @Test(arguments: [(Int64(50), 0), (200, 1)])
+    func aTokenPastItsRefreshTimeIsRenewed(after: Int64, redemptions: Int) async throws {
+        try await AgentFixture.with(settings: .with { $0.refreshIn = 100 }) { f in
+            let app = try f.msalApp()
+            let signedIn = try await app.signIn(Self.alice)
+            f.clock.advance(by: after)
+            let result = try await app.token(signedIn.account)
+            #expect((result.accessToken != signedIn.accessToken) == (redemptions == 1))
+            #expect(f.redemptions == redemptions)
+        }
+    }
+}
+
+/// `client_info` as the token endpoint writes it.
+func clientInfo(uid: String, utid: String) -> String {
+    Base64URL.encode(Data(#"{"uid":"\#(uid)","utid":"\#(utid)"}"#.utf8))
+}

@@ -1,0 +1,113 @@
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import Testing
+
+@testable internal import MSALCompat
+
+/// Which refresh token is used: the app's own, or its family's.
+@Suite(.timeLimit(.minutes(3))) struct SilentFamilyTests {
+    private static let alice = "alice@contoso.com"
+
+    // Mirrors: S3 MSIDDefaultSilentTokenRequestTests testAcquireTokenSilent_
+    //   whenAccessAndFociRefreshTokensInCache_andNoAppRefreshToken_shouldReturnATAndFociRT
+    @Test func anAccessTokenServesAnAppThatHasOnlyItsFamilysRefreshToken() async throws {
+        try await AgentFixture.with(settings: .family { $0.rotation = .none }) { f in
+            let account = try await f.msalApp("family-1").signIn(Self.alice).account
+            let app = try f.msalApp("family-2")
+            let first = try await app.token(account)
+            let second = try await app.token(account)
+            #expect(second.accessToken == first.accessToken)
+            #expect(f.redemptions == 1)
+        }
+    }
+
+    // Mirrors: S26 MSIDDefaultSilentTokenRequestTests testAcquireTokenSilent_
+    //   whenExpiredAccessTokenInCache_andFamilyRefreshTokenInCache_shouldRefreshToken
+    @Test func anExpiredTokenIsRenewedWithTheFamilysRefreshToken() async throws {
+        try await AgentFixture.with(settings: .family { $0.rotation = .none }) { f in
+            let account = try await f.msalApp("family-1").signIn(Self.alice).account
+            let app = try f.msalApp("family-2")
+            let first = try await app.token(account)
+            f.expireTokens()
+            let second = try await app.token(account)
+            #expect(second.accessToken != first.accessToken)
+            #expect(f.redeemed.map { $0.parameters["client_id"] } == ["family-2", "family-2"])
+        }
+    }
+
+    // Mirrors: S27 MSIDDefaultSilentTokenRequestTests testAcquireTokenSilent_
+    //   whenFamilyRefreshTokenInCache_andNoAppRefresh_ClientMismatch_shouldSkip; MSALAcquireTokenTests
+    //   testAcquireTokenSilent_whenFRTUsedAndServerReturnsClientMismatch_shouldUpdateAppMetadata
+    @Test func anAppThatIsNoMemberTriesTheFamilysTokenOnce() async throws {
+        try await AgentFixture.with(settings: .family()) { f in
+            try await f.msalApp("family-1").signIn(Self.alice)
+            let stranger = try f.msalApp("stranger")
+            // Nobody has said yet whether it belongs to the family.
+            let account = try stranger.account(forUsername: Self.alice)
+            let error = await stranger.refusal(account)
+            #expect(error?.isInteractionRequired == true)
+            #expect(error?.userInfo[MSALOAuthSubErrorKey] as? String == "client_mismatch")
+            #expect(f.redemptions == 1)
+            f.expireTokens()
+            #expect(await stranger.refusal(account)?.isInteractionRequired == true)
+            #expect(f.redemptions == 1)
+            #expect(try stranger.allAccounts().isEmpty)
+        }
+    }
+
+    // Mirrors: S28 MSIDDefaultSilentTokenRequestTests testAcquireTokenSilent_
+    //   whenRevokedAppRefreshTokenInCache_shouldFallbackToFamilyRefreshToken; M13 MSALAcquireTokenTests
+    //   testAcquireTokenSilent_whenMRRTUsedAndServerReturnsInvalidGrant_ShouldUseFRTToRefreshAccessToken
+    @Test func aRejectedTokenOfTheAppsGivesWayToTheFamilys() async throws {
+        try await AgentFixture.with(settings: .family()) { f in
+            let app = try f.msalApp("family-1")
+            let account = try await app.signIn(Self.alice).account
+            try await f.msalApp("family-2").signIn(Self.alice)
+            f.expireTokens()
+            f.emulator.control.inject(.error("invalid_grant", suberror: "bad_token", grant: .refreshToken))
+            try await app.token(account)
+            let sent = f.redeemed.compactMap { $0.parameters["refresh_token"] }
+            #expect(sent.count == 2)
+            #expect(Set(sent).count == 2)
+            #expect(f.signIns == 2)
+        }
+    }
+
+    // Mirrors: S29 MSIDDefaultSilentTokenRequestTests
+    //   testAcquireTokenSilent_whenRevokedFamilyRefreshTokenInCache_andNoMRRT_shouldFail
+    @Test func aRejectedTokenOfTheFamilysAsksForInteraction() async throws {
+        try await AgentFixture.with(settings: .family()) { f in
+            let account = try await f.msalApp("family-1").signIn(Self.alice).account
+            let app = try f.msalApp("family-2")
+            f.emulator.control.inject(.error("invalid_grant", suberror: "bad_token", grant: .refreshToken))
+            #expect(await app.refusal(account)?.isInteractionRequired == true)
+            #expect(f.redemptions == 1)
+        }
+    }
+
+    // Mirrors: S29 MSIDDefaultSilentTokenRequestTests
+    //   testAcquireTokenSilent_whenRevokedAppRefreshTokenInCache_andNoFRT_shouldFail
+    @Test func aRejectedTokenOfTheAppsWithoutAFamilyAsksForInteraction() async throws {
+        try await AgentFixture.with { f in
+            let app = try f.msalApp()
+            let account = try await app.signIn(Self.alice).account
+            f.expireTokens()
+            f.emulator.control.inject(.error("invalid_grant", suberror: "bad_token", grant: .refreshToken))
+            #expect(await app.refusal(account)?.isInteractionRequired == true)
+            #expect(f.redemptions == 1)
+        }
+    }
+
+    // Mirrors: D7 MSIDDefaultAccessorSSOIntegrationTests
+    //   testGetRefreshTokenWithAccount_whenFamilyIdProvided_andOnlyClientTokenInPrimaryAccessor_shouldReturnNil
+    @Test func anotherAppsOwnRefreshTokenIsNeverTheFamilys() async throws {
+        try await AgentFixture.with(settings: .family()) { f in
+            let account = try await f.msalApp("outsider").signIn(Self.alice).account
+            let app = try f.msalApp("family-1")
+            #expect(try app.allAccounts().isEmpty)
+            #expect(await app.refusal(account)?.isInteractionRequired == true)
+            #expect(f.redemptions == 0)
+        }
+    }
+}
