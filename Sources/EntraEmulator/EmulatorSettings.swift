@@ -31,6 +31,8 @@ package struct EmulatorSettings: Codable, Sendable, Equatable {
     package var hostAliases: [String] = []
     /// `preferred_cache` of instance discovery; nil is the emulator's own host.
     package var preferredCache: String?
+    /// Members to put into each reply of the token endpoint; `null` takes one out.
+    package var tokenReply: [String: JSON] = [:]
 
     /// Microsoft Office, the best known member of family 1.
     package static let wellKnownFamilyApp = "d3590ed6-52b3-4102-aeff-aad2292ab01c"
@@ -50,5 +52,6 @@ package struct EmulatorSettings: Codable, Sendable, Equatable {
         case deviceCodeApprovedAtPoll = "device_code_approved_at_poll"
         case hostAliases = "host_aliases"
         case preferredCache = "preferred_cache"
+        case tokenReply = "token_reply"
     }
 }

@@ -19,7 +19,7 @@ struct TokenReply {
                 wantsClientInfo ? .string(order.user.clientInfo(policy: mint.authority.policy)) : .null
         }
         return JSON.object(fields.merging(mint.version == .v1 && !isADFS ? legacyFields : fieldsWithNumbers) { $1 })
-            .withoutNulls
+            .merging(mint.settings.tokenReply).withoutNulls
     }
 
     private var isADFS: Bool { mint.authority.kind == .adfs }
