@@ -182,6 +182,12 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
+            name: "ConformanceTests",
+            dependencies: [
+                "ADALCompat", "AgentClient", "AgentTestSupport", "EntraEmulator", "MSALCompat", "TokenModel",
+            ],
+            path: "Tests/ConformanceTests", swiftSettings: strict),
+        .testTarget(
             name: "DaemonTests",
             dependencies: [
                 "AgentClient", "AgentTestSupport", "EntraEmulator", "TokenModel", "TokenWire", "sso-agent", "ssoctl",
