@@ -12,6 +12,8 @@ struct ReplyStream {
     private let socket: Int32
     private var decoder = FrameDecoder(limit: WireLimits.replyFrame)
     private var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+    /// Why the stream made no sense any more, after replies that did: they are delivered first.
+    private var failure: TokenError?
 
     init(socket: Int32) { self.socket = socket }
 
@@ -25,6 +27,7 @@ struct ReplyStream {
     ///
     /// - Throws: `agentUnavailable` (-53004) at the end of the stream, another code when it makes no sense.
     mutating func read() throws(TokenError) -> [Reply] {
+        if let failure { throw failure }
         let count = buffer.withUnsafeMutableBytes { recv(socket, $0.baseAddress, $0.count, 0) }
         guard count > 0 else {
             if count < 0, errno == EAGAIN || errno == EINTR { return [] }
@@ -32,7 +35,14 @@ struct ReplyStream {
         }
         buffer.withUnsafeBytes { decoder.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
         var replies: [Reply] = []
-        while let frame = try decoder.next() { replies.append(try Reply(decoding: frame)) }
+        do throws(TokenError) {
+            while let frame = try decoder.next() { replies.append(try Reply(decoding: frame)) }
+        } catch {
+            guard !replies.isEmpty else { throw error }
+            failure = error
+            // Readable from now on, so that the next read comes and finds the failure.
+            shutdown(socket, Int32(SHUT_RDWR))
+        }
         return replies
     }
 
