@@ -23,7 +23,7 @@ package struct EmulatorSettings: Codable, Sendable, Equatable {
     /// Scopes that are asked for and not granted.
     package var declinedScopes: [String] = []
     /// Members of a successful token reply that say something else than they would; nil leaves one out.
-    package var tokenReply: [String: String?] = [:]
+    package var tokenReply: [String: JSON] = [:]
     /// Seconds a polling app is told to wait.
     package var deviceCodeInterval = 1
     package var deviceCodeLifetime = 900

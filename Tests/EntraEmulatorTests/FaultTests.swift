@@ -41,6 +41,17 @@ internal import Testing
         }
     }
 
+    @Test func sendsMoreMembersAsTheyAre() async throws {
+        try await withEmulator { emulator in
+            var fault = Fault.error("interaction_required")
+            fault.members = ["suberror": .null, "made_up": 1]
+            emulator.control.inject(fault)
+            let reply = try await App(emulator: emulator).token(["grant_type": "refresh_token"])
+            #expect(reply["suberror"] == .null)
+            #expect(reply["made_up"] == 1)
+        }
+    }
+
     @Test(arguments: [(429, 5 as Int?, "5" as String?), (503, nil, nil), (500, nil, nil), (504, 1, "1")])
     func answersWithABareStatus(status: Int, retryAfter: Int?, header: String?) async throws {
         try await withEmulator { emulator in

@@ -48,6 +48,17 @@ internal import Testing
         }
     }
 
+    @Test func putsInAndTakesOutWhatItIsTold() async throws {
+        try await withEmulator { emulator in
+            emulator.control.settings.tokenReply = ["expires_in": 7, "id_token": nil, "made_up": ["a": 1]]
+            let reply = try await App(emulator: emulator, isV1: true).signIn()
+            #expect(reply["expires_in"] == 7)
+            #expect(reply["id_token"] == nil)
+            #expect(reply["made_up"] == ["a": 1])
+            #expect(reply["access_token"] != nil)
+        }
+    }
+
     @Test func givesGuestsNoPrincipalNameInV1() async throws {
         try await withEmulator { emulator in
             let app = App(emulator: emulator, authority: "fabrikam.example", isV1: true)

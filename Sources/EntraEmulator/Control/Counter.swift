@@ -3,6 +3,7 @@ package enum Counter: String, Codable, Sendable, CaseIterable {
     case authorizationCode = "authorization_code"
     case refreshToken = "refresh_token"
     case deviceCode = "device_code"
+    case assertion
     /// A request at the token endpoint without a grant that the emulator knows.
     case otherGrant = "other_grant"
     case authorize
@@ -19,6 +20,7 @@ package enum Counter: String, Codable, Sendable, CaseIterable {
         case .authorizationCode: self = .authorizationCode
         case .refreshToken: self = .refreshToken
         case .deviceCode: self = .deviceCode
+        case .saml11Bearer, .saml2Bearer: self = .assertion
         }
     }
 

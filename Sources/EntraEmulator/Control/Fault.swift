@@ -27,6 +27,8 @@ package struct Fault: Codable, Sendable, Equatable {
     package var errorCodes: [Int]?
     /// A claims request that goes with the error.
     package var claims: String?
+    /// More members of the error, sent as they are, `null` too.
+    package var members: [String: JSON] = [:]
     package var status: Int?
     /// Seconds, in a `Retry-After` header.
     package var retryAfter: Int?
@@ -56,6 +58,7 @@ package struct Fault: Codable, Sendable, Equatable {
         errorDescription = try fields.decodeIfPresent(String.self, forKey: .errorDescription)
         errorCodes = try fields.decodeIfPresent([Int].self, forKey: .errorCodes)
         claims = try fields.decodeIfPresent(String.self, forKey: .claims)
+        members = try fields.decodeIfPresent([String: JSON].self, forKey: .members) ?? [:]
         status = try fields.decodeIfPresent(Int.self, forKey: .status)
         retryAfter = try fields.decodeIfPresent(Int.self, forKey: .retryAfter)
         drop = try fields.decodeIfPresent(Bool.self, forKey: .drop) ?? false
@@ -63,7 +66,7 @@ package struct Fault: Codable, Sendable, Equatable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case endpoint, grant, path, count, hold, error, suberror, claims, status, drop, garbage
+        case endpoint, grant, path, count, hold, error, suberror, claims, members, status, drop, garbage
         case clientID = "client_id"
         case delayMilliseconds = "delay_ms"
         case afterEffect = "after_effect"

@@ -37,6 +37,7 @@ struct FaultyAnswer: Sendable {
             error, 0, fault.errorDescription ?? "The emulator was told to fail.", suberror: fault.suberror)
         failure.codes = fault.errorCodes ?? []
         failure.claims = fault.claims
+        failure.members = fault.members
         failure.status = HTTPResponse.Status(code: fault.status ?? 400)
         let trace = state.trace(of: request)
         if request.address.endpoint == .authorize {

@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// A JSON value, for replies and claims whose fields differ from case to case.
-enum JSON: Sendable, Equatable {
+package enum JSON: Sendable, Equatable {
     case null
     case bool(Bool)
     case number(Int)
@@ -22,10 +22,16 @@ enum JSON: Sendable, Equatable {
         guard case .object(let fields) = self else { return self }
         return .object(fields.filter { $0.value != .null })
     }
+
+    /// The object with these members in place of its own.
+    func merging(_ members: [String: JSON]) -> JSON {
+        guard case .object(let fields) = self else { return self }
+        return .object(fields.merging(members) { $1 })
+    }
 }
 
 extension JSON: Codable {
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
             self = .null
@@ -42,7 +48,7 @@ extension JSON: Codable {
         }
     }
 
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
         case .null: try container.encodeNil()
@@ -56,25 +62,31 @@ extension JSON: Codable {
 }
 
 extension JSON: ExpressibleByStringLiteral, ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral {
-    init(stringLiteral value: String) {
+    package init(stringLiteral value: String) {
         self = .string(value)
     }
 
-    init(integerLiteral value: Int) {
+    package init(integerLiteral value: Int) {
         self = .number(value)
     }
 }
 
 extension JSON: ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
-    init(booleanLiteral value: Bool) {
+    package init(booleanLiteral value: Bool) {
         self = .bool(value)
     }
 
-    init(arrayLiteral elements: JSON...) {
+    package init(arrayLiteral elements: JSON...) {
         self = .array(elements)
     }
 
-    init(dictionaryLiteral elements: (String, JSON)...) {
+    package init(dictionaryLiteral elements: (String, JSON)...) {
         self = .object(Dictionary(elements) { _, last in last })
+    }
+}
+
+extension JSON: ExpressibleByNilLiteral {
+    package init(nilLiteral: ()) {
+        self = .null
     }
 }

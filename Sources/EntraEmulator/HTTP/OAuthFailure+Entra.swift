@@ -18,6 +18,8 @@ extension OAuthFailure {
     static let malformedGrant = OAuthFailure(
         "invalid_grant", 70000, "The provided value for the input parameter is not valid.")
 
+    static let badAssertion = OAuthFailure("invalid_grant", 50008, "The SAML token is invalid.")
+
     static let codeAlreadyRedeemed = OAuthFailure(
         "invalid_grant", 54005,
         "OAuth2 Authorization code was already redeemed, please retry with a new valid code.")

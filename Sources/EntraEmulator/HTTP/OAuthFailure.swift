@@ -12,6 +12,8 @@ struct OAuthFailure: Error, Sendable, Equatable {
     var status: HTTPResponse.Status = .badRequest
     /// A claims request that the app must pass on in its next sign-in.
     var claims: String?
+    /// More members, sent as they are, `null` too.
+    var members: [String: JSON] = [:]
 
     init(
         _ error: String, _ code: Int, _ text: String, suberror: String? = nil,
@@ -42,6 +44,6 @@ struct OAuthFailure: Error, Sendable, Equatable {
             "correlation_id": .string(trace.correlationID),
             "claims": JSON(claims),
         ]
-        return try .json(body.withoutNulls, status: status)
+        return try .json(body.withoutNulls.merging(members), status: status)
     }
 }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 
-/// `POST …/token`: codes, refresh tokens and device codes become tokens.
+/// `POST …/token`: codes, refresh tokens, device codes and assertions become tokens.
 struct TokenRoute: Sendable {
     let state: EmulatorState
     let key: SigningKey
@@ -46,6 +46,7 @@ extension Ledger {
             let order = try redeemDeviceCode(redemption)
             counts.signIns += 1
             return order
+        case .saml11Bearer, .saml2Bearer: return try redeemAssertion(redemption)
         }
     }
 }

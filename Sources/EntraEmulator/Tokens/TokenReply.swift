@@ -19,8 +19,7 @@ struct TokenReply {
                 wantsClientInfo ? .string(order.user.clientInfo(policy: mint.authority.policy)) : .null
         }
         fields.merge(mint.version == .v1 && !isADFS ? legacyFields : fieldsWithNumbers) { $1 }
-        fields.merge(mint.settings.tokenReply.mapValues { JSON($0) }) { $1 }
-        return JSON.object(fields).withoutNulls
+        return JSON.object(fields).merging(mint.settings.tokenReply).withoutNulls
     }
 
     private var isADFS: Bool { mint.authority.kind == .adfs }

@@ -161,7 +161,9 @@ internal import TokenModel
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
             let tenant = f.emulator.control.tenantID("contoso.com")
-            f.emulator.control.settings.tokenReply = ["client_info": clientInfo(uid: "someone-else", utid: tenant)]
+            f.emulator.control.settings.tokenReply = [
+                "client_info": .string(clientInfo(uid: "someone-else", utid: tenant))
+            ]
             f.expireTokens()
             let result = try await app.token(account)
             #expect(result.account.identifier == "someone-else.\(tenant)")
