@@ -59,7 +59,8 @@ extension CacheOwner {
                 return try await exchange(token, plan, request.parameters)
             } catch  where error.letsAnotherRefreshTokenTry {
                 rejected[token.secret] = error
-                lastError = error
+                // ADAL reports what was said to the app's own refresh token, whichever was tried last.
+                if request.parameters.version == .v2 || token.familyID == nil || lastError == nil { lastError = error }
             }
         }
         throw TokenError(

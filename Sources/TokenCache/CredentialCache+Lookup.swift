@@ -9,12 +9,10 @@ struct UsableToken {
 extension CredentialCache {
     /// The authority to ask: where this one led before, or the account's home tenant when it names none of its own.
     ///
-    /// v1 requests keep the realm they name, which is how ADAL finds its tokens again.
+    /// v1 requests go to the realm they name.
     func effectiveAuthority(of parameters: TokenParameters, owner: OwnerID, holdings: Holdings) -> Authority {
         let authority = parameters.authority
-        if parameters.version == .v1 {
-            return authority.realm == "organizations" ? authority.withRealm("common") : authority
-        }
+        if parameters.version == .v1 { return authority }
         let asked = authority.url
         if let url = holdings.metadata[parameters.clientID.key]?.authorityMap[asked] {
             if url == asked { return authority }
@@ -44,7 +42,7 @@ extension CredentialCache {
 
     /// Whether an access token answers a request: app, endpoint generation, realm, cloud, and every scope asked for.
     func matches(_ token: AccessTokenRecord, _ parameters: TokenParameters, at authority: Authority) -> Bool {
-        token.version == parameters.version && token.realm == authority.realm.lowercased()
+        token.version == parameters.version && token.realm == authority.realm(for: parameters.version)
             && token.clientID == parameters.clientID && clouds.sameCloud(token.environment, authority.environment)
             && (parameters.version == .v1
                 ? parameters.scopes == token.scopes : parameters.scopes.isSubset(of: token.scopes))
@@ -59,8 +57,10 @@ extension CredentialCache {
         let usable = holdings.refreshTokens.values.filter {
             clouds.sameCloud($0.environment, authority.environment) && serves($0, parameters, at: authority)
         }.sorted { $0.key < $1.key }
-        let family = family(of: parameters.clientID, at: cacheEnvironment(of: authority), in: partition)
         let own = usable.filter { $0.familyID == nil && $0.clientID == parameters.clientID }
+        var family = family(of: parameters.clientID, at: cacheEnvironment(of: authority), in: partition)
+        // ADAL tries the family's last even for an app that is said to belong to none: it may have joined.
+        if parameters.version == .v1, !own.isEmpty, family == nil { family = .presumed }
         let shared = usable.filter { $0.familyID != nil && $0.familyID == family }
         let familyFirst = parameters.version == .v1 && isKnownMember(parameters.clientID, authority, partition)
         let ordered = familyFirst ? shared + own : own + shared
@@ -70,7 +70,7 @@ extension CredentialCache {
 
     private func serves(_ token: RefreshTokenRecord, _ parameters: TokenParameters, at authority: Authority) -> Bool {
         guard let only = token.only else { return true }
-        return only.realm == authority.realm.lowercased() && only.scopes == parameters.scopes
+        return only.realm == authority.realm(for: parameters.version) && only.scopes == parameters.scopes
     }
 
     /// Whether the token endpoint has said that the app belongs to a family.
@@ -78,5 +78,13 @@ extension CredentialCache {
         let environment = cacheEnvironment(of: authority)
         let key = AppMetadataRecord(clientID: clientID.text, environment: environment, familyID: "").key
         return partition.apps[key].map { !$0.familyID.isEmpty } ?? false
+    }
+}
+
+extension Authority {
+    /// The realm that access tokens are found under again: `organizations` is `common` to ADAL.
+    func realm(for version: OAuthVersion) -> String {
+        let realm = realm.lowercased()
+        return version == .v1 && realm == "organizations" ? "common" : realm
     }
 }

@@ -17,7 +17,7 @@ extension Saving {
         guard let secret = tokens.refreshToken else { return [] }
         let only =
             tokens.isMultiResource
-            ? nil : RefreshTokenRecord.Resource(realm: asked.realm.lowercased(), scopes: parameters.scopes)
+            ? nil : RefreshTokenRecord.Resource(realm: asked.realm(for: parameters.version), scopes: parameters.scopes)
         let own = RefreshTokenRecord(
             owner: owner, environment: environment, clientID: parameters.clientID, familyID: nil, secret: secret,
             only: only)

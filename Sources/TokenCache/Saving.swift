@@ -51,7 +51,7 @@ struct Saving {
 
     /// What an access token is found by again: MSAL by the tenant that issued it, ADAL by the realm it named.
     private static func realm(claims: IDTokenClaims?, parameters: TokenParameters, asked: Authority) -> String {
-        let asked = asked.realm.lowercased()
+        let asked = asked.realm(for: parameters.version)
         return parameters.version == .v1 ? asked : claims?.tenantID?.lowercased() ?? asked
     }
 

@@ -29,7 +29,7 @@ extension CredentialCache {
     package func decide(_ request: AcquireTokenSilent, now: Int64) -> SilentDecision {
         let partition = partition(request.parameters.sharingGroup)
         let clientID = request.parameters.clientID
-        switch owner(for: request, in: partition) {
+        switch owner(for: request, in: partition, now: now) {
         case .none: return .interactionRequired("this account is not in the cache; sign in")
         case .several: return .ambiguousAccount
         case .one(let owner):
