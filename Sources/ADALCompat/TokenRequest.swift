@@ -36,7 +36,9 @@ package struct TokenRequest: Sendable {
         agent = context.agent
         presenter = context.presenter
         session = context.interactiveSession
-        target = Target(resource: resource, clientID: clientID, authority: context.canonicalAuthority)
+        target = Target(
+            resource: resource.trimmedNonEmpty ?? "", clientID: clientID.trimmedNonEmpty ?? "",
+            authority: context.canonicalAuthority)
         sharingGroup = context.sharingGroup
         self.redirectURI = redirectURI.absoluteString
         validatesAuthority = context.validateAuthority

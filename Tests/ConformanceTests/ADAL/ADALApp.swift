@@ -1,0 +1,105 @@
+internal import ADALCompat
+internal import AgentClient
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import Testing
+
+/// An app written for ADAL: one client ID, one resource, one authority, and the fixture's agent behind it.
+struct ADALApp {
+    static let graph = "https://graph.microsoft.com"
+    static let alice = "alice@contoso.com"
+    static let bob = "bob@contoso.com"
+
+    let f: AgentFixture
+    var clientID = "app-1"
+    var resource = graph
+    var tenant = "common"
+    var extendedLifetime = false
+
+    init(_ f: AgentFixture, _ clientID: String = "app-1", resource: String = graph, tenant: String = "common") {
+        self.f = f
+        self.clientID = clientID
+        self.resource = resource
+        self.tenant = tenant
+    }
+
+    var authority: String { "\(f.emulator.url)/\(tenant)" }
+
+    func context() throws -> ADAuthenticationContext {
+        let context = try #require(
+            ADAuthenticationContext(authority: authority, validateAuthority: false, error: nil))
+        context.agent = f.agent
+        context.interactiveSession = InteractiveSession()
+        context.presenter = SignInPresenter(way: .browser, browserCommands: ["curl -sSL -o /dev/null %s"])
+        context.extendedLifetimeEnabled = extendedLifetime
+        return context
+    }
+
+    /// `acquireTokenSilent`.
+    func silent(
+        _ userID: String? = nil, forceRefresh: Bool = false
+    ) async throws -> ADAuthenticationResult {
+        await (try context()).acquireTokenSilent(
+            withResource: resource, clientId: clientID, redirectUri: try Self.redirectURI(), userId: userID,
+            forceRefresh: forceRefresh)
+    }
+
+    /// `acquireTokenSilent` with a claims request, URL-encoded.
+    func silent(_ userID: String?, claims: String) async throws -> ADAuthenticationResult {
+        await (try context()).acquireTokenSilent(
+            withResource: resource, clientId: clientID, redirectUri: try Self.redirectURI(), userId: userID,
+            claims: claims)
+    }
+
+    /// `acquireToken`.
+    func acquire(
+        _ identifier: ADUserIdentifier?, _ prompt: ADPromptBehavior = AD_PROMPT_AUTO, query: String? = nil
+    ) async throws -> ADAuthenticationResult {
+        await (try context()).acquireToken(
+            withResource: resource, clientId: clientID, redirectUri: try Self.redirectURI(), promptBehavior: prompt,
+            userIdentifier: identifier, extraQueryParameters: query)
+    }
+
+    /// A sign-in at the page, whatever the cache holds.
+    @discardableResult
+    func signIn(_ userID: String = alice) async throws -> ADAuthenticationResult {
+        let result = try await acquire(ADUserIdentifier(id: userID, type: OptionalDisplayableId), AD_PROMPT_ALWAYS)
+        try #require(result.status == AD_SUCCEEDED, "\(result.error?.description ?? "")")
+        return result
+    }
+
+    /// What the refresh requests said, in the order of their arrival.
+    var refreshes: [[String: String]] {
+        f.emulator.control.requests.filter { $0.counter == .refreshToken }.map(\.parameters)
+    }
+
+    static func redirectURI() throws -> URL { try #require(URL(string: "http://localhost")) }
+}
+
+extension AgentFixture {
+    /// Lets every access token expire, and whatever the agent remembers of failures.
+    func letTokensExpire() { clock.advance(by: 4000) }
+
+    /// Fails the next redemption of a refresh token.
+    func failRefresh(_ error: String, suberror: String? = nil, count: Int = 1) {
+        emulator.control.inject(.error(error, suberror: suberror, grant: .refreshToken, count: count))
+    }
+}
+
+/// Checks that `result` asks for a sign-in (200), and returns what the server said, which is underneath.
+@discardableResult
+func expectInputNeeded(
+    _ result: ADAuthenticationResult, sourceLocation: SourceLocation = #_sourceLocation
+) -> ADAuthenticationError? {
+    #expect(result.status == AD_FAILED, sourceLocation: sourceLocation)
+    #expect(result.tokenCacheItem == nil, sourceLocation: sourceLocation)
+    #expect(result.accessToken == nil, sourceLocation: sourceLocation)
+    #expect(result.authority == nil, sourceLocation: sourceLocation)
+    #expect(result.correlationId != nil, sourceLocation: sourceLocation)
+    #expect(result.error?.domain == ADAuthenticationErrorDomain, sourceLocation: sourceLocation)
+    #expect(
+        result.error?.code == ADErrorCode.ERROR_SERVER_USER_INPUT_NEEDED.rawValue, sourceLocation: sourceLocation)
+    #expect(result.error?.protocolCode == nil, sourceLocation: sourceLocation)
+    return result.error?.userInfo[NSUnderlyingErrorKey] as? ADAuthenticationError
+}

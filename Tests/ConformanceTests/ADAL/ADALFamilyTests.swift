@@ -1,0 +1,114 @@
+internal import ADALCompat
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Testing
+
+/// Refresh tokens that a family of client IDs shares.
+@Suite(.timeLimit(.minutes(2))) struct ADALFamilyTests {
+    private static let alice = ADALApp.alice
+
+    private static func family(_ clientIDs: String...) -> EmulatorSettings {
+        var settings = EmulatorSettings()
+        for clientID in clientIDs { settings.familyApps[clientID] = "1" }
+        return settings
+    }
+
+    // Mirrors: 19 ADAcquireTokenTests testAcquireRefreshFamilyTokenNetwork
+    @Test func keepsTheRefreshTokenOfAMemberForTheFamily() async throws {
+        try await AgentFixture.with(settings: Self.family("app-2")) { f in
+            let (one, two) = (ADALApp(f, "app-1"), ADALApp(f, "app-2"))
+            try await one.signIn()
+            f.emulator.control.settings.familyApps["app-1"] = "1"
+            f.letTokensExpire()
+            let result = try await one.silent(Self.alice)
+            #expect(result.tokenCacheItem?.familyId == "1")
+            #expect(try await two.silent(Self.alice).status == AD_SUCCEEDED)
+            #expect(f.signIns == 1)
+        }
+    }
+
+    // Mirrors: 20 ADAcquireTokenTests testAcquireTokenUsingFRT
+    @Test func usesTheFamilysRefreshTokenWhenItIsAllThereIs() async throws {
+        try await AgentFixture.with(settings: Self.family("app-1", "app-2")) { f in
+            try await ADALApp(f, "app-1").signIn()
+            let app = ADALApp(f, "app-2")
+            let result = try await app.silent(Self.alice)
+            #expect(result.status == AD_SUCCEEDED)
+            #expect(result.tokenCacheItem?.familyId == "1")
+            #expect(result.multiResourceRefreshToken)
+            #expect(app.refreshes.last?["client_id"] == "app-2")
+        }
+    }
+
+    // Mirrors: 21 ADAcquireTokenTests testAcquireTokenMRRTFailFRTFallback
+    @Test func fallsBackOnTheFamilysRefreshToken() async throws {
+        try await AgentFixture.with(settings: Self.family("app-2")) { f in
+            let app = ADALApp(f, "app-1")
+            try await app.signIn()
+            try await ADALApp(f, "app-2").signIn()
+            f.emulator.control.settings.familyApps["app-1"] = "1"
+            f.letTokensExpire()
+            f.failRefresh("invalid_grant", suberror: "bad_token")
+            let result = try await app.silent(Self.alice)
+            #expect(result.status == AD_SUCCEEDED)
+            #expect(result.tokenCacheItem?.familyId == "1")
+            // Its own went first.
+            let tried = app.refreshes.map { $0["refresh_token"] }
+            #expect(Set(tried).count == 2)
+            // Both are renewed: the app's own, and the family's.
+            f.letTokensExpire()
+            for clientID in ["app-1", "app-2"] {
+                #expect(try await ADALApp(f, clientID).silent(Self.alice).status == AD_SUCCEEDED)
+            }
+            #expect(f.emulator.control.counts.reusedRefreshTokens == 0)
+        }
+    }
+
+    // Mirrors: 21 ADAcquireTokenTests testAcquireTokenMRRTFailFRTFallback, when that fails too
+    @Test func reportsWhatWasSaidToTheAppsOwnRefreshToken() async throws {
+        try await AgentFixture.with(settings: Self.family("app-2")) { f in
+            let app = ADALApp(f, "app-1")
+            try await app.signIn()
+            try await ADALApp(f, "app-2").signIn()
+            f.letTokensExpire()
+            f.failRefresh("interaction_required", suberror: "basic_action")
+            let cause = expectInputNeeded(try await app.silent(Self.alice))
+            #expect(cause?.protocolCode == "interaction_required")
+            #expect(f.redemptions == 2)
+        }
+    }
+
+    // Mirrors: 22 ADAcquireTokenTests testFRTFailFallbackToMRRT
+    @Test func triesTheFamilysFirstForAMember() async throws {
+        try await AgentFixture.with(settings: Self.family("app-1", "app-2")) { f in
+            let app = ADALApp(f, "app-1")
+            try await app.signIn()
+            try await ADALApp(f, "app-2").signIn()
+            f.letTokensExpire()
+            f.failRefresh("invalid_grant", suberror: "bad_token")
+            #expect(try await app.silent(Self.alice).status == AD_SUCCEEDED)
+            #expect(f.redemptions == 2)
+            #expect(Set(app.refreshes.map { $0["refresh_token"] }).count == 2)
+        }
+    }
+
+    // Mirrors: 23 ADAcquireTokenTests testFociMRRTWithNoFRT
+    @Test func makesTheFamilysRefreshTokenOfAMembers() async throws {
+        try await AgentFixture.with(settings: Self.family("app-1", "app-2")) { f in
+            let (one, two) = (ADALApp(f, "app-1"), ADALApp(f, "app-2"))
+            try await one.signIn()
+            try await two.signIn()
+            f.letTokensExpire()
+            // The family's is bad, and the app's own cannot be used now: then only the app's own is left.
+            f.failRefresh("invalid_grant", suberror: "bad_token")
+            f.failRefresh("interaction_required")
+            expectInputNeeded(try await one.silent(Self.alice))
+            f.letTokensExpire()
+            #expect(try await one.silent(Self.alice).tokenCacheItem?.familyId == "1")
+            #expect(f.redemptions == 3)
+            #expect(try await ADALApp(f, "app-3").silent(Self.alice).status == AD_FAILED)
+            f.emulator.control.settings.familyApps["app-4"] = "1"
+            #expect(try await ADALApp(f, "app-4").silent(Self.alice).status == AD_SUCCEEDED)
+        }
+    }
+}

@@ -1,0 +1,142 @@
+internal import ADALCompat
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import Testing
+
+/// What ADAL makes of a server's refusals.
+@Suite(.timeLimit(.minutes(2))) struct ADALServerErrorTests {
+    private static let alice = ADALApp.alice
+    private static let claims = "%7B%22access_token%22%3A%7B%22polids%22%3A%7B%7D%7D%7D"
+
+    // Mirrors: 13 ADAcquireTokenTests testMRRT_whenInteractionRequiredError_andSubError_shouldReturnSuberror
+    @Test func repeatsTheSuberrorOfARefusal() async throws {
+        try await AgentFixture.with { f in
+            let app = ADALApp(f)
+            try await app.signIn()
+            f.letTokensExpire()
+            f.failRefresh("interaction_required", suberror: "basic_action")
+            let result = try await app.silent(Self.alice)
+            let cause = expectInputNeeded(result)
+            #expect(result.error?.userInfo[ADSuberrorKey] as? String == "basic_action")
+            #expect(cause?.userInfo[ADSuberrorKey] as? String == "basic_action")
+            #expect(cause?.protocolCode == "interaction_required")
+            f.letTokensExpire()
+            #expect(try await app.silent(Self.alice).status == AD_SUCCEEDED)
+        }
+    }
+
+    // Mirrors: 14 ADAcquireTokenTests testMRRT_whenSubErrorNull_shouldReturnMainError
+    @Test func takesNoNoticeOfASuberrorThatIsNull() async throws {
+        try await AgentFixture.with { f in
+            let app = ADALApp(f)
+            try await app.signIn()
+            f.letTokensExpire()
+            var fault = Fault.error("interaction_required", grant: .refreshToken)
+            fault.members = ["suberror": nil, "error_codes": nil]
+            f.emulator.control.inject(fault)
+            let result = try await app.silent(Self.alice)
+            let cause = expectInputNeeded(result)
+            #expect(result.error?.userInfo[ADSuberrorKey] == nil)
+            #expect(cause?.protocolCode == "interaction_required")
+        }
+    }
+
+    // Mirrors: 15 ADAcquireTokenTests testMRRT_whenUnauthorizedClientAndProtectionPoliciesRequired_shouldReturnIntuneError
+    // Mirrors: 34 ADAcquireTokenTests testMRRT_whenPolicyProtectionRequired_shouldNotRemoveTokenAndReturnUserId
+    @Test func passesAProtectionPolicyOn() async throws {
+        try await AgentFixture.with { f in
+            let app = ADALApp(f)
+            try await app.signIn()
+            f.letTokensExpire()
+            f.failRefresh("unauthorized_client", suberror: "protection_policy_required")
+            expectProtectionPolicy(try await app.silent(Self.alice))
+            f.letTokensExpire()
+            #expect(try await app.silent(Self.alice).status == AD_SUCCEEDED)
+        }
+    }
+
+    // Mirrors: 34 ADAcquireTokenTests testMRRTInDifferentCache_whenPolicyProtectionRequired_shouldNotRemoveTokenAndReturnUserId
+    @Test func namesThePersonOfAPolicyWhoSignedInByMSAL() async throws {
+        try await AgentFixture.with { f in
+            try await f.signIn(Self.alice, f.parameters())
+            f.failRefresh("unauthorized_client", suberror: "protection_policy_required")
+            expectProtectionPolicy(try await ADALApp(f).silent(Self.alice))
+            f.letTokensExpire()
+            #expect(try await ADALApp(f).silent(Self.alice).status == AD_SUCCEEDED)
+        }
+    }
+
+    private func expectProtectionPolicy(
+        _ result: ADAuthenticationResult, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let error = result.error
+        #expect(result.status == AD_FAILED, sourceLocation: sourceLocation)
+        #expect(result.authority == nil, sourceLocation: sourceLocation)
+        #expect(error?.domain == ADOAuthServerErrorDomain, sourceLocation: sourceLocation)
+        #expect(
+            error?.code == ADErrorCode.ERROR_SERVER_PROTECTION_POLICY_REQUIRED.rawValue, sourceLocation: sourceLocation)
+        #expect(error?.protocolCode == "unauthorized_client", sourceLocation: sourceLocation)
+        #expect(
+            error?.userInfo[ADSuberrorKey] as? String == "protection_policy_required", sourceLocation: sourceLocation)
+        #expect(error?.userInfo[ADUserIdKey] as? String == Self.alice, sourceLocation: sourceLocation)
+        #expect(error?.userInfo[NSUnderlyingErrorKey] == nil, sourceLocation: sourceLocation)
+    }
+
+    // Mirrors: 16 ADAcquireTokenTests testMRRTUnauthorizedClient
+    @Test(arguments: [
+        "unauthorized_client", "interaction_required", "temporarily_unavailable", "invalid_client", "made_up",
+    ])
+    func keepsTheRefreshTokenWhateverElseIsWrong(error: String) async throws {
+        try await AgentFixture.with { f in
+            let app = ADALApp(f)
+            try await app.signIn()
+            f.letTokensExpire()
+            f.failRefresh(error)
+            let cause = try await expectInputNeeded(app.silent(Self.alice))
+            #expect(cause?.protocolCode == error)
+            f.letTokensExpire()
+            #expect(try await app.silent(Self.alice).status == AD_SUCCEEDED)
+        }
+    }
+
+    // Mirrors: 27 ADAcquireTokenTests testAcquireTokenSilent_whenClaimsIsPassedInAndValidMRRT_shouldSkipAccessTokenCache
+    @Test func asksTheServerWhenThereAreClaims() async throws {
+        try await AgentFixture.with { f in
+            let app = ADALApp(f)
+            let old = try await app.signIn()
+            let result = try await app.silent(Self.alice, claims: Self.claims)
+            #expect(result.status == AD_SUCCEEDED)
+            #expect(result.accessToken != old.accessToken)
+            #expect(app.refreshes.last?["claims"] == #"{"access_token":{"polids":{}}}"#)
+        }
+    }
+
+    // Mirrors: 28 ADAcquireTokenTests testAcquireTokenSilent_whenClaimsIsPassedInAndInValidMRRT_shouldFailWithInputNeededError
+    @Test func asksForASignInWhenTheClaimsAreRefused() async throws {
+        try await AgentFixture.with { f in
+            let app = ADALApp(f)
+            try await app.signIn()
+            f.failRefresh("invalid_grant", suberror: "bad_token")
+            let cause = try await expectInputNeeded(app.silent(Self.alice, claims: Self.claims))
+            #expect(cause?.protocolCode == "invalid_grant")
+        }
+    }
+
+    // Mirrors: 29 ADAcquireTokenTests testMRRT_whenGetting429ThrottledResponse_shouldReturnHttpHeaders
+    @Test func hasTheHeadersOfAThrottlingServer() async throws {
+        try await AgentFixture.with { f in
+            let app = ADALApp(f)
+            try await app.signIn()
+            f.letTokensExpire()
+            f.emulator.control.inject(.status(429, retryAfter: 256, grant: .refreshToken))
+            let result = try await app.silent(Self.alice)
+            #expect(result.status == AD_FAILED)
+            #expect(result.error?.domain == ADHTTPErrorCodeDomain)
+            #expect(result.error?.code == 429)
+            let headers = try #require(result.error?.userInfo[ADHTTPHeadersKey] as? [String: String])
+            #expect(headers["Retry-After"] == "256")
+            #expect(f.redemptions == 1)
+        }
+    }
+}
