@@ -22,6 +22,8 @@ package struct EmulatorSettings: Codable, Sendable, Equatable {
     package var familyApps = [wellKnownFamilyApp: "1"]
     /// Scopes that are asked for and not granted.
     package var declinedScopes: [String] = []
+    /// Members of a successful token reply that say something else than they would; nil leaves one out.
+    package var tokenReply: [String: JSON] = [:]
     /// Seconds a polling app is told to wait.
     package var deviceCodeInterval = 1
     package var deviceCodeLifetime = 900
@@ -31,8 +33,6 @@ package struct EmulatorSettings: Codable, Sendable, Equatable {
     package var hostAliases: [String] = []
     /// `preferred_cache` of instance discovery; nil is the emulator's own host.
     package var preferredCache: String?
-    /// Members to put into each reply of the token endpoint; `null` takes one out.
-    package var tokenReply: [String: JSON] = [:]
 
     /// Microsoft Office, the best known member of family 1.
     package static let wellKnownFamilyApp = "d3590ed6-52b3-4102-aeff-aad2292ab01c"
@@ -47,11 +47,11 @@ package struct EmulatorSettings: Codable, Sendable, Equatable {
         case rotation
         case familyApps = "family_apps"
         case declinedScopes = "declined_scopes"
+        case tokenReply = "token_reply"
         case deviceCodeInterval = "device_code_interval"
         case deviceCodeLifetime = "device_code_lifetime"
         case deviceCodeApprovedAtPoll = "device_code_approved_at_poll"
         case hostAliases = "host_aliases"
         case preferredCache = "preferred_cache"
-        case tokenReply = "token_reply"
     }
 }

@@ -18,8 +18,8 @@ struct TokenReply {
             fields["client_info"] =
                 wantsClientInfo ? .string(order.user.clientInfo(policy: mint.authority.policy)) : .null
         }
-        return JSON.object(fields.merging(mint.version == .v1 && !isADFS ? legacyFields : fieldsWithNumbers) { $1 })
-            .merging(mint.settings.tokenReply).withoutNulls
+        fields.merge(mint.version == .v1 && !isADFS ? legacyFields : fieldsWithNumbers) { $1 }
+        return JSON.object(fields).merging(mint.settings.tokenReply).withoutNulls
     }
 
     private var isADFS: Bool { mint.authority.kind == .adfs }

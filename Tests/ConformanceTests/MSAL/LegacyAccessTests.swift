@@ -92,8 +92,7 @@ internal import Testing
     //   whenFamilyIdProvidedNoUserID_andMultipleTokensInCache_shouldReturnNilAndFillError
     @Test func severalUsersOfAFamilyHaveToBeNamed() async throws {
         try await AgentFixture.with(settings: .family()) { f in
-            let member = try LegacyApp(f, clientID: "family-1")
-            for user in [Self.alice, Self.bob] { try await member.signIn(user) }
+            for user in [Self.alice, Self.bob] { try await LegacyApp(f, clientID: "family-1").signIn(user) }
             let other = try LegacyApp(f, clientID: "family-2")
             let result = try await other.silent()
             #expect(result.error?.code == ADErrorCode.ERROR_CACHE_MULTIPLE_USERS.rawValue)
