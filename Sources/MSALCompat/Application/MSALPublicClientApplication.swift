@@ -95,6 +95,28 @@ open class MSALPublicClientApplication: NSObject {
         return session.merged(try await session.agentAccounts(filter), filter)
     }
 
+    /// The one account that is signed in to this app, and the one that was when the app asked before. The block is called
+    /// on any thread, unless the parameters name a queue.
+    ///
+    /// Errors as in the async form.
+    open func getCurrentAccount(
+        with parameters: MSALParameters?,
+        completionBlock: @escaping @Sendable (MSALAccount?, MSALAccount?, (any Error)?) -> Void
+    ) {
+        Completion(queue: parameters?.completionBlockQueue) { [session] outcome in
+            let current = outcome.flatMap { reply in Result { try session.currentAccount(reply) } }
+            completionBlock(current.value?.account, current.value?.previous, current.error)
+        }.call { [session] in try await session.agentsCurrentAccount() }
+    }
+
+    /// The one account that is signed in to this app, and the one that was when the app asked before. Either is nil when
+    /// there was none.
+    ///
+    /// - Throws: `MSALError.internal` (-50000), with internal code -42102 when several accounts are signed in.
+    open func currentAccount(with parameters: MSALParameters?) async throws -> (MSALAccount?, MSALAccount?) {
+        try session.currentAccount(try await session.agentsCurrentAccount())
+    }
+
     // MARK: Tokens
 
     /// A token without bothering anyone. The block is called on any thread, unless the parameters name a queue.

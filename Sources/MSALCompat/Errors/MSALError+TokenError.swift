@@ -34,15 +34,16 @@ extension TokenError.Code {
         case .networkUnavailable: .network
         case .internalError, .unsupportedFunctionality, .cacheBadFormat, .refreshTokenRejected,
             .malformedMessage, .frameTooLarge, .unsupportedProtocolVersion, .agentUnavailable, .peerNotAuthorized,
-            .timedOut, .cancelled, .storeUnavailable, .accountNotFound, .unrecognized:
+            .timedOut, .cancelled, .storeUnavailable, .accountNotFound:
             .wrapped(.internalErrorUnexpected)
+        case .unrecognized(let number): MSALErrorMapping(appleOnly: number) ?? .wrapped(.internalErrorUnexpected)
         }
     }
 
     /// The agent's own conditions, for which MSAL has no number: the `TokenError` itself is the underlying error.
     var isAgentOnly: Bool {
         switch self {
-        case .unrecognized: true
+        case .unrecognized(let number): MSALErrorMapping(appleOnly: number) == nil
         default: (-53999 ... -53000).contains(number)
         }
     }

@@ -1,0 +1,89 @@
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import Testing
+internal import TokenModel
+
+@testable internal import MSALCompat
+
+/// What was granted against what was asked for, and how a result shows it.
+@Suite(.timeLimit(.minutes(3))) struct GrantedScopesTests {
+    private static let alice = "alice@contoso.com"
+
+    // Mirrors: A5 MSIDDefaultTokenResponseValidatorTests testValidateTokenResult_
+    //   whenSomeScopesRejectedByServer_shouldReturnErrorWithGrantedScopesButWithoutDefaultOidcScopes
+    @Test func aSignInWithFewerScopesSaysWhichAndKeepsThem() async throws {
+        try await AgentFixture.with(settings: .with { $0.declinedScopes = ["mail.read", "files.read"] }) { f in
+            let app = try f.msalApp()
+            let asked = ["User.Read", "Mail.Read", "Files.Read"]
+            let error = try #require(await failure { try await app.signIn(Self.alice, scopes: asked) })
+            #expect(error.domain == MSALErrorDomain)
+            #expect(error.code == MSALError.serverDeclinedScopes.rawValue)
+            #expect(error.userInfo[MSALGrantedScopesKey] as? [String] == ["User.Read"])
+            #expect(error.userInfo[MSALDeclinedScopesKey] as? [String] == ["Mail.Read", "Files.Read"])
+            let granted = try #require(error.userInfo[MSALInvalidResultKey] as? MSALResult)
+            #expect(try await app.token(granted.account).accessToken == granted.accessToken)
+            #expect(f.redemptions == 0)
+        }
+    }
+
+    // Mirrors: A5 MSIDDefaultTokenResponseValidatorTests
+    //   testValidateTokenResult_whenEmailScopesNotIncludedByServer_shouldReturnValidResult
+    @Test func emailNeedNotBeMentioned() async throws {
+        try await AgentFixture.with(settings: .with { $0.declinedScopes = ["email", "profile"] }) { f in
+            let result = try await f.msalApp().signIn(Self.alice, scopes: ["User.Read", "email"])
+            #expect(result.scopes == ["User.Read", "openid"])
+        }
+    }
+
+    // Mirrors: M19 MSALResultTests testMSALResultWithTokenResult_
+    //   whenTokenResultContainsInvalidIdToken_shouldReturnError_BearerFlow
+    @Test(arguments: ["not a token", "a.b.c"])
+    func anIDTokenThatCannotBeReadFailsTheCall(idToken: String) async throws {
+        try await AgentFixture.with(settings: .with { $0.tokenReply = ["id_token": idToken] }) { f in
+            let app = try f.msalApp()
+            let error = await failure { try await app.signIn(Self.alice) }
+            #expect(error?.internalCode == MSALInternalError.internalErrorInvalidResponse.rawValue)
+            #expect(try app.allAccounts().isEmpty)
+        }
+    }
+
+    // Mirrors: msal.md 1.7, row by row
+    @Test func aResultSaysWhatWasGrantedByWhomAndToWhom() async throws {
+        try await AgentFixture.with(settings: .with { $0.tokenReply = ["scope": "user.READ  openid Extra.Scope"] }) {
+            f in
+            let correlationID = UUID()
+            let result = try await f.msalApp().signIn(Self.alice) { $0.correlationId = correlationID }
+            let tenant = f.emulator.control.tenantID("contoso.com")
+            let objectID = f.emulator.control.objectID(of: Self.alice, in: tenant)
+            #expect(result.scopes == ["user.READ", "openid", "Extra.Scope"])
+            #expect(result.authorizationHeader == "Bearer \(result.accessToken)")
+            #expect(result.authenticationScheme == "Bearer")
+            #expect(result.correlationId == correlationID)
+            #expect(result.authority.url.lastPathComponent == tenant)
+            #expect(result.account.identifier == "\(objectID).\(tenant)")
+            #expect(result.account.tenantProfiles == nil)
+            #expect(result.account.accountClaims?["oid"] as? String == objectID)
+            #expect(result.tenantProfile.identifier == objectID)
+            #expect(result.tenantProfile.tenantId == tenant)
+            #expect(result.tenantProfile.isHomeTenantProfile)
+            #expect(result.tenantProfile.environment == result.account.environment)
+            #expect(result.tenantProfile.claims?["aud"] as? String == "app-1")
+            #expect(result.idToken?.split(separator: ".").count == 3)
+        }
+    }
+
+    // Mirrors: A1 MSIDAccountIdentifierTests
+    //   testInitWithJSONDictionary_whenDisplayableAndHomeAccountIDs_shouldInitAndNormalize; A2 MSIDClientInfoTests
+    //   testAccountIdentifier_whenHomeAccountId_shouldReturnUserIndentifier
+    @Test func anIdentifierIsUIDAndUTIDInLowerCase() async throws {
+        let info = clientInfo(uid: " UID ", utid: "UTID")
+        try await AgentFixture.with(settings: .with { $0.tokenReply = ["client_info": info] }) { f in
+            let account = try await f.msalApp().signIn("Alice@Contoso.com").account
+            #expect(account.identifier == "uid.utid")
+            #expect(account.homeAccountId?.objectId == "uid")
+            #expect(account.homeAccountId?.tenantId == "utid")
+            #expect(account.username == "Alice@Contoso.com")
+        }
+    }
+}

@@ -1,0 +1,85 @@
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import Testing
+
+@testable internal import MSALCompat
+
+/// A refusal that would only be repeated is repeated by the agent.
+@Suite(.timeLimit(.minutes(3))) struct ThrottledRequestTests {
+    private static let alice = "alice@contoso.com"
+
+    // Mirrors: A6 MSIDThrottlingServiceIntegrationTests (429 and 5xx are throttled, for as long as the server says)
+    @Test(arguments: [(429, 30, Int64(30)), (503, 30, 30), (429, nil, 60), (500, nil, 60)])
+    func anOverloadedServerIsLeftAlone(status: Int, retryAfter: Int?, seconds: Int64) async throws {
+        try await AgentFixture.with { f in
+            let app = try f.msalApp()
+            let account = try await app.signIn(Self.alice).account
+            f.expireTokens()
+            f.emulator.control.inject(.status(status, retryAfter: retryAfter, grant: .refreshToken, count: 2))
+            let first = try #require(await app.refusal(account))
+            #expect(first.userInfo[MSALThrottlingCacheHitKey] == nil)
+            f.emulator.control.clearFaults()
+            f.emulator.control.resetCounts()
+            f.clock.advance(by: seconds - 1)
+            let second = try #require(await app.refusal(account))
+            #expect(second.userInfo[MSALThrottlingCacheHitKey] as? NSNumber == 1)
+            #expect(second.code == first.code && second.internalCode == first.internalCode)
+            #expect(second.userInfo[MSALHTTPResponseCodeKey] as? String == "\(status)")
+            #expect(f.redemptions == 0)
+            f.clock.advance(by: 2)
+            try await app.token(account)
+        }
+    }
+
+    // Mirrors: A6 MSIDThrottlingServiceIntegrationTests (UI required is throttled), for two minutes
+    @Test func aRefusalThatNeedsAPersonIsRepeated() async throws {
+        try await AgentFixture.with { f in
+            let app = try f.msalApp()
+            let account = try await app.signIn(Self.alice).account
+            f.expireTokens()
+            f.emulator.control.inject(.error("interaction_required", grant: .refreshToken))
+            #expect(await app.refusal(account)?.isInteractionRequired == true)
+            f.clock.advance(by: 119)
+            let second = try #require(await app.refusal(account))
+            #expect(second.isInteractionRequired)
+            #expect(second.userInfo[MSALThrottlingCacheHitKey] as? NSNumber == 1)
+            #expect(second.userInfo[MSALOAuthErrorKey] as? String == "interaction_required")
+            // Other scopes are another question.
+            try await app.token(account, scopes: ["Mail.Read"])
+            f.clock.advance(by: 2)
+            try await app.token(account)
+        }
+    }
+
+    // Mirrors: A6 MSIDThrottlingServiceIntegrationTests (an interactive success clears it), in whichever app
+    @Test func aSignInClearsTheRefusalsForEveryApp() async throws {
+        try await AgentFixture.with { f in
+            let (app, other) = (try f.msalApp(), try f.msalApp("app-2"))
+            let account = try await app.signIn(Self.alice).account
+            f.expireTokens()
+            f.emulator.control.inject(.error("interaction_required", grant: .refreshToken))
+            #expect(await app.refusal(account)?.isInteractionRequired == true)
+            try await other.signIn(Self.alice)
+            try await app.token(account)
+        }
+    }
+
+    // Mirrors: MSALAcquireTokenTests …ExtendedLifeTimeEnabled_ShouldReturnTokenResultInitially_AndThenThrottled, where we
+    //   are better: the token that bridged the outage goes on bridging it
+    @Test func aTokenThatBridgesAnOutageDoesSoMoreThanOnce() async throws {
+        try await AgentFixture.with { f in
+            let app = try f.msalApp { $0.extendedLifetimeEnabled = true }
+            let signedIn = try await app.signIn(Self.alice)
+            f.expireTokens()
+            f.emulator.control.inject(.status(503, grant: .refreshToken, count: 0))
+            for _ in 1...2 {
+                let result = try await app.token(signedIn.account)
+                #expect(result.accessToken == signedIn.accessToken)
+                #expect(result.extendedLifeTimeToken)
+            }
+            // Asked and asked again the first time, and left alone the second.
+            #expect(f.redemptions == 2)
+        }
+    }
+}
