@@ -57,7 +57,8 @@ extension FormParameters {
     mutating func addAudience(_ scopes: ScopeSet, version: OAuthVersion) throws(TokenError) {
         switch version {
         case .v2:
-            add("scope", scopes.union(.reserved).target)
+            // In their own spelling, whatever the app's is.
+            add("scope", scopes.subtracting(.reserved).union(.reserved).target)
         case .v1:
             guard let resource = scopes.resource else {
                 throw TokenError(

@@ -1,0 +1,103 @@
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import Testing
+
+@testable internal import MSALCompat
+
+/// What is refused before the agent is asked, and in which order.
+@Suite(.timeLimit(.minutes(3))) struct FrontEndTests {
+    private static let alice = "alice@contoso.com"
+    private static let invalid = MSALInternalError.internalErrorInvalidParameter.rawValue
+
+    // Mirrors: msal.md 4.1 (5): MSIDRequestParametersTests testInitParameters_withIntersectingOIDCScopes_shouldFail,
+    //   …_whenReservedScopes…; the client ID is no scope
+    @Test(arguments: [
+        (["openid"], true), (["User.Read", "profile"], true), (["offline_access"], true), (["app-1"], true),
+        (["OpenID"], false), (["email"], false), (["app-1/.default"], false),
+    ])
+    func someScopesMayNotBeNamed(scopes: [String], isRefused: Bool) async throws {
+        try await AgentFixture.with { f in
+            let app = try f.msalApp()
+            let account = try await app.signIn(Self.alice).account
+            #expect(await app.refusal(account, scopes: scopes)?.internalCode == (isRefused ? Self.invalid : nil))
+            let interactive = await failure { try await app.signIn(Self.alice, scopes: scopes) }
+            #expect(interactive?.internalCode == (isRefused ? Self.invalid : nil))
+        }
+    }
+
+    // Mirrors: msal.md 4.1 (2): an authority of another class
+    @Test func anAuthorityOfAnotherClassIsRefused() async throws {
+        try await AgentFixture.with { f in
+            let app = try f.msalApp()
+            let account = try await app.signIn(Self.alice).account
+            let url = try #require(URL(string: "https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/B2C_1_in"))
+            let other = try MSALB2CAuthority(url: url)
+            #expect(await app.refusal(account) { $0.authority = other }?.internalCode == Self.invalid)
+            let interactive = await failure { try await app.signIn(Self.alice) { $0.authority = other } }
+            #expect(interactive?.internalCode == Self.invalid)
+        }
+    }
+
+    // Mirrors: msal.md 4.1: account, then authority and scopes, then sign-in state, and only then anybody else
+    @Test func theAccountIsLookedAtFirstAndTheSignInStateLast() async throws {
+        try await AgentFixture.with { f in
+            let app = try f.msalApp()
+            let account = try await app.signIn(Self.alice).account
+            #expect(await app.refusal(account, scopes: ["openid"]) { $0.account = nil }?.isInteractionRequired == true)
+            try await offPool { try app.remove(account) }
+            f.emulator.control.resetCounts()
+            #expect(await app.refusal(account, scopes: ["openid"])?.internalCode == Self.invalid)
+            #expect(await app.refusal(account)?.isInteractionRequired == true)
+            #expect(f.emulator.control.counts.requests.isEmpty)
+        }
+    }
+
+    // Mirrors: MSALAcquireTokenTests testAcquireTokenSilent_whenNilAccountPassed_shouldReturnInteractionRequiredError; an
+    //   account that says nothing is as none
+    @Test func anAccountWithoutIdentifierAndNameIsNoAccount() async throws {
+        try await AgentFixture.with { f in
+            let nobody = MSALAccount(external: NamedAccount(username: " ", identifier: nil))
+            let app = try f.msalApp()
+            #expect(await app.refusal(nobody)?.isInteractionRequired == true)
+        }
+    }
+
+    // Mirrors: MSALPublicClientApplicationTests testFetchAccountWithEmptyUsername_shouldReturnError
+    @Test(arguments: ["", "  "])
+    func aBlankNameIsAnErrorOfTheInnerLibrary(name: String) async throws {
+        try await AgentFixture.with { f in
+            let app = try f.msalApp()
+            let error = await failure { _ = try app.account(forUsername: name) }
+            #expect(error?.domain == "MSIDErrorDomain")
+            #expect(error?.code == -51111)
+        }
+    }
+
+    // Mirrors: MSALPublicClientApplicationTests testInitWithClientId_whenBlank…, msal.md 1.6
+    @Test(arguments: [("", nil, -42000), ("app-1", "no-scheme", -42011)] as [(String, String?, Int)])
+    func anApplicationThatCannotWorkIsNotMade(clientID: String, redirectURI: String?, inner: Int) async {
+        let config = MSALPublicClientApplicationConfig(
+            clientId: clientID, redirectUri: redirectURI, authority: nil)
+        let error = await failure { _ = try MSALPublicClientApplication(configuration: config) }
+        #expect(error?.internalCode == inner)
+    }
+
+    // Mirrors: msal.md 1.9: without a network, Foundation's own error
+    @Test func withoutANetworkTheErrorIsFoundations() async throws {
+        try await AgentFixture.with { f in
+            let app = try f.msalApp()
+            let account = try await app.signIn(Self.alice).account
+            f.expireTokens()
+            f.emulator.control.inject(
+                Fault {
+                    $0.drop = true
+                    $0.count = 0
+                })
+            let error = try #require(await app.refusal(account))
+            #expect(error.domain == NSURLErrorDomain)
+            #expect(error.code == NSURLErrorNetworkConnectionLost)
+            #expect(error.userInfo[MSALInternalErrorCodeKey] == nil)
+        }
+    }
+}

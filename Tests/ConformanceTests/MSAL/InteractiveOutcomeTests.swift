@@ -1,0 +1,143 @@
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import Testing
+
+@testable internal import MSALCompat
+
+/// How a sign-in ends when it does not end well.
+@Suite(.timeLimit(.minutes(3))) struct InteractiveOutcomeTests {
+    private static let alice = "alice@contoso.com"
+
+    // Mirrors: msal.md 1.9: each error of the authorization endpoint, as MSAL shows it
+    @Test(
+        arguments: [
+            ("access_denied", MSALError.userCanceled.rawValue, nil),
+            ("interaction_required", MSALError.interactionRequired.rawValue, nil),
+            ("invalid_request", MSALError.internal.rawValue, -42002),
+            ("invalid_client", MSALError.internal.rawValue, -42003),
+            ("invalid_scope", MSALError.internal.rawValue, -42005),
+            ("unauthorized_client", MSALError.internal.rawValue, -42006),
+            ("server_error", MSALError.internal.rawValue, -50006),
+            ("login_required", MSALError.internal.rawValue, -42104),
+            ("unheard_of", MSALError.internal.rawValue, -42104),
+        ] as [(String, Int, Int?)])
+    func aRefusalOfThePageHasItsCode(oauthError: String, code: Int, inner: Int?) async throws {
+        try await AgentFixture.with { f in
+            f.emulator.control.inject(
+                Fault {
+                    $0.endpoint = .authorize
+                    $0.error = oauthError
+                    $0.errorDescription = "the emulator says no"
+                })
+            let app = try f.msalApp()
+            let error = try #require(await failure { try await app.signIn(Self.alice) })
+            #expect(error.domain == MSALErrorDomain)
+            #expect(error.code == code)
+            #expect(error.internalCode == inner)
+            #expect(error.userInfo[MSALOAuthErrorKey] as? String == oauthError)
+            #expect((error.userInfo[MSALErrorDescriptionKey] as? String)?.contains("the emulator says no") == true)
+            #expect(error.userInfo[MSALHTTPResponseCodeKey] == nil)
+        }
+    }
+
+    // Mirrors: msal.md 1.9: each error of the token endpoint after a page, as MSAL shows it
+    @Test(arguments: [
+        ("invalid_request", -42002), ("invalid_client", -42003), ("invalid_grant", -42004), ("invalid_scope", -42005),
+        ("unauthorized_client", -42006), ("unheard_of", -42104),
+    ])
+    func aRefusalOfTheCodeHasItsCode(oauthError: String, inner: Int) async throws {
+        try await AgentFixture.with { f in
+            f.emulator.control.inject(.error(oauthError, grant: .authorizationCode))
+            let app = try f.msalApp()
+            let error = try #require(await failure { try await app.signIn(Self.alice) })
+            #expect(error.internalCode == inner)
+            #expect(error.userInfo[MSALOAuthErrorKey] as? String == oauthError)
+            #expect(try app.allAccounts().isEmpty)
+        }
+    }
+
+    // Mirrors: msal.md 4.7: Entra's 50142 in a sign-in is -50142
+    @Test(arguments: [Grant.authorizationCode, .refreshToken])
+    func aPasswordToResetHasItsOwnCodeInASignIn(grant: Grant) async throws {
+        try await AgentFixture.with { f in
+            let app = try f.msalApp()
+            let account = try await app.signIn(Self.alice).account
+            f.expireTokens()
+            f.emulator.control.inject(
+                Fault {
+                    $0.grant = grant
+                    $0.error = "invalid_request"
+                    $0.errorCodes = [50142]
+                })
+            let error = try #require(
+                await failure {
+                    if grant == .refreshToken {
+                        try await app.token(account)
+                    } else {
+                        try await app.signIn(Self.alice)
+                    }
+                })
+            let reset = MSALError.serverInvalidRequestResetPasswordRequired
+            let expected = grant == .refreshToken ? MSALError.interactionRequired : reset
+            #expect(error.domain == MSALErrorDomain)
+            #expect(error.code == expected.rawValue)
+            #expect(error.userInfo[MSALSTSErrorCodesKey] as? [NSNumber] == [50142])
+        }
+    }
+
+    // Mirrors: msal.md 4.10, MSIDDefaultTokenResponseValidatorTests testValidateAccount_…: another account is an error
+    @Test func anotherAccountThanTheOneAskedForIsAnError() async throws {
+        try await AgentFixture.with { f in
+            let app = try f.msalApp()
+            let account = try await app.signIn(Self.alice).account
+            let error = try #require(
+                await failure { try await app.signIn("bob@contoso.com") { $0.account = account } })
+            #expect(error.internalCode == MSALInternalError.internalErrorMismatchedUser.rawValue)
+            let other = try #require(error.userInfo[MSALInvalidResultKey] as? MSALResult)
+            #expect(other.account.username == "bob@contoso.com")
+        }
+    }
+
+    // Mirrors: msal.md 4.10: somebody deleted and made anew in the same tenant, under the same name
+    @Test(arguments: [("contoso.com", true), ("fabrikam.com", false)])
+    func aUserMadeAnewIsTheSame(domain: String, isAccepted: Bool) async throws {
+        try await AgentFixture.with { f in
+            let app = try f.msalApp()
+            let account = try await app.signIn(Self.alice).account
+            let info = clientInfo(uid: "made-anew", utid: f.emulator.control.tenantID(domain))
+            f.emulator.control.settings.tokenReply = ["client_info": info]
+            let error = await failure { try await app.signIn(Self.alice) { $0.account = account } }
+            let mismatch = MSALInternalError.internalErrorMismatchedUser.rawValue
+            #expect(error?.internalCode == (isAccepted ? nil : mismatch))
+        }
+    }
+
+    // Mirrors: MSALAcquireTokenTests testAcquireTokenInteractive_whenCancelled: the app gives up, the person gives up
+    @Test func aSignInGivenUpIsCancelled() async throws {
+        try await AgentFixture.with { f in
+            f.emulator.control.inject(
+                Fault {
+                    $0.endpoint = .authorize
+                    $0.hold = true
+                })
+            let app = try f.msalApp()
+            let (outcomes, ended) = AsyncStream.makeStream(of: NSError?.self)
+            let webview = MSALWebviewParameters(authPresentationViewController: UIViewController())
+            let parameters = MSALInteractiveTokenParameters(scopes: ["User.Read"], webviewParameters: webview)
+            parameters.completionBlockQueue = DispatchQueue(label: "app")
+            app.acquireToken(with: parameters) { _, error in ended.yield(error.map { $0 as NSError }) }
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            let second = await failure { try await app.signIn("bob@contoso.com") }
+            let running = MSALInternalError.internalErrorInteractiveSessionAlreadyRunning.rawValue
+            #expect(second?.internalCode == running)
+            #expect(app.session.interaction.cancel())
+            for await error in outcomes {
+                #expect(error?.domain == MSALErrorDomain)
+                #expect(error?.code == MSALError.userCanceled.rawValue)
+                break
+            }
+            f.emulator.control.release()
+        }
+    }
+}
