@@ -37,6 +37,7 @@ extension ADAuthenticationError {
     package convenience init(_ error: TokenError) {
         var (domain, code) = Self.domainAndCode(of: error.code)
         if let status = error.unreadStatus { (domain, code) = (ADHTTPErrorCodeDomain, status) }
+        if error.isOfAuthorizationEndpoint { (domain, code) = Self.server(.ERROR_SERVER_AUTHORIZATION_CODE) }
         if error.code == .networkUnavailable { code = error.details.networkErrorCode.map(Int.init) ?? code }
         let isUnmapped = domain == ADAuthenticationErrorDomain && code == ADErrorCode.ERROR_UNEXPECTED.rawValue
         self.init(error, domain: domain, code: code, underlying: isUnmapped ? error : nil)
@@ -52,14 +53,22 @@ extension ADAuthenticationError {
         }
         var userInfo: [String: Any] = [:]
         if error.details.oauthError != nil {
-            let rejected = server(.ERROR_SERVER_REFRESH_TOKEN_REJECTED)
-            let cause = ADAuthenticationError(error, domain: rejected.domain, code: rejected.code, underlying: nil)
+            let cause = refreshing(error)
             userInfo = cause.userInfo
             userInfo[NSUnderlyingErrorKey] = cause
         }
         return ADAuthenticationError(
             .ERROR_SERVER_USER_INPUT_NEEDED,
             "the person has to sign in: call acquireToken (\(error.message))", userInfo: userInfo)
+    }
+
+    /// The error as a request with a refresh token of the app's own reports it: whatever the server said, it was refused (203).
+    package static func refreshing(_ error: TokenError) -> ADAuthenticationError {
+        guard error.code != .protectionPolicyRequired, error.details.oauthError != nil, error.unreadStatus == nil else {
+            return ADAuthenticationError(error)
+        }
+        let rejected = server(.ERROR_SERVER_REFRESH_TOKEN_REJECTED)
+        return ADAuthenticationError(error, domain: rejected.domain, code: rejected.code, underlying: nil)
     }
 
     private convenience init(_ error: TokenError, domain: String, code: Int, underlying: TokenError?) {
@@ -90,6 +99,11 @@ extension TokenError {
             return nil
         }
         return code == .serverError && [200, 400, 401].contains(status) ? nil : Int(status)
+    }
+
+    /// Whether the page said no, and not the token endpoint, whose answers have a status.
+    fileprivate var isOfAuthorizationEndpoint: Bool {
+        details.oauthError != nil && details.httpStatus == nil && code != .protectionPolicyRequired
     }
 
     /// Whether a silent request that ends so leaves only the sign-in page.

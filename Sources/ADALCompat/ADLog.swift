@@ -8,7 +8,7 @@ struct ADLog: Sendable {
     let correlationID: CorrelationID
 
     func began(_ request: TokenRequest) {
-        let kind = request.prompt == nil ? "acquireTokenSilent" : "acquireToken"
+        let kind = request.prompt == nil && request.grant == nil ? "acquireTokenSilent" : "acquireToken"
         write(ADAL_LOG_LEVEL_INFO, "\(kind) began")
         let target = request.target
         write(

@@ -36,7 +36,7 @@ extension TokenRequest {
     }
 
     /// Throws `ERROR_SERVER_WRONG_USER` (204) when somebody else signed in. Their tokens are kept: they did sign in.
-    private func check(_ token: TokenResult) throws(ADAuthenticationError) {
+    func check(_ token: TokenResult) throws(ADAuthenticationError) {
         guard let idToken = token.idToken else { return }
         let info = ADUserInformation(idToken: idToken, homeAccountID: token.account.homeAccountID?.text)
         guard ADUserIdentifier.identifier(identifier, matchesInfo: info) else {

@@ -17,7 +17,8 @@ package struct TokenRequest: Sendable {
     let session: InteractiveSession
     var target: Target
     let sharingGroup: SharingGroup
-    let redirectURI: String
+    /// Nil for an assertion, which needs none.
+    let redirectURI: String?
     let validatesAuthority: Bool
     let capabilities: [String]
     let allowsExtendedLifetime: Bool
@@ -25,14 +26,16 @@ package struct TokenRequest: Sendable {
     let log: ADLog
     let correlationID: CorrelationID
 
-    /// Nil for a silent request.
+    /// Nil for a silent request, and for one with a grant.
     var prompt: ADPromptBehavior?
+    /// What the app holds itself to get a token for.
+    var grant: Grant?
     var identifier: ADUserIdentifier?
     var forceRefresh = false
     var claims: String?
     var queryParameters: String?
 
-    init(_ context: ADAuthenticationContext, resource: String, clientID: String, redirectURI: URL) {
+    init(_ context: ADAuthenticationContext, resource: String, clientID: String, redirectURI: URL?) {
         agent = context.agent
         presenter = context.presenter
         session = context.interactiveSession
@@ -40,7 +43,7 @@ package struct TokenRequest: Sendable {
             resource: resource.trimmedNonEmpty ?? "", clientID: clientID.trimmedNonEmpty ?? "",
             authority: context.canonicalAuthority)
         sharingGroup = context.sharingGroup
-        self.redirectURI = redirectURI.absoluteString
+        self.redirectURI = redirectURI?.absoluteString
         validatesAuthority = context.validateAuthority
         capabilities = context.clientCapabilities ?? []
         allowsExtendedLifetime = context.extendedLifetimeEnabled
@@ -75,6 +78,7 @@ package struct TokenRequest: Sendable {
     }
 
     private func acquire() async throws(ADAuthenticationError) -> TokenResult {
+        if let grant { return try await acquire(grant) }
         guard let prompt else { return try await acquireSilently() }
         return try await acquire(prompt)
     }

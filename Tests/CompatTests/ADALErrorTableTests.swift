@@ -34,6 +34,67 @@ internal import TokenModel
         #expect(error.code == expected)
     }
 
+    /// ADAL 2.7.18's own table, row by row: the number its core gave the error, the domain and code it reports. What had no
+    /// number of its own there, or stands for a part of the platform that is not here, has none here either.
+    private static let original: [(core: Int, code: TokenError.Code, domain: String, reported: Int)] = [
+        (-51100, .internalError, ADAuthenticationErrorDomain, -1),
+        (-51112, .invalidDeveloperParameter, ADAuthenticationErrorDomain, 100),
+        (-51199, .unsupportedFunctionality, ADAuthenticationErrorDomain, -1),
+        (-51201, .ambiguousAccount, ADAuthenticationErrorDomain, 300),
+        (-51302, .cacheBadFormat, ADAuthenticationErrorDomain, 302),
+        (-51411, .interactionRequired, ADOAuthServerErrorDomain, 200),
+        (-51421, .serverOAuth, ADOAuthServerErrorDomain, 202),
+        (-51422, .serverInvalidResponse, ADOAuthServerErrorDomain, 212),
+        (-51423, .refreshTokenRejected, ADOAuthServerErrorDomain, 203),
+        (-51431, .invalidRequest, ADOAuthServerErrorDomain, 202),
+        (-51432, .invalidClient, ADOAuthServerErrorDomain, 202),
+        (-51433, .invalidGrant, ADOAuthServerErrorDomain, 202),
+        (-51434, .invalidScope, ADOAuthServerErrorDomain, 202),
+        (-51436, .unhandledHTTPResponse, ADHTTPErrorCodeDomain, -1),
+        (-51441, .invalidState, ADOAuthServerErrorDomain, 202),
+        (-51461, .protectionPolicyRequired, ADOAuthServerErrorDomain, 213),
+        (-51500, .authorityValidation, ADAuthenticationErrorDomain, 101),
+        (-51600, .authorizationFailed, ADOAuthServerErrorDomain, 211),
+        (-51611, .userCanceled, ADAuthenticationErrorDomain, 403),
+        (-51612, .sessionCanceled, ADAuthenticationErrorDomain, 403),
+        (-51622, .interactionInProgress, ADAuthenticationErrorDomain, 400),
+    ]
+
+    @Test(arguments: original) func reportsWhatTheOriginalReports(
+        row: (core: Int, code: TokenError.Code, domain: String, reported: Int)
+    ) {
+        let error = ADAuthenticationError(TokenError(row.code, "why"))
+        #expect(error.domain == row.domain)
+        #expect(error.code == row.reported)
+    }
+
+    @Test(arguments: [TokenError.Code.accessDenied, .invalidRequest, .interactionRequired, .serverError])
+    func reportsWhatThePageSaysAsARefusedAuthorization(code: TokenError.Code) {
+        var details = TokenError.Details()
+        details.oauthError = "access_denied"
+        let error = ADAuthenticationError(TokenError(code, "why", details: details))
+        #expect(error.domain == ADOAuthServerErrorDomain)
+        #expect(error.code == 211)
+        #expect(error.protocolCode == "access_denied")
+    }
+
+    @Test(arguments: [
+        (TokenError.Code.invalidGrant, "invalid_grant", 400, ADOAuthServerErrorDomain, 203),
+        (.serverError, "temporarily_unavailable", 400, ADOAuthServerErrorDomain, 203),
+        (.serverError, "temporarily_unavailable", 503, ADHTTPErrorCodeDomain, 503),
+        (.protectionPolicyRequired, "unauthorized_client", 400, ADOAuthServerErrorDomain, 213),
+    ])
+    func reportsARefusedRefreshTokenOfTheAppsOwn(
+        code: TokenError.Code, said: String, status: Int32, domain: String, reported: Int
+    ) {
+        var details = TokenError.Details()
+        (details.oauthError, details.httpStatus) = (said, status)
+        let error = ADAuthenticationError.refreshing(TokenError(code, "why", details: details))
+        #expect(error.domain == domain)
+        #expect(error.code == reported)
+        #expect(error.protocolCode == said)
+    }
+
     @Test func hasARowForEachCodeOfTheAgent() {
         let rows = Set((Self.library + Self.server).map(\.0.number))
         let others: Set = [TokenError.Code.unhandledHTTPResponse.number, TokenError.Code.networkUnavailable.number]
@@ -43,11 +104,14 @@ internal import TokenModel
     @Test func carriesWhatTheServerSaid() throws {
         var details = TokenError.Details()
         details.oauthError = "invalid_grant"
+        details.httpStatus = 400
         details.errorDescription = "AADSTS70000: no"
         details.subError = "bad_token"
         details.username = "alice@contoso.com"
         details.httpHeaders = ["Retry-After": "5"]
         let error = ADAuthenticationError(TokenError(.invalidGrant, "why", details: details))
+        #expect(error.domain == ADOAuthServerErrorDomain)
+        #expect(error.code == 202)
         #expect(error.protocolCode == "invalid_grant")
         #expect(error.errorDetails == "AADSTS70000: no")
         #expect(error.userInfo[ADSuberrorKey] as? String == "bad_token")
