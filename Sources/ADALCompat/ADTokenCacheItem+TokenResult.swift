@@ -13,17 +13,17 @@ extension ADTokenCacheItem {
         accessTokenType = token.tokenType.trimmedNonEmpty ?? "Bearer"
         let expiry = token.isExtendedLifetime ? token.extendedExpiresOn ?? token.expiresOn : token.expiresOn
         expiresOn = Date(timeIntervalSince1970: TimeInterval(expiry))
-        userInformation = ADUserInformation(token)
+        userInformation = ADUserInformation(token.idToken, token.account.reference)
     }
 }
 
 extension ADUserInformation {
     /// Whose token it is: what the ID token says, else what the agent knows; nil when that is nothing.
-    convenience init?(_ token: TokenResult) {
-        let homeAccountID = token.account.homeAccountID?.text
-        if let idToken = token.idToken, UserClaims(idToken: idToken)?.user != nil {
+    convenience init?(_ idToken: String?, _ account: AccountReference) {
+        let homeAccountID = account.homeAccountID?.text
+        if let idToken, UserClaims(idToken: idToken)?.user != nil {
             self.init(idToken: idToken, homeAccountID: homeAccountID)
-        } else if let username = token.account.username.flatMap(ADUserInformation.normalizeUserId) {
+        } else if let username = account.username.flatMap(ADUserInformation.normalizeUserId) {
             self.init(userID: username, isDisplayable: true, homeAccountID: homeAccountID)
         } else if let homeAccountID {
             self.init(userID: homeAccountID, isDisplayable: false, homeAccountID: homeAccountID)
@@ -31,17 +31,4 @@ extension ADUserInformation {
             return nil
         }
     }
-}
-
-extension CanonicalAuthority {
-    /// This authority, or the same tenant in the cloud of `issuer` where that is another one.
-    func inCloud(of issuer: String) -> String {
-        guard let issuer = try? Authority(issuer) else { return text }
-        let (asked, answered) = (authority.environment, issuer.environment)
-        let isForeign =
-            Self.clouds.knows(asked) && Self.clouds.knows(answered) && !Self.clouds.sameCloud(asked, answered)
-        return isForeign ? authority.withEnvironment(answered).url : text
-    }
-
-    private static let clouds = CloudDirectory()
 }

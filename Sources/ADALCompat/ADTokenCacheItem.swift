@@ -17,7 +17,8 @@ public final class ADTokenCacheItem: NSObject, NSCopying, NSSecureCoding {
     public var accessToken: String?
     /// The access token's type, `Bearer` in practice.
     public var accessTokenType: String?
-    /// Always nil in what the library returns: refresh tokens stay in the agent.
+    /// Always nil in what the library returns: refresh tokens stay in the agent. `isMultiResourceRefreshToken()` still says
+    /// which item of a cache stands for one.
     public var refreshToken: String?
     /// Always nil in what the library returns: session keys were the broker's.
     public var sessionKey: Data?
@@ -25,6 +26,8 @@ public final class ADTokenCacheItem: NSObject, NSCopying, NSSecureCoding {
     public var expiresOn: Date?
     /// Whose token it is; nil when the server named nobody.
     public var userInformation: ADUserInformation?
+    /// Whether the agent has a refresh token where `refreshToken` is nil.
+    package var standsForRefreshToken = false
 
     /// An item with nothing in it.
     public override init() {}
@@ -50,9 +53,10 @@ public final class ADTokenCacheItem: NSObject, NSCopying, NSSecureCoding {
     /// Whether nobody knows whose token it is.
     public func isEmptyUser() -> Bool { userInformation == nil }
 
-    /// Whether it is a refresh token that serves several resources. False in what the library returns.
+    /// Whether it is a refresh token that serves several resources, or stands for one that the agent has.
     public func isMultiResourceRefreshToken() -> Bool {
-        resource?.trimmedNonEmpty == nil && accessToken?.trimmedNonEmpty == nil && refreshToken?.trimmedNonEmpty != nil
+        resource?.trimmedNonEmpty == nil && accessToken?.trimmedNonEmpty == nil
+            && (standsForRefreshToken || refreshToken?.trimmedNonEmpty != nil)
     }
 
     /// A second item with the same values.
@@ -68,6 +72,7 @@ public final class ADTokenCacheItem: NSObject, NSCopying, NSSecureCoding {
         item.sessionKey = sessionKey
         item.expiresOn = expiresOn
         item.userInformation = userInformation
+        item.standsForRefreshToken = standsForRefreshToken
         return item
     }
 

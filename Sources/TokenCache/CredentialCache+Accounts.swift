@@ -50,6 +50,8 @@ extension CredentialCache {
     private func isListed(
         _ owner: OwnerID, _ holdings: Holdings, _ request: ListAccounts, in partition: Partition
     ) -> Bool {
+        // Tokens of nobody in particular, as AD FS gives them, make no account.
+        if owner == .name("") { return false }
         // An account known by name alone is the same as one known by identifier, once that is known.
         if case .name(let name) = owner, partition.owners(named: name).contains(where: { $0.homeAccountID != nil }) {
             return false

@@ -1,0 +1,73 @@
+internal import Foundation
+internal import TokenModel
+
+/// What the group holds, and signing out. Each method that removes returns whether it was done, also when there was nothing
+/// to do; when not, `error` says why.
+extension ADKeychainTokenCache {
+    /// Every item of the group, whichever app it belongs to; empty when there is none, nil when the agent cannot say.
+    ///
+    /// Access tokens that MSAL apps asked for are not among them. A refresh token is an item without a resource whose
+    /// `refreshToken` is nil and whose `isMultiResourceRefreshToken()` is true.
+    public func allItems(_ error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?) -> [ADTokenCacheItem]? {
+        report(error) { () throws(ADAuthenticationError) in
+            do throws(TokenError) { return try items.all() } catch { throw ADAuthenticationError(error) }
+        }
+    }
+
+    /// Removes one item; other items of the same person stay.
+    ///
+    /// `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) when the item has no authority or no client ID.
+    @discardableResult
+    public func remove(
+        _ item: ADTokenCacheItem, error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
+    ) -> Bool {
+        report(error) { () throws(ADAuthenticationError) in try items.remove(item) } != nil
+    }
+
+    /// Signs everyone out of one app.
+    ///
+    /// `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) when the client ID is blank.
+    @discardableResult
+    public func removeAll(
+        forClientId clientId: String, error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
+    ) -> Bool {
+        report(error) { () throws(ADAuthenticationError) in try items.removeAll(clientID: clientId) } != nil
+    }
+
+    /// Signs one person out of one app.
+    ///
+    /// `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) when the name or the client ID is blank.
+    @discardableResult
+    public func removeAll(
+        forUserId userId: String, clientId: String,
+        error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
+    ) -> Bool {
+        report(error) { () throws(ADAuthenticationError) in
+            try items.removeAll(userID: userId, clientID: clientId)
+        } != nil
+    }
+
+    /// Signs one person out of every app of the group, those that use MSAL too.
+    ///
+    /// `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) when the name is blank.
+    @discardableResult
+    public func wipeAllItems(
+        forUserId userId: String, error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
+    ) -> Bool {
+        report(error) { () throws(ADAuthenticationError) in try items.wipe(userID: userId) } != nil
+    }
+
+    private var items: CachedItems { CachedItems(agent: agent, group: SharingGroup(adalName: sharedGroup)) }
+
+    private func report<Value>(
+        _ error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?,
+        _ work: () throws(ADAuthenticationError) -> Value
+    ) -> Value? {
+        do throws(ADAuthenticationError) {
+            return try work()
+        } catch let failure {
+            error?.pointee = failure
+            return nil
+        }
+    }
+}

@@ -1,0 +1,125 @@
+internal import AgentClient
+internal import Foundation
+internal import TokenModel
+
+/// A sharing group of the agent's cache as ADAL shows it, item by item. Blocks the calling thread.
+struct CachedItems: Sendable {
+    let agent: AgentClient
+    let group: SharingGroup
+
+    /// Every item of the group: access tokens that ADAL apps asked for, and refresh tokens, without their secret.
+    func all() throws(TokenError) -> [ADTokenCacheItem] { try entries().map(\.item) }
+
+    /// Removes what has the key of `item` and its user; done also when there is nothing.
+    func remove(_ item: ADTokenCacheItem) throws(ADAuthenticationError) {
+        guard let key = Key(item) else {
+            throw .invalidArgument("an item needs an authority and a client ID to be removed")
+        }
+        do throws(TokenError) {
+            for entry in try entries() where Key(entry.item) == key { try remove(entry) }
+        } catch {
+            throw ADAuthenticationError(error)
+        }
+    }
+
+    /// Signs everyone out of one app.
+    func removeAll(clientID: String) throws(ADAuthenticationError) {
+        guard let app = ClientID(clientID) else { throw .invalidArgument("clientId must not be blank") }
+        do throws(TokenError) {
+            try signOut(username: nil, app, .app)
+            // Tokens of nobody in particular belong to no account that could sign out.
+            for entry in try entries() where entry.item.isEmptyUser() && ClientID(entry.item.clientId ?? "") == app {
+                try remove(entry)
+            }
+        } catch {
+            throw ADAuthenticationError(error)
+        }
+    }
+
+    /// Signs one person out of one app.
+    func removeAll(userID: String, clientID: String) throws(ADAuthenticationError) {
+        guard let app = ClientID(clientID) else { throw .invalidArgument("clientId must not be blank") }
+        let name = try name(userID)
+        do throws(TokenError) { try signOut(username: name, app, .app) } catch { throw ADAuthenticationError(error) }
+    }
+
+    /// Signs one person out of every app of the group.
+    func wipe(userID: String) throws(ADAuthenticationError) {
+        // The request names an app, which makes no difference to this extent; the program's name is for the agent's log.
+        guard let app = ClientID(ProcessInfo.processInfo.processName) else {
+            throw .invalidArgument("the program has no name")
+        }
+        let name = try name(userID)
+        do throws(TokenError) { try signOut(username: name, app, .account) } catch {
+            throw ADAuthenticationError(error)
+        }
+    }
+
+    private func name(_ userID: String) throws(ADAuthenticationError) -> String {
+        guard let name = ADUserInformation.normalizeUserId(userID) else {
+            throw .invalidArgument("userId must not be blank")
+        }
+        return name
+    }
+
+    /// Removes each account of the name: one name may stand for several accounts.
+    private func signOut(username: String?, _ app: ClientID, _ extent: RemoveAccount.Extent) throws(TokenError) {
+        let accounts = try agent.listAccountsAndWait(
+            ListAccounts(
+                clientID: extent == .app ? app : nil, sharingGroup: group, username: username, onlySignedIn: false))
+        for account in accounts {
+            _ = try agent.removeAccountAndWait(
+                RemoveAccount(clientID: app, sharingGroup: group, account: account.reference, extent: extent))
+        }
+    }
+
+    private func remove(_ entry: Entry) throws(TokenError) {
+        for id in entry.ids { _ = try agent.removeCredentialAndWait(RemoveCredential(sharingGroup: group, id: id)) }
+    }
+
+    /// The items, each with the credentials it stands for: a refresh token for one resource is in one item with its access
+    /// token.
+    private func entries() throws(TokenError) -> [Entry] {
+        var entries: [Entry] = []
+        var places: [Key: Int] = [:]
+        let credentials = try agent.listCredentialsAndWait(ListCredentials(sharingGroup: group, version: .v1))
+        for credential in credentials {
+            let item = ADTokenCacheItem(credential)
+            guard let key = Key(item) else { continue }
+            guard let place = places[key] else {
+                places[key] = entries.count
+                entries.append(Entry(item: item, ids: [credential.id]))
+                continue
+            }
+            entries[place].ids.append(credential.id)
+            let known = entries[place].item
+            known.standsForRefreshToken = known.standsForRefreshToken || item.standsForRefreshToken
+        }
+        return entries
+    }
+
+    private struct Entry {
+        var item: ADTokenCacheItem
+        /// The credentials' names.
+        var ids: [String]
+    }
+
+    /// What ADAL finds an item by.
+    private struct Key: Hashable {
+        let authority: String
+        let resource: String?
+        let clientID: String
+        let userID: String?
+
+        /// Nil when the authority is not one, or the client ID is blank.
+        init?(_ item: ADTokenCacheItem) {
+            guard let authority = CanonicalAuthority(item.authority),
+                let clientID = item.clientId?.trimmedNonEmpty?.lowercased()
+            else { return nil }
+            self.clientID = clientID
+            resource = item.resource?.trimmedNonEmpty?.lowercased()
+            self.authority = authority.kept(isTenantless: resource == nil)
+            userID = item.userInformation?.userId
+        }
+    }
+}
