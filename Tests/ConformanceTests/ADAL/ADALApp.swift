@@ -69,6 +69,53 @@ struct ADALApp {
         return result
     }
 
+    /// `acquireToken(withRefreshToken:)`.
+    func redeem(_ refreshToken: String, userID: String? = nil) async throws -> ADAuthenticationResult {
+        let (context, redirectURI) = (try context(), try Self.redirectURI())
+        guard let userID else {
+            return await context.acquireToken(
+                withRefreshToken: refreshToken, resource: resource, clientId: clientID, redirectUri: redirectURI)
+        }
+        return await context.acquireToken(
+            withRefreshToken: refreshToken, resource: resource, clientId: clientID, redirectUri: redirectURI,
+            userId: userID)
+    }
+
+    /// `acquireToken(forAssertion:)`.
+    func redeem(
+        assertion: String, _ type: ADAssertionType = AD_SAML2, userID: String? = nil
+    ) async throws -> ADAuthenticationResult {
+        await (try context()).acquireToken(
+            forAssertion: assertion, assertionType: type, resource: resource, clientId: clientID, userId: userID)
+    }
+
+    /// A refresh token that this machine's cache no longer knows, as an app may have kept one from before the agent.
+    func forgottenRefreshToken(of userID: String = alice) async throws -> String {
+        f.emulator.control.settings.rotation = .none
+        try await signIn(userID)
+        _ = try await silent(userID, forceRefresh: true)
+        let token = try #require(refreshes.last?["refresh_token"])
+        let cache = cache
+        try #require(try await offPool { cache.wipeAllItems(forUserId: userID, error: nil) })
+        f.emulator.control.settings.rotation = .strict
+        f.emulator.control.resetCounts()
+        return token
+    }
+
+    /// The default sharing group's cache.
+    var cache: ADKeychainTokenCache {
+        let cache = ADKeychainTokenCache()
+        cache.agent = f.agent
+        return cache
+    }
+
+    /// `allItems`, by resource, what stands for refresh tokens last.
+    func items() async throws -> [ADTokenCacheItem] {
+        let cache = cache
+        let items = try #require(try await offPool { cache.allItems(nil) })
+        return items.sorted { ($0.resource ?? "~", $0.clientId ?? "") < ($1.resource ?? "~", $1.clientId ?? "") }
+    }
+
     /// What the refresh requests said, in the order of their arrival.
     var refreshes: [[String: String]] {
         f.emulator.control.requests.filter { $0.counter == .refreshToken }.map(\.parameters)

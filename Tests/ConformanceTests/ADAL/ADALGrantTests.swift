@@ -1,0 +1,121 @@
+internal import ADALCompat
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import Testing
+
+/// Tokens for a refresh token or an assertion that the app holds itself.
+@Suite(.timeLimit(.minutes(2))) struct ADALGrantTests {
+    private static let alice = ADALApp.alice
+
+    private static func assertion(_ name: String) -> String { "<Assertion><NameID>\(name)</NameID></Assertion>" }
+
+    // Mirrors: 30 ADAcquireTokenTests testAcquireToken_whenRefreshTokenIsPassedIn_shouldStoreTokensIfSucceed
+    @Test func keepsTheTokensOfARefreshTokenOfTheAppsOwn() async throws {
+        try await AgentFixture.with { f in
+            let app = ADALApp(f)
+            let result = try await app.redeem(try await app.forgottenRefreshToken())
+            #expect(result.status == AD_SUCCEEDED)
+            #expect(result.multiResourceRefreshToken)
+            #expect(result.authority == app.authority)
+            #expect(result.tokenCacheItem?.userInformation?.userId == Self.alice)
+            #expect(try await app.silent(Self.alice).accessToken == result.accessToken)
+            #expect(f.redemptions == 1)
+            #expect(try await ADALApp(f, resource: "https://other").silent(Self.alice).status == AD_SUCCEEDED)
+        }
+    }
+
+    // Mirrors: 30 ADAcquireTokenTests testAcquireToken_whenRefreshTokenIsPassedIn_shouldStoreTokensIfSucceed, beside a good token
+    @Test func doesNotAskTheCacheForARefreshTokenOfTheAppsOwn() async throws {
+        try await AgentFixture.with { f in
+            let app = ADALApp(f)
+            let token = try await app.forgottenRefreshToken()
+            let cached = try await app.signIn()
+            let result = try await app.redeem(token)
+            #expect(result.status == AD_SUCCEEDED)
+            #expect(result.accessToken != cached.accessToken)
+        }
+    }
+
+    // Mirrors: 31 ADAcquireTokenTests testAcquireToken_whenRefreshTokenRejected_shouldNotDeleteTokenInCacheWithSameCacheKey
+    @Test func removesNothingWhenARefreshTokenOfTheAppsOwnIsRefused() async throws {
+        try await AgentFixture.with { f in
+            let app = ADALApp(f)
+            try await app.signIn()
+            f.failRefresh("invalid_grant", suberror: "bad_token")
+            let result = try await app.redeem("made up")
+            #expect(result.status == AD_FAILED)
+            #expect(result.tokenCacheItem == nil)
+            #expect(result.error?.domain == ADOAuthServerErrorDomain)
+            #expect(result.error?.code == ADErrorCode.ERROR_SERVER_REFRESH_TOKEN_REJECTED.rawValue)
+            #expect(result.error?.protocolCode == "invalid_grant")
+            #expect(result.error?.userInfo[ADSuberrorKey] as? String == "bad_token")
+            f.letTokensExpire()
+            #expect(try await app.silent(Self.alice).status == AD_SUCCEEDED)
+        }
+    }
+
+    // Mirrors: 32 ADAcquireTokenTests testAcquireToken_whenRefreshTokenAndUserIdMismatch_shouldSucceed
+    @Test func takesSomebodyElsesRefreshToken() async throws {
+        try await AgentFixture.with { f in
+            let app = ADALApp(f)
+            let result = try await app.redeem(try await app.forgottenRefreshToken(), userID: ADALApp.bob)
+            #expect(result.status == AD_SUCCEEDED)
+            #expect(result.tokenCacheItem?.userInformation?.userId == Self.alice)
+            expectInputNeeded(try await app.silent(ADALApp.bob))
+        }
+    }
+
+    @Test(arguments: ["", " "]) func refusesABlankRefreshToken(token: String) async throws {
+        try await AgentFixture.with { f in
+            let result = try await ADALApp(f).redeem(token)
+            #expect(result.error?.domain == ADAuthenticationErrorDomain)
+            #expect(result.error?.code == ADErrorCode.ERROR_DEVELOPER_INVALID_ARGUMENT.rawValue)
+        }
+    }
+
+    @Test(arguments: [AD_SAML1_1, AD_SAML2]) func keepsTheTokensOfAnAssertion(type: ADAssertionType) async throws {
+        try await AgentFixture.with { f in
+            let app = ADALApp(f)
+            let result = try await app.redeem(assertion: Self.assertion(Self.alice), type, userID: Self.alice)
+            #expect(result.status == AD_SUCCEEDED)
+            #expect(result.tokenCacheItem?.userInformation?.userId == Self.alice)
+            let sent = try #require(f.emulator.control.requests.first { $0.counter == .assertion }?.parameters)
+            #expect(sent["resource"] == ADALApp.graph)
+            #expect(sent["scope"] == "openid")
+            // The cache is asked first from now on, as it is before a sign-in.
+            let again = try await app.redeem(assertion: Self.assertion(Self.alice), type, userID: Self.alice)
+            #expect(again.accessToken == result.accessToken)
+            f.letTokensExpire()
+            #expect(try await app.redeem(assertion: "<x/>", type, userID: Self.alice).status == AD_SUCCEEDED)
+            #expect(f.emulator.control.counts[.assertion] == 1)
+        }
+    }
+
+    @Test func saysWhenAnAssertionIsRefused() async throws {
+        try await AgentFixture.with { f in
+            let result = try await ADALApp(f).redeem(assertion: "<Assertion/>")
+            #expect(result.error?.domain == ADOAuthServerErrorDomain)
+            #expect(result.error?.code == ADErrorCode.ERROR_SERVER_OAUTH.rawValue)
+            #expect(result.error?.protocolCode == "invalid_grant")
+        }
+    }
+
+    @Test func saysWhenAnAssertionSpeaksOfSomebodyElse() async throws {
+        try await AgentFixture.with { f in
+            let app = ADALApp(f)
+            let result = try await app.redeem(assertion: Self.assertion(ADALApp.bob), userID: Self.alice)
+            #expect(result.error?.domain == ADAuthenticationErrorDomain)
+            #expect(result.error?.code == ADErrorCode.ERROR_SERVER_WRONG_USER.rawValue)
+            // The tokens are kept: it is bob's sign-in.
+            #expect(try await app.silent(ADALApp.bob).status == AD_SUCCEEDED)
+        }
+    }
+
+    @Test func refusesAnAssertionOfAKindThatNobodyKnows() async throws {
+        try await AgentFixture.with { f in
+            let result = try await ADALApp(f).redeem(assertion: "<Assertion/>", ADAssertionType(7))
+            #expect(result.error?.code == ADErrorCode.ERROR_DEVELOPER_INVALID_ARGUMENT.rawValue)
+        }
+    }
+}
