@@ -32,7 +32,11 @@ struct LockFile: ~Copyable {
         _ = pwrite(descriptor, own, own.count, 0)
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        // Not by closing alone: a process that this one is just starting has a copy until it becomes another program.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 }
 
 /// Holds the lock until it is let go, or until the agent is gone.
