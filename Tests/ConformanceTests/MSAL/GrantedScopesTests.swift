@@ -40,7 +40,7 @@ internal import TokenModel
     //   whenTokenResultContainsInvalidIdToken_shouldReturnError_BearerFlow
     @Test(arguments: ["not a token", "a.b.c"])
     func anIDTokenThatCannotBeReadFailsTheCall(idToken: String) async throws {
-        try await AgentFixture.with(settings: .with { $0.tokenReply = ["id_token": idToken] }) { f in
+        try await AgentFixture.with(settings: .with { $0.tokenReply = ["id_token": .string(idToken)] }) { f in
             let app = try f.msalApp()
             let error = await failure { try await app.signIn(Self.alice) }
             #expect(error?.internalCode == MSALInternalError.internalErrorInvalidResponse.rawValue)
@@ -78,7 +78,7 @@ internal import TokenModel
     //   testAccountIdentifier_whenHomeAccountId_shouldReturnUserIndentifier
     @Test func anIdentifierIsUIDAndUTIDInLowerCase() async throws {
         let info = clientInfo(uid: " UID ", utid: "UTID")
-        try await AgentFixture.with(settings: .with { $0.tokenReply = ["client_info": info] }) { f in
+        try await AgentFixture.with(settings: .with { $0.tokenReply = ["client_info": .string(info)] }) { f in
             let account = try await f.msalApp().signIn("Alice@Contoso.com").account
             #expect(account.identifier == "uid.utid")
             #expect(account.homeAccountId?.objectId == "uid")

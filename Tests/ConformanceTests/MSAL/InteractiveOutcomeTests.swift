@@ -106,7 +106,7 @@ internal import Testing
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
             let info = clientInfo(uid: "made-anew", utid: f.emulator.control.tenantID(domain))
-            f.emulator.control.settings.tokenReply = ["client_info": info]
+            f.emulator.control.settings.tokenReply = ["client_info": .string(info)]
             let error = await failure { try await app.signIn(Self.alice) { $0.account = account } }
             let mismatch = MSALInternalError.internalErrorMismatchedUser.rawValue
             #expect(error?.internalCode == (isAccepted ? nil : mismatch))
