@@ -62,7 +62,7 @@ let package = Package(
 
         // The apps' half.
         .target(
-            name: "AgentClient", dependencies: ["AgentSocket", "TokenModel", "TokenWire"],
+            name: "AgentClient", dependencies: ["AgentSocket", "CAgentSystem", "TokenModel", "TokenWire"],
             swiftSettings: strict),
         .target(name: "MSALCompat", dependencies: ["AgentClient", "TokenModel"], swiftSettings: strict),
         .target(name: "MSAL", dependencies: ["MSALCompat"], swiftSettings: strict),
@@ -163,7 +163,9 @@ let package = Package(
         .target(
             name: "AgentTestSupport",
             dependencies: [
-                "AgentClient", "AgentSocket", "EntraEmulator", "TokenAgent", "TokenEndpoint", "TokenModel", "TokenWire",
+                "AgentClient", "AgentSocket", "CAgentSystem", "EntraEmulator", "TokenAgent", "TokenEndpoint",
+                "TokenModel",
+                "TokenWire",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -1,3 +1,4 @@
+internal import CAgentSystem
 internal import TokenModel
 
 #if canImport(Glibc)
@@ -9,7 +10,7 @@ internal import TokenModel
 /// A program started beside the app.
 ///
 /// It gets a clean slate of signals: threads of Swift's pool block them all, and a browser that inherited that could not be
-/// told to quit.
+/// told to quit. Nor does it get the app's open files: what the app closes has to be closed, not held by a browser for days.
 enum ChildProcess {
     /// Starts a program found on `PATH`; its standard input and output lead nowhere.
     ///
@@ -34,6 +35,7 @@ enum ChildProcess {
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+        _ = agent_spawn_close_from(&actions, 3)
 
         var arguments = words.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }

@@ -1,3 +1,4 @@
+internal import CAgentSystem
 internal import Foundation
 internal import Synchronization
 
@@ -127,6 +128,8 @@ extension TestProcess {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_adddup2(&actions, output, 1)
         posix_spawn_file_actions_adddup2(&actions, errors, 2)
+        // The sockets of the agents and emulators in this process have to be closed when they close them.
+        _ = agent_spawn_close_from(&actions, 3)
         var arguments = words.map { strdup($0) } + [nil]
         var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for text in arguments + variables { free(text) } }

@@ -15,6 +15,8 @@ internal import Testing
         ],
         "AgentClient": [
             "AgentSocket",
+            // A browser that the app starts must not keep the app's files open.
+            "CAgentSystem",
             "TokenModel",
             "TokenWire",
         ],

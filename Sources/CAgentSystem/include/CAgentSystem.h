@@ -1,7 +1,8 @@
-/* What Swift cannot reach by itself: `struct ucred` is hidden behind a feature macro. */
+/* What Swift cannot reach by itself, because it is hidden behind a feature macro. */
 #ifndef C_AGENT_SYSTEM_H
 #define C_AGENT_SYSTEM_H
 
+#include <spawn.h>
 #include <stdint.h>
 
 /* The process at the other end of a Unix socket, as the kernel recorded it at connect or listen.
@@ -14,5 +15,8 @@ typedef struct {
 
 /* Fills `out` for a connected Unix socket; 0, or an errno. */
 int agent_get_peer_credentials(int socket, agent_peer_credentials *out);
+
+/* Has every descriptor from `lowest` on closed in the process that is about to be started; 0, or an errno. */
+int agent_spawn_close_from(posix_spawn_file_actions_t *actions, int lowest);
 
 #endif
