@@ -39,6 +39,8 @@ internal import Testing
         ],
         "TokenStore": [
             "CSQLite",
+            "Crypto",
+            "CryptoExtras",
             "TokenModel",
         ],
         "TokenEndpoint": [
