@@ -75,8 +75,16 @@ let package = Package(
         .testTarget(
             name: "TokenCacheTests", dependencies: ["TokenCache", "TokenModel", "TokenStore"],
             swiftSettings: strict),
-        .target(name: "TokenStore", dependencies: ["CSQLite", "TokenModel"], swiftSettings: strict),
-        .testTarget(name: "TokenStoreTests", dependencies: ["TokenModel", "TokenStore"], swiftSettings: strict),
+        .target(
+            name: "TokenStore",
+            dependencies: [
+                "CSQLite", "TokenModel",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ], swiftSettings: strict),
+        .testTarget(
+            name: "TokenStoreTests", dependencies: ["AgentTestSupport", "TokenModel", "TokenStore"],
+            exclude: ["Fixtures"], swiftSettings: strict),
         .target(
             name: "TokenEndpoint",
             dependencies: [

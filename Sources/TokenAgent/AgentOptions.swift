@@ -1,6 +1,7 @@
 package import Logging
 package import TokenEndpoint
 internal import TokenModel
+package import TokenStore
 
 /// What an agent is started with.
 package struct AgentOptions: Sendable {
@@ -8,6 +9,8 @@ package struct AgentOptions: Sendable {
     package var socketPath: String
     /// The folder of its store.
     package var stateDirectory: String
+    /// What to open the store with.
+    package var keys: KeySettings
     /// Whether authorities on this machine may do without TLS: for emulators and tests.
     package var allowsLoopbackHTTP: Bool
     /// Proxy and certificates.
@@ -22,11 +25,13 @@ package struct AgentOptions: Sendable {
     package var logger: Logger
 
     package init(
-        socketPath: String, stateDirectory: String, allowsLoopbackHTTP: Bool, network: NetworkSettings,
-        policy: PeerPolicy, connectionLimit: Int = 4096, now: @escaping @Sendable () -> Int64, logger: Logger
+        socketPath: String, stateDirectory: String, keys: KeySettings = KeySettings(), allowsLoopbackHTTP: Bool,
+        network: NetworkSettings, policy: PeerPolicy, connectionLimit: Int = 4096, now: @escaping @Sendable () -> Int64,
+        logger: Logger
     ) {
         self.socketPath = socketPath
         self.stateDirectory = stateDirectory
+        self.keys = keys
         self.allowsLoopbackHTTP = allowsLoopbackHTTP
         self.network = network
         self.policy = policy

@@ -4,7 +4,6 @@ internal import Logging
 internal import NIOCore
 internal import NIOPosix
 internal import Synchronization
-internal import TokenCache
 internal import TokenEndpoint
 package import TokenModel
 internal import TokenStore
@@ -37,20 +36,20 @@ package final class AgentServer: Sendable {
         self.parts = parts
     }
 
-    /// Opens the store, takes the socket, and serves from then on.
+    /// Takes the store and the socket, and serves from then on; what needs the cache waits until it is loaded.
     ///
-    /// - Throws: `agentUnavailable` (-53004) when the socket cannot be had, `storeUnavailable` (-53008) or
-    ///   `cacheBadFormat` (-51201) when the store cannot be opened; the message says what to do.
+    /// - Throws: `agentUnavailable` (-53004) when the socket cannot be had, `storeUnavailable` (-53008) when the store's
+    ///   folder cannot; the message says what to do.
     package static func start(_ options: AgentOptions) async throws(TokenError) -> AgentServer {
         _ = try SocketFolder(ofSocket: options.socketPath)
         let lock = LockHolder(try LockFile(beside: options.socketPath))
-        let store = try TokenStore.open(directory: options.stateDirectory)
-        let cache = try loadCache(from: store, options.logger)
+        let store = try TokenStore.open(
+            directory: options.stateDirectory, StoreOptions(keys: options.keys, now: options.now))
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.any()
         let endpoint = TokenEndpoint(
             network: options.network, allowsLoopbackHTTP: options.allowsLoopbackHTTP, eventLoopGroup: group)
-        let owner = CacheOwner(loop: loop, options: options, store: store, endpoint: endpoint, cache: cache)
+        let owner = CacheOwner(loop: loop, options: options, store: store, endpoint: endpoint)
         let registry = NIOLoopBoundBox.makeBoxSendingValue(
             SessionRegistry(limit: options.connectionLimit), eventLoop: loop)
         do {
@@ -61,6 +60,8 @@ package final class AgentServer: Sendable {
             let parts = Parts(
                 lock: lock, store: store, group: group, endpoint: endpoint, owner: owner, registry: registry,
                 listener: listener)
+            // Beside the listener: whoever needs the cache waits for it, everyone else is answered at once.
+            _ = try await loop.submit { owner.assumeIsolated { _ = $0.open() } }.get()
             return AgentServer(options, parts)
         } catch {
             await endpoint.close()
@@ -94,17 +95,6 @@ package final class AgentServer: Sendable {
         loop.flatSubmit(work).cascade(to: done)
         try? await done.futureResult.get()
         timer.cancel()
-    }
-
-    private static func loadCache(from store: TokenStore, _ logger: Logger) throws(TokenError) -> CredentialCache {
-        var cache = CredentialCache()
-        let records = try store.load()
-        let unknown = cache.load(records)
-        cache.loadClouds(records)
-        if !unknown.isEmpty {
-            logger.warning("records that cannot be read are left alone", metadata: ["count": "\(unknown.count)"])
-        }
-        return cache
     }
 
     private static func bootstrap(

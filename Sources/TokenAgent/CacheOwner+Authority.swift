@@ -42,7 +42,7 @@ extension CacheOwner {
             let key = RecordKey(group: "", kind: .cloud, key: cloud.preferredCache)
             changes.append(.put(StoredRecord(key: key, body: Array(body))))
         }
-        try await store.commit(changes)
+        try await write(changes)
     }
 }
 

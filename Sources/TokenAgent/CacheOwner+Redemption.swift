@@ -2,6 +2,7 @@ internal import NIOCore
 internal import TokenCache
 internal import TokenEndpoint
 internal import TokenModel
+internal import TokenStore
 
 extension CacheOwner {
     /// A redemption, shared with everyone who asks for the same while it is under way.
@@ -64,7 +65,7 @@ extension CacheOwner {
             }
         }
         throw TokenError(
-            .interactionRequired, "no refresh token is accepted any more; sign in again",
+            .interactionRequired, lastError?.interruption ?? "no refresh token is accepted any more; sign in again",
             details: lastError?.details ?? TokenError.Details())
     }
 
@@ -79,12 +80,17 @@ extension CacheOwner {
             done.succeed()
         }
         let authority = try await resolve(plan.authority, parameters)
+        let key = CacheRecord.refreshToken(token).key(in: parameters.sharingGroup)
+        // Before it is sent: where nothing can be written, the answer could not be kept, and the old token stays good.
+        try await store.commit([.put(RedemptionNote.of(key, at: options.now()))])
         let request = tokenRequest(.refreshToken(token.secret), at: authority, parameters)
         let response: TokenResponse
         do throws(TokenError) {
             response = try await endpoint.redeem(request)
         } catch {
-            try await note(error, about: token, parameters)
+            let wasInterrupted = interrupted.contains(key)
+            try await note(error, about: token, key, parameters)
+            if wasInterrupted, error.details.oauthError == "invalid_grant" { throw error.afterInterruption }
             throw error.concerning(plan.owner, cache: cache, in: parameters.sharingGroup)
         }
         guard cache.stillHolds(token, in: parameters.sharingGroup) else { throw Self.signedOutMeanwhile }
@@ -93,11 +99,15 @@ extension CacheOwner {
 
     /// What the refusal says about the refresh token itself is remembered before anyone hears of it.
     private func note(
-        _ error: TokenError, about token: RefreshTokenRecord, _ parameters: TokenParameters
+        _ error: TokenError, about token: RefreshTokenRecord, _ key: RecordKey, _ parameters: TokenParameters
     ) async throws(TokenError) {
-        let changes = cache.changes(
-            rejecting: token, for: parameters.clientID, in: parameters.sharingGroup, error)
-        try await commit(changes, in: parameters.sharingGroup)
+        // Without an answer the note stays: the token may have been redeemed all the same.
+        guard error.details.oauthError != nil else { return }
+        let group = parameters.sharingGroup
+        try await inTurn(SavingKey(group: group, owner: token.owner)) { () async throws(TokenError) in
+            let changes = cache.changes(rejecting: token, for: parameters.clientID, in: group, error)
+            try await commit(changes, settling: key, in: group)
+        }
     }
 
     /// Saves a response and returns what the app gets.
@@ -107,10 +117,17 @@ extension CacheOwner {
         _ response: TokenResponse, from issuance: Issuance, _ parameters: TokenParameters, at authority: Authority
     ) async throws(TokenError) -> TokenResult {
         let group = parameters.sharingGroup
-        let saved = try cache.changes(
-            saving: IssuedTokens(response, version: parameters.version), from: issuance, parameters, at: authority,
-            now: options.now())
-        try await commit(saved.changes, in: group)
+        let tokens = IssuedTokens(response, version: parameters.version)
+        let changes = { () throws(TokenError) in
+            try self.cache.changes(
+                saving: tokens, from: issuance, parameters, at: authority, now: self.options.now())
+        }
+        let saved = try await inTurn(SavingKey(group: group, owner: try changes().owner)) {
+            () async throws(TokenError) in
+            let saved = try changes()
+            try await commit(saved.changes, settling: issuance.token?.key(in: group), in: group)
+            return saved
+        }
         if case .signIn = issuance { throttled.noteSignIn() }
         let declined = parameters.scopes.subtracting(ScopeSet(saved.result.scopes).union(Self.neverDeclined))
         guard parameters.version == .v1 || declined.isEmpty else {
@@ -118,4 +135,25 @@ extension CacheOwner {
         }
         return saved.result
     }
+}
+
+extension Issuance {
+    /// The refresh token that was redeemed.
+    fileprivate var token: CacheRecord? {
+        if case .redemption(let token) = self { .refreshToken(token) } else { nil }
+    }
+}
+
+extension TokenError {
+    fileprivate static let interruption =
+        "the agent stopped while this account's refresh token was being redeemed, and the answer was lost; sign in again"
+
+    /// The refusal of a refresh token that an earlier redemption may have used up.
+    fileprivate var afterInterruption: TokenError {
+        var error = self
+        error.message = Self.interruption
+        return error
+    }
+
+    fileprivate var interruption: String? { message == Self.interruption ? message : nil }
 }

@@ -18,7 +18,10 @@ actor CacheOwner {
     let store: TokenStore
     let endpoint: TokenEndpoint
     let startedAt: Int64
-    var cache: CredentialCache
+    /// Empty until the store has been loaded.
+    var cache = CredentialCache()
+    /// How far that has come.
+    var opening = Opening.begun
     /// Redemptions under way, which everyone who asks for the same shares.
     var redemptions: [RedemptionKey: EventLoopFuture<Result<TokenResult, TokenError>>] = [:]
     /// Refresh tokens on their way to the token endpoint: a rotating one sent twice at once is a lost session.
@@ -30,16 +33,19 @@ actor CacheOwner {
     /// How many tasks `later` has started and not yet finished, and who waits for the last.
     private var underWay = 0
     private var idle: EventLoopPromise<Void>?
-    /// Changes that are true in memory and could not be written yet; the next commit tries them again first.
-    var unsaved: [StoreChange] = []
+    /// Accounts whose records are being written: the next change of one is worked out when the last is done.
+    var saving: [SavingKey: EventLoopFuture<Void>] = [:]
+    /// Changes that are true in memory and could not be written yet; the next commit tries them again.
+    var unsaved = UnsavedChanges()
+    var retry: Scheduled<Void>?
+    /// Refresh tokens that were on their way to the token endpoint when the agent last stopped.
+    var interrupted: Set<RecordKey> = []
 
-    init(loop: any EventLoop, options: AgentOptions, store: TokenStore, endpoint: TokenEndpoint, cache: CredentialCache)
-    {
+    init(loop: any EventLoop, options: AgentOptions, store: TokenStore, endpoint: TokenEndpoint) {
         self.loop = loop
         self.options = options
         self.store = store
         self.endpoint = endpoint
-        self.cache = cache
         self.startedAt = options.now()
     }
 
@@ -71,26 +77,6 @@ actor CacheOwner {
         return .now(.success(Self.greeting))
     }
 
-    /// Writes changes down and makes them true in memory, in that order: durable before anyone hears of it.
-    ///
-    /// - Throws: `storeUnavailable` when they could not be written. They are true in memory all the same, since the token
-    ///   endpoint has issued what it issued; the next commit tries again to write them.
-    func commit(_ changes: [CacheChange], in group: SharingGroup) async throws(TokenError) {
-        guard !changes.isEmpty else { return }
-        var stored = unsaved
-        for change in changes { stored.append(try change.stored(in: group)) }
-        unsaved = []
-        do throws(TokenError) {
-            try await store.commit(stored)
-            cache.apply(changes, in: group)
-        } catch {
-            unsaved += stored
-            cache.apply(changes, in: group)
-            options.logger.error("the store cannot be written", metadata: ["reason": "\(error.message)"])
-            throw error
-        }
-    }
-
     /// Runs `work` beside the event loop's other work, and answers when it is done.
     ///
     /// Unstructured on purpose: an app that hangs up must not fail the others that wait for the same, nor lose a refresh
@@ -116,6 +102,8 @@ actor CacheOwner {
     /// Gives up every sign-in; the future completes when nothing is under way any more.
     func windDown() -> EventLoopFuture<Void> {
         for id in interactions.keys { end(id, Interaction.cancelled) }
+        retry?.cancel()
+        if !unsaved.isEmpty { _ = later { owner async throws(TokenError) in await owner.saveUnsaved() } }
         guard underWay > 0 else { return loop.makeSucceededVoidFuture() }
         let promise = idle ?? loop.makePromise(of: Void.self)
         idle = promise

@@ -1,3 +1,4 @@
+internal import NIOCore
 internal import TokenModel
 internal import TokenWire
 
@@ -8,7 +9,8 @@ struct RequestRouter: Sendable {
     /// Call on the owner's event loop. A hit is answered before this returns.
     func reply(to request: Request.Body) -> Answer<Reply.Body> {
         owner.assumeIsolated { owner in
-            switch request {
+            if request.needsCache, let open = owner.untilOpen { return after(open, request) }
+            return switch request {
             case .hello(let request): owner.hello(request).map(Reply.Body.hello)
             case .acquireTokenSilent(let request):
                 owner.acquireTokenSilent(request).map(Reply.Body.acquireTokenSilent)
@@ -30,6 +32,30 @@ struct RequestRouter: Sendable {
             case .getCurrentAccount(let request): owner.currentAccount(request).map(Reply.Body.getCurrentAccount)
             case .rejected(let error): .now(.failure(error))
             }
+        }
+    }
+
+    /// The reply once the cache is there.
+    private func after(
+        _ open: EventLoopFuture<Result<Void, TokenError>>, _ request: Request.Body
+    ) -> Answer<Reply.Body> {
+        .later(
+            open.flatMap { outcome in
+                if case .failure(let error) = outcome { return open.eventLoop.makeSucceededFuture(.failure(error)) }
+                switch reply(to: request) {
+                case .now(let outcome): return open.eventLoop.makeSucceededFuture(outcome)
+                case .later(let future): return future
+                }
+            })
+    }
+}
+
+extension Request.Body {
+    /// Whether it cannot be answered before the store is loaded.
+    fileprivate var needsCache: Bool {
+        switch self {
+        case .hello, .getStatus, .diagnose, .cancelInteraction, .rejected: false
+        default: true
         }
     }
 }

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import TokenModel
-internal import TokenStore
+package import TokenModel
+package import TokenStore
 
 /// One thing the cache remembers.
 package enum CacheRecord: Sendable, Equatable {
@@ -12,7 +12,8 @@ package enum CacheRecord: Sendable, Equatable {
     case accountMetadata(AccountMetadataRecord)
     case principal(PrincipalRecord)
 
-    func key(in group: SharingGroup) -> RecordKey {
+    /// What names it in the store.
+    package func key(in group: SharingGroup) -> RecordKey {
         switch self {
         case .account(let record): RecordKey(group: group.name, kind: .account, key: record.key)
         case .accessToken(let record): RecordKey(group: group.name, kind: .accessToken, key: record.key)
@@ -44,7 +45,7 @@ package enum CacheRecord: Sendable, Equatable {
         case .accessToken, .refreshToken, .idToken:
             guard let credential = try? decoder.decode(StoredCredential.self, from: body) else { return nil }
             self.init(credential, kind: stored.key.kind)
-        case .cloud: return nil
+        case .cloud, .redemption: return nil
         }
     }
 

@@ -14,7 +14,7 @@ package struct CredentialCache: Sendable, Equatable {
     /// Takes in what the store held, and returns the keys of what could not be understood.
     package mutating func load(_ records: [StoredRecord]) -> [RecordKey] {
         var unknown: [RecordKey] = []
-        for stored in records where stored.key.kind != .cloud {
+        for stored in records where stored.key.kind != .cloud && stored.key.kind != .redemption {
             guard let group = SharingGroup(stored.key.group), let record = CacheRecord(stored) else {
                 unknown.append(stored.key)
                 continue

@@ -48,7 +48,7 @@ struct Partition: Sendable, Equatable {
             case .refreshToken: $0.refreshTokens[key.key] = nil
             case .idToken: $0.idTokens[key.key] = nil
             case .accountMetadata: $0.metadata = $0.metadata.filter { $0.value.key != key.key }
-            case .appMetadata, .cloud, .principal: break
+            case .appMetadata, .cloud, .principal, .redemption: break
             }
         }
     }

@@ -8,4 +8,5 @@ package enum RecordKind: Int32, Sendable, CaseIterable {
     case accountMetadata = 6
     case cloud = 7
     case principal = 8
+    case redemption = 9
 }

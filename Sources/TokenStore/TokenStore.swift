@@ -4,48 +4,84 @@ package import TokenModel
 
 /// The cache's memory on disk: what `commit` has returned for is durable, so that a restart loses nothing.
 ///
-/// Safe to use from any thread. Nothing waits for the disk but the store's own queue and, at start, `open` and `load`.
+/// Safe to use from any thread. Nothing waits for the disk but the store's own queue and, at start, `load`.
 package final class TokenStore: Sendable {
-    /// The database file.
-    package let path: String
+    /// The directory it is in.
+    package let directory: String
 
     // Not private, so that a test can hold it while commits gather.
     let queue = DispatchQueue(label: "sso-agent.store", qos: .userInitiated)
     // Touched on `queue` only, so the lock is never waited for: it is how the compiler checks the isolation.
-    private let database: Mutex<StoreDatabase?>
+    private let engine: Mutex<StoreEngine?>
     private let waiting = Mutex<[Commit]>([])
+    private let lastReport: Mutex<StoreReport>
 
     private struct Commit: Sendable {
         var changes: [StoreChange]
         var done: CheckedContinuation<Result<Void, TokenError>, Never>
     }
 
-    private init(path: String, database: sending StoreDatabase) {
-        self.path = path
-        self.database = Mutex(database)
+    private init(directory: String, engine: sending StoreEngine) {
+        self.directory = directory
+        lastReport = Mutex(engine.report)
+        self.engine = Mutex(engine)
     }
 
-    /// Opens the store in `directory`, making what is missing: the directory for its owner only, parents as usual.
+    /// Takes the store in `directory` for this process, making what is missing: the directory for its owner only, parents
+    /// as usual. What is in it is for `load` to find out.
     ///
-    /// - Throws: `storeUnavailable` (-53008) when the directory is not private, the file cannot be written or another
-    ///   process has it open; `cacheBadFormat` (-51201) when the file is damaged, something else, or of a newer
-    ///   version: it is then left as it was.
-    package static func open(directory: String) throws(TokenError) -> TokenStore {
+    /// - Throws: `storeUnavailable` (-53008) when the directory is not private, cannot be made, or is in use.
+    package static func open(directory: String, _ options: StoreOptions) throws(TokenError) -> TokenStore {
         try StoreFiles.prepareDirectory(directory)
-        let path = directory.hasSuffix("/") ? directory + StoreFiles.name : "\(directory)/\(StoreFiles.name)"
-        try StoreFiles.prepareFile(path)
-        return TokenStore(path: path, database: try StoreDatabase(path: path))
+        let engine = try StoreEngine(directory, options)
+        return TokenStore(directory: engine.paths.directory, engine: engine)
     }
 
-    /// Every record, after the commits made so far; in the order of group, kind and key.
+    /// Finds the key and reads every record; commits wait meanwhile. Afterwards `report` says what was damaged.
     ///
-    /// Blocks on the disk: for the start of the agent.
-    ///
-    /// - Throws: `storeUnavailable` (-53008), `cacheBadFormat` (-51201).
+    /// - Parameters:
+    ///   - passphrase: opens a store that is locked with one.
+    ///   - digest: what to make of the records, beside the caller's other work.
+    /// - Throws: `storeUnavailable` (-53008) when the key or the file cannot be had now; calling it again tries again.
+    package func load<Value: Sendable>(
+        passphrase: Secret? = nil, _ digest: @escaping @Sendable ([StoredRecord]) -> Value
+    ) async throws(TokenError) -> Value {
+        let result = await withCheckedContinuation { done in
+            queue.async {
+                done.resume(
+                    returning: self.withEngine { engine throws(TokenError) in
+                        if let passphrase { engine.ring.settings.passphrase = passphrase }
+                        return digest(try engine.load())
+                    })
+            }
+        }
+        return try result.get()
+    }
+
+    /// The same for a caller that may block.
     package func load() throws(TokenError) -> [StoredRecord] {
         try queue.sync {
-            withDatabase { database throws(TokenError) in try database.records() }
+            withEngine { engine throws(TokenError) in try engine.load() }
         }.get()
+    }
+
+    /// How the store was after the last thing it did.
+    package var report: StoreReport { lastReport.withLock(\.self) }
+
+    /// Wraps the store's key with that of another source.
+    ///
+    /// - Parameter passphrase: for `.passphrase`.
+    /// - Throws: `storeUnavailable` (-53008) when the source has no key, or nothing can be written.
+    package func changeKeySource(to source: KeySource, passphrase: Secret?) async throws(TokenError) {
+        let result = await withCheckedContinuation { done in
+            queue.async {
+                done.resume(
+                    returning: self.withEngine { engine throws(TokenError) in
+                        try engine.changeKeySource(to: source, passphrase: passphrase)
+                    })
+            }
+        }
+        try result.get()
     }
 
     /// Makes all of `changes` durable, or none; returns when they have reached the disk.
@@ -69,7 +105,7 @@ package final class TokenStore: Sendable {
     package func close() async {
         await withCheckedContinuation { done in
             queue.async {
-                self.database.withLock { $0 = nil }
+                self.engine.withLock { $0 = nil }
                 done.resume()
             }
         }
@@ -92,18 +128,19 @@ package final class TokenStore: Sendable {
     }
 
     private func write(_ commits: [Commit]) -> Result<Void, TokenError> {
-        withDatabase { database throws(TokenError) in
-            try database.apply(commits.lazy.flatMap(\.changes))
+        withEngine { engine throws(TokenError) in
+            try engine.apply(commits.lazy.flatMap(\.changes))
         }
     }
 
-    private func withDatabase<Value: Sendable>(
-        _ body: @Sendable (StoreDatabase) throws(TokenError) -> Value
+    private func withEngine<Value: Sendable>(
+        _ body: @Sendable (StoreEngine) throws(TokenError) -> Value
     ) -> Result<Value, TokenError> {
         dispatchPrecondition(condition: .onQueue(queue))
-        return database.withLock { database in
-            guard let database else { return .failure(TokenError(.storeUnavailable, "the store is closed")) }
-            return Result { () throws(TokenError) in try body(database) }
+        return engine.withLock { engine in
+            guard let engine else { return .failure(TokenError(.storeUnavailable, "the store is closed")) }
+            defer { lastReport.withLock { $0 = engine.report } }
+            return Result { () throws(TokenError) in try body(engine) }
         }
     }
 }
@@ -113,7 +150,10 @@ extension TokenStore {
     @discardableResult
     func limitPages(to pages: Int) throws(TokenError) -> Int {
         try queue.sync {
-            withDatabase { database throws(TokenError) in try database.limitPages(to: pages) }
+            withEngine { engine throws(TokenError) in
+                if engine.keys == nil { _ = try engine.load() }
+                return try engine.database?.connection.integer("PRAGMA max_page_count = \(pages)") ?? 0
+            }
         }.get()
     }
 }

@@ -41,6 +41,8 @@ internal import Testing
         ],
         "TokenStore": [
             "CSQLite",
+            "Crypto",
+            "CryptoExtras",
             "TokenModel",
         ],
         "TokenEndpoint": [

@@ -7,14 +7,14 @@ internal import TokenModel
 @Suite struct CommitTests {
     @Test func writesReadsReplacesAndDeletes() async throws {
         let folder = try StoreFolder()
-        let store = try TokenStore.open(directory: folder.path)
+        let store = try folder.open()
         try await store.commit([
             .put(.sample(1)), .put(.sample(2, group: "other")), .put(.sample(3, group: "other")),
             .put(StoredRecord(key: RecordKey(group: "a\0b", kind: .account, key: "é\0 key"), body: [])),
         ])
         try await store.commit([.put(.sample(1, fill: 0x42)), .deleteGroup("other"), .delete(.sample(9))])
         #expect(
-            try store.load() == [
+            try store.sorted() == [
                 StoredRecord(key: RecordKey(group: "a\0b", kind: .account, key: "é\0 key"), body: []),
                 .sample(1, fill: 0x42),
             ])
@@ -24,7 +24,7 @@ internal import TokenModel
     @available(macOS 26, *)
     @Test func keepsTheOrderOfCallsThatShareATransaction() async throws {
         let folder = try StoreFolder()
-        let store = try TokenStore.open(directory: folder.path)
+        let store = try folder.open()
         let sender = Sender(store: store)
         async let first: Void = sender.commitPutsAndDeletes(1...50)
         async let second: Void = sender.commitPutsAndDeletes(51...100)
@@ -36,7 +36,8 @@ internal import TokenModel
     @available(macOS 26, *)
     @Test func writesTheCommitsThatWaitInOneTransaction() async throws {
         let folder = try StoreFolder()
-        let store = try TokenStore.open(directory: folder.path)
+        let store = try folder.open()
+        _ = try store.load()
         let before = try folder.transactionsInTheLog()
         store.queue.suspend()
         try await withThrowingTaskGroup { group in
@@ -53,7 +54,7 @@ internal import TokenModel
 
     @Test func makesAllOfACallOrNone() async throws {
         let folder = try StoreFolder()
-        let store = try TokenStore.open(directory: folder.path)
+        let store = try folder.open()
         try await store.commit([.put(.sample(1))])
         try store.limitPages(to: 20)
         await #expect(throws: TokenError.self) {
@@ -65,7 +66,7 @@ internal import TokenModel
 
     @Test func doesNotFailTheCommitsThatWaitedBesideAFailingOne() async throws {
         let folder = try StoreFolder()
-        let store = try TokenStore.open(directory: folder.path)
+        let store = try folder.open()
         try store.limitPages(to: 40)
         let kept = await withTaskGroup(of: Bool.self) { group in
             for number in 1...20 {
@@ -83,7 +84,7 @@ internal import TokenModel
 
     @Test func refusesCommitsAfterItWasClosed() async throws {
         let folder = try StoreFolder()
-        let store = try TokenStore.open(directory: folder.path)
+        let store = try folder.open()
         await store.close()
         await store.close()
         let error = await #expect(throws: TokenError.self) { try await store.commit([.put(.sample(1))]) }
@@ -93,7 +94,7 @@ internal import TokenModel
 
     @Test func loadsTenThousandRecords() async throws {
         let folder = try StoreFolder()
-        let store = try TokenStore.open(directory: folder.path)
+        let store = try folder.open()
         try await store.commit((0..<10_000).map { .put(.sample($0, size: 1_000)) })
         let loaded = try store.load()
         #expect(loaded.count == 10_000)

@@ -9,22 +9,22 @@ internal import TokenStore
         let records = RecordKind.allCases.map { kind in
             StoredRecord(key: .sample(1, kind: kind), body: [0, 1, 255, UInt8(kind.rawValue)])
         }
-        let store = try TokenStore.open(directory: folder.path)
+        let store = try folder.open()
         try await store.commit(records.map(StoreChange.put))
         await store.close()
 
-        let again = try TokenStore.open(directory: folder.path)
-        #expect(try again.load() == records)
+        let again = try folder.open()
+        #expect(try again.sorted() == records)
         await again.close()
     }
 
     @Test func holdsWhatWasCommittedWhenTheFilesAreCopiedWithoutClosing() async throws {
         let folder = try StoreFolder()
-        let store = try TokenStore.open(directory: folder.path)
+        let store = try folder.open()
         for number in 1...20 { try await store.commit([.put(.sample(number))]) }
         let crashed = try folder.copyWithoutClosing()
 
-        let copy = try TokenStore.open(directory: crashed.path)
+        let copy = try crashed.open()
         #expect(try copy.load().count == 20)
         await copy.close()
         await store.close()
@@ -33,19 +33,19 @@ internal import TokenStore
     @Test func holdsWhatWasCommittedWhenTheProcessIsKilled() async throws {
         let folder = try StoreFolder()
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = folder.path as String] in
-            let store = try TokenStore.open(directory: path)
+            let store = try StoreFolder.open(path)
             try await store.commit([.put(.sample(1)), .put(.sample(2))])
             try await store.commit([.delete(.sample(1))])
             kill(getpid(), SIGKILL)
         }
-        let store = try TokenStore.open(directory: folder.path)
+        let store = try folder.open()
         #expect(try store.load() == [.sample(2)])
         await store.close()
     }
 
     @Test func keepsNothingOfADeletedRecordInTheDatabaseFile() async throws {
         let folder = try StoreFolder()
-        let store = try TokenStore.open(directory: folder.path)
+        let store = try folder.open()
         let secret = StoredRecord(key: .sample(1), body: Array("a-refresh-token-to-forget".utf8))
         try await store.commit([.put(secret)])
         try await store.commit([.delete(secret.key)])

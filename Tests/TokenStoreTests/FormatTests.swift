@@ -3,63 +3,90 @@ internal import Testing
 internal import TokenModel
 internal import TokenStore
 
+/// Files that are not this version's: kept, said, and no reason not to start.
 @Suite struct FormatTests {
     @Test(arguments: [
         Data("not a database, and longer than the sixteen bytes of SQLite's own header".utf8),
         Data(repeating: 0x5a, count: 8192),
     ])
-    func refusesAFileThatIsNotADatabaseAndLeavesItAsItWas(contents: Data) throws {
+    func quarantinesAFileThatIsNotADatabase(contents: Data) async throws {
         let folder = try StoreFolder()
         try folder.makeDirectory()
         try contents.write(to: URL(filePath: folder.file))
-        let error = #expect(throws: TokenError.self) { try TokenStore.open(directory: folder.path) }
-        #expect(error?.code == .cacheBadFormat)
-        #expect(try Data(contentsOf: URL(filePath: folder.file)) == contents)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["cache.sqlite"])
+        try await expectFreshStart(folder, keeping: contents)
     }
 
-    @Test func refusesANewerFormatAndLeavesItAsItWas() async throws {
+    @Test func quarantinesANewerFormatAndSaysToUpdate() async throws {
         let folder = try await storeWithOneRecord()
         // The file format's "user version" and "application ID": https://www.sqlite.org/fileformat2.html#the_database_header
-        let newer = try overwrite(folder, at: 60, with: [0, 0, 0, 2])
-        let error = #expect(throws: TokenError.self) { try TokenStore.open(directory: folder.path) }
-        #expect(error?.code == .cacheBadFormat)
-        #expect(error?.message.contains("update sso-agent") == true)
-        #expect(try Data(contentsOf: URL(filePath: folder.file)) == newer)
+        let newer = try overwrite(folder, at: 60, with: [0, 0, 0, 3])
+        try await expectFreshStart(folder, keeping: newer, saying: "update sso-agent", servingRecords: 1)
     }
 
-    @Test func refusesAnotherProgramsDatabase() async throws {
+    @Test func quarantinesAnotherProgramsDatabase() async throws {
         let folder = try await storeWithOneRecord()
-        _ = try overwrite(folder, at: 68, with: [1, 2, 3, 4])
-        let error = #expect(throws: TokenError.self) { try TokenStore.open(directory: folder.path) }
-        #expect(error?.code == .cacheBadFormat)
+        let other = try overwrite(folder, at: 68, with: [1, 2, 3, 4])
+        try await expectFreshStart(folder, keeping: other, saying: "another program", servingRecords: 1)
     }
 
     @Test func startsAfreshInAnEmptyFileAsACrashAtTheFirstStartLeavesIt() async throws {
         let folder = try StoreFolder()
         try folder.makeDirectory()
         #expect(FileManager.default.createFile(atPath: folder.file, contents: nil))
-        let store = try TokenStore.open(directory: folder.path)
+        let store = try folder.open()
         #expect(try store.load().isEmpty)
+        #expect(store.report.notices.isEmpty)
         await store.close()
     }
 
-    @Test func reportsADamagedPageAndDeletesNothing() async throws {
+    @Test func saysThatAStoreWasEmptied() async throws {
+        let folder = try await storeWithOneRecord()
+        try Data().write(to: URL(filePath: folder.file))
+        try await expectFreshStart(folder, keeping: Data(), saying: "emptied")
+    }
+
+    @Test func savesWhatIsWholeWhenAPageIsDamaged() async throws {
         let folder = try StoreFolder()
-        let store = try TokenStore.open(directory: folder.path)
+        let store = try folder.open()
         try await store.commit((0..<500).map { .put(.sample($0)) })
         await store.close()
-        let damaged = try overwrite(folder, at: 4096, with: Array(repeating: 0xff, count: 4096))
-        let again = try TokenStore.open(directory: folder.path)
-        let error = #expect(throws: TokenError.self) { try again.load() }
-        #expect(error?.code == .cacheBadFormat)
+        let pages = try Data(contentsOf: URL(filePath: folder.file)).count / 4096
+        let damaged = try overwrite(folder, at: (pages / 2) * 4096, with: Array(repeating: 0xff, count: 4096))
+        let again = try folder.open()
+        let saved = try again.load()
+        #expect((450..<500).contains(saved.count))
+        #expect(again.report.notices.count == 1)
+        let quarantined = try #require(again.report.quarantined.first)
+        #expect(try Data(contentsOf: URL(filePath: folder.path + "/" + quarantined)) == damaged)
+        try await again.commit([.put(.sample(1000))])
         await again.close()
-        #expect(try Data(contentsOf: URL(filePath: folder.file)) == damaged)
+        let third = try folder.open()
+        #expect(try third.load().count == saved.count + 1)
+        #expect(third.report.notices.isEmpty)
+        #expect(third.report.quarantined == [quarantined])
+        await third.close()
+    }
+
+    private func expectFreshStart(
+        _ folder: StoreFolder, keeping contents: Data, saying text: String = "damaged or not a database",
+        servingRecords count: Int = 0
+    ) async throws {
+        let store = try folder.open()
+        #expect(try store.load().count == count)
+        #expect(store.report.notices.first?.contains(text) == true)
+        #expect(store.report.quarantined == ["cache.sqlite.quarantine-20300317T174640Z"])
+        let kept = try Data(contentsOf: URL(filePath: folder.path + "/" + (store.report.quarantined.first ?? "?")))
+        #expect(kept == contents)
+        try await store.commit([.put(.sample(7))])
+        await store.close()
+        let again = try folder.open()
+        #expect(try again.load().count == count + 1)
+        await again.close()
     }
 
     private func storeWithOneRecord() async throws -> StoreFolder {
         let folder = try StoreFolder()
-        let store = try TokenStore.open(directory: folder.path)
+        let store = try folder.open()
         try await store.commit([.put(.sample(1))])
         await store.close()
         return folder

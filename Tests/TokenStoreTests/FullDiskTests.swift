@@ -7,7 +7,7 @@ internal import TokenModel
 @Suite struct FullDiskTests {
     @Test func saysThatTheDiskIsFullAndGoesOnWhenItIsNot() async throws {
         let folder = try StoreFolder()
-        let store = try TokenStore.open(directory: folder.path)
+        let store = try folder.open()
         try await store.commit([.put(.sample(1))])
         try store.limitPages(to: 20)
         let error = await #expect(throws: TokenError.self) {
@@ -20,8 +20,8 @@ internal import TokenModel
         try store.limitPages(to: 100_000)
         try await store.commit([.put(.sample(2, size: 200_000))])
         await store.close()
-        let again = try TokenStore.open(directory: folder.path)
-        #expect(try again.load().map(\.key) == [.sample(1), .sample(2), .sample(3)])
+        let again = try folder.open()
+        #expect(try again.sorted().map(\.key) == [.sample(1), .sample(2), .sample(3)])
         await again.close()
     }
 
@@ -30,7 +30,7 @@ internal import TokenModel
         // In a process of its own: the limit belongs to the process.
         await #expect(processExitsWith: .success) { [path = folder.path as String] in
             signal(SIGXFSZ, SIG_IGN)
-            let store = try TokenStore.open(directory: path)
+            let store = try StoreFolder.open(path)
             try await store.commit([.put(.sample(1))])
             limitFileSize(to: 64 * 1024)
             let error = await #expect(throws: TokenError.self) {
@@ -42,7 +42,7 @@ internal import TokenModel
             #expect(try store.load().map(\.key) == [.sample(1), .sample(3)])
             await store.close()
         }
-        let again = try TokenStore.open(directory: folder.path)
+        let again = try folder.open()
         #expect(try again.load().map(\.key) == [.sample(1), .sample(3)])
         await again.close()
     }

@@ -10,7 +10,7 @@ internal import TokenStore
         // In a process of its own: the umask belongs to the process.
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = folder.path as String, mask = mask as UInt32] in
             umask(mode_t(mask))
-            let store = try TokenStore.open(directory: path)
+            let store = try StoreFolder.open(path)
             try await store.commit([.put(.sample(1))])
             // Without closing, so that the log beside the database stays.
             kill(getpid(), SIGKILL)
@@ -23,10 +23,11 @@ internal import TokenStore
 
     @Test func putsAFileModeRightThatABackupLost() async throws {
         let folder = try StoreFolder()
-        let store = try TokenStore.open(directory: folder.path)
+        let store = try folder.open()
+        _ = try store.load()
         await store.close()
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: folder.file)
-        let again = try TokenStore.open(directory: folder.path)
+        let again = try folder.open()
         #expect(folder.mode(of: "cache.sqlite") == 0o600)
         await again.close()
     }
@@ -44,7 +45,8 @@ internal import TokenStore
     @Test func takesADirectoryThatOthersMayOnlyEnter() async throws {
         let folder = try StoreFolder()
         try folder.makeDirectory(mode: 0o755)
-        let store = try TokenStore.open(directory: folder.path)
+        let store = try folder.open()
+        _ = try store.load()
         #expect(folder.mode(of: "cache.sqlite") == 0o600)
         await store.close()
     }
@@ -83,7 +85,7 @@ internal import TokenStore
 
     @Test func refusesASecondOwnerInThisProcess() async throws {
         let folder = try StoreFolder()
-        let store = try TokenStore.open(directory: folder.path)
+        let store = try folder.open()
         try await store.commit([.put(.sample(1))])
         let error = refusal(folder.path)
         #expect(error?.code == .storeUnavailable)
@@ -94,18 +96,18 @@ internal import TokenStore
 
     @Test func refusesASecondOwnerInAnotherProcessAlsoAfterTheFirstAttempt() async throws {
         let folder = try StoreFolder()
-        let store = try TokenStore.open(directory: folder.path)
+        let store = try folder.open()
         #expect(refusal(folder.path) != nil)
         await #expect(processExitsWith: .success) { [path = folder.path as String] in
-            let error = #expect(throws: TokenError.self) { try TokenStore.open(directory: path) }
+            let error = #expect(throws: TokenError.self) { try StoreFolder.open(path) }
             #expect(error?.code == .storeUnavailable)
         }
         await store.close()
-        let next = try TokenStore.open(directory: folder.path)
+        let next = try folder.open()
         await next.close()
     }
 
     private func refusal(_ directory: String) -> TokenError? {
-        #expect(throws: TokenError.self) { try TokenStore.open(directory: directory) }
+        #expect(throws: TokenError.self) { try StoreFolder.open(directory) }
     }
 }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TokenModel
 internal import TokenStore
 
 /// A directory of the test's own, gone with it.
@@ -11,6 +12,13 @@ final class StoreFolder: Sendable {
     init() throws {
         root = FileManager.default.temporaryDirectory.path + "/store-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: false)
+    }
+
+    /// Opens the store in it.
+    func open() throws(TokenError) -> TokenStore { try Self.open(path) }
+
+    static func open(_ directory: String) throws(TokenError) -> TokenStore {
+        try TokenStore.open(directory: directory, StoreOptions { 1_900_000_000 })
     }
 
     deinit { try? FileManager.default.removeItem(atPath: root) }
@@ -28,10 +36,13 @@ final class StoreFolder: Sendable {
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
     }
 
+    /// The names of what is in the store's directory.
+    var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
+
     /// How many transactions the write-ahead log holds: the frames that say how large the database is after them
     /// (https://www.sqlite.org/fileformat2.html#walformat).
     func transactionsInTheLog() throws -> Int {
-        let log = [UInt8](try Data(contentsOf: URL(filePath: file + "-wal")))
+        guard let log = FileManager.default.contents(atPath: file + "-wal").map({ [UInt8]($0) }) else { return 0 }
         let frames = stride(from: 32, to: log.count, by: 24 + 4096)
         return frames.filter { log[($0 + 4)..<($0 + 8)] != [0, 0, 0, 0] }.count
     }
@@ -44,5 +55,16 @@ final class StoreFolder: Sendable {
             try FileManager.default.copyItem(atPath: path + "/" + name, toPath: copy.path + "/" + name)
         }
         return copy
+    }
+}
+
+extension TokenStore {
+    /// What it holds, in an order that says nothing about how it was written.
+    func sorted() throws(TokenError) -> [StoredRecord] {
+        try load().sorted { left, right in
+            (left.key.group, left.key.kind.rawValue, left.key.key) < (
+                right.key.group, right.key.kind.rawValue, right.key.key
+            )
+        }
     }
 }

@@ -19,7 +19,7 @@ enum SignedInAccount {
         let now = Int64(Date().timeIntervalSince1970)
         let saved = try CredentialCache().changes(
             saving: issued, from: .signIn, parameters, at: parameters.authority.withRealm(tenant), now: now)
-        let store = try TokenStore.open(directory: stateDirectory)
+        let store = try TokenStore.open(directory: stateDirectory, StoreOptions { now })
         try await store.commit(try saved.changes.map { try $0.stored(in: parameters.sharingGroup) })
         await store.close()
     }

@@ -7,10 +7,12 @@ final class SQLiteConnection {
     private let path: String
 
     /// Opens an existing file; it is not read before the first statement.
-    init(path: String) throws(TokenError) {
+    ///
+    /// - Parameter vfs: the name of SQLite's way to the disk; nil is the system's. Tests put a worse one in.
+    init(path: String, vfs: String? = nil) throws(TokenError) {
         var handle: OpaquePointer?
         // NOMUTEX: only one thread at a time has a connection.
-        let status = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
+        let status = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, vfs)
         guard status == SQLITE_OK, let handle else {
             sqlite3_close_v2(handle)
             throw TokenError(sqlite: status, path: path)

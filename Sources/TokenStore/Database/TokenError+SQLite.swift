@@ -19,10 +19,9 @@ extension TokenError {
             self.init(
                 .storeUnavailable,
                 "\(path) could not be read or written (\(reason), \(code)); check its disk, quota and file size limit")
-        case SQLITE_NOTADB, SQLITE_CORRUPT:
-            self.init(
-                .cacheBadFormat,
-                "\(path) is damaged or not a database (\(reason)); move it elsewhere to start with an empty cache")
+        // Our statements do not change: where one makes no sense to SQLite, the tables are not what they were.
+        case SQLITE_NOTADB, SQLITE_CORRUPT, SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_SCHEMA:
+            self.init(.cacheBadFormat, "\(path) is damaged or not a database (\(reason))")
         case SQLITE_TOOBIG:
             self.init(.storeUnavailable, "a record is too big for \(path)")
         default:

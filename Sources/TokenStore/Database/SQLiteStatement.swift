@@ -4,9 +4,8 @@ internal import TokenModel
 /// A prepared statement. Not safe to share between threads.
 final class SQLiteStatement {
     enum Value {
-        case text(String)
+        case integer(Int64)
         case blob([UInt8])
-        case kind(RecordKind)
     }
 
     private let handle: OpaquePointer
@@ -60,11 +59,8 @@ final class SQLiteStatement {
         // SQLITE_TRANSIENT, a macro that Swift does not import: SQLite copies the bytes before the call returns.
         let copying = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         switch value {
-        case .kind(let kind):
-            return sqlite3_bind_int(handle, index, kind.rawValue)
-        case .text(let text):
-            return sqlite3_bind_text64(
-                handle, index, text, UInt64(text.utf8.count), copying, UInt8(SQLITE_UTF8))
+        case .integer(let number):
+            return sqlite3_bind_int64(handle, index, number)
         case .blob(let bytes):
             // A null pointer would bind NULL.
             if bytes.isEmpty { return sqlite3_bind_zeroblob(handle, index, 0) }

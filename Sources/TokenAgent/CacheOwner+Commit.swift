@@ -1,0 +1,92 @@
+internal import Logging
+internal import NIOCore
+internal import TokenCache
+internal import TokenModel
+internal import TokenStore
+
+/// An account whose records are being written.
+struct SavingKey: Hashable {
+    var group: SharingGroup
+    var owner: OwnerID
+}
+
+extension CacheOwner {
+    /// Writes changes down and makes them true in memory, in that order: durable before anyone hears of it.
+    ///
+    /// - Parameter settled: a refresh token whose redemption these changes answer.
+    /// - Throws: `storeUnavailable` when they could not be written. They are true in memory all the same, since the token
+    ///   endpoint has issued what it issued; the next commit, or a few seconds, tries again to write them.
+    func commit(
+        _ changes: [CacheChange], settling settled: RecordKey? = nil, in group: SharingGroup
+    ) async throws(TokenError) {
+        var stored: [StoreChange] = []
+        for change in changes { stored.append(try change.stored(in: group)) }
+        let tokens = stored.compactMap(\.refreshToken) + (settled.map { [$0] } ?? [])
+        stored += tokens.map { .delete(RedemptionNote.key(of: $0)) }
+        guard !stored.isEmpty else { return }
+        defer {
+            cache.apply(changes, in: group)
+            interrupted.subtract(tokens)
+        }
+        try await write(stored)
+    }
+
+    /// Writes steps down, together with those that could not be written before.
+    func write(_ stored: [StoreChange]) async throws(TokenError) {
+        // Those first, so that what is said later of the same record comes later.
+        let together = unsaved.changes + stored
+        do throws(TokenError) {
+            try await store.commit(together)
+            unsaved.supersede(together)
+        } catch {
+            unsaved.failed(stored)
+            options.logger.error("the store cannot be written", metadata: ["reason": "\(error.message)"])
+            retryLater()
+            throw error
+        }
+    }
+
+    /// Does `work` when nobody else is changing this account: what it works out from the cache is then still so when it is
+    /// written.
+    func inTurn<Value>(
+        _ key: SavingKey, _ work: () async throws(TokenError) -> Value
+    ) async throws(TokenError) -> Value {
+        while let earlier = saving[key] { _ = try? await earlier.get() }
+        let done = loop.makePromise(of: Void.self)
+        saving[key] = done.futureResult
+        defer {
+            saving[key] = nil
+            done.succeed()
+        }
+        return try await work()
+    }
+
+    /// Tries once more to write what could not be written.
+    func saveUnsaved() async {
+        guard !unsaved.isEmpty else { return }
+        try? await write([])
+    }
+
+    private func retryLater() {
+        guard retry == nil, !unsaved.isEmpty else { return }
+        retry = loop.scheduleTask(in: Self.retryInterval) {
+            self.assumeIsolated { owner in
+                owner.retry = nil
+                _ = owner.later { owner async throws(TokenError) in await owner.saveUnsaved() }
+            }
+        }
+    }
+
+    private static let retryInterval = TimeAmount.seconds(5)
+}
+
+extension StoreChange {
+    /// The refresh token that it replaces or removes.
+    fileprivate var refreshToken: RecordKey? {
+        switch self {
+        case .put(let record) where record.key.kind == .refreshToken: record.key
+        case .delete(let key) where key.kind == .refreshToken: key
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,87 @@
+/// The store's pages as they lie in its files, read without SQLite: for files that SQLite refuses or may not write.
+///
+/// Every envelope says where it begins and how long it is, and is genuine or not by itself; so it takes no more than the
+/// pages to find everything that is whole.
+struct StoreImage {
+    private let database: [UInt8]
+    private let log: WriteAheadLog
+    /// Pages that the log has a later version of.
+    private var later: [Int: Range<Int>] = [:]
+
+    /// - Parameter all: whether to use the frames of the log that SQLite does not see, too.
+    init(database: [UInt8], log: WriteAheadLog, all: Bool) {
+        self.database = database
+        self.log = log
+        for frame in all ? log.frames[...] : log.frames.prefix(log.visible) { later[frame.page] = frame.content }
+    }
+
+    /// Everything that looks like an envelope, where it begins in each page.
+    func envelopes() -> [Envelope] {
+        var found: [Envelope] = []
+        let last = (database.count + Self.pageSize - 1) / Self.pageSize
+        for page in Set(1...max(last, 1)).union(later.keys).sorted() {
+            let content = self.page(page)
+            for start in Self.marks(in: content) {
+                if let bytes = bytes(of: content, at: start), let envelope = Envelope(bytes) { found.append(envelope) }
+            }
+        }
+        return found
+    }
+
+    private func page(_ number: Int) -> ArraySlice<UInt8> {
+        if let range = later[number] { return log.bytes[range] }
+        let start = (number - 1) * Self.pageSize
+        guard number > 0, number <= database.count / Self.pageSize + 1, start < database.count else { return [] }
+        return database[start..<min(start + Self.pageSize, database.count)]
+    }
+
+    private static func marks(in page: ArraySlice<UInt8>) -> [Int] {
+        page.withUnsafeBytes { raw in
+            var marks: [Int] = []
+            var offset = 0
+            while offset + Envelope.prefixCount <= raw.count {
+                if raw[offset] == 0xA7, raw[offset + 1] == 0x53, raw[offset + 3] == 0x02 {
+                    marks.append(page.startIndex + offset)
+                }
+                offset += 1
+            }
+            return marks
+        }
+    }
+
+    /// The whole envelope. SQLite keeps the end of a long one in a chain of overflow pages
+    /// (https://www.sqlite.org/fileformat2.html#cellformat).
+    private func bytes(of page: ArraySlice<UInt8>, at start: Int) -> [UInt8]? {
+        guard let length = Envelope.length(of: page[start...]) else { return nil }
+        // In front of it lies the row's own header: its size, a NULL for the row's number, and the blob's type.
+        let header = 2 + Self.variableLength(of: 12 + 2 * length)
+        let payload = header + length
+        guard payload > Self.pageSize - 35 else {
+            return start + length <= page.endIndex ? Array(page[start..<(start + length)]) : nil
+        }
+        let least = (Self.pageSize - 12) * 32 / 255 - 23
+        let spread = least + (payload - least) % (Self.pageSize - 4)
+        let local = (spread <= Self.pageSize - 35 ? spread : least) - header
+        guard local > 0, start + local + 4 <= page.endIndex else { return nil }
+        var bytes = Array(page[start..<(start + local)])
+        bytes.reserveCapacity(length)
+        var next = Self.number(page[(start + local)...])
+        while bytes.count < length {
+            let overflow = self.page(next)
+            guard overflow.count == Self.pageSize else { return nil }
+            bytes += overflow.dropFirst(4).prefix(length - bytes.count)
+            next = Self.number(overflow)
+        }
+        return bytes
+    }
+
+    private static func number(_ bytes: ArraySlice<UInt8>) -> Int {
+        bytes.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    private static func variableLength(of number: Int) -> Int {
+        number < 1 << 7 ? 1 : number < 1 << 14 ? 2 : number < 1 << 21 ? 3 : 4
+    }
+
+    private static let pageSize = 4096
+}

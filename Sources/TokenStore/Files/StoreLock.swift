@@ -1,0 +1,28 @@
+internal import TokenModel
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// Keeps a second agent away from the store, whatever happens to the files in it. The kernel drops it with the process.
+struct StoreLock: ~Copyable {
+    private let descriptor: Int32
+
+    /// - Throws: `storeUnavailable` when another store has the directory.
+    init(_ directory: String) throws(TokenError) {
+        descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw TokenError(.storeUnavailable, "cannot open \(directory): \(String(cString: strerror(errno)))")
+        }
+        // A file system without such locks (ENOLCK, EINVAL) leaves it to SQLite's own.
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
+            close(descriptor)
+            throw TokenError(
+                .storeUnavailable, "the store in \(directory) is in use by another process; stop the other sso-agent")
+        }
+    }
+
+    deinit { close(descriptor) }
+}

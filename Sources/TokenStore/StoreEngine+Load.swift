@@ -1,0 +1,174 @@
+internal import TokenModel
+
+extension StoreEngine {
+    /// What lies on the disk.
+    private enum Disk {
+        case nothing
+        case sealed(StoreDatabase)
+        case unsealed(UnsealedDatabase)
+        case damaged(String)
+        /// It may be whole, but only reading works.
+        case unwritable(TokenError)
+    }
+
+    /// Finds the key, and every record. What is damaged goes into quarantine; the rest is served.
+    ///
+    /// - Throws: `storeUnavailable` (-53008) when the key or the file cannot be had now; then nothing has been changed.
+    func load() throws(TokenError) -> [StoredRecord] {
+        _ = try? paths.finishReplacing(now: options.now())
+        let log = WriteAheadLog(try StoreFiles.read(paths.log) ?? [])
+        let records: [StoredRecord] =
+            switch try examine() {
+            case .nothing: try startAnew(nil)
+            case .sealed(let database): try loadSealed(database, log)
+            case .unsealed(let database): try loadUnsealed(database)
+            case .damaged(let reason): try loadDamaged(log, reason)
+            case .unwritable(let error): try loadUnwritable(log, error)
+            }
+        report.phase = .open
+        report.keySource = wrapped?.source
+        report.keyPlace = wrapped.map { ring.place(of: $0.source) } ?? ""
+        report.quarantined = paths.quarantined
+        ring.settings.passphrase = nil
+        return records
+    }
+
+    private func examine() throws(TokenError) -> Disk {
+        if let database { return .sealed(database) }
+        let hasLog = StoreFiles.size(of: paths.log).map { $0 > 0 } ?? false
+        let size = StoreFiles.size(of: paths.database) ?? 0
+        if size == 0 {
+            let isNew = !hasLog && (StoreFiles.size(of: paths.database) == nil || !ring.keyFile.exists)
+            // SQLite would throw away the log of an empty database.
+            return isNew ? .nothing : .damaged("the database has been emptied")
+        }
+        // Nor would it make much of less than a page.
+        guard size >= 4096 else { return .damaged("it is damaged or not a database") }
+        do throws(TokenError) {
+            let connection = try StoreDatabase.connect(paths.database, vfs: options.vfs)
+            return try disk(connection)
+        } catch {
+            return error.code == .cacheBadFormat ? .damaged(error.message) : .unwritable(error)
+        }
+    }
+
+    private func disk(_ connection: SQLiteConnection) throws(TokenError) -> Disk {
+        let version = try connection.integer("PRAGMA user_version")
+        let application = try connection.integer("PRAGMA application_id")
+        let tables = try connection.integer("SELECT count(*) FROM sqlite_schema")
+        if version == 0, application == 0, tables == 0 { return .nothing }
+        guard application == StoreDatabase.applicationID else { return .damaged("it is another program's database") }
+        switch version {
+        case UnsealedDatabase.version: return .unsealed(UnsealedDatabase(connection: connection))
+        case StoreDatabase.version:
+            try connection.execute(StoreDatabase.settings)
+            database = try StoreDatabase(connection)
+            return database.map(Disk.sealed) ?? .nothing
+        default:
+            return .damaged(
+                "it is of format \(version), and this sso-agent knows \(StoreDatabase.version) and earlier; "
+                    + "update sso-agent and put the file back")
+        }
+    }
+
+    private func loadSealed(_ database: StoreDatabase, _ log: WriteAheadLog) throws(TokenError) -> [StoredRecord] {
+        var wrapped = (try? database.wrappedKeys()) ?? []
+        if wrapped.isEmpty { wrapped = try envelopes(log, all: true).wrappedKeys }
+        if let reason = try unlock(wrapped) { return try startAnew(reason) }
+        guard let derived = keys?.derived() else { throw lockedError }
+        let found = try contents(of: database, derived)
+        var hidden = false
+        if log.hidesFrames, let state = found.state {
+            hidden = StoreFindings(try envelopes(log, all: true), derived).ledger.state.counter > state.counter
+        }
+        if let state = found.state, found.isWhole, !hidden {
+            ledger = found.ledger
+            ledger.skip(to: state.counter)
+            return found.records
+        }
+        let reason = hidden ? "the log is damaged" : "records are damaged, or have been set back or taken out"
+        return try repair(try findings(log, derived), derived, reason)
+    }
+
+    private struct Contents {
+        var records: [StoredRecord] = []
+        var ledger = StoreLedger()
+        var state: StoreState?
+        var isReadable = true
+        var rows = 0
+
+        /// Whether there is exactly what the last commit left.
+        var isWhole: Bool {
+            isReadable && rows == ledger.state.count && state?.count == rows && state?.digest == ledger.state.digest
+        }
+    }
+
+    private func contents(of database: StoreDatabase, _ derived: StoreKeys.Derived) throws(TokenError) -> Contents {
+        var contents = Contents()
+        do throws(TokenError) {
+            contents.state = try database.state(derived)
+            try database.eachRecord { sealed throws(TokenError) in
+                contents.rows += 1
+                guard let sealed, let opened = sealed.open(derived) else { return }
+                contents.ledger.found(sealed, in: opened.group, derived)
+                if let record = opened.record { contents.records.append(record) }
+            }
+        } catch {
+            guard error.code == .cacheBadFormat else { throw error }
+            contents.isReadable = false
+        }
+        return contents
+    }
+
+    private func loadUnsealed(_ unsealed: UnsealedDatabase) throws(TokenError) -> [StoredRecord] {
+        let (records, isWhole) = unsealed.records()
+        let fresh = StoreKeys.random()
+        let derived = fresh.derived()
+        wrapped = try ring.wrap(fresh, with: ring.usualSource, generation: 1)
+        keys = fresh
+        let plan = try ledger.plan(records.lazy.map(StoreChange.put), derived)
+        ledger.made(plan)
+        pending = isWhole ? .seal(unsealed, plan) : .rebuild(plan.inserted)
+        if !isWhole { report.notices.append("\(paths.database) was damaged; its quarantined copy is not sealed") }
+        _ = try? writable(derived)
+        return records
+    }
+
+    private func loadDamaged(_ log: WriteAheadLog, _ reason: String) throws(TokenError) -> [StoredRecord] {
+        if let problem = try unlock(try envelopes(log, all: true).wrappedKeys) {
+            return try startAnew("\(reason); \(problem)")
+        }
+        guard let derived = keys?.derived() else { throw lockedError }
+        return try repair(try findings(log, derived), derived, reason)
+    }
+
+    /// Reads what SQLite will not: a file that may be whole, on a disk that takes no writing.
+    private func loadUnwritable(_ log: WriteAheadLog, _ error: TokenError) throws(TokenError) -> [StoredRecord] {
+        guard try unlock(try envelopes(log, all: false).wrappedKeys) == nil, let derived = keys?.derived() else {
+            throw error
+        }
+        let found = StoreFindings(try envelopes(log, all: false), derived)
+        if !found.isComplete { report.notices.append("\(paths.database) cannot be read as a whole") }
+        ledger = found.ledger
+        report.unwritable = error
+        return found.stored
+    }
+
+    /// Finds the key.
+    ///
+    /// - Returns: why none of the wrapped keys can ever be opened; nil when one was.
+    private func unlock(_ wrapped: [WrappedKey]) throws(TokenError) -> String? {
+        if keys != nil { return nil }
+        switch ring.open(wrapped) {
+        case .open(let keys, let key):
+            (self.keys, self.wrapped) = (keys, key)
+            return nil
+        case .wrong(let reason): return reason
+        case .locked(let error, let source):
+            report.phase = .locked(error)
+            report.keySource = source
+            report.keyPlace = ring.place(of: source)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,111 @@
+internal import TokenModel
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+extension StoreEngine {
+    /// Everything in the files that looks like an envelope.
+    func envelopes(_ log: WriteAheadLog, all: Bool) throws(TokenError) -> [Envelope] {
+        StoreImage(database: try StoreFiles.read(paths.database) ?? [], log: log, all: all).envelopes()
+    }
+
+    /// What is genuine in the files: as SQLite sees them, or with the commits that it does not see; where neither is
+    /// complete, the later of what is in either.
+    func findings(_ log: WriteAheadLog, _ derived: StoreKeys.Derived) throws(TokenError) -> StoreFindings {
+        let visible = try envelopes(log, all: false)
+        let seen = StoreFindings(visible, derived)
+        guard log.hidesFrames else { return seen }
+        let hidden = try envelopes(log, all: true)
+        let all = StoreFindings(hidden, derived)
+        guard all.ledger.state.counter > seen.ledger.state.counter else { return seen }
+        return all.isComplete ? all : StoreFindings(visible + hidden, derived)
+    }
+
+    /// Goes on with what was found, in a new file; the old one goes into quarantine as soon as the disk allows.
+    func repair(
+        _ found: StoreFindings, _ derived: StoreKeys.Derived, _ reason: String
+    ) throws(TokenError) -> [StoredRecord] {
+        let outcome =
+            found.isComplete
+            ? "all \(found.records.count) records were saved"
+            : "\(found.records.count) records were saved, others are lost or may be out of date"
+        report.notices.append("\(paths.database) was damaged (\(reason)): \(outcome)")
+        ledger = found.ledger
+        pending = .rebuild(found.records.values.map(\.sealed).sorted { $0.sequence < $1.sequence })
+        // What cannot be written now is served all the same, and written with the next commit.
+        _ = try? writable(derived)
+        return found.stored
+    }
+
+    /// Begins with nothing, a new key included; what was there goes into quarantine.
+    func startAnew(_ reason: String?) throws(TokenError) -> [StoredRecord] {
+        if let reason {
+            let isKeyDamaged = if case .damaged? = try? ring.keyFile.read() { true } else { false }
+            let name = try paths.quarantine(isKeyDamaged ? [ring.keyFile.path] : [], now: options.now())
+            report.notices.append("the store cannot be opened (\(reason)); it is kept as \(name)")
+        } else {
+            for path in [paths.database, paths.log] { unlink(path) }
+        }
+        database = nil
+        let fresh = StoreKeys.random()
+        wrapped = try ring.wrap(fresh, with: ring.usualSource, generation: 1)
+        keys = fresh
+        ledger = StoreLedger()
+        pending = .rebuild([])
+        _ = try? writable(fresh.derived())
+        return []
+    }
+
+    /// Does what has to be done before anything can be written.
+    func finishPending(_ derived: StoreKeys.Derived) throws(TokenError) {
+        guard let pending, let wrapped else { return }
+        let state = try ledger.state.sealed(derived)
+        switch pending {
+        case .seal(let unsealed, let plan):
+            database = try unsealed.seal(plan, state, wrapped)
+        case .rebuild(let records):
+            try build(records, state, wrapped)
+            _ = try paths.replace(now: options.now())
+            // Only now: closing it would have tidied away the log that has just been quarantined.
+            database = nil
+            database = try StoreDatabase(try connect())
+            report.quarantined = paths.quarantined
+        }
+        self.pending = nil
+    }
+
+    /// Makes a whole new file, and closes it.
+    private func build(
+        _ records: [SealedRecord], _ state: Envelope, _ key: WrappedKey
+    ) throws(TokenError) {
+        for path in [paths.draft + "-wal", paths.draft + "-journal"] { unlink(path) }
+        try StoreFiles.make(paths.draft)
+        let draft = try StoreDatabase.create(try StoreDatabase.connect(paths.draft, vfs: options.vfs))
+        try draft.transaction { () throws(TokenError) in try draft.fill(records, state, key) }
+        try draft.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+
+    /// Wraps the store's key with another source's.
+    func changeKeySource(to source: KeySource, passphrase: Secret?) throws(TokenError) {
+        guard let keys, let old = wrapped else { throw lockedError }
+        let database = try writable(keys.derived())
+        var next = ring
+        next.settings.passphrase = passphrase
+        let key = try next.wrap(keys, with: source, generation: old.generation + 1)
+        try database.rewrap(key)
+        wrapped = key
+        report.keySource = source
+        report.keyPlace = ring.place(of: source)
+        if old.source != source { try ring.retire(old.source) }
+    }
+}
+
+extension StoreFindings {
+    /// The records, in the order in which they were written.
+    var stored: [StoredRecord] {
+        records.values.sorted { $0.sealed.sequence < $1.sealed.sequence }.compactMap(\.opened.record)
+    }
+}

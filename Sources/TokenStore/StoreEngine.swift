@@ -1,0 +1,111 @@
+internal import TokenModel
+
+/// The store's workings: the file, its key, and what is in it.
+///
+/// Not safe to share between threads: `TokenStore` keeps it on its queue.
+final class StoreEngine {
+    let paths: StorePaths
+    let options: StoreOptions
+    var ring: KeyRing
+    var report = StoreReport()
+
+    /// Nil while the file cannot be opened for writing.
+    var database: StoreDatabase?
+    var keys: StoreKeys?
+    var wrapped: WrappedKey?
+    var ledger = StoreLedger()
+    /// What is still to be done before anything can be written.
+    var pending: Pending?
+    private let lock: StoreLock
+
+    enum Pending {
+        /// These records, in a new file; the old one goes into quarantine.
+        case rebuild([SealedRecord])
+        /// Sealing a store of version 1 in its place.
+        case seal(UnsealedDatabase, StoreLedger.Plan)
+    }
+
+    /// Takes the directory; nothing is read yet.
+    init(_ directory: String, _ options: StoreOptions) throws(TokenError) {
+        paths = StorePaths(directory)
+        self.options = options
+        ring = KeyRing(directory: paths.directory, settings: options.keys)
+        lock = try StoreLock(paths.directory)
+        try StoreFiles.tidy([paths.database, paths.log, ring.keyFile.path])
+        report.quarantined = paths.quarantined
+    }
+
+    /// Makes all of `changes` durable, or none.
+    func apply(_ changes: some Sequence<StoreChange>) throws(TokenError) {
+        if keys == nil { _ = try load() }
+        guard let keys else { throw lockedError }
+        let derived = keys.derived()
+        let database = try writable(derived)
+        let plan = try ledger.plan(changes, derived)
+        guard !plan.isEmpty else { return }
+        do throws(TokenError) {
+            try database.apply(plan, try plan.after.sealed(derived))
+            ledger.made(plan)
+            report.unwritable = nil
+        } catch {
+            // The numbers may have reached the disk: they are not given out again.
+            ledger.skip(to: plan.after.counter)
+            guard error.code == .cacheBadFormat else {
+                report.unwritable = error
+                throw error
+            }
+            try mend(derived, error)
+            try retry(changes, derived)
+        }
+    }
+
+    /// The database, after whatever stood in the way of writing is done.
+    func writable(_ derived: StoreKeys.Derived) throws(TokenError) -> StoreDatabase {
+        do throws(TokenError) {
+            try finishPending(derived)
+            if let database { return database }
+            let reopened = try StoreDatabase(try connect())
+            guard try reopened.state(derived) == ledger.state else {
+                throw TokenError(.storeUnavailable, "\(paths.database) was changed by somebody else; restart the agent")
+            }
+            database = reopened
+            report.unwritable = nil
+            return reopened
+        } catch {
+            report.unwritable = error
+            throw error
+        }
+    }
+
+    func connect() throws(TokenError) -> SQLiteConnection {
+        let connection = try StoreDatabase.connect(paths.database, vfs: options.vfs)
+        try connection.execute(StoreDatabase.settings)
+        return connection
+    }
+
+    var lockedError: TokenError {
+        if case .locked(let error) = report.phase { return error }
+        return TokenError(.storeUnavailable, "the store has not been loaded")
+    }
+
+    /// The database has turned out to be damaged while it was in use.
+    private func mend(_ derived: StoreKeys.Derived, _ error: TokenError) throws(TokenError) {
+        let log = WriteAheadLog(try StoreFiles.read(paths.log) ?? [])
+        let expected = ledger.state
+        _ = try repair(try findings(log, derived), derived, error.message)
+        if ledger.state.digest != expected.digest { report.notices.append("some records are only in memory") }
+        ledger.skip(to: expected.counter)
+    }
+
+    private func retry(_ changes: some Sequence<StoreChange>, _ derived: StoreKeys.Derived) throws(TokenError) {
+        let database = try writable(derived)
+        let plan = try ledger.plan(changes, derived)
+        do throws(TokenError) {
+            try database.apply(plan, try plan.after.sealed(derived))
+            ledger.made(plan)
+        } catch {
+            ledger.skip(to: plan.after.counter)
+            throw error
+        }
+    }
+}
