@@ -100,4 +100,37 @@ internal import TokenModel
         details.stsErrorCodes = [50142]
         #expect(MSALError.error(for: TokenError(code, "why", details: details)).code == expected)
     }
+
+    /// The rest of MSAL's own table: what only Apple's devices bring.
+    static let appleOnly: [(number: Int32, msal: Int, inner: Int?)] =
+        [
+            (-50142, -50142, nil), (-51116, -50000, -42602), (-51118, -50000, -42001), (-51119, -50000, -42011),
+            (-51501, -50000, -42009), (-51720, -50000, -42403), (-51730, -50000, -42404), (-51731, -50000, -42405),
+            (-51732, -50000, -50007), (-51733, -50000, -50008), (-51734, -50000, -42745), (-51833, -50000, -42734),
+            (-51834, -50000, -42731), (-51835, -50000, -42735), (-51836, -50000, -42732), (-51844, -50000, -42744),
+            (-51845, -50000, -42743),
+        ]
+        + [
+            -42700, -42701, -42702, -42703, -42704, -42705, -42706, -42707, -42708, -42709, nil, -42711, -42712, -42713,
+            -42714, nil, nil, -42715, -42716, -42717, -42718, -42719, -42720, -42721, -42722, -42723, -42724, -42725,
+            -42726, -42727, -42728, -42729, -42730,
+        ].enumerated().compactMap { offset, inner in inner.map { (-51800 - Int32(offset), -50000, $0) } }
+        + (0...6).map { (-51837 - Int32($0), -50000, -42736 - $0) }
+
+    @Test(arguments: appleOnly) func mapsTheNumbersOfApplesDevices(row: (number: Int32, msal: Int, inner: Int?)) {
+        let error = MSALError.error(for: TokenError(TokenError.Code(number: row.number), "why"))
+        #expect(error.domain == MSALErrorDomain)
+        #expect(error.code == row.msal)
+        #expect((error.userInfo[MSALInternalErrorCodeKey] as? NSNumber)?.intValue == row.inner)
+        #expect(error.userInfo[NSUnderlyingErrorKey] == nil)
+        if let inner = row.inner, inner > -50000 { #expect(MSALInternalError(rawValue: inner) != nil) }
+    }
+
+    /// What MSAL does not map either, and what it maps to an error without a name.
+    @Test(arguments: [Int32(-51120), -51815, -51816, -51900, -51903, -52001, -51111, -51702])
+    func whatMSALDoesNotMapIsUnexpected(number: Int32) {
+        let error = MSALError.error(for: TokenError(TokenError.Code(number: number), "why"))
+        #expect(error.code == -50000)
+        #expect((error.userInfo[MSALInternalErrorCodeKey] as? NSNumber)?.intValue == -42008)
+    }
 }
