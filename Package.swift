@@ -195,8 +195,13 @@ let package = Package(
             name: "ConformanceTests",
             dependencies: [
                 "ADALCompat", "AgentClient", "AgentTestSupport", "EntraEmulator", "MSALCompat", "TokenModel",
+                "compat-app",
+                "sso-agent",
             ],
-            path: "Tests/ConformanceTests", swiftSettings: strict),
+            path: "Tests/ConformanceTests", exclude: ["compat-app"], swiftSettings: strict),
+        .executableTarget(
+            name: "compat-app", dependencies: ["ADAL", "MSAL"], path: "Tests/ConformanceTests/compat-app",
+            swiftSettings: strict),
         .testTarget(
             name: "DaemonTests",
             dependencies: [
