@@ -33,7 +33,8 @@ extension CredentialCache {
         let records = holdings.orderedAccounts
         guard let first = records.first, isListed(owner, holdings, request, in: partition) else { return nil }
         var account = account(of: owner, record: first)
-        account.tenantProfiles = records.map { record in
+        var realms = Set<String>()
+        account.tenantProfiles = records.filter { realms.insert($0.realm).inserted }.map { record in
             profile(of: record, idToken: idToken(of: record, holdings, for: request.clientID))
         }
         account.homeIDToken = account.tenantProfiles.first { $0.isHome }?.idToken
