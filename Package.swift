@@ -177,6 +177,7 @@ let package = Package(
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ], path: "Tests/AgentTestSupport", swiftSettings: strict),
         .testTarget(
             name: "SocketIntegrationTests",

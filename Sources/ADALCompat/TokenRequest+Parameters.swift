@@ -11,6 +11,7 @@ extension TokenRequest {
         guard let resource = target.resource.trimmedNonEmpty else {
             throw .invalidArgument("resource must not be blank")
         }
+        try checkName()
         return TokenParameters(
             clientID: clientID, sharingGroup: sharingGroup, authority: target.authority.authority, version: .v1,
             scopes: ScopeSet(resource: resource), redirectURI: redirectURI, claims: try decodedClaims(),
@@ -28,6 +29,15 @@ extension TokenRequest {
             throw .invalidArgument("claims must not be in extraQueryParameters too")
         }
         return query
+    }
+
+    /// An AD FS is validated by the domain in its user's principal name.
+    private func checkName() throws(ADAuthenticationError) {
+        guard validatesAuthority, target.authority.authority.kind == .adfs else { return }
+        let parts = (identifier?.userId ?? "").split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts.allSatisfy({ $0.trimmedNonEmpty != nil }) else {
+            throw .invalidArgument("an AD FS can be validated only for a user named by user principal name")
+        }
     }
 
     private func decodedClaims() throws(ADAuthenticationError) -> String? {

@@ -39,8 +39,10 @@ extension AgentClient {
     private func signInByCode(
         _ request: BeginInteractive, _ presenter: SignInPresenter
     ) async throws(TokenError) -> TokenResult {
-        let begun = try await beginDeviceCode(
-            BeginDeviceCode(parameters: request.parameters, account: request.account))
+        var parameters = request.parameters
+        // An AD FS is validated by its user's name, which a device code says nothing of.
+        if parameters.authority.kind == .adfs { parameters.extraParameters["login_hint"] = request.loginHint }
+        let begun = try await beginDeviceCode(BeginDeviceCode(parameters: parameters, account: request.account))
         presenter.showDeviceCode(begun)
         do throws(TokenError) {
             return try await completeDeviceCode(

@@ -34,6 +34,14 @@ package struct EmulatorSettings: Codable, Sendable, Equatable {
     /// `preferred_cache` of instance discovery; nil is the emulator's own host.
     package var preferredCache: String?
 
+    /// Whether Entra's token replies carry the `client_info` that was asked for.
+    package var sendsClientInfo = true
+    /// National clouds that it stands for besides its own.
+    package var clouds: [EmulatedCloud] = []
+    /// The host that OpenID configurations name for the token endpoint; nil is the one asked.
+    package var tokenHost: String?
+    package var adfs = EmulatedADFS()
+
     /// Microsoft Office, the best known member of family 1.
     package static let wellKnownFamilyApp = "d3590ed6-52b3-4102-aeff-aad2292ab01c"
 
@@ -53,5 +61,9 @@ package struct EmulatorSettings: Codable, Sendable, Equatable {
         case deviceCodeApprovedAtPoll = "device_code_approved_at_poll"
         case hostAliases = "host_aliases"
         case preferredCache = "preferred_cache"
+        case sendsClientInfo = "sends_client_info"
+        case clouds
+        case tokenHost = "token_host"
+        case adfs
     }
 }

@@ -5,36 +5,42 @@ internal import TokenModel
 internal import TokenStore
 
 extension CacheOwner {
-    /// The authority under the name that its cloud wants requests at; asks instance discovery once for a host nobody knows.
+    /// The authority under the name that its cloud wants requests at, once it is known to be one.
     ///
-    /// - Throws: `authorityValidation` (-51600) for a host that is no authority, unless the app vouches for it.
-    func resolve(_ authority: Authority, _ parameters: TokenParameters) async throws(TokenError) -> Authority {
-        if authority.kind == .entra, !cache.clouds.knows(authority.environment) {
-            do throws(TokenError) {
-                let clouds = try await endpoint.discoverClouds(
-                    of: authority, correlationID: parameters.correlationID)
-                try await learn(clouds, from: authority.environment)
-            } catch {
-                // An app that vouches for its authority, or runs it on this machine, needs nobody's word for it.
-                guard !parameters.validatesAuthority || authority.isLoopback else { throw error }
-            }
+    /// Asks instance discovery once for an Entra host that nobody knows. An AD FS has to be the user's own, which `username`
+    /// tells. What is known needs no network.
+    ///
+    /// - Throws: `authorityValidation` (-51600) for a host that is no authority, unless the app vouches for it;
+    ///   `serverInvalidResponse` (-51401) for discovery that makes no sense, even then.
+    func resolve(
+        _ authority: Authority, _ parameters: TokenParameters, username: String?
+    ) async throws(TokenError) -> Authority {
+        switch authority.kind {
+        case .entra where !cache.clouds.knows(authority.environment): try await discover(authority, parameters)
+        case .adfs where needsValidation(authority, parameters): try await validate(authority, parameters, username)
+        default: break
         }
         return authority.withEnvironment(cache.clouds.cloud(of: authority.environment).preferredNetwork)
     }
 
     /// The request that trades a grant at a resolved authority. Its refresh token goes nowhere but to the authority's own cloud.
     func tokenRequest(_ grant: Grant, at authority: Authority, _ parameters: TokenParameters) -> TokenRequest {
-        let cloud = cache.clouds.cloud(of: authority.environment)
-        let isMicrosoft = authority.kind == .entra
+        let allowed: Set<String>? =
+            switch authority.kind {
+            case .entra: Set(cache.clouds.cloud(of: authority.environment).aliases + [authority.environment])
+            case .b2c, .adfs, .ciam: [authority.environment]
+            // Its discovery document decides, and names its issuer.
+            case .openID: nil
+            }
         return TokenRequest(
             grant: grant, clientID: parameters.clientID, authority: authority, version: parameters.version,
             scopes: parameters.scopes, claims: parameters.mergedClaims, redirectURI: parameters.redirectURI,
             extraParameters: parameters.extraParameters, correlationID: parameters.correlationID,
-            allowedEnvironments: isMicrosoft ? Set(cloud.aliases + [authority.environment]) : nil)
+            allowedEnvironments: allowed)
     }
 
     /// Remembers learnt clouds, so that the next start needs no network for a cached token.
-    private func learn(_ clouds: [CloudDirectory.Cloud], from environment: String) async throws(TokenError) {
+    func learn(_ clouds: [CloudDirectory.Cloud], from environment: String) async throws(TokenError) {
         guard cache.clouds.learn(clouds, from: environment) else { return }
         var changes: [StoreChange] = []
         for cloud in cache.clouds.learnt {

@@ -6,11 +6,12 @@ internal import TokenModel
 extension CacheOwner {
     /// Gets a code for the person to type on another device.
     func beginDeviceCode(_ request: BeginDeviceCode) -> Answer<BeginDeviceCode.Reply> {
-        if let refusal = refusal(of: request.parameters.authority) ?? refusalOfMore { return .now(.failure(refusal)) }
+        if let refusal = refusal(of: request.parameters) ?? refusalOfMore { return .now(.failure(refusal)) }
         return .later(
             later { owner async throws(TokenError) in
                 let parameters = request.parameters
-                let authority = try await owner.resolve(parameters.authority, parameters)
+                let authority = try await owner.resolve(
+                    parameters.authority, parameters, username: parameters.extraParameters["login_hint"])
                 let grant = try await owner.endpoint.beginDeviceCode(
                     DeviceCodeRequest(
                         clientID: parameters.clientID, authority: authority, version: parameters.version,
@@ -35,7 +36,8 @@ extension CacheOwner {
             later { owner async throws(TokenError) in
                 defer { owner.forget(request.sessionID) }
                 let parameters = begun.parameters
-                let authority = try await owner.resolve(parameters.authority, parameters)
+                let authority = try await owner.resolve(
+                    parameters.authority, parameters, username: parameters.extraParameters["login_hint"])
                 let poll = owner.tokenRequest(.deviceCode(grant.deviceCode), at: authority, parameters)
                 var interval = grant.interval
                 while true {

@@ -6,7 +6,7 @@ internal import TokenModel
 extension CacheOwner {
     /// Trades a grant of the app's own for tokens. The cache is not asked, and a refusal removes nothing from it.
     func redeemGrant(_ request: RedeemGrant) -> Answer<TokenResult> {
-        if let refusal = refusal(of: request.parameters.authority) { return .now(.failure(refusal)) }
+        if let refusal = refusal(of: request.parameters) { return .now(.failure(refusal)) }
         return .later(
             later { owner async throws(TokenError) in
                 // The same refresh token may be in the cache as well: one at a time, whoever sends it.
@@ -18,7 +18,8 @@ extension CacheOwner {
                     done.succeed()
                 }
                 let parameters = request.parameters
-                let authority = try await owner.resolve(parameters.authority, parameters)
+                let authority = try await owner.resolve(
+                    parameters.authority, parameters, username: request.account.username)
                 let response = try await owner.endpoint.redeem(
                     owner.tokenRequest(request.tokenGrant, at: authority, parameters))
                 return try await owner.save(response, from: .signIn, parameters, at: parameters.authority)

@@ -6,11 +6,12 @@ internal import TokenModel
 extension CacheOwner {
     /// Listens for the browser and says which page to open.
     func beginInteractive(_ request: BeginInteractive) -> Answer<BeginInteractive.Reply> {
-        if let refusal = refusal(of: request.parameters.authority) ?? refusalOfMore { return .now(.failure(refusal)) }
+        if let refusal = refusal(of: request.parameters) ?? refusalOfMore { return .now(.failure(refusal)) }
         return .later(
             later { owner async throws(TokenError) in
                 let parameters = request.parameters
-                let authority = try await owner.resolve(parameters.authority, parameters)
+                let authority = try await owner.resolve(
+                    parameters.authority, parameters, username: request.loginHint ?? request.account.username)
                 let endpoints = try await owner.endpoint.endpoints(of: authority, version: parameters.version)
                 let (pkce, state, nonce) = (PKCE.make(), PKCE.randomText(), PKCE.randomText())
                 let redirect = try await LoopbackRedirect.listen(
@@ -53,7 +54,8 @@ extension CacheOwner {
                 return try await owner.signIn(
                     begun,
                     code: .authorizationCode(
-                        code: answer.code, verifier: pkce.verifier, redirectURI: redirect.redirectURI), nonce: nonce)
+                        code: answer.code, verifier: pkce.verifier, redirectURI: redirect.redirectURI), nonce: nonce,
+                    at: owner.authority(begun.parameters, movedTo: answer.cloudName))
             })
     }
 
@@ -97,7 +99,8 @@ extension CacheOwner {
             scopes: parameters.version == .v1 ? parameters.scopes : parameters.scopes.union(request.extraScopes),
             redirectURI: redirectURI, state: state, challenge: challenge, nonce: nonce, prompt: prompt(for: request),
             loginHint: request.loginHint, domainHint: request.domainHint, claims: parameters.mergedClaims,
-            extraParameters: parameters.extraParameters, correlationID: parameters.correlationID)
+            extraParameters: parameters.extraParameters, asksForClientInfo: parameters.authority.kind != .openID,
+            correlationID: parameters.correlationID)
     }
 
     /// Somebody who signed out of the app is asked for credentials again, whatever the browser remembers.
@@ -109,17 +112,17 @@ extension CacheOwner {
     }
 
     private func signIn(
-        _ begun: BeginInteractive, code: Grant, nonce: String
+        _ begun: BeginInteractive, code: Grant, nonce: String, at asked: Authority
     ) async throws(TokenError) -> TokenResult {
         let parameters = begun.parameters
-        let authority = try await resolve(parameters.authority, parameters)
+        let authority = try await resolve(asked, parameters, username: begun.loginHint ?? begun.account.username)
         let response = try await endpoint.redeem(tokenRequest(code, at: authority, parameters))
         if let idToken = response.idToken, let claims = IDTokenClaims(idToken: idToken), let echoed = claims.nonce,
             echoed != nonce
         {
             throw TokenError(.serverInvalidResponse, "the ID token's nonce is not the one sent")
         }
-        let result = try await save(response, from: .signIn, parameters, at: parameters.authority)
+        let result = try await save(response, from: .signIn, parameters, at: asked)
         try checkAccount(result, against: begun.account)
         return result
     }

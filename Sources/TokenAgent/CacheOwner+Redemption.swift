@@ -57,7 +57,7 @@ extension CacheOwner {
                 continue
             }
             do throws(TokenError) {
-                return try await exchange(token, plan, request.parameters)
+                return try await exchange(token, plan, request.parameters, asked: request.account.username)
             } catch  where error.letsAnotherRefreshTokenTry {
                 rejected[token.secret] = error
                 // ADAL reports what was said to the app's own refresh token, whichever was tried last.
@@ -71,7 +71,7 @@ extension CacheOwner {
 
     /// One refresh token for new tokens: sent by nobody else meanwhile, on disk before it is answered.
     private func exchange(
-        _ token: RefreshTokenRecord, _ plan: RedemptionPlan, _ parameters: TokenParameters
+        _ token: RefreshTokenRecord, _ plan: RedemptionPlan, _ parameters: TokenParameters, asked: String?
     ) async throws(TokenError) -> TokenResult {
         let done = loop.makePromise(of: Void.self)
         refreshTokensInUse[token.secret] = done.futureResult
@@ -79,7 +79,8 @@ extension CacheOwner {
             refreshTokensInUse[token.secret] = nil
             done.succeed()
         }
-        let authority = try await resolve(plan.authority, parameters)
+        let authority = try await resolve(
+            plan.authority, parameters, username: cache.username(of: plan.owner, in: parameters.sharingGroup) ?? asked)
         let key = CacheRecord.refreshToken(token).key(in: parameters.sharingGroup)
         // Before it is sent: where nothing can be written, the answer could not be kept, and the old token stays good.
         try await store.commit([.put(RedemptionNote.of(key, at: options.now()))])
@@ -120,7 +121,8 @@ extension CacheOwner {
         let tokens = IssuedTokens(response, version: parameters.version)
         let changes = { () throws(TokenError) in
             try self.cache.changes(
-                saving: tokens, from: issuance, parameters, at: authority, now: self.options.now())
+                saving: tokens, from: issuance, parameters,
+                at: self.authority(parameters, at: authority, movedTo: response.cloudName), now: self.options.now())
         }
         let saved = try await inTurn(SavingKey(group: group, owner: try changes().owner)) {
             () async throws(TokenError) in

@@ -30,6 +30,8 @@ actor CacheOwner {
     var throttled = ThrottleTable()
     /// Sign-ins that wait for a person.
     var interactions: [String: Interaction] = [:]
+    /// What was found out about authorities, and what is being found out.
+    var findings = AuthorityFindings()
     /// How many tasks `later` has started and not yet finished, and who waits for the last.
     private var underWay = 0
     private var idle: EventLoopPromise<Void>?
@@ -52,7 +54,7 @@ actor CacheOwner {
     /// An access token without bothering anyone. Entered with `assumeIsolated` from the session's handler; never waits.
     func acquireTokenSilent(_ request: AcquireTokenSilent) -> Answer<TokenResult> {
         let request = request.withoutReservedScopes
-        if let refusal = refusal(of: request.parameters.authority) { return .now(.failure(refusal)) }
+        if let refusal = refusal(of: request.parameters) { return .now(.failure(refusal)) }
         switch cache.decide(request, now: options.now()) {
         case .use(let result): return .now(.success(result))
         case .redeem(let plan): return .later(redemption(of: plan, for: request))
@@ -113,14 +115,6 @@ actor CacheOwner {
     private func workEnded() {
         underWay -= 1
         if underWay == 0 { idle?.succeed() }
-    }
-
-    /// Why this authority is not served, if it is not.
-    func refusal(of authority: Authority) -> TokenError? {
-        guard authority.scheme == "http", !options.allowsLoopbackHTTP else { return nil }
-        return TokenError(
-            .invalidDeveloperParameter,
-            "\(authority.url) is not https; for an emulator on this machine start sso-agent with --allow-loopback-http")
     }
 
     private static let ambiguous = TokenError(

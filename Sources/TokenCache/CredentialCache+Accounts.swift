@@ -33,7 +33,8 @@ extension CredentialCache {
         let records = holdings.orderedAccounts
         guard let first = records.first, isListed(owner, holdings, request, in: partition) else { return nil }
         var account = account(of: owner, record: first)
-        account.tenantProfiles = records.map { record in
+        var realms = Set<String>()
+        account.tenantProfiles = records.filter { realms.insert($0.realm).inserted }.map { record in
             profile(of: record, idToken: idToken(of: record, holdings, for: request.clientID))
         }
         account.homeIDToken = account.tenantProfiles.first { $0.isHome }?.idToken
@@ -51,10 +52,11 @@ extension CredentialCache {
         _ owner: OwnerID, _ holdings: Holdings, _ request: ListAccounts, in partition: Partition
     ) -> Bool {
         // Tokens of nobody in particular, as AD FS gives them, make no account.
-        if owner == .name("") { return false }
-        // An account known by name alone is the same as one known by identifier, once that is known.
-        if case .name(let name) = owner, partition.owners(named: name).contains(where: { $0.homeAccountID != nil }) {
-            return false
+        if owner == .unnamed { return false }
+        // An account known by name alone is the same as one of its cloud known by identifier, once that is known.
+        if case .name(let name) = owner {
+            let known = partition.owners(named: name).filter { $0.homeAccountID != nil }
+            if known.contains(where: { sharesCloud(holdings, partition[$0]) }) { return false }
         }
         guard request.onlySignedIn, let clientID = request.clientID else { return true }
         switch holdings.metadata[clientID.key]?.signInState {
@@ -65,6 +67,12 @@ extension CredentialCache {
                 guard let family = token.familyID else { return token.clientID == clientID }
                 return family == self.family(of: clientID, at: token.environment, in: partition)
             }
+        }
+    }
+
+    private func sharesCloud(_ left: Holdings, _ right: Holdings) -> Bool {
+        left.accounts.values.contains { one in
+            right.accounts.values.contains { clouds.sameCloud(one.environment, $0.environment) }
         }
     }
 

@@ -13,12 +13,13 @@ extension CredentialCache {
     func effectiveAuthority(of parameters: TokenParameters, owner: OwnerID, holdings: Holdings) -> Authority {
         let authority = parameters.authority
         if parameters.version == .v1 { return authority }
-        let asked = authority.url
-        if let url = holdings.metadata[parameters.clientID.key]?.authorityMap[asked] {
-            if url == asked { return authority }
+        if let url = holdings.metadata[parameters.clientID.key]?.authorityMap[parameters.authorityMapKey] {
+            if url == authority.url { return authority }
             if let led = try? Authority(url, kind: authority.kind) { return led }
         }
         guard authority.isTenantless, let home = owner.homeAccountID?.tenantID else { return authority }
+        // Organizations have no tenant for personal accounts.
+        guard authority.realm != "organizations" || !owner.isPersonal else { return authority }
         return authority.withRealm(home)
     }
 
@@ -28,8 +29,12 @@ extension CredentialCache {
     ) -> UsableToken? {
         guard !request.forceRefresh, request.parameters.claims == nil else { return nil }
         let matching = holdings.accessTokens.values.lazy.filter { matches($0, request.parameters, at: authority) }
-        // The one that lives longest, so that the choice does not depend on a dictionary's order.
-        guard let token = matching.max(by: { ($0.expiresOn, $0.key) < ($1.expiresOn, $1.key) }) else { return nil }
+        // The best name of the cloud, then the one that lives longest: the choice must not depend on a dictionary's order.
+        let best = matching.max { left, right in
+            (-rank(left.environment, authority), left.expiresOn, left.key)
+                < (-rank(right.environment, authority), right.expiresOn, right.key)
+        }
+        guard let token = best else { return nil }
         let isExpired = token.isExpired(at: now, buffer: request.expirationBuffer)
         if isExpired, !request.allowsExtendedLifetime || !token.isUsableInOutage(at: now) {
             // Not worth returning at once; but until it really expires it is better than nothing.
@@ -42,8 +47,9 @@ extension CredentialCache {
 
     /// Whether an access token answers a request: app, endpoint generation, realm, cloud, and every scope asked for.
     func matches(_ token: AccessTokenRecord, _ parameters: TokenParameters, at authority: Authority) -> Bool {
-        token.version == parameters.version && token.realm == authority.realm(for: parameters.version)
+        token.version == parameters.version && token.realm == authority.realm(for: token.owner, parameters.version)
             && token.clientID == parameters.clientID && clouds.sameCloud(token.environment, authority.environment)
+            && authority.admits(token.owner)
             && (parameters.version == .v1
                 ? parameters.scopes == token.scopes : parameters.scopes.isSubset(of: token.scopes))
     }
@@ -56,7 +62,7 @@ extension CredentialCache {
     ) -> [RefreshTokenRecord] {
         let usable = holdings.refreshTokens.values.filter {
             clouds.sameCloud($0.environment, authority.environment) && serves($0, parameters, at: authority)
-        }.sorted { $0.key < $1.key }
+        }.sorted { (rank($0.environment, authority), $0.key) < (rank($1.environment, authority), $1.key) }
         let own = usable.filter { $0.familyID == nil && $0.clientID == parameters.clientID }
         var family = family(of: parameters.clientID, at: cacheEnvironment(of: authority), in: partition)
         // ADAL tries the family's last even for an app that is said to belong to none: it may have joined.
@@ -68,9 +74,21 @@ extension CredentialCache {
         return ordered.filter { seen.insert($0.secret).inserted }
     }
 
-    private func serves(_ token: RefreshTokenRecord, _ parameters: TokenParameters, at authority: Authority) -> Bool {
+    func serves(_ token: RefreshTokenRecord, _ parameters: TokenParameters, at authority: Authority) -> Bool {
+        guard authority.admits(token.owner) else { return false }
+        // v1 knows no personal accounts: what is asked for there is another account's.
+        if parameters.version == .v1, authority.kind == .entra, authority.realm == "consumers", !token.owner.isPersonal
+        {
+            return false
+        }
         guard let only = token.only else { return true }
-        return only.realm == authority.realm(for: parameters.version) && only.scopes == parameters.scopes
+        return only.realm == authority.realm(for: token.owner, parameters.version)
+            && (only.scopes.isEmpty || only.scopes == parameters.scopes)
+    }
+
+    /// How good a name of the cloud it is to find credentials under; less is better.
+    private func rank(_ environment: String, _ authority: Authority) -> Int {
+        clouds.cacheAliases(of: authority.environment).firstIndex(of: environment) ?? .max
     }
 
     /// Whether the token endpoint has said that the app belongs to a family.
@@ -81,10 +99,7 @@ extension CredentialCache {
     }
 }
 
-extension Authority {
-    /// The realm that access tokens are found under again: `organizations` is `common` to ADAL.
-    func realm(for version: OAuthVersion) -> String {
-        let realm = realm.lowercased()
-        return version == .v1 && realm == "organizations" ? "common" : realm
-    }
+extension TokenParameters {
+    /// What the app's authority map is asked for: an app that follows to other clouds is led elsewhere by the same authority.
+    var authorityMapKey: String { isInstanceAware ? "instance_aware=YES \(authority.url)" : authority.url }
 }

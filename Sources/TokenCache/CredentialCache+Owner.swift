@@ -24,7 +24,7 @@ extension CredentialCache {
     ) -> OwnerChoice {
         let owners = partition.owners(named: name)
         if request.parameters.version == .v1,
-            let holder = (owners + [.name("")]).first(where: { holdsItem($0, for: request, in: partition, now: now) })
+            let holder = (owners + [.unnamed]).first(where: { holdsItem($0, for: request, in: partition, now: now) })
         {
             return .one(holder)
         }
@@ -61,7 +61,7 @@ extension CredentialCache {
     /// Whether the owner has what ADAL calls an item of the resource: an access token, or a refresh token for it alone.
     private func hasItem(_ owner: OwnerID, for parameters: TokenParameters, in partition: Partition) -> Bool {
         partition[owner].accessTokens.values.contains { matches($0, parameters, at: parameters.authority) }
-            || refreshTokens(of: owner, for: parameters, in: partition).contains { $0.only != nil }
+            || refreshTokens(of: owner, for: parameters, in: partition).contains { $0.isSingleResource }
     }
 
     /// Whether such an item is there and still good.
@@ -75,7 +75,7 @@ extension CredentialCache {
             && holdings.accessTokens.values.contains {
                 matches($0, parameters, at: parameters.authority)
                     && !$0.isExpired(at: now, buffer: request.expirationBuffer)
-            } || refreshTokens(of: owner, for: parameters, in: partition).contains { $0.only != nil }
+            } || refreshTokens(of: owner, for: parameters, in: partition).contains { $0.isSingleResource }
     }
 
     private func refreshTokens(

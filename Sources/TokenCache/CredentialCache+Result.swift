@@ -8,7 +8,7 @@ extension CredentialCache {
     ) -> TokenResult? {
         let idToken = holdings.idToken(like: token)
         let tenant = idToken?.tenant ?? token.realm
-        let records = holdings.orderedAccounts
+        let records = holdings.orderedAccounts(from: token.environment)
         guard let record = records.first(where: { $0.realm == tenant }) ?? records.first else { return nil }
         if token.version == .v2, idToken == nil { return nil }
         let profile = profile(of: record, idToken: idToken?.idToken)
@@ -19,8 +19,16 @@ extension CredentialCache {
             accessToken: token.secret, tokenType: token.tokenType, expiresOn: token.expiresOn,
             extendedExpiresOn: token.extendedExpiresOn, scopes: token.scopes.scopes, idToken: idToken?.idToken,
             account: account, tenantProfile: profile,
-            authority: parameters.version == .v1 ? parameters.authority.url : authority.withRealm(tenant).url,
+            authority: issuer(of: tenant, parameters, at: authority).url,
             correlationID: parameters.correlationID, isFromCache: true)
+    }
+
+    /// v1 repeats the authority that was asked, unless it sent the person to another cloud.
+    private func issuer(of tenant: String, _ parameters: TokenParameters, at authority: Authority) -> Authority {
+        guard parameters.version == .v1 else { return authority.withRealm(tenant) }
+        let asked = parameters.authority
+        return clouds.sameCloud(authority.environment, asked.environment)
+            ? asked : asked.withEnvironment(authority.environment)
     }
 
     /// An account without its tenant profiles.

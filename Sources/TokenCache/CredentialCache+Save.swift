@@ -34,12 +34,17 @@ extension CredentialCache {
 
     private static let common = ScopeSet.reserved.union(ScopeSet(["email"]))
 
-    /// An account that was known by name alone has got its identifier: its old refresh token has just been used up.
+    /// The refresh token that was used up, where the new one does not take its place: an account that was known by name alone
+    /// has got its identifier, or its cloud another name to save under.
     private func supersededTokens(_ saving: Saving, in partition: Partition) -> [CacheChange] {
-        guard case .redemption(let used) = saving.issuance, used.owner != saving.owner, used.owner.homeAccountID == nil,
-            saving.tokens.refreshToken != nil
+        guard case .redemption(let used) = saving.issuance, let new = saving.tokens.refreshToken, new != used.secret
         else { return [] }
-        return [remove(.refreshToken, used.key, owner: used.owner, saving.parameters.sharingGroup)]
+        let owner = used.owner
+        guard owner != saving.owner && owner.homeAccountID == nil || used.environment != saving.environment else {
+            return []
+        }
+        return partition[owner].refreshTokens.values.filter { $0.secret == used.secret }.map(\.key).sorted()
+            .map { remove(.refreshToken, $0, owner: owner, saving.parameters.sharingGroup) }
     }
 
     func remove(_ kind: RecordKind, _ key: String, owner: OwnerID?, _ group: SharingGroup) -> CacheChange {

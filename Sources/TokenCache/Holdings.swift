@@ -17,8 +17,14 @@ struct Holdings: Sendable, Equatable {
     var names: Set<String> { Set(accounts.values.map { $0.username.lowercased() }) }
 
     /// Its records, the home tenant's first, then by realm: the same order every time.
-    var orderedAccounts: [AccountRecord] {
-        accounts.values.sorted { ($0.isHome ? 0 : 1, $0.realm) < ($1.isHome ? 0 : 1, $1.realm) }
+    var orderedAccounts: [AccountRecord] { orderedAccounts(from: nil) }
+
+    /// The same with the records of a host before those of others: one account may be in several clouds.
+    func orderedAccounts(from environment: String?) -> [AccountRecord] {
+        func rank(_ record: AccountRecord) -> (Int, Int, String, String) {
+            (record.environment == environment ? 0 : 1, record.isHome ? 0 : 1, record.realm, record.environment)
+        }
+        return accounts.values.sorted { rank($0) < rank($1) }
     }
 
     func isSignedOut(_ clientID: ClientID) -> Bool { metadata[clientID.key]?.signInState == .signedOut }

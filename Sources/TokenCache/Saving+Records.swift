@@ -15,16 +15,20 @@ extension Saving {
     /// The app's own refresh token, and the family's where there is one. None in the response: the old ones stay.
     private var refreshTokens: [RefreshTokenRecord] {
         guard let secret = tokens.refreshToken else { return [] }
-        let only =
-            tokens.isMultiResource
-            ? nil : RefreshTokenRecord.Resource(realm: asked.realm(for: parameters.version), scopes: parameters.scopes)
         let own = RefreshTokenRecord(
             owner: owner, environment: environment, clientID: parameters.clientID, familyID: nil, secret: secret,
-            only: only)
+            only: onlyResource)
         guard let family = tokens.familyID else { return [own] }
         var shared = own
         shared.familyID = family
         return [own, shared]
+    }
+
+    /// What the refresh token is bound to. Several OpenID providers may share a host: what one of them issued is not for the next.
+    private var onlyResource: RefreshTokenRecord.Resource? {
+        let realm = asked.realm(for: owner, parameters.version)
+        if !tokens.isMultiResource { return RefreshTokenRecord.Resource(realm: realm, scopes: parameters.scopes) }
+        return asked.kind == .openID ? RefreshTokenRecord.Resource(realm: realm, scopes: ScopeSet([])) : nil
     }
 
     private func account(knownBefore holdings: Holdings) -> AccountRecord? {
@@ -33,8 +37,7 @@ extension Saving {
             guard holdings.accounts.isEmpty, case .name(let name) = owner else { return nil }
             return blankAccount(username: name)
         }
-        let username = parameters.version == .v1 ? claims.preferredUsername ?? claims.v1UserID : claims.username
-        var record = blankAccount(username: username ?? "")
+        var record = blankAccount(username: username(claims) ?? "")
         record.localAccountID = claims.localAccountID
         record.name = claims.name
         record.givenName = claims.givenName
@@ -47,6 +50,18 @@ extension Saving {
             if known.username.lowercased() == record.username.lowercased() { record.username = known.username }
         }
         return record
+    }
+
+    private func username(_ claims: IDTokenClaims) -> String? {
+        let preferred = claims.preferredUsername?.trimmedNonEmpty
+        switch (asked.kind, parameters.version) {
+        // MSAL's words for it, which apps may have come to know.
+        case (.b2c, .v2): return preferred ?? "Missing from the token response"
+        case (.openID, _):
+            return preferred ?? claims.upn?.trimmedNonEmpty ?? claims.email?.trimmedNonEmpty ?? claims.subject
+        case (_, .v1): return claims.preferredUsername ?? claims.v1UserID
+        case (_, .v2): return claims.username
+        }
     }
 
     private func blankAccount(username: String) -> AccountRecord {
@@ -65,19 +80,19 @@ extension Saving {
 
     private func metadata(knownBefore holdings: Holdings) -> AccountMetadataRecord {
         var map = holdings.metadata[parameters.clientID.key]?.authorityMap ?? [:]
-        if parameters.version == .v2 { map[parameters.authority.url] = asked.withRealm(tenant).url }
+        if parameters.version == .v2 { map[parameters.authorityMapKey] = asked.withRealm(tenant).url }
         return AccountMetadataRecord(
             owner: owner, clientID: parameters.clientID, signInState: .signedIn, authorityMap: map)
     }
 
-    /// What the app gets.
+    /// What the app gets. B2C issues an ID token alone when no resource was asked for; the access token is empty then.
     ///
-    /// - Throws: `serverInvalidResponse` (-51401) when there is no access token or nobody it belongs to.
+    /// - Throws: `serverInvalidResponse` (-51401) when there is no token or nobody it belongs to.
     func result(cache: CredentialCache, holdings: Holdings) throws(TokenError) -> TokenResult {
         var after = holdings
         if let account = account(knownBefore: holdings) { after.accounts[account.key] = account }
         if let idToken { after.idTokens[idToken.key] = idToken }
-        guard let accessToken,
+        guard let accessToken = accessToken ?? emptyToken,
             var result = cache.result(for: accessToken, parameters, at: asked, holdings: after)
         else {
             throw TokenError(.serverInvalidResponse, "the response holds no access token, or does not say whose it is")
@@ -86,5 +101,13 @@ extension Saving {
         result.familyID = tokens.familyID
         result.hasMultiResourceRefreshToken = tokens.isMultiResource && tokens.refreshToken != nil
         return result
+    }
+
+    private var emptyToken: AccessTokenRecord? {
+        guard parameters.version == .v2, let idToken else { return nil }
+        return AccessTokenRecord(
+            owner: owner, environment: environment, clientID: idToken.clientID, realm: idToken.realm, version: .v2,
+            scopes: tokens.scopes ?? ScopeSet([]), tokenType: tokens.tokenType, secret: Secret(""), cachedAt: now,
+            expiresOn: now + tokens.expiresIn, extendedExpiresOn: nil, refreshOn: nil)
     }
 }

@@ -29,11 +29,20 @@ struct Saving {
         owner = Self.owner(tokens, issuance, claims: claims, parameters: parameters, asked: asked)
         accessToken = Self.accessToken(
             tokens, owner: owner, parameters: parameters, environment: environment,
-            realm: Self.realm(claims: claims, parameters: parameters, asked: asked), now: now)
+            realm: Self.realm(owner: owner, claims: claims, parameters: parameters, asked: asked), now: now)
     }
 
     /// The tenant that issued the tokens.
-    var tenant: String { claims?.tenantID?.lowercased() ?? asked.realm.lowercased() }
+    var tenant: String { Self.tenant(owner: owner, claims: claims, asked: asked) }
+
+    private static func tenant(owner: OwnerID, claims: IDTokenClaims?, asked: Authority) -> String {
+        switch asked.kind {
+        case .entra, .ciam, .adfs: claims?.tenantID?.lowercased() ?? asked.realm.lowercased()
+        case .b2c: owner.homeAccountID?.tenantID ?? claims?.tenantID?.lowercased() ?? asked.realm.lowercased()
+        // Whatever a stranger's token calls a tenant is not one of ours.
+        case .openID: asked.realm.lowercased()
+        }
+    }
 
     /// `client_info` says; a provider that does not know it is taken at its `sub`; otherwise whoever was asked for.
     private static func owner(
@@ -50,9 +59,11 @@ struct Saving {
     }
 
     /// What an access token is found by again: MSAL by the tenant that issued it, ADAL by the realm it named.
-    private static func realm(claims: IDTokenClaims?, parameters: TokenParameters, asked: Authority) -> String {
-        let asked = asked.realm(for: parameters.version)
-        return parameters.version == .v1 ? asked : claims?.tenantID?.lowercased() ?? asked
+    private static func realm(
+        owner: OwnerID, claims: IDTokenClaims?, parameters: TokenParameters, asked: Authority
+    ) -> String {
+        parameters.version == .v1
+            ? asked.realm(for: owner, .v1) : tenant(owner: owner, claims: claims, asked: asked)
     }
 
     private static func accessToken(
@@ -72,8 +83,8 @@ struct Saving {
         tokens.idToken.flatMap {
             IDTokenRecord(
                 owner: owner, environment: environment, clientID: parameters.clientID,
-                realm: Self.realm(claims: claims, parameters: parameters, asked: asked), version: parameters.version,
-                idToken: $0)
+                realm: Self.realm(owner: owner, claims: claims, parameters: parameters, asked: asked),
+                version: parameters.version, idToken: $0)
         }
     }
 }

@@ -7,13 +7,14 @@ package struct AuthorizationRequest: Sendable {
     /// - Parameters:
     ///   - state: comes back unchanged; unguessable.
     ///   - challenge: `PKCE.challenge`.
+    ///   - asksForClientInfo: whether the answers are to say whose home account it is, which Microsoft's providers know.
     ///   - extraParameters: what the app adds to the query; names the protocol sets itself are ignored.
     /// - Throws: `invalidDeveloperParameter` when a v1 request does not name exactly one resource.
     package init(
         clientID: ClientID, version: OAuthVersion, scopes: ScopeSet, redirectURI: String, state: String,
         challenge: String, nonce: String? = nil, prompt: String? = nil, loginHint: String? = nil,
         domainHint: String? = nil, claims: String? = nil, extraParameters: [String: String] = [:],
-        correlationID: CorrelationID
+        asksForClientInfo: Bool = true, correlationID: CorrelationID
     ) throws(TokenError) {
         var query = FormParameters()
         query.add("client_id", clientID.text)
@@ -24,7 +25,7 @@ package struct AuthorizationRequest: Sendable {
         query.add("nonce", nonce)
         query.add("code_challenge", challenge)
         query.add("code_challenge_method", "S256")
-        query.add("client_info", "1")
+        query.add("client_info", asksForClientInfo ? "1" : nil)
         query.add("prompt", prompt)
         query.add("login_hint", loginHint)
         query.add("domain_hint", domainHint)

@@ -4,6 +4,9 @@ package import TokenModel
 package struct AuthorizationResponse: Sendable {
     /// Redeems once, with the verifier that belongs to it.
     package let code: Secret
+    /// The host of the cloud to redeem it in, where that is not the one asked (`cloud_instance_host_name`). Whether it is a
+    /// cloud's is not checked: anybody may have written it.
+    package let cloudName: String?
 
     /// Reads the URL that the browser was sent to; the answer may be in its query or in its fragment.
     ///
@@ -22,6 +25,7 @@ package struct AuthorizationResponse: Sendable {
             throw TokenError(.serverInvalidResponse, "the authorization endpoint answered without a code")
         }
         self.code = Secret(code)
+        self.cloudName = parameters["cloud_instance_host_name"]?.trimmedNonEmpty
     }
 
     private static func parameters(of url: String) -> FormParameters? {

@@ -35,7 +35,7 @@ package struct DeviceCodeRequest: Sendable {
         var form = FormParameters()
         form.add("client_id", clientID.text)
         try form.addAudience(scopes, version: version)
-        form.add("client_info", "1")
+        form.add("client_info", authority.kind == .openID ? nil : "1")
         form.add("claims", claims)
         form.add(extra: extraParameters)
         return form

@@ -69,14 +69,16 @@ package struct Endpoints: Sendable, Equatable {
         _ document: JSONObject, of authority: Authority, _ response: HTTPResponse
     ) throws(TokenError) {
         guard authority.kind == .openID else { return }
-        let issuer = document.text("issuer")
-        guard issuer == authority.url || issuer == authority.url + "/" else {
+        guard document.text("issuer").map(authority.isIssuer) ?? false else {
             throw response.invalid("belongs to another issuer")
         }
     }
 }
 
 extension Authority {
+    /// Whether an OpenID provider that calls itself so is the one at this URL, which has no slash at its end.
+    func isIssuer(_ issuer: String) -> Bool { issuer == url || issuer == url + "/" }
+
     /// Whether its endpoints lie under `/oauth2` rather than `/oauth2/v2.0`.
     func usesV1Paths(_ version: OAuthVersion) -> Bool {
         kind == .adfs || (kind == .entra && version == .v1)

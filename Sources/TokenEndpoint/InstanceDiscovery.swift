@@ -4,12 +4,8 @@ internal import TokenModel
 enum InstanceDiscovery {
     /// The host that vouches for hosts which are not built in.
     private static let trusted = "login.microsoftonline.com"
-    private static let builtIn = CloudDirectory()
     /// Microsoft's whole list is nine clouds of up to four names.
     private static let limit = 64
-
-    /// Whether Microsoft's own table has the host.
-    static func isBuiltIn(_ environment: String) -> Bool { builtIn.knows(environment) }
 
     /// A cloud of one name.
     static func alone(_ authority: Authority) -> CloudDirectory.Cloud {
@@ -20,7 +16,7 @@ enum InstanceDiscovery {
 
     /// Whom to ask about `authority`: itself when it is trusted or on this machine, else the public cloud.
     static func url(for authority: Authority) -> String {
-        let asksItself = isBuiltIn(authority.environment) || authority.isLoopback
+        let asksItself = CloudDirectory.isBuiltIn(authority.environment) || authority.isLoopback
         let base = asksItself ? "\(authority.scheme)://\(authority.environment)" : "https://\(trusted)"
         var query = FormParameters()
         query.add("api-version", "1.1")

@@ -36,7 +36,7 @@ extension TokenEndpoint {
         of authority: Authority, version: OAuthVersion, correlationID: CorrelationID?
     ) async throws(TokenError) -> Endpoints {
         try requireAllowed(authority)
-        if authority.kind == .entra, InstanceDiscovery.isBuiltIn(authority.environment),
+        if authority.kind == .entra, CloudDirectory.isBuiltIn(authority.environment),
             let endpoints = Endpoints(byConventionOf: authority, version: version)
         {
             return endpoints

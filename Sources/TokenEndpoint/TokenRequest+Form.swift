@@ -10,7 +10,7 @@ extension TokenRequest {
         form.add("client_id", clientID.text)
         add(grant, to: &form)
         try form.addAudience(scopes, version: version)
-        form.add("client_info", "1")
+        form.add("client_info", authority.kind == .openID ? nil : "1")
         form.add("claims", claims)
         form.add(extra: extraParameters)
         return form

@@ -13,8 +13,11 @@ extension TokenResponse {
         guard tokenType.lowercased() == "bearer" else {
             throw response.invalid("holds a token that is not a bearer token")
         }
+        if request.authority.kind == .openID, let idToken, !Self.isMeant(idToken, for: request) {
+            throw response.invalid("holds an ID token of another issuer, or for another app")
+        }
         // Microsoft's clouds answer every request for `client_info`; elsewhere the ID token's subject can stand in for it.
-        if request.version == .v2, homeAccountID == nil, CloudDirectory().knows(request.authority.environment) {
+        if request.version == .v2, homeAccountID == nil, CloudDirectory.isBuiltIn(request.authority.environment) {
             throw response.invalid("holds no usable client_info", code: .internalError)
         }
     }
@@ -33,7 +36,17 @@ extension TokenResponse {
             idToken: object.text("id_token"),
             homeAccountID: clientInfo.flatMap(Self.homeAccountID),
             clientInfo: clientInfo,
-            familyID: object.text("foci").flatMap { FamilyID($0) })
+            familyID: object.text("foci").flatMap { FamilyID($0) },
+            cloudName: object.text("cloud_instance_host_name") ?? object.text("cloud_instance_name"))
+    }
+
+    /// OpenID Connect Core 1.0 section 3.1.3.7, items 2 and 3. Microsoft's own issuers differ from their authorities by design.
+    private static func isMeant(_ idToken: String, for request: TokenRequest) -> Bool {
+        guard let claims = IDTokenClaims.payload(ofJWT: idToken).flatMap({ JSONObject($0) }),
+            claims.text("iss").map(request.authority.isIssuer) ?? false
+        else { return false }
+        let audiences = claims["aud"]?.array?.compactMap(\.text) ?? [claims.text("aud")].compactMap(\.self)
+        return audiences.contains { ClientID($0) == request.clientID }
     }
 
     /// The account named by the base64url-encoded JSON `{"uid":…,"utid":…}`.

@@ -27,12 +27,14 @@ package struct TokenResponse: Sendable {
     package var clientInfo: String?
     /// The app's family, from `foci`.
     package var familyID: FamilyID?
+    /// The cloud the account is at home in, as the issuer words it.
+    package var cloudName: String?
 
     package init(
         accessToken: Secret?, tokenType: String = "Bearer", expiresIn: Int64 = 3600, extendedExpiresIn: Int64? = nil,
         refreshIn: Int64? = nil, scopes: ScopeSet? = nil, resource: String? = nil, refreshToken: Secret? = nil,
         idToken: String? = nil, homeAccountID: HomeAccountID? = nil, clientInfo: String? = nil,
-        familyID: FamilyID? = nil
+        familyID: FamilyID? = nil, cloudName: String? = nil
     ) {
         self.accessToken = accessToken
         self.tokenType = tokenType
@@ -46,5 +48,6 @@ package struct TokenResponse: Sendable {
         self.homeAccountID = homeAccountID
         self.clientInfo = clientInfo
         self.familyID = familyID
+        self.cloudName = cloudName
     }
 }

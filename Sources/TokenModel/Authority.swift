@@ -1,4 +1,4 @@
-/// A URL that issues tokens: scheme, environment (host and port) and path, whose first segment is the realm.
+/// A URL that issues tokens: scheme, environment (host and port) and path, which names the realm.
 ///
 /// `https://login.microsoftonline.com/common` has the environment `login.microsoftonline.com` and the realm `common`.
 /// Normal form: lower-case host, no query, no fragment, no trailing slash; Entra authorities keep only the first
@@ -14,7 +14,8 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
         case adfs = 3
         /// Entra External ID for customers, on `ciamlogin.com`.
         case ciam = 4
-        /// Any other OpenID Connect provider, found by discovery (OpenID Connect Discovery 1.0 section 4).
+        /// Any other OpenID Connect provider, found by discovery (OpenID Connect Discovery 1.0 section 4). No URL tells:
+        /// an app has to say that its authority is one.
         case openID = 5
     }
 
@@ -36,7 +37,8 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
         guard parts.scheme == "https" || (parts.scheme == "http" && parts.isLoopback) else {
             throw TokenError(.invalidDeveloperParameter, "authority \(url) must use https")
         }
-        let kind = kind ?? Self.kind(host: parts.host, segments: parts.segments)
+        let kind =
+            if let kind { kind } else { try Self.kind(host: parts.host, segments: parts.segments, url: url) }
         let segments = try Self.normalised(parts.segments, kind: kind, host: parts.host, url: url)
         self.init(
             kind: kind, scheme: parts.scheme, environment: parts.environment, path: segments.joined(separator: "/"))
@@ -53,10 +55,18 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
     public static let common = Authority(
         kind: .entra, scheme: "https", environment: "login.microsoftonline.com", path: "common")
 
-    /// The tenant part: the first path segment.
+    /// The tenant part: the first path segment; for a B2C policy the tenant it belongs to, for any other OpenID provider
+    /// the whole path, or `/` where it has none.
     public var realm: String {
-        path.utf8.firstIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) } ?? path
+        switch kind {
+        case .entra, .adfs, .ciam: path.utf8.firstIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) } ?? path
+        case .b2c: policyPath.tenant
+        case .openID: path.isEmpty ? "/" : path
+        }
     }
+
+    /// The policy (user flow) of a B2C authority, as written; nil for other kinds, and for a path of another shape.
+    package var policy: String? { kind == .b2c ? policyPath.policy : nil }
 
     /// The authority as a URL without a trailing slash.
     public var url: String { path.isEmpty ? "\(scheme)://\(environment)" : "\(scheme)://\(environment)/\(path)" }
@@ -70,10 +80,19 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
     /// Whether the host is this machine.
     public var isLoopback: Bool { URLParts.isLoopback(host: URLParts.host(ofEnvironment: environment)) }
 
-    /// The same provider and kind, another tenant.
+    /// The same provider and kind, another tenant. Unchanged where the path is not a tenant: AD FS, OpenID providers, and B2C
+    /// policies without `tfp`.
     public func withRealm(_ realm: String) -> Authority {
-        guard kind == .entra || kind == .ciam else { return self }
-        return Authority(kind: kind, scheme: scheme, environment: environment, path: realm.lowercased())
+        switch kind {
+        case .entra, .ciam:
+            return Authority(kind: kind, scheme: scheme, environment: environment, path: realm.lowercased())
+        case .b2c:
+            let parts = policyPath
+            guard let prefix = parts.prefix, let policy = parts.policy else { return self }
+            return Authority(
+                kind: kind, scheme: scheme, environment: environment, path: "\(prefix)/\(realm)/\(policy)")
+        case .adfs, .openID: return self
+        }
     }
 
     /// The same tenant at another name of the same cloud.
@@ -81,13 +100,31 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
         Authority(kind: kind, scheme: scheme, environment: environment, path: path)
     }
 
-    private static func kind(host: String, segments: [String]) -> Kind {
+    /// `tfp/TENANT/POLICY` or `TENANT/POLICY`.
+    private var policyPath: (prefix: String?, tenant: String, policy: String?) {
+        let segments = path.split(separator: "/").map(String.init)
+        guard Self.hasPolicyPrefix(segments) else {
+            return (nil, segments.first ?? "", segments.count > 1 ? segments[1] : nil)
+        }
+        return (segments[0], segments[1], segments[2])
+    }
+
+    private static func hasPolicyPrefix(_ segments: [String]) -> Bool {
+        segments.count >= 3 && segments[0].lowercased() == "tfp"
+    }
+
+    private static func kind(host: String, segments: [String], url: String) throws(TokenError) -> Kind {
         switch segments.first?.lowercased() {
-        case "tfp" where segments.count >= 3: .b2c
-        case "adfs": .adfs
-        case _ where host.hasSuffix(".ciamlogin.com"): .ciam
-        case _ where host.hasSuffix(".b2clogin.com"): .b2c
-        default: .entra
+        case "tfp":
+            guard hasPolicyPrefix(segments) else {
+                throw TokenError(
+                    .invalidDeveloperParameter, "authority \(url) has to be https://<host>/tfp/<tenant>/<policy>")
+            }
+            return .b2c
+        case "adfs": return .adfs
+        case _ where host.hasSuffix(".ciamlogin.com"): return .ciam
+        case _ where host.hasSuffix(".b2clogin.com"): return .b2c
+        default: return .entra
         }
     }
 
@@ -104,7 +141,9 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
         case .ciam:
             if let first = segments.first { return [first.lowercased()] }
             return [host.prefix { $0 != "." } + ".onmicrosoft.com"]
-        case .b2c, .openID:
+        case .b2c:
+            return hasPolicyPrefix(segments) ? Array(segments.prefix(3)) : segments
+        case .openID:
             return segments
         }
     }

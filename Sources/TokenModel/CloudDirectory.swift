@@ -41,6 +41,18 @@ package struct CloudDirectory: Sendable, Equatable {
         left == right || cloud(of: left).aliases.contains(right)
     }
 
+    /// The names to look for credentials under, best first: the one they are saved under, the one asked for, the others.
+    package func cacheAliases(of environment: String) -> [String] {
+        let cloud = cloud(of: environment)
+        var seen = Set<String>()
+        return ([cloud.preferredCache, environment] + cloud.aliases).filter { seen.insert($0).inserted }
+    }
+
+    /// Whether the host is one of Microsoft's own clouds.
+    package static func isBuiltIn(_ environment: String) -> Bool { builtInHosts.contains(environment) }
+
+    private static let builtInHosts = Set(builtIn.flatMap(\.aliases))
+
     /// Learns what instance discovery of `environment` said, and returns whether that was news.
     ///
     /// Only what names a host that is nobody's yet is believed: otherwise a hostile provider could declare itself an

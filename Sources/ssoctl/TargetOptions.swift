@@ -9,6 +9,11 @@ struct TargetOptions: ParsableArguments {
     @Option(help: "Who issues the tokens.")
     var authority = Authority.common.url
 
+    @Option(
+        name: .customLong("authority-kind"),
+        help: "What kind of provider that is, where its URL does not tell; openid takes any OpenID Connect provider.")
+    var kind: AuthorityKind?
+
     @Option(name: .customLong("scope"), parsing: .singleValue, help: "A permission; may be repeated.")
     var scopes: [String] = []
 
@@ -30,7 +35,9 @@ struct TargetOptions: ParsableArguments {
         }
         guard ClientID(clientID) != nil else { throw ValidationError("--client-id must not be blank.") }
         guard SharingGroup(group) != nil else { throw ValidationError("--group must not be blank.") }
-        do { _ = try Authority(authority) } catch { throw ValidationError("--authority: \(error.message).") }
+        do { _ = try Authority(authority, kind: kind?.kind) } catch {
+            throw ValidationError("--authority: \(error.message).")
+        }
     }
 
     func parameters() throws(TokenError) -> TokenParameters {
@@ -38,7 +45,8 @@ struct TargetOptions: ParsableArguments {
             throw TokenError(.invalidDeveloperParameter, "--client-id and --group must not be blank")
         }
         return TokenParameters(
-            clientID: clientID, sharingGroup: group, authority: try Authority(authority),
+            clientID: clientID, sharingGroup: group,
+            authority: try Authority(authority, kind: kind?.kind),
             version: resource == nil ? .v2 : .v1,
             scopes: resource.map { ScopeSet(resource: $0) } ?? ScopeSet(scopes), redirectURI: redirectURI,
             // Who types an authority vouches for it.

@@ -19,6 +19,19 @@ extension AgentFixture {
             claims: claims)
     }
 
+    /// Parameters of an app at an authority of the fixture's internet.
+    package func parameters(
+        at authority: String, kind: Authority.Kind? = nil, _ clientID: String = "app-1",
+        scopes: [String] = ["User.Read"], resource: String? = nil, extra: [String: String] = [:],
+        validates: Bool = true
+    ) throws -> TokenParameters {
+        TokenParameters(
+            clientID: try #require(ClientID(clientID)), authority: try Authority(authority, kind: kind),
+            version: resource == nil ? .v2 : .v1,
+            scopes: resource.map { ScopeSet(resource: $0) } ?? ScopeSet(scopes), extraParameters: extra,
+            validatesAuthority: validates)
+    }
+
     /// A whole sign-in, the browser's part included.
     @discardableResult
     package func signIn(_ username: String, _ parameters: TokenParameters) async throws -> TokenResult {
@@ -30,6 +43,7 @@ extension AgentFixture {
 
     /// What a browser does: opens a page and follows it wherever it leads.
     package func browse(to url: String) async throws {
+        if let internet { return try await internet.browse(to: url) }
         let response = try await HTTPClient.shared.execute(HTTPClientRequest(url: url), timeout: .seconds(30))
         _ = try await response.body.collect(upTo: 1 << 20)
     }
@@ -44,6 +58,11 @@ extension AgentFixture {
 
     /// How many refresh tokens the emulator was asked to redeem.
     package var redemptions: Int { emulator.control.counts[.refreshToken] }
+
+    /// Where refresh tokens were sent to.
+    package var redeemers: [String] {
+        emulator.control.requests.filter { $0.counter == .refreshToken }.map(\.environment)
+    }
 
     /// How many times somebody was asked to sign in.
     package var signIns: Int { emulator.control.counts.signIns }

@@ -15,6 +15,8 @@ package struct AgentFixture: Sendable {
     package let agent: AgentClient
     package let clock: TestClock
     package let socketPath: String
+    /// How the agent comes to the emulator; nil where that is simply on this machine.
+    package var internet: TestInternet?
     let server: AgentServer
 
     /// Runs a test with everything started, and stops everything on every way out.
@@ -47,12 +49,54 @@ package struct AgentFixture: Sendable {
         }
     }
 
+    /// The same in an internet where every host is the emulator.
+    package static func online(
+        settings: EmulatorSettings = EmulatorSettings(), _ body: (AgentFixture) async throws -> Void
+    ) async throws {
+        ResourceLimits.raiseOpenFiles()
+        let folder = try TemporaryFolder()
+        let files = try TestCertificate.write(to: folder)
+        let emulator = try await EntraEmulator.start(EmulatorOptions(tls: files, settings: settings))
+        do {
+            let internet = try await TestInternet.start(emulator, files: files)
+            let clock = TestClock()
+            let server = try await start(in: folder, clock: clock, connectionLimit: 4096, internet: internet)
+            let path = server.options.socketPath
+            let fixture = AgentFixture(
+                folder: folder, emulator: emulator, agent: AgentClient(socketPath: path), clock: clock,
+                socketPath: path, internet: internet, server: server)
+            do {
+                try await body(fixture)
+                await fixture.stopAll()
+            } catch {
+                await fixture.stopAll()
+                throw error
+            }
+        } catch {
+            await emulator.stop()
+            throw error
+        }
+    }
+
+    /// Stops the emulator and the way to it.
+    package func goOffline() async {
+        await internet?.proxy.stop()
+        await emulator.stop()
+    }
+
+    private func stopAll() async {
+        await server.stop(patience: 1)
+        await internet?.proxy.stop()
+        await emulator.stop()
+    }
+
     /// Stops the agent and starts another on the same folder, as an upgrade does.
     package func restarted(_ body: (AgentFixture) async throws -> Void) async throws {
         await server.stop(patience: 1)
-        let next = try await Self.start(in: folder, clock: clock, connectionLimit: 4096)
+        let next = try await Self.start(in: folder, clock: clock, connectionLimit: 4096, internet: internet)
         let fixture = AgentFixture(
-            folder: folder, emulator: emulator, agent: agent, clock: clock, socketPath: socketPath, server: next)
+            folder: folder, emulator: emulator, agent: agent, clock: clock, socketPath: socketPath,
+            internet: internet, server: next)
         do {
             try await body(fixture)
             await next.stop(patience: 1)
@@ -63,14 +107,15 @@ package struct AgentFixture: Sendable {
     }
 
     private static func start(
-        in folder: TemporaryFolder, clock: TestClock, connectionLimit: Int
+        in folder: TemporaryFolder, clock: TestClock, connectionLimit: Int, internet: TestInternet? = nil
     ) async throws -> AgentServer {
         var logger = Logger(label: "agent") { _ in SwiftLogNoOpLogHandler() }
         logger.logLevel = .critical
         return try await AgentServer.start(
             AgentOptions(
                 socketPath: folder.file("agent.sock"), stateDirectory: folder.file("state"), allowsLoopbackHTTP: true,
-                network: NetworkSettings(environment: [:]), policy: PeerPolicy(userID: geteuid()),
+                network: internet?.network() ?? NetworkSettings(environment: [:]),
+                policy: PeerPolicy(userID: geteuid()),
                 connectionLimit: connectionLimit, now: { clock.now }, logger: logger))
     }
 }

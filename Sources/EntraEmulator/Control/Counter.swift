@@ -14,6 +14,8 @@ package enum Counter: String, Codable, Sendable, CaseIterable {
     case keys
     case userInfo = "userinfo"
     case logout
+    case enrollment
+    case webFinger = "webfinger"
 
     package init(_ grant: Grant) {
         switch grant {
@@ -35,6 +37,8 @@ package enum Counter: String, Codable, Sendable, CaseIterable {
         case .keys: self = .keys
         case .userInfo: self = .userInfo
         case .logout: self = .logout
+        case .enrollment: self = .enrollment
+        case .webFinger: self = .webFinger
         }
     }
 }

@@ -7,6 +7,8 @@ internal import Hummingbird
 package struct RecordedRequest: Sendable {
     package let counter: Counter
     package let method: String
+    /// Host and port, as they were called.
+    package let environment: String
     package let path: String
     /// Query and form fields.
     package let parameters: [String: String]
@@ -16,6 +18,7 @@ package struct RecordedRequest: Sendable {
     init(_ request: EmulatorRequest) {
         counter = request.counter
         method = request.method.rawValue
+        environment = request.environment
         path = request.path
         parameters = request.parameters.fields
         headers = Dictionary(

@@ -21,10 +21,11 @@ package struct User: Sendable, Equatable {
         username.prefix { $0 != "@" }.split { "._-".contains($0) }.map(\.capitalized).joined(separator: " ")
     }
 
-    /// `client_info`: who the user is in the home tenant. B2C makes each user flow an account of its own.
-    func clientInfo(policy: String?) -> String {
-        let uid = objectID + (policy.map { "-" + $0.lowercased() } ?? "")
-        return base64URL(#"{"uid":"\#(uid)","utid":"\#(homeTenantID)"}"#.utf8)
+    /// `client_info`: who the user is in the home tenant.
+    var clientInfo: String { Self.clientInfo(uid: objectID, utid: homeTenantID) }
+
+    static func clientInfo(uid: String, utid: String) -> String {
+        base64URL(#"{"uid":"\#(uid)","utid":"\#(utid)"}"#.utf8)
     }
 
     func matches(_ username: String) -> Bool {

@@ -12,6 +12,8 @@ struct EmulatorRequest: Sendable {
     var headers: HTTPFields
     /// Scheme and host as the caller wrote them, so that an alias leads back to itself.
     var baseURL: String
+    /// Host and port as the caller wrote them, in lower case.
+    var environment: String
 
     init?(_ request: Request, body: String, scheme: String) {
         let query = Parameters(encoded: request.uri.query ?? "")
@@ -21,7 +23,12 @@ struct EmulatorRequest: Sendable {
         path = request.uri.path
         parameters = query.merging(Parameters(encoded: body))
         headers = request.headers
-        baseURL = "\(scheme)://\(request.head.authority ?? "127.0.0.1")"
+        let environment = request.head.authority?.lowercased() ?? "127.0.0.1"
+        self.environment = environment
+        baseURL = "\(scheme)://\(environment)"
+        if address.authority.kind == .entra, environment.hasSuffix(".ciamlogin.com") {
+            self.address.authority.kind = .ciam
+        }
     }
 
     var authority: RequestedAuthority { address.authority }

@@ -9,4 +9,7 @@ package enum Endpoint: String, Codable, Sendable, CaseIterable {
     case keys
     case userInfo = "userinfo"
     case logout
+    /// Device registration discovery, which names a domain's AD FS.
+    case enrollment
+    case webFinger = "webfinger"
 }

@@ -21,12 +21,26 @@ struct EndpointAddress: Sendable {
         (["discovery", "instance"], .instanceDiscovery, .v2),
     ]
 
+    /// The paths of a provider that shares nothing with Entra's.
+    private static let openIDEnds: [(segments: [String], endpoint: Endpoint)] = [
+        ([".well-known", "openid-configuration"], .openIDConfiguration), (["authorize"], .authorize),
+        (["token"], .token), (["devicecode"], .deviceCode), (["logout"], .logout), (["keys"], .keys),
+    ]
+
     /// - Parameter policy: B2C also takes its user flow from the query, as `p`.
     init?(path: String, policy: String?) {
         let segments = path.split(separator: "/").map(String.init)
         switch segments.map({ $0.lowercased() }) {
         case ["devicelogin"]: self.init(authority: .common, endpoint: .deviceLogin, version: .v2)
         case ["oidc", "userinfo"]: self.init(authority: .common, endpoint: .userInfo, version: .v2)
+        case [".well-known", "webfinger"]: self.init(authority: .common, endpoint: .webFinger, version: .v2)
+        case let lowered where lowered.suffix(2) == ["enrollmentserver", "contract"] && lowered.count <= 3:
+            self.init(authority: .common, endpoint: .enrollment, version: .v2)
+        case let lowered where lowered.first == "openid":
+            guard lowered.count > 2, let end = Self.openIDEnds.first(where: { lowered[2...] == $0.segments[...] })
+            else { return nil }
+            self.init(
+                authority: RequestedAuthority(kind: .openID, realm: segments[1]), endpoint: end.endpoint, version: .v2)
         case let lowered:
             guard let end = Self.ends.first(where: { lowered.suffix($0.segments.count) == $0.segments[...] }),
                 let authority = RequestedAuthority(

@@ -49,6 +49,12 @@ extension OAuthFailure {
     static let reusedToken = OAuthFailure(
         "invalid_grant", 70000, "The refresh token has already been redeemed.", suberror: "bad_token")
 
+    static let wrongIssuer = OAuthFailure(
+        "invalid_grant", 9_002_313, "The provided grant was issued by another authority.")
+
+    static let wrongResource = OAuthFailure(
+        "invalid_grant", 0, "MSIS9611: The refresh token was issued for another resource.")
+
     static let disabledUser = OAuthFailure("invalid_grant", 50057, "The user account is disabled.")
 
     static let userNotInTenant = OAuthFailure(

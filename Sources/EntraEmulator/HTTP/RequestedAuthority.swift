@@ -4,10 +4,14 @@ struct RequestedAuthority: Sendable, Equatable {
         case entra
         case b2c
         case adfs
+        /// Entra External ID, told by its host.
+        case ciam
+        /// A provider that knows nothing but OpenID Connect.
+        case openID
     }
 
     var kind: Kind
-    /// `common`, `organizations`, `consumers`, a domain or a tenant ID; `adfs` for AD FS.
+    /// `common`, `organizations`, `consumers`, a domain or a tenant ID; `adfs` for AD FS; an OpenID provider's name.
     var realm: String
     /// The user flow of B2C, as written.
     var policy: String?
@@ -17,6 +21,7 @@ struct RequestedAuthority: Sendable, Equatable {
     /// From the path segments in front of an endpoint; nil when no service has that shape.
     init?(segments: [String], policy: String?) {
         switch (segments.count, segments.first?.lowercased()) {
+        case (2, "openid"): self.init(kind: .openID, realm: segments[1])
         case (1, "adfs"): self.init(kind: .adfs, realm: "adfs")
         case (1, _) where policy != nil: self.init(kind: .b2c, realm: segments[0], policy: policy)
         case (1, _): self.init(kind: .entra, realm: segments[0])
@@ -36,7 +41,8 @@ struct RequestedAuthority: Sendable, Equatable {
     var path: String {
         switch kind {
         case .adfs: "adfs"
-        case .entra: realm
+        case .entra, .ciam: realm
+        case .openID: "openid/\(realm)"
         case .b2c: "tfp/\(realm)/\(policy ?? "")"
         }
     }

@@ -4,6 +4,7 @@ internal import Foundation
 struct AuthorizationCode: Sendable {
     var user: User
     var tenantID: String
+    var issuer: String
     var clientID: String
     var redirectURI: String
     var pkce: PKCE

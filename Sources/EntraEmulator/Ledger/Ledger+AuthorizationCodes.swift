@@ -14,6 +14,7 @@ extension Ledger {
         guard let code = codes[secret] else { throw .malformedGrant }
         guard !code.isRedeemed else { throw .codeAlreadyRedeemed }
         guard code.clientID == redemption.clientID else { throw .wrongClient }
+        guard code.issuer == redemption.issuer else { throw .wrongIssuer }
         guard code.redirectURI == redemption.parameters["redirect_uri"] ?? code.redirectURI else {
             throw .wrongRedirectURI
         }

@@ -5,6 +5,7 @@ struct RefreshToken: Sendable {
     var user: User
     var clientID: String
     var familyID: String?
+    var issuer: String
     /// What the sign-in granted; a redemption that names no scope gets these.
     var scopes: [String]
     var resource: String?

@@ -5,11 +5,12 @@ enum ScopeRules {
     /// Scopes of OpenID Connect, which belong to no resource.
     private static let protocolScopes: Set = ["openid", "profile", "email", "offline_access", "address", "phone"]
 
-    /// The resources the scopes belong to: what stands before the last slash, or Microsoft Graph.
-    static func resources(of scopes: [String]) -> Set<String> {
+    /// The resources the scopes belong to: what stands before the last slash, or Microsoft Graph; an app that names itself
+    /// is its own resource.
+    static func resources(of scopes: [String], of clientID: String? = nil) -> Set<String> {
         Set(
             scopes.filter { !protocolScopes.contains($0.lowercased()) }.map { scope in
-                scope.lastIndex(of: "/").map { String(scope[..<$0]) } ?? graph
+                scope == clientID ? scope : scope.lastIndex(of: "/").map { String(scope[..<$0]) } ?? graph
             })
     }
 

@@ -17,10 +17,12 @@ struct AuthorizeReply: Sendable {
         wantsClientInfo = request.parameters["client_info"] == "1" && request.authority.kind == .entra
     }
 
-    func success(code: String, user: User) -> Response {
+    /// - Parameter cloudHost: where the code is to be redeemed, if that is in another cloud.
+    func success(code: String, user: User, cloudHost: String?) -> Response {
         var fields = ["code": code]
+        fields["cloud_instance_host_name"] = cloudHost
         if wantsClientInfo {
-            fields["client_info"] = user.clientInfo(policy: nil)
+            fields["client_info"] = user.clientInfo
         }
         return response(fields)
     }

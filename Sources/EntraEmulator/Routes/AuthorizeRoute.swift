@@ -7,7 +7,7 @@ struct AuthorizeRoute: Sendable {
 
     /// What a request leads to.
     private enum Outcome: Sendable {
-        case code(String, User)
+        case code(String, User, cloudHost: String?)
         case choice([User])
     }
 
@@ -15,7 +15,8 @@ struct AuthorizeRoute: Sendable {
         let reply = try AuthorizeReply(request)
         do throws(OAuthFailure) {
             switch try outcome(of: request, redirectURI: reply.redirectURI) {
-            case .code(let code, let user): return reply.success(code: code, user: user)
+            case .code(let code, let user, let cloudHost):
+                return reply.success(code: code, user: user, cloudHost: cloudHost)
             case .choice(let users): return AccountPicker(users: users, request: request).response
             }
         } catch {
@@ -33,13 +34,16 @@ struct AuthorizeRoute: Sendable {
             let users = try contents.ledger.usersToSignIn(request)
             guard let user = users.first, users.count == 1 else { return .choice(users) }
             guard !user.isDisabled else { throw .disabledUser }
+            let cloud = request.homeCloud(of: user, contents.settings)
+            let issuer = request.issuer(contents.settings, contents.ledger.directory, in: cloud)
             let code = AuthorizationCode(
                 user: user, tenantID: try contents.ledger.tenantID(of: user, at: request.authority.realm),
+                issuer: issuer,
                 clientID: clientID, redirectURI: redirectURI, pkce: PKCE(request.parameters),
                 scopes: request.parameters.words("scope"), resource: request.parameters["resource"],
                 nonce: request.parameters["nonce"], expiresOn: expiresOn)
             contents.counts.signIns += 1
-            return .code(contents.ledger.issue(code), user)
+            return .code(contents.ledger.issue(code), user, cloudHost: cloud?.hosts.first)
         }
     }
 }

@@ -8,7 +8,8 @@ struct DeviceCodeRoute: Sendable {
     func respond(to request: EmulatorRequest) throws -> Response {
         let now = state.now
         let (secret, code, settings) = try state.update { (contents) throws(OAuthFailure) in
-            let redemption = try Redemption(request, settings: contents.settings, now: now)
+            let redemption = try Redemption(
+                request, settings: contents.settings, directory: contents.ledger.directory, now: now)
             let secret = try contents.ledger.issueDeviceCode(redemption)
             return (secret, contents.ledger.deviceCodes[secret], contents.settings)
         }

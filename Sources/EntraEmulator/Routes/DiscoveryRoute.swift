@@ -14,7 +14,8 @@ struct DiscoveryRoute: Sendable {
         let (settings, baseURL) = state.update { ($0.settings, $0.baseURL) }
         let ownHosts = Self.ownHosts(baseURL)
         let aliases = ownHosts + settings.hostAliases
-        guard aliases.contains(environment.lowercased()) else { throw OAuthFailure.invalidInstance }
+        let known = aliases + settings.clouds.flatMap(\.hosts)
+        guard known.contains(environment.lowercased()) else { throw OAuthFailure.invalidInstance }
         let tenant = url.pathComponents.dropFirst().first ?? "common"
         let metadata: JSON = [
             "preferred_network": JSON(ownHosts.first),
@@ -26,7 +27,7 @@ struct DiscoveryRoute: Sendable {
                 "tenant_discovery_endpoint":
                     "\(request.baseURL)/\(tenant)/v2.0/.well-known/openid-configuration",
                 "api-version": "1.1",
-                "metadata": [metadata],
+                "metadata": .array([metadata] + settings.clouds.map(\.metadata)),
             ] as JSON)
     }
 
@@ -35,8 +36,12 @@ struct DiscoveryRoute: Sendable {
         let authority = request.authority
         let isV2 = request.address.version == .v2
         let root = "\(request.baseURL)/\(authority.path)"
-        let oauth = isV2 ? "\(root)/oauth2/v2.0" : "\(root)/oauth2"
-        let (baseURL, settings) = state.update { ($0.baseURL, $0.settings) }
+        let isOpenID = authority.kind == .openID
+        let oauth = isOpenID ? root : isV2 ? "\(root)/oauth2/v2.0" : "\(root)/oauth2"
+        let keys = isOpenID ? "\(root)/keys" : isV2 ? "\(root)/discovery/v2.0/keys" : "\(root)/discovery/keys"
+        let (ownURL, settings) = state.update { ($0.baseURL, $0.settings) }
+        let baseURL = isOpenID ? request.baseURL : ownURL
+        let token = settings.tokenHost.map { oauth.replacing(request.environment, with: $0) } ?? oauth
         // The shared endpoints do not know the tenant yet, and say so with a placeholder.
         let tenantID = state.directory.tenantID(realm: authority.realm) ?? "{tenantid}"
         let mint = TokenMint(
@@ -46,10 +51,10 @@ struct DiscoveryRoute: Sendable {
             [
                 "issuer": .string(mint.issuer(tenantID: tenantID)),
                 "authorization_endpoint": "\(oauth)/authorize",
-                "token_endpoint": "\(oauth)/token",
+                "token_endpoint": "\(token)/token",
                 "device_authorization_endpoint": "\(oauth)/devicecode",
                 "end_session_endpoint": "\(oauth)/logout",
-                "jwks_uri": isV2 ? "\(root)/discovery/v2.0/keys" : "\(root)/discovery/keys",
+                "jwks_uri": .string(keys),
                 "userinfo_endpoint": "\(request.baseURL)/oidc/userinfo",
                 "response_types_supported": ["code"],
                 "response_modes_supported": ["query", "fragment", "form_post"],

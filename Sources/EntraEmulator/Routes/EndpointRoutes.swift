@@ -48,6 +48,8 @@ struct EndpointRoutes: Sendable {
         case .keys: try DiscoveryRoute(state: state, key: key).keys()
         case .userInfo: try await UserInfoRoute(state: state, key: key).respond(to: request)
         case .logout: LogoutRoute.respond(to: request)
+        case .enrollment: try FederationRoute(state: state).enrollment(request)
+        case .webFinger: try FederationRoute(state: state).webFinger(request)
         }
     }
 

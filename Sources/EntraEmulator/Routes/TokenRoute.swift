@@ -13,7 +13,11 @@ struct TokenRoute: Sendable {
         guard let grant = request.grant else { throw OAuthFailure.unsupportedGrant }
         let (order, mint) = try redeem(grant, request)
         let wantsClientInfo = request.parameters["client_info"] == "1"
-        return try .json(try await TokenReply(mint: mint, order: order, wantsClientInfo: wantsClientInfo).json())
+        let home = request.homeCloud(of: order.user, mint.settings)
+        return try .json(
+            try await TokenReply(
+                mint: mint, order: order, wantsClientInfo: wantsClientInfo, cloudName: home?.hosts.first
+            ).json())
     }
 
     private func redeem(
@@ -21,9 +25,11 @@ struct TokenRoute: Sendable {
     ) throws(OAuthFailure) -> (TokenOrder, TokenMint) {
         let now = state.now
         return try state.update { (contents) throws(OAuthFailure) in
-            let redemption = try Redemption(request, settings: contents.settings, now: now)
+            let redemption = try Redemption(
+                request, settings: contents.settings, directory: contents.ledger.directory, now: now)
             let mint = TokenMint(
-                key: key, directory: contents.ledger.directory, baseURL: contents.baseURL,
+                key: key, directory: contents.ledger.directory,
+                baseURL: request.authority.kind == .openID ? request.baseURL : contents.baseURL,
                 authority: request.authority, version: request.address.version, settings: contents.settings)
             do throws(OAuthFailure) {
                 return (try contents.ledger.redeem(grant, redemption, &contents.counts), mint)

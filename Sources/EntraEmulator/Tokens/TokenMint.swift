@@ -13,15 +13,16 @@ struct TokenMint: Sendable {
     func issuer(tenantID: String) -> String {
         switch (authority.kind, version) {
         case (.adfs, _): "\(baseURL)/adfs"
+        case (.openID, _): "\(baseURL)/\(authority.path)"
         case (.b2c, _): "\(baseURL)/\(tenantID)/v2.0/"
-        case (.entra, .v1): "\(baseURL)/\(tenantID)/"
-        case (.entra, .v2): "\(baseURL)/\(tenantID)/v2.0"
+        case (_, .v1): "\(baseURL)/\(tenantID)/"
+        case (_, .v2): "\(baseURL)/\(tenantID)/v2.0"
         }
     }
 
     func accessToken(_ order: TokenOrder) async throws -> String {
         let granted = ScopeRules.granted(order.scopes, declined: settings.declinedScopes)
-        let resource = ScopeRules.resources(of: granted).first ?? ScopeRules.graph
+        let resource = ScopeRules.resources(of: granted, of: order.clientID).first ?? ScopeRules.graph
         var claims = commonClaims(order)
         claims["aud"] = .string(version == .v1 ? order.resource ?? TokenReply.defaultResource : resource)
         claims["scp"] = .string(
@@ -56,6 +57,7 @@ struct TokenMint: Sendable {
         let username = JSON.string(order.user.username)
         let name = JSON.string(order.user.name)
         if authority.kind == .adfs { return ["upn": username, "unique_name": username] }
+        if authority.kind == .openID { return openIDClaims(order) }
         var claims: [String: JSON] = [
             "oid": .string(directory.objectID(of: order.user.username, in: order.tenantID)),
             "tid": .string(order.tenantID), "name": name,
@@ -65,6 +67,8 @@ struct TokenMint: Sendable {
         case (.b2c, _):
             claims["emails"] = [username]
             claims["tfp"] = JSON(authority.policy)
+            claims["sub"] = claims["oid"]
+            claims["tid"] = .null
         case (_, .v2):
             claims["preferred_username"] = username
         case (_, .v1):
@@ -74,5 +78,14 @@ struct TokenMint: Sendable {
             claims[isMember ? "upn" : "email"] = username
         }
         return claims
+    }
+
+    /// What OpenID Connect Core 1.0 section 5.1 knows. One subject for every app.
+    private func openIDClaims(_ order: TokenOrder) -> [String: JSON] {
+        [
+            "sub": .string(directory.guid("subject", authority.realm, order.user.username.lowercased())),
+            "name": .string(order.user.name), "preferred_username": .string(order.user.username),
+            "email": .string(order.user.username),
+        ]
     }
 }

@@ -8,15 +8,17 @@ struct TokenReply {
     let mint: TokenMint
     let order: TokenOrder
     let wantsClientInfo: Bool
+    /// The cloud that the user is at home in, where the app can be sent there.
+    var cloudName: String?
 
     func json() async throws -> JSON {
         var fields = try await tokens()
         fields["token_type"] = "Bearer"
         fields["refresh_token"] = JSON(order.refreshToken)
-        if mint.authority.kind != .adfs {
+        fields["cloud_instance_name"] = JSON(cloudName)
+        if !isADFS, mint.authority.kind != .openID {
             fields["foci"] = JSON(order.familyID)
-            fields["client_info"] =
-                wantsClientInfo ? .string(order.user.clientInfo(policy: mint.authority.policy)) : .null
+            fields["client_info"] = wantsClientInfo && mint.settings.sendsClientInfo ? .string(clientInfo) : .null
         }
         fields.merge(mint.version == .v1 && !isADFS ? legacyFields : fieldsWithNumbers) { $1 }
         return JSON.object(fields).merging(mint.settings.tokenReply).withoutNulls
@@ -24,10 +26,23 @@ struct TokenReply {
 
     private var isADFS: Bool { mint.authority.kind == .adfs }
 
+    /// An AD FS that knows neither OpenID Connect nor refresh tokens for every resource.
+    private var isOldADFS: Bool { isADFS && mint.settings.adfs.level == .windows2012R2 }
+
+    /// The accounts of B2C and External ID are at home where they sign in; B2C makes each user flow an account of its own.
+    private var clientInfo: String {
+        guard mint.authority.kind != .entra else { return order.user.clientInfo }
+        let objectID = mint.directory.objectID(of: order.user.username, in: order.tenantID)
+        let policy = mint.authority.policy.map { "-" + $0.lowercased() } ?? ""
+        return User.clientInfo(uid: objectID + policy, utid: order.tenantID)
+    }
+
     private func tokens() async throws -> [String: JSON] {
-        let wantsIDToken = mint.version == .v1 || isADFS || order.scopes.contains("openid")
+        let wantsIDToken = !isOldADFS && (mint.version == .v1 || isADFS || order.scopes.contains("openid"))
+        // B2C has no resource to fall back on.
+        let wantsAccessToken = mint.authority.kind != .b2c || !ScopeRules.resources(of: order.scopes).isEmpty
         return [
-            "access_token": .string(try await mint.accessToken(order)),
+            "access_token": wantsAccessToken ? .string(try await mint.accessToken(order)) : .null,
             "id_token": wantsIDToken ? .string(try await mint.idToken(order)) : .null,
         ]
     }
@@ -36,8 +51,9 @@ struct TokenReply {
         let granted = ScopeRules.granted(order.scopes, declined: mint.settings.declinedScopes)
         var fields: [String: JSON] = [
             "expires_in": .number(mint.settings.accessTokenLifetime),
-            "scope": granted.isEmpty ? .null : .string(granted.joined(separator: " ")),
+            "scope": granted.isEmpty || isOldADFS ? .null : .string(granted.joined(separator: " ")),
         ]
+        if isOldADFS { return fields }
         if isADFS {
             fields["resource"] = JSON(order.resource)
         } else {

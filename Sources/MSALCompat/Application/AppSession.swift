@@ -47,7 +47,7 @@ struct AppSession: Sendable {
         let logger = MSALGlobalConfig.loggerConfig
         logger.log(.info, "\(name) begins, correlation ID \(correlationID)")
         do throws(TokenError) {
-            let result = try MSALResult(try await work())
+            let result = try MSALResult(try await work(), kind: settings.authority.kind)
             logger.log(.info, "\(name) has a token, correlation ID \(correlationID)")
             externalAccounts.update(result)
             return result

@@ -18,7 +18,6 @@ extension AppSettings {
     /// - Throws: as `tokenParameters(_:)`.
     func interactiveRequest(_ parameters: MSALInteractiveTokenParameters) throws(NSError) -> BeginInteractive {
         var request = BeginInteractive(parameters: try tokenParameters(parameters))
-        if supportsMultipleClouds { request.parameters.extraParameters["instance_aware"] = "true" }
         request.account = parameters.account?.reference ?? AccountReference()
         request.prompt = parameters.promptType.parameter
         request.loginHint = parameters.loginHint?.trimmedNonEmpty ?? parameters.account?.username
@@ -54,11 +53,13 @@ extension AppSettings {
         guard parameters.authenticationScheme.map({ $0.scheme == .bearer }) ?? true else {
             throw MSALError.error(.internalErrorInvalidParameter, "proof of possession is not supported")
         }
+        // Silent requests too: they have to be led where the sign-in was.
+        let clouds = supportsMultipleClouds ? ["instance_aware": "true"] : [:]
+        let extra = extraParameters.merging(parameters.extraQueryParameters ?? [:]) { $1 }.merging(clouds) { $1 }
         return TokenParameters(
             clientID: clientID, sharingGroup: sharingGroup, authority: authority,
             scopes: ScopeSet(parameters.scopes), redirectURI: redirectURI, claims: try claims(parameters),
-            capabilities: capabilities,
-            extraParameters: extraParameters.merging(parameters.extraQueryParameters ?? [:]) { $1 },
+            capabilities: capabilities, extraParameters: extra,
             validatesAuthority: authority.kind != .ciam && !knownAuthorities.contains(authority),
             correlationID: parameters.correlationId.map { CorrelationID($0) } ?? CorrelationID())
     }

@@ -9,12 +9,12 @@ public protocol MSALAuthorityByURL {}
 extension MSALAuthorityByURL where Self: MSALAuthority {
     /// The authority at `url`: an `MSALAADAuthority`, `MSALB2CAuthority` or `MSALCIAMAuthority`, whichever fits.
     ///
-    /// - Throws: `MSALError.internal` (-50000) when `url` is not an `https` URL with a path (`http` is taken for
-    ///   loopback hosts only), or is one of AD FS, which MSAL does not support.
+    /// - Throws: `MSALError.internal` (-50000), internal code -42008, when `url` is not an `https` URL with a path
+    ///   (`http` is taken for loopback hosts only), or is one of AD FS, which MSAL does not support.
     public init(url: URL) throws {
-        let authority = try MSALAuthority.authority(parsing: url)
-        guard let made = try MSALAuthority.make(authority) as? Self else {
-            throw MSALError.error(.internalErrorInvalidParameter, "\(url) is not an authority of this class")
+        // What each class has against the URL is not said, as in the original: none of them takes it.
+        guard let made = try? MSALAuthority.make(MSALAuthority.authority(parsing: url)) as? Self else {
+            throw MSALError.error(.internalErrorUnexpected, "\(url) is no authority that MSAL supports")
         }
         self = made
     }

@@ -6,13 +6,14 @@ public final class MSALResult: NSObject, Sendable {
     private let result: TokenResult
     private let issuer: Authority
 
+    /// - Parameter kind: of the authority that was asked, which its URL need not tell.
     /// - Throws: `serverInvalidResponse` when the ID token cannot be read: an app must not act on claims that are not there.
-    package init(_ result: TokenResult) throws(TokenError) {
+    package init(_ result: TokenResult, kind: Authority.Kind? = nil) throws(TokenError) {
         if let token = result.idToken, JWTPayload.claims(of: token) == nil {
             throw TokenError(.serverInvalidResponse, "the ID token cannot be read")
         }
         self.result = result
-        self.issuer = try Authority(result.authority)
+        self.issuer = try Authority(result.authority, kind: kind)
     }
 
     /// The access token; empty when the issuer sent none.

@@ -9,14 +9,18 @@ package struct RefreshTokenRecord: Sendable, Equatable {
     /// The family that shares it; nil for an app's own.
     package var familyID: FamilyID?
     package var secret: Secret
-    /// Realm and resource, for a token that serves only one resource (AD FS); nil for the usual kind.
+    /// What a token that serves not everything is good for; nil for the usual kind.
     package var only: Resource?
 
-    /// What a single-resource token is good for.
+    /// The realm that a token is bound to (another OpenID provider's), and the resource, if that too (AD FS).
     package struct Resource: Sendable, Equatable {
         package var realm: String
+        /// Empty for all.
         package var scopes: ScopeSet
     }
+
+    /// Whether it is for one resource and no other.
+    var isSingleResource: Bool { only.map { !$0.scopes.isEmpty } ?? false }
 
     var key: String {
         let holder = familyID?.text ?? clientID.key
@@ -38,11 +42,12 @@ package struct RefreshTokenRecord: Sendable, Equatable {
 
     init?(_ stored: StoredCredential) {
         guard let clientID = ClientID(stored.clientID), !stored.secret.isEmpty else { return nil }
-        let target = stored.target.flatMap { $0.trimmedNonEmpty }
+        let (realm, target) = (stored.realm?.trimmedNonEmpty, stored.target?.trimmedNonEmpty)
         self.init(
             owner: stored.owner, environment: stored.environment, clientID: clientID,
             familyID: stored.familyID.flatMap(FamilyID.init), secret: Secret(stored.secret),
-            only: target.map { Resource(realm: stored.realm ?? "", scopes: ScopeSet(target: $0)) })
+            only: realm == nil && target == nil
+                ? nil : Resource(realm: realm ?? "", scopes: ScopeSet(target: target ?? "")))
     }
 
     var stored: StoredCredential {

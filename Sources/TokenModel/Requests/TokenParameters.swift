@@ -42,4 +42,7 @@ public struct TokenParameters: Sendable, Equatable {
         self.validatesAuthority = validatesAuthority
         self.correlationID = correlationID
     }
+
+    /// Whether the app is ready to be sent to another cloud than the authority's, which Entra calls `instance_aware`.
+    package var isInstanceAware: Bool { extraParameters["instance_aware"]?.lowercased() == "true" }
 }

@@ -1,0 +1,41 @@
+internal import Foundation
+internal import Hummingbird
+
+/// How an app finds out that an AD FS farm is its user's: which farm a domain names, and whom that farm trusts.
+struct FederationRoute: Sendable {
+    let state: EmulatorState
+
+    /// `GET /enrollmentserver/contract` of the domain's own host, or `/DOMAIN/enrollmentserver/contract` of the cloud's.
+    func enrollment(_ request: EmulatorRequest) throws -> Response {
+        let adfs = state.update { $0.settings.adfs }
+        let (onPremises, cloud) = ("enterpriseregistration.", "enterpriseregistration.windows.net")
+        let segments = request.path.split(separator: "/")
+        let domain: String? =
+            switch adfs.registration {
+            case .onPremises where request.environment.hasPrefix(onPremises) && segments.count == 2:
+                String(request.environment.dropFirst(onPremises.count))
+            case .cloud where request.environment == cloud && segments.count == 3: segments[0].lowercased()
+            default: nil
+            }
+        guard let host = domain.flatMap({ adfs.hosts[$0] }) else {
+            return .text("Not Found\n", type: "text/plain", status: .notFound)
+        }
+        return try .json(
+            [
+                "DeviceRegistrationService": ["RegistrationEndpoint": "\(request.baseURL)/EnrollmentServer/"],
+                "IdentityProviderService": ["PassiveAuthEndpoint": "https://\(host)/adfs/ls"],
+            ] as JSON)
+    }
+
+    /// `GET /.well-known/webfinger?resource=…` of a farm (RFC 7033).
+    func webFinger(_ request: EmulatorRequest) throws -> Response {
+        let adfs = state.update { $0.settings.adfs }
+        let resource = try request.parameters.required("resource")
+        let asked = URL(string: resource)?.host()?.lowercased() ?? ""
+        let isTrusted = adfs.hosts.values.contains(request.environment) && adfs.hosts.values.contains(asked)
+        let link: JSON = [
+            "rel": "http://schemas.microsoft.com/rel/trusted-realm", "href": "https://\(asked)",
+        ]
+        return try .json(["subject": .string(resource), "links": isTrusted ? [link] : []] as JSON)
+    }
+}

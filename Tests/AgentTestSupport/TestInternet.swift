@@ -1,0 +1,46 @@
+internal import EntraEmulator
+internal import Foundation
+internal import TokenEndpoint
+
+/// An internet in which every host is the emulator, over TLS: `login.microsoftonline.us` as well as `fs.contoso.com`.
+///
+/// Agents and browsers come there through a proxy, as in a corporate network, so that nothing in the product has to know.
+package struct TestInternet: Sendable {
+    let proxy: TunnelProxy
+    private let files: TLSFiles
+
+    /// The hosts that somebody wanted a connection to, in order.
+    package var hosts: [String] { proxy.hosts }
+
+    /// The browser of an app, as `$BROWSER` names one.
+    package var browser: String { "\(curl.joined(separator: " ")) %s" }
+
+    static func start(_ emulator: EntraEmulator, files: TLSFiles) async throws -> TestInternet {
+        let port = URL(string: emulator.url)?.port ?? 0
+        return TestInternet(proxy: try await TunnelProxy.start(leadingTo: port), files: files)
+    }
+
+    func network() throws -> NetworkSettings {
+        try NetworkSettings(
+            environment: ["HTTPS_PROXY": "http://127.0.0.1:\(proxy.port)", "SSL_CERT_FILE": files.certificateChain])
+    }
+
+    /// What a browser does: opens a page and follows it wherever it leads.
+    func browse(to url: String) async throws {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        let run = try TestProcess("/usr/bin/env", curl + [url], environment: ["PATH": path])
+        let ended = try await run.finish()
+        guard ended.status == 0 else { throw BrowserFailed(errors: ended.errors) }
+    }
+
+    private var curl: [String] {
+        [
+            "curl", "-sSL", "-o", "/dev/null", "--proxy", "http://127.0.0.1:\(proxy.port)", "--noproxy",
+            "localhost,127.0.0.1", "--cacert", files.certificateChain,
+        ]
+    }
+
+    struct BrowserFailed: Error {
+        let errors: String
+    }
+}

@@ -1,0 +1,62 @@
+internal import ADALCompat
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import Testing
+
+/// Under which authorities an ADAL app finds its tokens again.
+@Suite(.timeLimit(.minutes(2))) struct ADALAuthorityLookupTests {
+    private static let graph = "https://graph.microsoft.com"
+    private static let alice = "alice@contoso.com"
+    private static let host = "https://login.microsoftonline.com"
+
+    // Mirrors: MSIDLegacyTokenCacheIntegrationTests organizations authority, consumers authority
+    @Test func organizationsMeansCommonAndConsumersMeansNobody() async throws {
+        try await AgentFixture.online { f in
+            let first = try await f.adal("\(Self.host)/common").acquire(Self.graph, Self.alice)
+            let organizations = try await f.adal("\(Self.host)/organizations").silent(Self.graph, Self.alice)
+            #expect(organizations.accessToken == first.accessToken)
+            #expect(organizations.authority == "\(Self.host)/organizations")
+            let consumers = try await f.adal("\(Self.host)/consumers").silent(Self.graph, Self.alice)
+            #expect(consumers.error?.code == ADErrorCode.ERROR_SERVER_USER_INPUT_NEEDED.rawValue)
+            #expect(f.redemptions == 0)
+        }
+    }
+
+    @Test func aTenantIsServedByWhatCommonIssued() async throws {
+        try await AgentFixture.online { f in
+            #expect(try await f.adal("\(Self.host)/common").acquire(Self.graph, Self.alice).status == AD_SUCCEEDED)
+            let tenant = try f.adal("\(Self.host)/Contoso.com")
+            let there = try await tenant.silent(Self.graph, Self.alice)
+            #expect(there.status == AD_SUCCEEDED)
+            #expect(there.authority == "\(Self.host)/contoso.com")
+            #expect(try await tenant.silent(Self.graph, Self.alice).accessToken == there.accessToken)
+            #expect(f.redemptions == 1)
+        }
+    }
+
+    // Mirrors: AADAuthorityValidationIntegrationTests whenDifferentPreferredNetwork
+    @Test(arguments: [true, false])
+    func requestsGoToTheCloudsPreferredNetwork(validates: Bool) async throws {
+        try await AgentFixture.online { f in
+            let context = try f.adal("https://login.windows.net/common", validates: validates)
+            let first = try await context.acquire(Self.graph, Self.alice)
+            #expect(first.authority == "https://login.windows.net/common")
+            #expect(try await context.silent(Self.graph, Self.alice, force: true).status == AD_SUCCEEDED)
+            #expect(f.redeemers == ["login.microsoftonline.com"])
+            let alias = try await f.adal("https://sts.windows.net/common").silent(Self.graph, Self.alice)
+            #expect(alias.authority == "https://sts.windows.net/common")
+            #expect(f.redemptions == 1)
+        }
+    }
+
+    @Test func anUnknownHostIsRefusedUnlessTheAppVouches() async throws {
+        try await AgentFixture.online { f in
+            let refused = try await f.adal("https://login.contoso.example/common").acquire(Self.graph, Self.alice)
+            #expect(refused.error?.domain == ADAuthenticationErrorDomain)
+            #expect(refused.error?.code == ADErrorCode.ERROR_DEVELOPER_AUTHORITY_VALIDATION.rawValue)
+            let vouched = try f.adal("https://login.contoso.example/common", validates: false)
+            #expect(try await vouched.acquire(Self.graph, Self.alice).status == AD_SUCCEEDED)
+        }
+    }
+}

@@ -1,0 +1,167 @@
+internal import ADALCompat
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import Testing
+
+/// ADAL at an organisation's own AD FS.
+@Suite(.timeLimit(.minutes(2))) struct ADALWithADFSTests {
+    private static let farm = "https://fs.contoso.com/adfs"
+    private static let api = "https://api.contoso.com"
+    private static let alice = "alice@contoso.com"
+
+    private static func settings(
+        _ level: EmulatedADFS.Level = .windows2016, _ registration: EmulatedADFS.Registration = .onPremises
+    ) -> EmulatorSettings {
+        var settings = EmulatorSettings()
+        settings.adfs.level = level
+        settings.adfs.registration = registration
+        settings.adfs.hosts = ["contoso.com": "fs.contoso.com"]
+        return settings
+    }
+
+    @Test func signsInThenAnswersFromTheCacheThenRenews() async throws {
+        try await AgentFixture.online(settings: Self.settings()) { f in
+            let context = try f.adal(Self.farm)
+            let first = try await context.acquire(Self.api, Self.alice)
+            #expect(first.status == AD_SUCCEEDED)
+            #expect(first.authority == Self.farm)
+            #expect(first.tokenCacheItem?.userInformation?.userId == Self.alice)
+            let second = try await context.silent(Self.api, Self.alice)
+            #expect(second.accessToken == first.accessToken)
+            let third = try await context.silent(Self.api, Self.alice, force: true)
+            #expect(third.status == AD_SUCCEEDED)
+            #expect(third.accessToken != first.accessToken)
+            #expect(f.redeemers == ["fs.contoso.com"])
+            #expect(f.signIns == 1)
+        }
+    }
+
+    @Test func aFarmOf2016RenewsForEveryResource() async throws {
+        try await AgentFixture.online(settings: Self.settings()) { f in
+            let context = try f.adal(Self.farm)
+            #expect(try await context.acquire(Self.api, Self.alice).status == AD_SUCCEEDED)
+            #expect(try await context.silent("https://other.contoso.com", Self.alice).status == AD_SUCCEEDED)
+            #expect(f.signIns == 1)
+        }
+    }
+
+    // Mirrors: ADAcquireTokenTests testCachedWithNoIdtoken
+    @Test func anItemThatNamesNobodyAnswersForAnybody() async throws {
+        try await AgentFixture.online(settings: Self.settings(.windows2012R2)) { f in
+            let context = try f.adal(Self.farm)
+            let first = try await context.acquire(Self.api, Self.alice)
+            #expect(first.status == AD_SUCCEEDED)
+            #expect(first.tokenCacheItem?.userInformation == nil)
+            for userID in [nil, Self.alice, "bob@contoso.com"] {
+                context.validateAuthority = userID != nil
+                let result = try await context.silent(Self.api, userID)
+                #expect(result.accessToken == first.accessToken)
+                #expect(result.authority == Self.farm)
+            }
+            #expect(f.redemptions == 0)
+        }
+    }
+
+    // Mirrors: ADAcquireTokenTests testCachedWithNilUserId_whenExpiredAccessToken_shouldRefreshUsingRT
+    @Test func anItemThatNamesNobodyIsRenewedAndKeepsItsRefreshToken() async throws {
+        try await AgentFixture.online(settings: Self.settings(.windows2012R2)) { f in
+            f.emulator.control.settings.rotation = .none
+            let context = try f.adal(Self.farm, validates: false)
+            let first = try await context.acquire(Self.api, Self.alice)
+            f.clock.advance(by: 10_000)
+            let second = try await context.silent(Self.api)
+            #expect(second.status == AD_SUCCEEDED)
+            #expect(second.accessToken != first.accessToken)
+            #expect(second.tokenCacheItem?.userInformation == nil)
+            f.clock.advance(by: 10_000)
+            #expect(try await context.silent(Self.api).status == AD_SUCCEEDED)
+            #expect(f.redeemers == ["fs.contoso.com", "fs.contoso.com"])
+        }
+    }
+
+    @Test func aRefreshTokenForOneResourceIsNotSentForAnother() async throws {
+        try await AgentFixture.online(settings: Self.settings(.windows2012R2)) { f in
+            let context = try f.adal(Self.farm)
+            #expect(try await context.acquire(Self.api, Self.alice).status == AD_SUCCEEDED)
+            let other = try await context.silent("https://other.contoso.com", Self.alice)
+            #expect(other.error?.code == ADErrorCode.ERROR_SERVER_USER_INPUT_NEEDED.rawValue)
+            #expect(f.redemptions == 0)
+        }
+    }
+
+    @Test func whoeverIsNotNamedCountsAsAPerson() async throws {
+        try await AgentFixture.online(settings: Self.settings(.windows2012R2)) { f in
+            let context = try f.adal(Self.farm, validates: false)
+            #expect(try await context.acquire(Self.api, Self.alice).status == AD_SUCCEEDED)
+            f.emulator.control.settings.adfs.level = .windows2016
+            let bob = try await f.adal(Self.farm, validates: false).acquire(Self.api, "bob@contoso.com")
+            // ADAL takes the item that names nobody for Bob's, so that he is not asked to sign in.
+            #expect(bob.tokenCacheItem?.userInformation == nil)
+            #expect(f.signIns == 1)
+            let parameters = try f.parameters(at: Self.farm, resource: Self.api, validates: false)
+            try await f.signIn("bob@contoso.com", parameters)
+            let nobody = try await context.silent(Self.api)
+            #expect(nobody.error?.code == ADErrorCode.ERROR_CACHE_MULTIPLE_USERS.rawValue)
+            #expect(try await context.silent(Self.api, "bob@contoso.com").tokenCacheItem?.userInformation != nil)
+        }
+    }
+
+    @Test(arguments: [nil, "alice", "alice@contoso@com", "@contoso.com", "alice@"])
+    func validationNeedsAUserPrincipalName(userID: String?) async throws {
+        try await AgentFixture.online(settings: Self.settings()) { f in
+            for result in [
+                try await f.adal(Self.farm).silent(Self.api, userID),
+                try await f.adal(Self.farm).acquire(Self.api, userID),
+            ] {
+                #expect(result.error?.domain == ADAuthenticationErrorDomain)
+                #expect(result.error?.code == ADErrorCode.ERROR_DEVELOPER_INVALID_ARGUMENT.rawValue)
+            }
+            #expect(f.internet?.hosts.isEmpty == true)
+        }
+    }
+
+    @Test(arguments: [
+        (EmulatedADFS.Registration.onPremises, ["enterpriseregistration.contoso.com"]),
+        (.cloud, ["enterpriseregistration.contoso.com", "enterpriseregistration.windows.net"]),
+    ]) func theUsersDomainVouchesForItsFarm(
+        registration: EmulatedADFS.Registration, asked: [String]
+    ) async throws {
+        try await AgentFixture.online(settings: Self.settings(.windows2016, registration)) { f in
+            let context = try f.adal(Self.farm)
+            let first = try await context.acquire(Self.api, Self.alice)
+            #expect(first.status == AD_SUCCEEDED)
+            let requests = f.emulator.control.requests
+            #expect(requests.filter { $0.counter == .enrollment }.map(\.environment) == asked)
+            let fingers = requests.filter { $0.counter == .webFinger }
+            #expect(fingers.map(\.environment) == ["fs.contoso.com"])
+            #expect(fingers.first?.parameters["resource"] == Self.farm)
+            // Once is enough.
+            let second = try await context.silent(Self.api, Self.alice, force: true)
+            #expect(second.status == AD_SUCCEEDED)
+            #expect(f.emulator.control.counts[.webFinger] == 1)
+        }
+    }
+
+    @Test func aStrangersFarmIsRefused() async throws {
+        try await AgentFixture.online(settings: Self.settings()) { f in
+            for farm in ["https://fs.fabrikam.example/adfs", "https://fs2.contoso.com/adfs"] {
+                let result = try await f.adal(farm).acquire(Self.api, Self.alice)
+                #expect(result.error?.domain == ADAuthenticationErrorDomain)
+                #expect(result.error?.code == ADErrorCode.ERROR_DEVELOPER_AUTHORITY_VALIDATION.rawValue)
+            }
+            let unknown = try await f.adal(Self.farm).acquire(Self.api, "alice@fabrikam.example")
+            #expect(unknown.error?.code == ADErrorCode.ERROR_DEVELOPER_AUTHORITY_VALIDATION.rawValue)
+            #expect(f.signIns == 0)
+        }
+    }
+
+    @Test func anAppThatVouchesAsksNobody() async throws {
+        try await AgentFixture.online { f in
+            let context = try f.adal(Self.farm, validates: false)
+            #expect(try await context.acquire(Self.api, Self.alice).status == AD_SUCCEEDED)
+            #expect(f.emulator.control.counts[.enrollment] == 0)
+            #expect(Set(f.internet?.hosts ?? []) == ["fs.contoso.com"])
+        }
+    }
+}

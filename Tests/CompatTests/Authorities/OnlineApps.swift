@@ -1,0 +1,90 @@
+internal import ADALCompat
+internal import AgentClient
+internal import AgentTestSupport
+internal import Foundation
+internal import Testing
+
+@testable internal import MSALCompat
+
+/// Apps in an internet where every host is the emulator.
+extension AgentFixture {
+    private var presenter: SignInPresenter {
+        SignInPresenter(way: .browser, browserCommands: [internet?.browser ?? "curl -sSL -o /dev/null %s"])
+    }
+
+    /// An MSAL app, which vouches for its authority unless said otherwise.
+    func msal(
+        _ authority: MSALAuthority, _ clientID: String = "app-1", isKnown: Bool = true,
+        _ change: (MSALPublicClientApplicationConfig) -> Void = { _ in }
+    ) throws -> MSALPublicClientApplication {
+        let config = MSALPublicClientApplicationConfig(
+            clientId: clientID, redirectUri: "http://localhost", authority: authority)
+        if isKnown { config.knownAuthorities = [authority] }
+        change(config)
+        let application = try MSALPublicClientApplication(configuration: config, client: agent, presenter: presenter)
+        application.session.interaction = CurrentInteraction()
+        return application
+    }
+
+    /// An ADAL context.
+    func adal(_ authority: String, validates: Bool = true) throws -> ADAuthenticationContext {
+        let context = try #require(
+            ADAuthenticationContext(authority: authority, validateAuthority: validates, error: nil))
+        context.agent = agent
+        context.interactiveSession = InteractiveSession()
+        context.presenter = presenter
+        return context
+    }
+}
+
+extension MSALPublicClientApplication {
+    /// A sign-in of the person named.
+    func signIn(_ username: String, scopes: [String] = ["User.Read"]) async throws -> MSALResult {
+        let parameters = MSALInteractiveTokenParameters(scopes: scopes, webviewParameters: Sample.webview)
+        parameters.loginHint = username
+        return try await acquireToken(with: parameters)
+    }
+
+    /// A silent request.
+    func silent(
+        _ account: MSALAccount, scopes: [String] = ["User.Read"], authority: MSALAuthority? = nil, force: Bool = false
+    ) async throws -> MSALResult {
+        let parameters = MSALSilentTokenParameters(scopes: scopes, account: account)
+        parameters.authority = authority
+        parameters.forceRefresh = force
+        return try await acquireTokenSilent(with: parameters)
+    }
+}
+
+extension ADAuthenticationContext {
+    /// A token by any means.
+    func acquire(
+        _ resource: String, _ userID: String?, query: String? = nil, clientID: String = "app-1"
+    ) async throws -> ADAuthenticationResult {
+        await acquireToken(
+            withResource: resource, clientId: clientID, redirectUri: try #require(URL(string: "http://localhost")),
+            userId: userID, extraQueryParameters: query)
+    }
+
+    /// A token without bothering anyone.
+    func silent(
+        _ resource: String, _ userID: String? = nil, force: Bool = false, clientID: String = "app-1"
+    ) async throws -> ADAuthenticationResult {
+        await acquireTokenSilent(
+            withResource: resource, clientId: clientID, redirectUri: try #require(URL(string: "http://localhost")),
+            userId: userID, forceRefresh: force)
+    }
+}
+
+/// The error of `body`, as apps look at it.
+func appError(_ body: () async throws -> MSALResult) async -> NSError? {
+    do {
+        _ = try await body()
+        return nil
+    } catch {
+        return error as NSError
+    }
+}
+
+/// A URL that is known to be one.
+func url(_ text: String) throws -> URL { try #require(URL(string: text)) }

@@ -1,0 +1,162 @@
+internal import AgentClient
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Testing
+internal import TokenModel
+
+/// Clouds that are not built in: asked about once, believed within limits, remembered.
+@Suite(.timeLimit(.minutes(2))) struct InstanceDiscoveryTests {
+    private static let alice = "alice@contoso.com"
+    private static let host = "login.contoso.example"
+    private static let alias = "sts.contoso.example"
+    private static let authority = "https://\(host)/common"
+
+    private static var settings: EmulatorSettings {
+        var settings = EmulatorSettings()
+        settings.clouds = [EmulatedCloud(hosts: [host, alias], preferredCache: alias)]
+        return settings
+    }
+
+    @Test func aLearntCloudIsOneAndIsRemembered() async throws {
+        try await AgentFixture.online(settings: Self.settings) { f in
+            let first = try await f.signIn(Self.alice, f.parameters(at: "https://\(Self.alias)/common"))
+            #expect(first.account.environment == Self.alias)
+            // Whom to ask is Microsoft's own host; what it says is where to go.
+            let asked = f.emulator.control.requests
+            #expect(
+                asked.filter { $0.counter == .instanceDiscovery }.map(\.environment) == ["login.microsoftonline.com"])
+            #expect(asked.filter { $0.counter == .authorizationCode }.map(\.environment) == [Self.host])
+            try await f.restarted { f in
+                let again = try await f.silent(f.parameters(at: Self.authority), first.account.reference)
+                #expect(again.isFromCache)
+                _ = try await f.silent(f.parameters(at: Self.authority), first.account.reference, force: true)
+                #expect(f.redeemers == [Self.host])
+                #expect(f.emulator.control.counts[.instanceDiscovery] == 1)
+            }
+        }
+    }
+
+    @Test func anUnknownHostIsRefusedAndNotAskedAboutAgain() async throws {
+        try await AgentFixture.online { f in
+            let parameters = try f.parameters(at: Self.authority)
+            for _ in 0..<2 {
+                let error = await #expect(throws: TokenError.self) { try await f.signIn(Self.alice, parameters) }
+                #expect(error?.code == .authorityValidation)
+                #expect(error?.details.oauthError == "invalid_instance")
+            }
+            #expect(f.emulator.control.counts[.instanceDiscovery] == 1)
+            // A vouched one is asked about all the same, and then used.
+            let vouched = try f.parameters(at: Self.authority, validates: false)
+            let reference = try await f.signIn(Self.alice, vouched).account.reference
+            #expect(try await f.silent(vouched, reference).isFromCache)
+            let refused = await #expect(throws: TokenError.self) { try await f.silent(parameters, reference) }
+            #expect(refused?.code == .authorityValidation)
+            // Not for ever.
+            f.clock.advance(by: 3601)
+            f.emulator.control.settings = Self.settings
+            #expect(try await f.silent(parameters, reference).account.reference == reference)
+        }
+    }
+
+    @Test(arguments: [true, false]) func metadataThatMakesNoSenseIsAnErrorEvenForWhoVouches(validates: Bool)
+        async throws
+    {
+        var settings = Self.settings
+        settings.clouds.append(EmulatedCloud(hosts: [], preferredCache: "a b"))
+        try await AgentFixture.online(settings: settings) { f in
+            let parameters = try f.parameters(at: Self.authority, validates: validates)
+            let error = await #expect(throws: TokenError.self) { try await f.signIn(Self.alice, parameters) }
+            #expect(error?.code == .serverInvalidResponse)
+            #expect(f.signIns == 0)
+        }
+    }
+
+    @Test func discoveryThatIsDownStopsOnlyWhoDoesNotVouch() async throws {
+        try await AgentFixture.online(settings: Self.settings) { f in
+            f.emulator.control.inject(Fault { ($0.endpoint, $0.status, $0.count) = (.instanceDiscovery, 503, 0) })
+            let error = await #expect(throws: TokenError.self) {
+                try await f.signIn(Self.alice, f.parameters(at: Self.authority))
+            }
+            #expect(error?.code == .unhandledHTTPResponse)
+            let vouched = try f.parameters(at: Self.authority, validates: false)
+            #expect(try await f.signIn(Self.alice, vouched).account.environment == Self.host)
+        }
+    }
+
+    // Mirrors: AADAuthorityValidationIntegrationTests whenMultipleCalls_shouldOnlyValidateOnce
+    @Test func appsThatAskAtTheSameTimeShareOneDiscovery() async throws {
+        try await AgentFixture.online(settings: Self.settings) { f in
+            let (down, vouched) = (
+                Fault { ($0.endpoint, $0.status, $0.count) = (.instanceDiscovery, 503, 0) },
+                try f.parameters(at: Self.authority, validates: false)
+            )
+            f.emulator.control.inject(down)
+            var references: [AccountReference] = []
+            for user in ["alice", "bob", "carol"] {
+                references.append(try await f.signIn("\(user)@contoso.com", vouched).account.reference)
+            }
+            f.emulator.control.clearFaults()
+            f.emulator.control.resetCounts()
+            f.emulator.control.inject(Fault { ($0.endpoint, $0.hold) = (.instanceDiscovery, true) })
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for reference in references {
+                    group.addTask { _ = try await f.silent(vouched, reference, force: true) }
+                }
+                await f.emulator.control.waitForHeld(atLeast: 1)
+                // Whoever asked before this answer has asked for the discovery too.
+                _ = try await f.agent.status()
+                f.emulator.control.release()
+                try await group.waitForAll()
+            }
+            #expect(f.emulator.control.counts[.instanceDiscovery] == 1)
+            #expect(f.redemptions == 3)
+        }
+    }
+
+    // Mirrors: AADAuthorityValidationIntegrationTests whenNoPreferredCache_shouldWriteToPreferred
+    // Mirrors: AADAuthorityValidationIntegrationTests whenDifferentPreferredCache_shouldUsePreferred
+    @Test func whatWasKeptUnderAnotherNameMovesToThePreferredOne() async throws {
+        try await AgentFixture.online(settings: Self.settings) { f in
+            let vouched = try f.parameters(at: Self.authority, validates: false)
+            f.emulator.control.inject(Fault { ($0.endpoint, $0.status, $0.count) = (.instanceDiscovery, 503, 0) })
+            let reference = try await f.signIn(Self.alice, vouched).account.reference
+            f.emulator.control.clearFaults()
+            let moved = try await f.silent(vouched, reference, force: true)
+            #expect(moved.tenantProfile?.environment == Self.alias)
+            #expect(try await f.silent(vouched, reference).accessToken == moved.accessToken)
+            _ = try await f.silent(vouched, reference, force: true)
+            #expect(f.redemptions == 2)
+            #expect(f.emulator.control.counts.reusedRefreshTokens == 0)
+        }
+    }
+
+    // Mirrors: AADAuthorityValidationIntegrationTests …TokenFails_shouldRemoveCorrectToken
+    @Test func aBadRefreshTokenGoesFromWhereItWasFound() async throws {
+        try await AgentFixture.online(settings: Self.settings) { f in
+            let vouched = try f.parameters(at: Self.authority, validates: false)
+            f.emulator.control.inject(Fault { ($0.endpoint, $0.status, $0.count) = (.instanceDiscovery, 503, 0) })
+            let reference = try await f.signIn(Self.alice, vouched).account.reference
+            f.emulator.control.clearFaults()
+            f.emulator.control.revokeTokens()
+            for _ in 0..<2 {
+                await #expect(throws: TokenError.self) { try await f.silent(vouched, reference, force: true) }
+            }
+            #expect(f.redemptions == 1)
+        }
+    }
+
+    // Mirrors: MSIDDefaultSilentTokenRequestTests testAcquireTokenSilent_whenTokenEndpointInDifferentCloud_shouldReturnInteractionRequired
+    @Test func aTokenEndpointInAnotherCloudIsSentNothing() async throws {
+        try await AgentFixture.online(settings: Self.settings) { f in
+            let parameters = try f.parameters(at: Self.authority)
+            let reference = try await f.signIn(Self.alice, parameters).account.reference
+            f.emulator.control.settings.tokenHost = "login.microsoftonline.us"
+            let error = await #expect(throws: TokenError.self) {
+                try await f.silent(parameters, reference, force: true)
+            }
+            #expect(error?.code == .interactionRequired)
+            #expect(f.redemptions == 0)
+            #expect(f.internet?.hosts.contains("login.microsoftonline.us") == false)
+        }
+    }
+}

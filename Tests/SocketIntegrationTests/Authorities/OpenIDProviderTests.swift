@@ -1,0 +1,74 @@
+internal import AgentClient
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Testing
+internal import TokenModel
+
+/// Providers that are not Microsoft's, found by OpenID Connect Discovery.
+@Suite(.timeLimit(.minutes(2))) struct OpenIDProviderTests {
+    private static let main = "https://id.contoso.example/openid/Main"
+    private static let alice = "Alice@contoso.example"
+
+    @Test func signsInThenAnswersFromTheCacheThenRenews() async throws {
+        try await AgentFixture.online { f in
+            let parameters = try f.parameters(at: Self.main, kind: .openID)
+            let first = try await f.signIn(Self.alice, parameters)
+            let subject = try #require(first.idToken.flatMap(IDTokenClaims.init)?.subject)
+            #expect(first.account.homeAccountID == HomeAccountID(subject))
+            #expect(first.account.username == Self.alice)
+            #expect(first.authority == Self.main)
+            #expect(first.tenantProfile?.localAccountID == subject)
+            #expect(try await f.silent(parameters, first.account.reference).accessToken == first.accessToken)
+            let fresh = try await f.silent(parameters, first.account.reference, force: true)
+            #expect(fresh.accessToken != first.accessToken)
+            #expect(fresh.account.reference == first.account.reference)
+            let requests = f.emulator.control.requests
+            #expect(requests.allSatisfy { $0.parameters["client_info"] == nil })
+            #expect(requests.count { $0.counter == .openIDConfiguration } == 1)
+            #expect(requests.filter { $0.counter == .refreshToken }.map(\.path) == ["/openid/Main/token"])
+            #expect(f.emulator.control.counts[.instanceDiscovery] == 0)
+        }
+    }
+
+    @Test func signsInWithACodeOnAnotherDevice() async throws {
+        try await AgentFixture.online { f in
+            f.emulator.control.settings.deviceCodeApprovedAtPoll = 1
+            f.emulator.control.addUser(Self.alice)
+            let parameters = try f.parameters(at: Self.main, kind: .openID)
+            let begun = try await f.agent.beginDeviceCode(BeginDeviceCode(parameters: parameters))
+            let result = try await f.agent.completeDeviceCode(CompleteDeviceCode(sessionID: begun.sessionID))
+            #expect(result.account.username == Self.alice)
+            #expect(try await f.silent(parameters, result.account.reference).isFromCache)
+        }
+    }
+
+    @Test func whatOneProviderIssuedIsNotSentToAnotherOnItsHost() async throws {
+        try await AgentFixture.online { f in
+            let other = try f.parameters(at: "https://id.contoso.example/openid/other", kind: .openID)
+            let reference = try await f.signIn(Self.alice, f.parameters(at: Self.main, kind: .openID)).account.reference
+            let error = await #expect(throws: TokenError.self) { try await f.silent(other, reference) }
+            #expect(error?.code == .interactionRequired)
+            try await f.restarted { f in
+                await #expect(throws: TokenError.self) { try await f.silent(other, reference) }
+                #expect(f.redemptions == 0)
+            }
+        }
+    }
+
+    @Test func aProviderWithoutADiscoveryDocumentIsNone() async throws {
+        try await AgentFixture.online { f in
+            let nowhere = try f.parameters(at: "https://id.contoso.example/no/such/issuer/here", kind: .openID)
+            let error = await #expect(throws: TokenError.self) { try await f.signIn(Self.alice, nowhere) }
+            #expect(error?.code == .unhandledHTTPResponse)
+        }
+    }
+
+    @Test func aProviderThatCallsItselfOtherwiseIsRefused() async throws {
+        try await AgentFixture.online { f in
+            // Entra's document is found there, and names an issuer of another URL.
+            let entra = try f.parameters(at: "https://id.contoso.example/contoso.com", kind: .openID)
+            let error = await #expect(throws: TokenError.self) { try await f.signIn(Self.alice, entra) }
+            #expect(error?.code == .serverInvalidResponse)
+        }
+    }
+}
