@@ -22,4 +22,12 @@ package struct EmulatedADFS: Codable, Sendable, Equatable {
     package var hosts: [String: String] = [:]
 
     package init() {}
+
+    /// What is left out is as it is at the start.
+    package init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        level = try fields.decodeIfPresent(Level.self, forKey: .level) ?? .windows2016
+        registration = try fields.decodeIfPresent(Registration.self, forKey: .registration) ?? .onPremises
+        hosts = try fields.decodeIfPresent([String: String].self, forKey: .hosts) ?? [:]
+    }
 }

@@ -13,6 +13,13 @@ package struct EmulatedCloud: Codable, Sendable, Equatable {
         self.domains = domains
     }
 
+    package init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        hosts = try fields.decode([String].self, forKey: .hosts)
+        preferredCache = try fields.decodeIfPresent(String.self, forKey: .preferredCache)
+        domains = try fields.decodeIfPresent([String].self, forKey: .domains) ?? []
+    }
+
     /// Its entry in instance discovery.
     var metadata: JSON {
         [

@@ -35,6 +35,11 @@ internal import Testing
             #expect(reply["access_token_lifetime"] == 0)
             #expect(emulator.control.settings.rotation == .lenient)
             #expect(emulator.control.settings.extendedLifetime == EmulatorSettings().extendedLifetime)
+            let nested = #"{"adfs":{"level":"2012r2"},"clouds":[{"hosts":["login.us.example"]}]}"#
+            _ = try await HTTP.send(.POST, "\(emulator.url)/control/settings", nested)
+            #expect(emulator.control.settings.adfs.level == .windows2012R2)
+            #expect(emulator.control.settings.adfs.registration == .onPremises)
+            #expect(emulator.control.settings.clouds == [EmulatedCloud(hosts: ["login.us.example"])])
         }
     }
 

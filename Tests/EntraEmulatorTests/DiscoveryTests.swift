@@ -41,6 +41,7 @@ internal import Testing
         ("common", "common/oauth2/token"),
         ("contoso.example/v2.0", "contoso.example/oauth2/v2.0/token"),
         ("adfs", "adfs/oauth2/token"),
+        ("openid/main", "openid/main/token"),
         ("tfp/contoso.example/b2c_1_x/v2.0", "tfp/contoso.example/b2c_1_x/oauth2/v2.0/token"),
     ])
     func pointsToTheEndpointsOfTheAuthority(row: (path: String, token: String)) async throws {
@@ -48,6 +49,30 @@ internal import Testing
             let reply = try await HTTP.get("\(emulator.url)/\(row.path)/.well-known/openid-configuration")
             #expect(reply["token_endpoint"] == "\(emulator.url)/\(row.token)")
             #expect(try await HTTP.get(reply.text("jwks_uri") ?? "").fields["keys"] != nil)
+        }
+    }
+
+    @Test func namesTheCloudsItPlays() async throws {
+        try await withEmulator { emulator in
+            emulator.control.settings.clouds = [EmulatedCloud(hosts: ["login.us.example", "sts.us.example"])]
+            let reply = try await instance(emulator, "sts.us.example")
+            let clouds: [JSON] = if case .array(let clouds) = reply["metadata"] { clouds } else { [] }
+            #expect(
+                clouds.last == [
+                    "preferred_network": "login.us.example", "preferred_cache": "login.us.example",
+                    "aliases": ["login.us.example", "sts.us.example"],
+                ])
+        }
+    }
+
+    @Test func leavesFederationToTheHostsThatAreSetUpForIt() async throws {
+        try await withEmulator { emulator in
+            emulator.control.settings.adfs.hosts = ["contoso.com": "fs.contoso.com"]
+            #expect(try await HTTP.get("\(emulator.url)/enrollmentserver/contract?api-version=1.0").status == 404)
+            #expect(try await HTTP.get("\(emulator.url)/contoso.com/enrollmentserver/contract").status == 404)
+            let finger = try await HTTP.get(
+                "\(emulator.url)/.well-known/webfinger?resource=https%3A%2F%2Ffs.contoso.com%2Fadfs")
+            #expect(finger["links"] == [])
         }
     }
 

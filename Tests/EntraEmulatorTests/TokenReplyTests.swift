@@ -123,6 +123,33 @@ internal import Testing
         }
     }
 
+    @Test func anOldADFSKnowsNeitherOpenIDNorRefreshTokensForEverything() async throws {
+        try await withEmulator { emulator in
+            emulator.control.settings.adfs.level = .windows2012R2
+            let app = App(emulator: emulator, authority: "adfs", isV1: true)
+            let reply = try await app.signIn()
+            for field in ["id_token", "resource", "scope", "client_info"] { #expect(reply[field] == nil) }
+            let token = reply.text("refresh_token")
+            let other = try await app.redeem(refreshToken: token, ["resource": "https://other.example"])
+            #expect(other["error"] == "invalid_grant")
+            #expect(try await app.redeem(refreshToken: token).status == 200)
+        }
+    }
+
+    @Test func aPolicyOfB2CHasNoResourceToFallBackOn() async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator, authority: "tfp/contoso.example/b2c_1_in")
+            let bare = try await app.signIn(["scope": "openid offline_access"])
+            #expect(bare["access_token"] == nil)
+            #expect(bare["id_token"] != nil)
+            let own = try await app.signIn(["scope": "openid offline_access \(app.clientID)"])
+            #expect(own.claims("access_token")["aud"] == .string(app.clientID))
+            var elsewhere = app
+            elsewhere.authority = "tfp/contoso.example/b2c_1_edit"
+            #expect(try await elsewhere.redeem(refreshToken: own.text("refresh_token"))["error"] == "invalid_grant")
+        }
+    }
+
     @Test func signsWithThePublishedKey() async throws {
         try await withEmulator { emulator in
             let reply = try await App(emulator: emulator).signIn()

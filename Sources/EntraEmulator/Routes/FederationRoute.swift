@@ -32,10 +32,12 @@ struct FederationRoute: Sendable {
         let adfs = state.update { $0.settings.adfs }
         let resource = try request.parameters.required("resource")
         let asked = URL(string: resource)?.host()?.lowercased() ?? ""
-        let isTrusted = adfs.hosts.values.contains(request.environment) && adfs.hosts.values.contains(asked)
-        let link: JSON = [
-            "rel": "http://schemas.microsoft.com/rel/trusted-realm", "href": "https://\(asked)",
-        ]
-        return try .json(["subject": .string(resource), "links": isTrusted ? [link] : []] as JSON)
+        let farms = Set(adfs.hosts.values)
+        // A farm trusts itself and the others that are set up, but never a stranger who is asked about.
+        let trusted = farms.contains(request.environment) ? farms.intersection([request.environment, asked]) : []
+        let links = trusted.sorted().map { host -> JSON in
+            ["rel": "http://schemas.microsoft.com/rel/trusted-realm", "href": "https://\(host)"]
+        }
+        return try .json(["subject": .string(resource), "links": .array(links)] as JSON)
     }
 }
