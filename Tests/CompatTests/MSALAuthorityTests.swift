@@ -30,11 +30,36 @@ internal import Testing
     @Test(arguments: [
         "http://login.microsoftonline.com/common", "https://login.microsoftonline.com",
         "https://fs.contoso.com/adfs", "not a url", "ftp://login.microsoftonline.com/common",
+        "https://login.microsoftonline.com/tfp", "https://login.microsoftonline.com/tfp/contoso.com",
     ]) func refusesWhatIsNoAuthority(text: String) {
         let error = Sample.failure {
             _ = try MSALAuthority(url: URL(string: text) ?? URL(fileURLWithPath: "/"))
         }
         #expect(error?.domain == MSALErrorDomain)
+        #expect(error?.code == MSALError.internal.rawValue)
+        #expect(error?.internalCode == MSALInternalError.internalErrorUnexpected.rawValue)
+    }
+
+    @Test(arguments: [
+        ("https://login.microsoftonline.com/common", true, false, false),
+        ("https://contoso.ciamlogin.com", false, true, false),
+        ("https://login.microsoftonline.com/tfp/t/p", false, false, true),
+        ("https://login.contoso.com/t/p", true, false, true),
+        ("https://login.contoso.com", false, false, false),
+        ("http://login.microsoftonline.com/common", false, false, false),
+    ]) func eachClassTakesItsOwn(text: String, isEntra: Bool, isCIAM: Bool, isB2C: Bool) throws {
+        let url = try #require(URL(string: text))
+        #expect(((try? MSALAADAuthority(url: url)) != nil) == isEntra)
+        #expect(((try? MSALCIAMAuthority(url: url)) != nil) == isCIAM)
+        // Any https URL with a path, as long as it says nothing against it.
+        #expect(((try? MSALB2CAuthority(url: url)) != nil) == (isB2C || isEntra))
+    }
+
+    @Test func anAuthorityOfNoSupportedKindMakesNoApplication() throws {
+        let url = try #require(URL(string: "https://fs.contoso.com/adfs"))
+        let authority = MSALAuthority.issuer(try MSALAuthority.authority(parsing: url))
+        let config = MSALPublicClientApplicationConfig(clientId: "app-1", redirectUri: nil, authority: authority)
+        let error = Sample.failure { _ = try MSALPublicClientApplication(configuration: config) }
         #expect(error?.code == MSALError.internal.rawValue)
     }
 

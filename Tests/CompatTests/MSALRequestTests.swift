@@ -86,6 +86,15 @@ internal import TokenModel
         parameters.authority = known
         #expect(try !settings.silentRequest(parameters).parameters.validatesAuthority)
         #expect(try settings.silentRequest(Self.silent()).parameters.validatesAuthority)
+        // The same host is not enough, nor the same URL of another class.
+        parameters.authority = try MSALAADAuthority(url: try #require(URL(string: "https://login.contoso.test/t")))
+        #expect(try settings.silentRequest(parameters).parameters.validatesAuthority)
+        let policy = try MSALB2CAuthority(url: url)
+        let otherClass = try Self.settings {
+            $0.authority = known
+            $0.knownAuthorities = [policy]
+        }
+        #expect(try otherClass.silentRequest(Self.silent()).parameters.validatesAuthority)
         let ciam = try MSALCIAMAuthority(url: try #require(URL(string: "https://contoso.ciamlogin.com")))
         let customers = try Self.settings { $0.authority = ciam }
         #expect(try !customers.silentRequest(Self.silent()).parameters.validatesAuthority)

@@ -60,6 +60,25 @@ internal import Testing
         }
     }
 
+    @Test func signsInAtAnyOpenIDProvider() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let target = [
+                "--client-id", "app-1", "--authority", "\(f.emulator.url)/openid/main", "--authority-kind", "openid",
+                "--scope", "notes.read",
+            ]
+            let signIn = try await json(f, ["sign-in", "--login-hint", "alice@contoso.com"] + target)
+            let account = try #require(signIn["account"] as? [String: Any])
+            let identifier = try #require(account["identifier"] as? String)
+            #expect(account["username"] as? String == "alice@contoso.com")
+            let token = try await json(f, ["token", "--account", identifier] + target)
+            #expect(token["accessToken"] as? String == signIn["accessToken"] as? String)
+            let wrong = try await f.run("ssoctl", ["token", "--account", identifier, "--authority-kind", "x"] + target)
+            #expect(wrong.status == 64)
+            #expect(agent.processID > 0)
+        }
+    }
+
     @Test func signsInAsADALDoesForAResource() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import NIOHTTP1
 internal import Testing
 internal import TokenModel
@@ -91,5 +92,19 @@ internal import TokenModel
             #expect(response.homeAccountID == nil)
             #expect(fixture.redeemed.map(\.path) == ["/adfs/oauth2/token"])
         }
+    }
+
+    @Test(
+        arguments: [
+            ("https://id.example/main", #""app-1""#, true), ("https://id.example/main/", #"["x","APP-1"]"#, true),
+            ("https://id.example/other", #""app-1""#, false), ("https://id.example/main", #""app-2""#, false),
+            ("https://id.example/main", "[]", false), ("https://id.example/main", "7", false),
+        ])
+    func believesAnIDTokenOfAnOpenIDProviderOnlyIfItIsMeant(issuer: String, audience: String, isTaken: Bool) throws {
+        let payload = Base64URL.encode(Data(#"{"iss":"\#(issuer)","aud":\#(audience),"sub":"s"}"#.utf8))
+        let body = #"{"access_token":"at","id_token":"e30.\#(payload)."}"#
+        let response = HTTPResponse(endpoint: "x", status: 200, headers: [:], body: Array(body.utf8))
+        let request = try TokenRequest.sample(Authority("https://id.example/main", kind: .openID))
+        #expect(((try? TokenResponse(response, to: request)) != nil) == isTaken)
     }
 }

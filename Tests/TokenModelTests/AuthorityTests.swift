@@ -72,6 +72,7 @@ internal import TokenModel
         "http://login.example.com/common", "http://localhost.example.com/common", "http://127.0.0.1.example.com/common",
         "http://127.0.0.256/common", "http://128.0.0.1/common", "https://login.example.com",
         "https://login.example.com/",
+        "https://login.example.com/tfp", "https://login.example.com/tfp/tenant",
         "https://ada@login.example.com/common", "https://ada:secret@login.example.com/common",
         "https://sts.example.com:port/common", "https://login.example.com%2Fevil/common",
         "https://login.example.com%3A443/common", "https://login.example.com%00/common",
@@ -121,6 +122,26 @@ internal import TokenModel
         #expect(adfs.withRealm("contoso") == adfs)
         let policy = try Authority("https://contoso.b2clogin.com/contoso/B2C_1_Sign")
         #expect(policy.withRealm("fabrikam") == policy)
+        let prefixed = try Authority("https://contoso.b2clogin.com/tfp/contoso/B2C_1_Sign/more")
+        #expect(prefixed.withRealm("id").url == "https://contoso.b2clogin.com/tfp/id/B2C_1_Sign")
+        let other = try Authority("https://id.example.com/realms/main", kind: .openID)
+        #expect(other.withRealm("contoso") == other)
+    }
+
+    @Test(
+        arguments: [
+            ("https://contoso.b2clogin.com/tfp/Contoso/B2C_1_Sign", nil, "Contoso", "B2C_1_Sign"),
+            ("https://contoso.b2clogin.com/Contoso/B2C_1_Sign", nil, "Contoso", "B2C_1_Sign"),
+            ("https://contoso.b2clogin.com/Contoso", nil, "Contoso", nil),
+            ("https://fs.contoso.com/adfs/ls", nil, "adfs", nil),
+            ("https://contoso.ciamlogin.com", nil, "contoso.onmicrosoft.com", nil),
+            ("https://id.example.com/Realms/Main", .openID, "Realms/Main", nil),
+            ("https://id.example.com", .openID, "/", nil),
+        ] as [(String, Authority.Kind?, String, String?)])
+    func namesTheTenantOfEveryKind(url: String, kind: Authority.Kind?, realm: String, policy: String?) throws {
+        let authority = try Authority(url, kind: kind)
+        #expect(authority.realm == realm)
+        #expect(authority.policy == policy)
     }
 
     @Test func changesEnvironmentWithinACloud() {

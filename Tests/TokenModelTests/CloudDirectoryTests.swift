@@ -29,6 +29,16 @@ internal import TokenModel
         #expect(!directory.sameCloud("login.example.com", "login.example.org"))
     }
 
+    // Mirrors: MSIDAadAuthorityCacheTests testCacheAliasesForAuthority_withDifferentPreferredCache_shouldReturnArrayInProperOrder
+    @Test func looksFirstUnderThePreferredNameThenUnderTheOneGiven() {
+        let directory = CloudDirectory()
+        #expect(
+            directory.cacheAliases(of: "sts.windows.net") == [
+                "login.windows.net", "sts.windows.net", "login.microsoftonline.com", "login.microsoft.com",
+            ])
+        #expect(directory.cacheAliases(of: "login.example.com") == ["login.example.com"])
+    }
+
     @Test func learnsACloudOnce() {
         var directory = CloudDirectory()
         let cloud = Self.cloud("login.example.com", "sts.example.com")

@@ -52,9 +52,10 @@ internal import TokenModel
             let refused = await #expect(throws: TokenError.self) { try await f.silent(parameters, reference) }
             #expect(refused?.code == .authorityValidation)
             // Not for ever.
+            let asked = f.emulator.control.counts[.instanceDiscovery]
             f.clock.advance(by: 3601)
-            f.emulator.control.settings = Self.settings
-            #expect(try await f.silent(parameters, reference).account.reference == reference)
+            await #expect(throws: TokenError.self) { try await f.silent(parameters, reference) }
+            #expect(f.emulator.control.counts[.instanceDiscovery] == asked + 1)
         }
     }
 
