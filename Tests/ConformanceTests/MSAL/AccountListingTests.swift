@@ -24,11 +24,11 @@ internal import Testing
             let app = try f.msalApp()
             try await app.signIn(Self.alice)
             try await LegacyApp(f).signIn(Self.bob)
-            let accounts = try app.allAccounts()
+            let accounts = try await app.listed()
             #expect(accounts.count == 2)
             for account in accounts { try await offPool { try app.remove(account) } }
-            #expect(try app.allAccounts().isEmpty)
-            #expect(Set(try app.accounts(for: Self.everybody)) == Set(accounts))
+            #expect(try await app.listed().isEmpty)
+            #expect(Set(try await app.listed(Self.everybody)) == Set(accounts))
         }
     }
 
@@ -38,8 +38,8 @@ internal import Testing
         try await AgentFixture.with(settings: .with { $0.tokenReply = ["refresh_token": nil] }) { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
-            #expect(try app.allAccounts() == [account])
-            #expect(try f.msalApp("app-2").allAccounts().isEmpty)
+            #expect(try await app.listed() == [account])
+            #expect(try await f.msalApp("app-2").listed().isEmpty)
         }
     }
 
@@ -50,10 +50,10 @@ internal import Testing
             try await f.msalApp().signIn(Self.alice)
             try await LegacyApp(f, clientID: "app-2").signIn(Self.bob)
             let app = try f.msalApp("app-3")
-            #expect(try app.allAccounts().isEmpty)
-            #expect(Set(try app.accounts(for: Self.everybody).map(\.username)) == [Self.alice, Self.bob])
+            #expect(try await app.listed().isEmpty)
+            #expect(Set(try await app.listed(Self.everybody).map(\.username)) == [Self.alice, Self.bob])
             let elsewhere = try f.msalApp("app-3") { $0.cacheConfig.keychainSharingGroup = "another" }
-            #expect(try elsewhere.accounts(for: Self.everybody).isEmpty)
+            #expect(try await elsewhere.listed(Self.everybody).isEmpty)
         }
     }
 
@@ -64,11 +64,11 @@ internal import Testing
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             for _ in 1...2 {
-                let byIdentifier = await failure { _ = try app.account(forIdentifier: "no.body") }
+                let byIdentifier = await failure { _ = try await app.found(identifier: "no.body") }
                 #expect(byIdentifier.map { $0.domain != MSALErrorDomain } == true)
-                let byName = await failure { _ = try app.account(forUsername: "nobody@contoso.com") }
+                let byName = await failure { _ = try await app.found(username: "nobody@contoso.com") }
                 #expect(byName.map { $0.domain != MSALErrorDomain } == true)
-                #expect(try app.accounts(for: MSALAccountEnumerationParameters(identifier: "no.body")).isEmpty)
+                #expect(try await app.listed(MSALAccountEnumerationParameters(identifier: "no.body")).isEmpty)
                 try await app.signIn(Self.alice)
             }
         }
@@ -78,7 +78,7 @@ internal import Testing
     @Test func anAccountOfADALsIsListedWithItsTenantAndItsClaims() async throws {
         try await AgentFixture.with { f in
             try await LegacyApp(f).signIn(Self.alice)
-            let account = try #require(f.msalApp().allAccounts().first)
+            let account = try #require(try await f.msalApp().listed().first)
             #expect(account.username == Self.alice)
             #expect(account.environment == URL(string: f.emulator.url)?.hostAndPort)
             #expect(account.tenantProfiles?.map(\.tenantId) == [f.emulator.control.tenantID("contoso.com")])
@@ -97,7 +97,7 @@ internal import Testing
             } else {
                 try await LegacyApp(f, clientID: "family-1").signIn(Self.alice)
             }
-            let account = try #require(f.msalApp("family-2").allAccounts().first)
+            let account = try #require(try await f.msalApp("family-2").listed().first)
             #expect(account.username == Self.alice)
             #expect(account.accountClaims == nil)
             #expect(account.tenantProfiles?.count == 1)
@@ -116,9 +116,9 @@ internal import Testing
             try await app.token(alice) { $0.authority = try? f.msalAuthority(first) }
             #expect(try await LegacyApp(f, realm: second).silent(Self.alice).status == AD_SUCCEEDED)
             try await LegacyApp(f).signIn(Self.bob)
-            let bob = try app.account(forUsername: Self.bob)
+            let bob = try await app.found(username: Self.bob)
             try await app.token(bob) { $0.authority = try? f.msalAuthority(first) }
-            let accounts = try app.allAccounts()
+            let accounts = try await app.listed()
             #expect(accounts.count == 2)
             let tenants = Dictionary(
                 accounts.map { ($0.username, ($0.tenantProfiles ?? []).compactMap(\.tenantId)) },
@@ -127,8 +127,9 @@ internal import Testing
             #expect(tenants[Self.alice]?.first == ids.first)
             #expect(Set(tenants[Self.alice] ?? []) == Set(ids))
             #expect(Set(tenants[Self.bob] ?? []) == Set(ids.prefix(2)))
-            #expect(try app.account(forUsername: Self.alice).tenantProfiles?.count == 3)
-            #expect(try app.account(forIdentifier: try #require(bob.identifier)).tenantProfiles?.count == 2)
+            #expect(try await app.found(username: Self.alice).tenantProfiles?.count == 3)
+            let identifier = try #require(bob.identifier)
+            #expect(try await app.found(identifier: identifier).tenantProfiles?.count == 2)
         }
     }
 
@@ -140,11 +141,11 @@ internal import Testing
         try await AgentFixture.with(settings: .family()) { f in
             try await f.msalApp("family-1").signIn(Self.alice)
             try await f.msalApp("family-2").signIn(Self.bob)
-            #expect(try f.msalApp("family-2").allAccounts().count == 2)
+            #expect(try await f.msalApp("family-2").listed().count == 2)
             let app = try f.msalApp("stranger")
-            #expect(try app.account(forUsername: Self.alice).username == Self.alice)
+            #expect(try await app.found(username: Self.alice).username == Self.alice)
             try await app.signIn("carl@contoso.com")
-            #expect(try app.allAccounts().map(\.username) == ["carl@contoso.com"])
+            #expect(try await app.listed().map(\.username) == ["carl@contoso.com"])
         }
     }
 
@@ -155,11 +156,12 @@ internal import Testing
             let app = try f.msalApp()
             let account = try await app.signIn("Alice@Contoso.com").account
             #expect(account.username == "Alice@Contoso.com")
-            #expect(try app.account(forIdentifier: try #require(account.identifier).uppercased()) == account)
-            #expect(try app.account(forUsername: "ALICE@contoso.COM") == account)
+            let identifier = try #require(account.identifier)
+            #expect(try await app.found(identifier: identifier.uppercased()) == account)
+            #expect(try await app.found(username: "ALICE@contoso.COM") == account)
             let objectID = try #require(account.homeAccountId?.objectId).uppercased()
             let byProfile = MSALAccountEnumerationParameters(tenantProfileIdentifier: objectID)
-            #expect(try app.accounts(for: byProfile) == [account])
+            #expect(try await app.listed(byProfile) == [account])
         }
     }
 }

@@ -16,12 +16,12 @@ internal import Testing
             try await LegacyApp(f).signIn(Self.alice)
             let provider = Provider()
             let app = try f.msalApp { $0.cacheConfig.addExternalAccountProvider(provider) }
-            let known = try #require(app.allAccounts().first)
+            let known = try #require(try await app.listed().first)
             provider.known = [
                 NamedAccount(username: "other name", identifier: known.identifier?.uppercased()),
                 NamedAccount(username: "carl@contoso.com", identifier: nil),
             ]
-            let accounts = try app.allAccounts()
+            let accounts = try await app.listed()
             #expect(accounts.map(\.username) == [Self.alice, "carl@contoso.com"])
             #expect(accounts.first?.identifier == known.identifier)
             #expect(provider.asked?.returnOnlySignedInAccounts == true)
@@ -53,7 +53,7 @@ internal import Testing
             provider.fails = true
             let app = try f.msalApp { $0.cacheConfig.addExternalAccountProvider(provider) }
             let account = try await app.signIn(Self.alice).account
-            #expect(try app.allAccounts() == [account])
+            #expect(try await app.listed() == [account])
         }
     }
 
@@ -70,7 +70,7 @@ internal import Testing
             #expect(error?.domain == (fails ? "provider" : nil))
             #expect(provider.removals == [false])
             provider.fails = false
-            #expect(try app.allAccounts().isEmpty)
+            #expect(try await app.listed().isEmpty)
             #expect(await app.refusal(account)?.isInteractionRequired == true)
             try await app.signOut(account) { $0.wipeAccount = true }
             #expect(provider.removals == [false, true])

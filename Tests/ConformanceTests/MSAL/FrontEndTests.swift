@@ -68,7 +68,7 @@ internal import Testing
     func aBlankNameIsAnErrorOfTheInnerLibrary(name: String) async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
-            let error = await failure { _ = try app.account(forUsername: name) }
+            let error = await failure { _ = try await app.found(username: name) }
             #expect(error?.domain == "MSIDErrorDomain")
             #expect(error?.code == -51111)
         }

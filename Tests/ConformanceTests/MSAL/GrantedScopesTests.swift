@@ -44,7 +44,7 @@ internal import TokenModel
             let app = try f.msalApp()
             let error = await failure { try await app.signIn(Self.alice) }
             #expect(error?.internalCode == MSALInternalError.internalErrorInvalidResponse.rawValue)
-            #expect(try app.allAccounts().isEmpty)
+            #expect(try await app.listed().isEmpty)
         }
     }
 

@@ -53,7 +53,7 @@ internal import Testing
             let error = try #require(await failure { try await app.signIn(Self.alice) })
             #expect(error.internalCode == inner)
             #expect(error.userInfo[MSALOAuthErrorKey] as? String == oauthError)
-            #expect(try app.allAccounts().isEmpty)
+            #expect(try await app.listed().isEmpty)
         }
     }
 

@@ -17,7 +17,7 @@ internal import Testing
         try await AgentFixture.with { f in
             let signedIn = try await LegacyApp(f).signIn(Self.alice)
             let app = try f.msalApp()
-            let account = try #require(app.allAccounts().first)
+            let account = try #require(try await app.listed().first)
             #expect(account.username == Self.alice)
             #expect(account.identifier == signedIn.tokenCacheItem?.userInformation?.homeAccountId)
             try await app.token(account)
@@ -31,10 +31,10 @@ internal import Testing
             try await LegacyApp(f, clientID: "family-1").signIn(Self.alice)
             try await LegacyApp(f, clientID: "stranger").signIn(Self.bob)
             let member = try f.msalApp("family-2")
-            try await member.token(try member.account(forUsername: Self.alice))
+            try await member.token(try member.found(username: Self.alice))
             // ADAL's sign-in said that this app belongs to no family.
-            #expect(try f.msalApp("stranger").allAccounts().map(\.username) == [Self.bob])
-            #expect(Set(try f.msalApp("family-1").allAccounts().map(\.username)) == [Self.alice])
+            #expect(try await f.msalApp("stranger").listed().map(\.username) == [Self.bob])
+            #expect(Set(try await f.msalApp("family-1").listed().map(\.username)) == [Self.alice])
         }
     }
 
@@ -47,12 +47,12 @@ internal import Testing
             #expect(signedIn.tokenCacheItem?.userInformation?.homeAccountId == nil)
             #expect(try await legacy.silent(Self.alice).accessToken == signedIn.accessToken)
             let app = try f.msalApp()
-            let account = try app.account(forUsername: Self.alice)
+            let account = try await app.found(username: Self.alice)
             #expect(account.identifier == nil)
             f.emulator.control.settings.tokenReply = [:]
             let result = try await app.token(account)
             #expect(result.account.identifier != nil)
-            #expect(try app.allAccounts().map(\.identifier) == [result.account.identifier])
+            #expect(try await app.listed().map(\.identifier) == [result.account.identifier])
             #expect(f.signIns == 1)
         }
     }
@@ -70,7 +70,7 @@ internal import Testing
             let app = try f.msalApp()
             let everybody = MSALAccountEnumerationParameters()
             everybody.returnOnlySignedInAccounts = false
-            let account = try #require(app.accounts(for: everybody).first)
+            let account = try #require(try await app.listed(everybody).first)
             #expect(await app.refusal(account)?.isInteractionRequired == true)
             #expect(f.redemptions == 1)
         }
@@ -127,7 +127,7 @@ internal import Testing
             #expect(try await legacy.silent(Self.alice).needsUser)
             #expect(try await legacy.silent(Self.bob).status == AD_SUCCEEDED)
             #expect(try await other.silent(Self.alice).status == AD_SUCCEEDED)
-            #expect(try app.allAccounts().map(\.username) == [Self.bob])
+            #expect(try await app.listed().map(\.username) == [Self.bob])
             #expect(f.emulator.control.counts.requests.isEmpty)
         }
     }

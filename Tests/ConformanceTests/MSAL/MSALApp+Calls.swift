@@ -1,3 +1,4 @@
+internal import AgentTestSupport
 internal import Foundation
 
 @testable internal import MSALCompat
@@ -26,6 +27,24 @@ extension MSALPublicClientApplication {
         let parameters = MSALSilentTokenParameters(scopes: scopes, account: account)
         change(parameters)
         return try await acquireTokenSilent(with: parameters)
+    }
+
+    /// `allAccounts()`, which blocks, off the pool.
+    func listed() async throws -> [MSALAccount] { try await offPool { try self.allAccounts() } }
+
+    /// `accounts(for:)`, likewise.
+    func listed(_ parameters: MSALAccountEnumerationParameters) async throws -> [MSALAccount] {
+        try await offPool { try self.accounts(for: parameters) }
+    }
+
+    /// `account(forIdentifier:)`, likewise.
+    func found(identifier: String) async throws -> MSALAccount {
+        try await offPool { try self.account(forIdentifier: identifier) }
+    }
+
+    /// `account(forUsername:)`, likewise.
+    func found(username: String) async throws -> MSALAccount {
+        try await offPool { try self.account(forUsername: username) }
     }
 
     /// The error of a silent request; nil when there is a token.

@@ -18,9 +18,9 @@ internal import Testing
         try await AgentFixture.with { f in
             let (one, other) = (try f.msalApp(), try f.msalApp())
             let account = try await one.signIn(Self.alice).account
-            #expect(try other.allAccounts() == [account])
+            #expect(try await other.listed() == [account])
             try await offPool { try one.remove(account) }
-            #expect(try other.allAccounts().isEmpty)
+            #expect(try await other.listed().isEmpty)
             #expect(await other.refusal(account)?.isInteractionRequired == true)
             try await f.restarted { again in
                 #expect(await other.refusal(account)?.isInteractionRequired == true)
@@ -45,8 +45,8 @@ internal import Testing
             #expect((await other.refusal(account) == nil) == !wipes)
             let everybody = MSALAccountEnumerationParameters()
             everybody.returnOnlySignedInAccounts = false
-            #expect(try one.accounts(for: everybody).contains(account) == !wipes)
-            #expect(try one.allAccounts().map(\.username) == ["bob@contoso.com"])
+            #expect(try await one.listed(everybody).contains(account) == !wipes)
+            #expect(try await one.listed().map(\.username) == ["bob@contoso.com"])
         }
     }
 
@@ -60,7 +60,7 @@ internal import Testing
             try await offPool { try one.remove(account) }
             f.emulator.control.resetCounts()
             #expect(await one.refusal(account)?.isInteractionRequired == true)
-            #expect(try one.allAccounts().isEmpty)
+            #expect(try await one.listed().isEmpty)
             #expect(f.emulator.control.counts.requests.isEmpty)
             try await other.token(account) { $0.forceRefresh = true }
             #expect(f.signIns == 0)
@@ -99,7 +99,7 @@ internal import Testing
             try await app.signOut(account) { $0.wipeAccount = true }
             #expect(try await legacy.silent(Self.alice).needsUser)
             try await LegacyApp(f).signIn("bob@contoso.com")
-            #expect(try app.allAccounts().map(\.username) == ["bob@contoso.com"])
+            #expect(try await app.listed().map(\.username) == ["bob@contoso.com"])
         }
     }
 
@@ -116,7 +116,7 @@ internal import Testing
             #expect(await other.refusal(bob)?.isInteractionRequired == true)
             let everybody = MSALAccountEnumerationParameters()
             everybody.returnOnlySignedInAccounts = false
-            #expect(try other.accounts(for: everybody).isEmpty)
+            #expect(try await other.listed(everybody).isEmpty)
             try await elsewhere.token(kept)
         }
     }
@@ -137,7 +137,7 @@ internal import Testing
                 $0.promptType = prompt
             }
             #expect(f.authorized.map { $0.parameters["prompt"] } == [sent])
-            #expect(try app.allAccounts() == [account])
+            #expect(try await app.listed() == [account])
         }
     }
 
@@ -151,7 +151,7 @@ internal import Testing
                 $0.signoutFromBrowser = true
                 $0.extraQueryParameters = ["logout_hint": "alice"]
             }
-            #expect(try app.allAccounts().isEmpty)
+            #expect(try await app.listed().isEmpty)
             await f.emulator.control.waitForCount(.logout, atLeast: 1)
             let page = f.emulator.control.requests.last { $0.counter == .logout }
             #expect(page?.path == "/common/oauth2/v2.0/logout")

@@ -44,7 +44,7 @@ internal import TokenModel
         try await AgentFixture.with { f in
             try await LegacyApp(f).signIn(Self.alice)
             let app = try f.msalApp()
-            let account = try app.account(forUsername: Self.alice)
+            let account = try await app.found(username: Self.alice)
             let first = try await app.token(account)
             #expect(f.redemptions == 1)
             let second = try await app.token(account)

@@ -24,7 +24,7 @@ internal import TokenModel
             #expect(error.userInfo[MSALOAuthSubErrorKey] as? String == "basic_action")
             let beneath = error.userInfo[NSUnderlyingErrorKey] as? NSError
             #expect(beneath?.internalCode == MSALInternalError.internalErrorInvalidGrant.rawValue)
-            #expect(try app.allAccounts() == [account])
+            #expect(try await app.listed() == [account])
             f.expireTokens()
             try await app.token(account)
             #expect(f.signIns == 1)
@@ -55,7 +55,7 @@ internal import TokenModel
             f.expireTokens()
             f.emulator.control.inject(.error("invalid_grant", suberror: "user_account_deleted", grant: .refreshToken))
             #expect(await app.refusal(account)?.isInteractionRequired == true)
-            #expect(try app.allAccounts().isEmpty)
+            #expect(try await app.listed().isEmpty)
             f.expireTokens()
             #expect(await app.refusal(account)?.isInteractionRequired == true)
             #expect(f.redemptions == 1)

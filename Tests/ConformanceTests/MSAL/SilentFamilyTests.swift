@@ -44,7 +44,7 @@ internal import Testing
             try await f.msalApp("family-1").signIn(Self.alice)
             let stranger = try f.msalApp("stranger")
             // Nobody has said yet whether it belongs to the family.
-            let account = try stranger.account(forUsername: Self.alice)
+            let account = try await stranger.found(username: Self.alice)
             let error = await stranger.refusal(account)
             #expect(error?.isInteractionRequired == true)
             #expect(error?.userInfo[MSALOAuthSubErrorKey] as? String == "client_mismatch")
@@ -52,7 +52,7 @@ internal import Testing
             f.expireTokens()
             #expect(await stranger.refusal(account)?.isInteractionRequired == true)
             #expect(f.redemptions == 1)
-            #expect(try stranger.allAccounts().isEmpty)
+            #expect(try await stranger.listed().isEmpty)
         }
     }
 
@@ -105,7 +105,7 @@ internal import Testing
         try await AgentFixture.with(settings: .family()) { f in
             let account = try await f.msalApp("outsider").signIn(Self.alice).account
             let app = try f.msalApp("family-1")
-            #expect(try app.allAccounts().isEmpty)
+            #expect(try await app.listed().isEmpty)
             #expect(await app.refusal(account)?.isInteractionRequired == true)
             #expect(f.redemptions == 0)
         }

@@ -79,7 +79,7 @@ internal import Testing
             let signedIn = try await app.signIn(Self.alice)
             f.emulator.control.resetCounts()
             let renamed = try f.msalApp(host: "localhost")
-            #expect(try renamed.allAccounts() == [signedIn.account])
+            #expect(try await renamed.listed() == [signedIn.account])
             #expect(try await renamed.token(signedIn.account).accessToken == signedIn.accessToken)
             #expect(f.emulator.control.counts.requests.isEmpty)
         }
