@@ -56,7 +56,7 @@ struct AppSession: Sendable {
             logger.log(.error, "\(name) failed with \(error.code.name), correlation ID \(correlationID)")
             var error = error
             error.details.correlationID = error.details.correlationID ?? correlationID
-            throw MSALError.error(for: error)
+            throw MSALError.error(for: error, kind: settings.authority.kind)
         }
     }
 }

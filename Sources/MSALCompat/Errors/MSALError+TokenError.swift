@@ -51,21 +51,25 @@ extension TokenError.Code {
 
 extension MSALError {
     /// The error that an app sees.
-    static func error(for error: TokenError) -> NSError {
+    ///
+    /// - Parameter kind: of the authority that was asked, which the URL in a partial result need not tell.
+    static func error(for error: TokenError, kind: Authority.Kind? = nil) -> NSError {
         // Entra's "reset the password first" has its own code, except where the way to it is to sign in anyway.
         if error.details.stsErrorCodes.contains(50142), error.code != .interactionRequired {
-            return self.error(.own(.serverInvalidRequestResetPasswordRequired), for: error)
+            return self.error(.own(.serverInvalidRequestResetPasswordRequired), for: error, kind)
         }
-        return self.error(error.code.msalMapping, for: error)
+        return self.error(error.code.msalMapping, for: error, kind)
     }
 
     /// An error decided by this module, without asking the agent.
     static func error(_ code: MSALInternalError, _ message: String) -> NSError {
-        error(.wrapped(code), for: TokenError(.invalidDeveloperParameter, message))
+        error(.wrapped(code), for: TokenError(.invalidDeveloperParameter, message), nil)
     }
 
-    private static func error(_ mapping: MSALErrorMapping, for error: TokenError) -> NSError {
-        var userInfo = error.msalUserInfo
+    private static func error(
+        _ mapping: MSALErrorMapping, for error: TokenError, _ kind: Authority.Kind?
+    ) -> NSError {
+        var userInfo = error.msalUserInfo(kind)
         switch mapping {
         case .own(let code):
             return NSError(domain: MSALErrorDomain, code: code.rawValue, userInfo: userInfo)

@@ -3,7 +3,7 @@ internal import TokenModel
 
 extension TokenError {
     /// What is known about the failure, under MSAL's keys; keys of what is not known are absent.
-    var msalUserInfo: [String: Any] {
+    func msalUserInfo(_ kind: Authority.Kind?) -> [String: Any] {
         let description = details.errorDescription ?? message
         var info: [String: Any] = [MSALErrorDescriptionKey: description, NSLocalizedDescriptionKey: description]
         info[MSALOAuthErrorKey] = details.oauthError
@@ -23,7 +23,7 @@ extension TokenError {
             info[MSALGrantedScopesKey] = details.grantedScopes
             info[MSALDeclinedScopesKey] = details.declinedScopes
         }
-        info[MSALInvalidResultKey] = details.partialResult.flatMap { try? MSALResult($0) }
+        info[MSALInvalidResultKey] = details.partialResult.flatMap { try? MSALResult($0, kind: kind) }
         return info
     }
 
