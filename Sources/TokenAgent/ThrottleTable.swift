@@ -24,7 +24,9 @@ struct ThrottleTable {
     /// The error to give without asking; nil when there is none to give any more.
     func error(for key: RedemptionKey, at now: Int64) -> TokenError? {
         let record = [overloads[key.target], refusals[key]].compactMap(\.self).first { $0.expiry > now }
-        guard var error = record?.error else { return nil }
+        guard let record else { return nil }
+        var error = record.error
+        error.message += "; the server is not asked again for \(record.expiry - now) s"
         error.details.isThrottled = true
         return error
     }
