@@ -74,7 +74,7 @@ let package = Package(
             name: "TokenCache", dependencies: ["TokenModel", "TokenStore"], swiftSettings: strict),
         .testTarget(
             name: "TokenCacheTests", dependencies: ["TokenCache", "TokenModel", "TokenStore"],
-            swiftSettings: strict),
+            exclude: ["Fixtures"], swiftSettings: strict),
         .target(
             name: "TokenStore",
             dependencies: [
