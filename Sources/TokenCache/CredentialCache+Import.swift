@@ -22,6 +22,17 @@ extension CredentialCache {
     }
 }
 
+extension CredentialCache {
+    /// The refresh tokens in the cache that `changes` would overwrite.
+    package func refreshTokens(replacedBy changes: [CacheChange], in group: SharingGroup) -> [Secret] {
+        let partition = partition(group)
+        return changes.compactMap { change in
+            guard case .save(.refreshToken(let token)) = change else { return nil }
+            return partition[token.owner].refreshTokens[token.key]?.secret
+        }
+    }
+}
+
 /// An import on its way: a copy of the cache that each entry is held against, and what has changed in it.
 private struct Importing {
     private var cache: CredentialCache

@@ -71,7 +71,7 @@ internal import TokenModel
         try cache.take(Fixture.bytes("adal-archive/mac-2.6-cache.plist"), .adalArchive)
         let clientID = try #require(ClientID("d3590ed6-52b3-4102-aeff-aad2292ab01c"))
         let listed = cache.accounts(ListAccounts(clientID: clientID)).accounts
-        #expect(listed.count == 2)
+        #expect(listed.count == 1)
         let alice = try #require(listed.first { $0.username == "alice@contoso.com" })
         #expect(alice.source == .adal)
         let parameters = TokenParameters(clientID: clientID, authority: .common, scopes: ScopeSet(["User.Read"]))
