@@ -207,7 +207,7 @@ let package = Package(
             name: "DaemonTests",
             dependencies: [
                 "AgentClient", "AgentTestSupport", "EntraEmulator", "TokenModel", "TokenWire", "sso-agent", "ssoctl",
-            ],
+            ], exclude: ["python"],
             swiftSettings: strict),
         .testTarget(
             name: "EntraEmulatorTests",

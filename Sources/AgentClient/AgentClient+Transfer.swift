@@ -18,8 +18,9 @@ extension AgentClient {
     ) async throws(TokenError) -> ImportCache.Report {
         var upload = CacheUpload(data, format: format, sharingGroup: sharingGroup, isDryRun: isDryRun)
         while true {
-            // Not repeated: the agent would add the part twice.
-            let reply = try await call(.importCache(upload.part), isRepeatable: false)
+            // Only the first is repeated where a connection breaks: of another the agent would add the bytes twice.
+            let isFirst = upload.part.importID == nil
+            let reply = try await call(.importCache(upload.part), isRepeatable: isFirst)
             guard case .importCache(let taken) = reply else { throw Self.unexpected }
             if let report = taken.report { return report }
             upload.advance(taken)
@@ -33,7 +34,7 @@ extension AgentClient {
     ) throws(TokenError) -> ImportCache.Report {
         var upload = CacheUpload(data, format: format, sharingGroup: sharingGroup, isDryRun: false)
         while true {
-            let reply = try wait(.importCache(upload.part), isRepeatable: false)
+            let reply = try wait(.importCache(upload.part), isRepeatable: upload.part.importID == nil)
             guard case .importCache(let taken) = reply else { throw Self.unexpected }
             if let report = taken.report { return report }
             upload.advance(taken)
@@ -54,9 +55,8 @@ extension AgentClient {
     ) async throws(TokenError) -> Secret {
         var download = CacheDownload(format, sharingGroup: sharingGroup, includesSecrets: includesSecrets)
         while let request = download.request {
-            guard case .exportCache(let part) = try await call(.exportCache(request), isRepeatable: false) else {
-                throw Self.unexpected
-            }
+            let reply = try await call(.exportCache(request), isRepeatable: request.exportID == nil)
+            guard case .exportCache(let part) = reply else { throw Self.unexpected }
             download.take(part)
             progress?(download.fraction)
         }
@@ -69,9 +69,8 @@ extension AgentClient {
     ) throws(TokenError) -> Secret {
         var download = CacheDownload(format, sharingGroup: sharingGroup, includesSecrets: includesSecrets)
         while let request = download.request {
-            guard case .exportCache(let part) = try wait(.exportCache(request), isRepeatable: false) else {
-                throw Self.unexpected
-            }
+            let reply = try wait(.exportCache(request), isRepeatable: request.exportID == nil)
+            guard case .exportCache(let part) = reply else { throw Self.unexpected }
             download.take(part)
         }
         return download.data

@@ -13,11 +13,10 @@ extension CredentialCache {
     /// newer: by the times that both sides wrote down, never by a guess.
     package func changes(importing foreign: ForeignCache, in group: SharingGroup) -> ImportPlan {
         var importing = Importing(self, group, skipped: foreign.skipped)
-        // Those with an identifier first: what is known by name alone may turn out to be theirs.
-        let isKnown = { (entry: ForeignCache.Entry) in entry.record.owner?.homeAccountID != nil }
-        for entry in foreign.entries where isKnown(entry) { importing.take(entry) }
-        for entry in foreign.entries where !isKnown(entry) { importing.take(entry) }
-        importing.signIn(foreign.authorities)
+        for rank in 0...2 {
+            for entry in foreign.entries where entry.rank == rank { importing.take(entry) }
+        }
+        importing.signIn()
         return importing.plan
     }
 }
@@ -33,6 +32,15 @@ extension CredentialCache {
     }
 }
 
+extension ForeignCache.Entry {
+    /// When it is held against the cache. What is known by name alone may turn out to be an account that comes with its
+    /// identifier; and a token may stand twice, once under the realm that it was asked of.
+    fileprivate var rank: Int {
+        if askedRealm != nil { return 1 }
+        return record.owner?.homeAccountID == nil ? 2 : 0
+    }
+}
+
 /// An import on its way: a copy of the cache that each entry is held against, and what has changed in it.
 private struct Importing {
     private var cache: CredentialCache
@@ -44,9 +52,11 @@ private struct Importing {
     private var refreshTokens: Set<String> = []
     private var accessTokens: Set<String> = []
     private var idTokens: Set<String> = []
-    /// Apps that have got tokens, of accounts by identifier or name.
+    /// Apps that have got tokens, in order, and which authorities led them to which.
     private var signedIn: [SignIn] = []
+    private var authorities: [SignIn: [String: String]] = [:]
 
+    /// An app, and an account that it has got tokens of.
     private struct SignIn: Hashable {
         var owner: OwnerID
         var clientID: ClientID
@@ -71,11 +81,16 @@ private struct Importing {
     mutating func take(_ entry: ForeignCache.Entry) {
         let record = identified(entry)
         switch verdict(on: record) {
+        case .skip where entry.askedRealm != nil: break
         case .skip(let reason): skipped.append(ImportCache.Skipped(entry: entry.title, reason: reason))
         case .nothingNew: break
         case .save(let record):
             save(record)
             count(record)
+            if case .accessToken(let token) = record, let realm = entry.askedRealm {
+                authorities[SignIn(owner: token.owner, clientID: token.clientID), default: [:]][
+                    "https://\(token.environment)/\(realm)"] = "https://\(token.environment)/\(token.realm)"
+            }
         }
     }
 
@@ -140,7 +155,7 @@ private struct Importing {
 
     /// Apps whose tokens were imported are signed in, whatever was before; and find their tokens by the authorities that
     /// led to them.
-    mutating func signIn(_ authorities: [AccountMetadataRecord]) {
+    mutating func signIn() {
         var seen: Set<SignIn> = []
         for pair in signedIn where seen.insert(pair).inserted && !pair.clientID.key.hasPrefix(ADALEntry.familyPrefix) {
             let known = partition[pair.owner].metadata[pair.clientID.key]
@@ -149,10 +164,7 @@ private struct Importing {
                 ?? AccountMetadataRecord(
                     owner: pair.owner, clientID: pair.clientID, signInState: .signedIn, authorityMap: [:])
             metadata.signInState = .signedIn
-            let led = authorities.filter {
-                $0.owner == pair.owner && ClientID($0.clientID) == pair.clientID
-            }
-            for record in led { metadata.authorityMap.merge(record.authorityMap) { known, _ in known } }
+            metadata.authorityMap.merge(authorities[pair] ?? [:]) { known, _ in known }
             if metadata != known { save(.accountMetadata(metadata)) }
         }
     }

@@ -82,9 +82,6 @@ extension ForeignCache {
         let owner = OwnerID.home(home)
         let written = Self.realm(item)
         let realm = tenants.tenant(of: item) ?? written
-        if realm != written {
-            note(led: "https://\(environment)/\(written)", to: "https://\(environment)/\(realm)", owner, clientID)
-        }
         switch section {
         case .refreshToken:
             var token = RefreshTokenRecord(
@@ -100,7 +97,7 @@ extension ForeignCache {
                     idToken: secret)
             else { return carry(entry, in: section, "its claims cannot be read; kept for export only") }
             token.foreign = item.foreign(beyond: UnifiedItem(token))
-            add(.idToken(token), title)
+            add(.idToken(token), title, askedRealm: realm == written ? nil : written)
         default:
             guard let expiresOn = item["expires_on"]?.integer else {
                 return skip(title, "it does not say when it expires")
@@ -113,7 +110,7 @@ extension ForeignCache {
                     $0 > 0 ? $0 : nil
                 }, refreshOn: item["refresh_on"]?.integer.flatMap { $0 > 0 ? $0 : nil })
             token.foreign = item.foreign(beyond: UnifiedItem(token))
-            add(.accessToken(token), title)
+            add(.accessToken(token), title, askedRealm: realm == written ? nil : written)
         }
     }
 

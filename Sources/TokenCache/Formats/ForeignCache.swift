@@ -9,6 +9,8 @@ package struct ForeignCache: Sendable {
         var title: String
         /// Who it is in a tenant's directory, for an account that is known by its name alone.
         var person: Person?
+        /// The realm that an access token was asked of, where that is not the tenant that issued it.
+        var askedRealm: String?
     }
 
     /// An account in one tenant's directory.
@@ -25,8 +27,6 @@ package struct ForeignCache: Sendable {
 
     private(set) var entries: [Entry] = []
     private(set) var skipped: [ImportCache.Skipped] = []
-    /// Which tenant an authority led to, by the account and app that went there.
-    private(set) var authorities: [AccountMetadataRecord] = []
     /// When an app last obtained tokens of an account: what is known of a refresh token's age that does not say it itself.
     private var obtained: [Holder: Int64] = [:]
     let now: Int64
@@ -55,7 +55,7 @@ package struct ForeignCache: Sendable {
     }
 
     /// Adds a record, unless there is a reason not to.
-    mutating func add(_ record: CacheRecord, _ title: String, person: Person? = nil) {
+    mutating func add(_ record: CacheRecord, _ title: String, person: Person? = nil, askedRealm: String? = nil) {
         if case .accessToken(let token) = record {
             note(obtained: token.cachedAt, token.owner, token.clientID)
             guard token.expiresOn > now else { return skip(title, "it has expired") }
@@ -63,13 +63,7 @@ package struct ForeignCache: Sendable {
                 return skip(title, "it was saved in what is now the future, so that its times mean nothing")
             }
         }
-        entries.append(Entry(record: record, title: title, person: person))
-    }
-
-    mutating func note(led authority: String, to issuer: String, _ owner: OwnerID, _ clientID: ClientID) {
-        authorities.append(
-            AccountMetadataRecord(
-                owner: owner, clientID: clientID, signInState: .signedIn, authorityMap: [authority: issuer]))
+        entries.append(Entry(record: record, title: title, person: person, askedRealm: askedRealm))
     }
 
     mutating func note(obtained time: Int64?, _ owner: OwnerID, _ clientID: ClientID) {

@@ -12,7 +12,11 @@ struct UnifiedExport {
         self.clouds = clouds
         self.now = now
         for owner in partition.owners.keys.sorted(by: { $0.key < $1.key }) {
-            for record in partition[owner].records { add(record) }
+            let holdings = partition[owner]
+            for record in holdings.records {
+                add(record)
+                if case .accessToken(let token) = record { addAsAsked(token, holdings) }
+            }
         }
         for app in partition.apps.values.sorted(by: { $0.key < $1.key }) { add(.appMetadata(app)) }
         foreign = partition.carried.values.sorted { $0.key < $1.key }
@@ -40,6 +44,25 @@ struct UnifiedExport {
         if case .accessToken(let token) = record, token.expiresOn <= now { return }
         guard let (section, item) = unified(record) else { return addOwn(record) }
         sections[section, default: [:]][Self.key(of: item, in: section)] = .object(item.members)
+    }
+
+    /// Python and Go find a token by the realm that they ask, `common` for one, and not by the tenant that this leads to:
+    /// for them it stands under every realm that has led there.
+    private mutating func addAsAsked(_ token: AccessTokenRecord, _ holdings: Holdings) {
+        guard token.version == .v2, token.foreign ?? UnifiedItem.nothingForeign == UnifiedItem.nothingForeign else {
+            return
+        }
+        for (asked, issuer) in holdings.metadata[token.clientID.key]?.authorityMap ?? [:] {
+            guard let asked = try? Authority(asked), let issuer = try? Authority(issuer), issuer.realm == token.realm,
+                asked.realm != token.realm, clouds.sameCloud(asked.environment, token.environment)
+            else { continue }
+            var copy = token
+            copy.realm = asked.realm
+            add(.accessToken(copy))
+            // Without it, nobody could tell which tenant issued the copy.
+            guard let idToken = holdings.idToken(like: token)?.asked(of: asked.realm) else { continue }
+            add(.idToken(idToken))
+        }
     }
 
     /// The record in the schema that the libraries share; nil when that has no place for it.

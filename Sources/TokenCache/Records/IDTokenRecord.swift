@@ -35,6 +35,13 @@ package struct IDTokenRecord: Sendable, Equatable {
         self.foreign = foreign
     }
 
+    /// The same under another realm.
+    func asked(of realm: String) -> IDTokenRecord? {
+        IDTokenRecord(
+            owner: owner, environment: environment, clientID: clientID, realm: realm, version: version,
+            idToken: idToken, foreign: foreign)
+    }
+
     init?(_ stored: StoredCredential) {
         guard let clientID = ClientID(stored.clientID) else { return nil }
         self.init(
