@@ -74,7 +74,7 @@ let package = Package(
             name: "TokenCache", dependencies: ["TokenModel", "TokenStore"], swiftSettings: strict),
         .testTarget(
             name: "TokenCacheTests", dependencies: ["TokenCache", "TokenModel", "TokenStore"],
-            swiftSettings: strict),
+            exclude: ["Fixtures"], swiftSettings: strict),
         .target(
             name: "TokenStore",
             dependencies: [
@@ -207,7 +207,7 @@ let package = Package(
             name: "DaemonTests",
             dependencies: [
                 "AgentClient", "AgentTestSupport", "EntraEmulator", "TokenModel", "TokenWire", "sso-agent", "ssoctl",
-            ],
+            ], exclude: ["python"],
             swiftSettings: strict),
         .testTarget(
             name: "EntraEmulatorTests",

@@ -140,11 +140,11 @@ public final class AgentClient: Sendable {
     }
 
     /// Blocks the calling thread until the call ends; the reading thread never waits for it, so it cannot deadlock.
-    func wait(_ body: Request.Body) throws(TokenError) -> Reply.Body {
+    func wait(_ body: Request.Body, isRepeatable: Bool = true) throws(TokenError) -> Reply.Body {
         let done = DispatchSemaphore(value: 0)
         let box = OutcomeBox()
         let deadline = MonotonicTime.now.advanced(by: timeout)
-        connection.send(id: connection.reserveID(), body, deadline: deadline, isRepeatable: true) {
+        connection.send(id: connection.reserveID(), body, deadline: deadline, isRepeatable: isRepeatable) {
             box.fill($0)
             done.signal()
         }

@@ -1717,7 +1717,277 @@ void   sso__get_current_account_reply__free_unpacked
   assert(message->base.descriptor == &sso__get_current_account_reply__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor sso__request__field_descriptors[16] =
+void   sso__import_cache__init
+                     (Sso__ImportCache         *message)
+{
+  static const Sso__ImportCache init_value = SSO__IMPORT_CACHE__INIT;
+  *message = init_value;
+}
+size_t sso__import_cache__get_packed_size
+                     (const Sso__ImportCache *message)
+{
+  assert(message->base.descriptor == &sso__import_cache__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t sso__import_cache__pack
+                     (const Sso__ImportCache *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &sso__import_cache__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t sso__import_cache__pack_to_buffer
+                     (const Sso__ImportCache *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &sso__import_cache__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Sso__ImportCache *
+       sso__import_cache__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Sso__ImportCache *)
+     protobuf_c_message_unpack (&sso__import_cache__descriptor,
+                                allocator, len, data);
+}
+void   sso__import_cache__free_unpacked
+                     (Sso__ImportCache *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &sso__import_cache__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   sso__skipped_entry__init
+                     (Sso__SkippedEntry         *message)
+{
+  static const Sso__SkippedEntry init_value = SSO__SKIPPED_ENTRY__INIT;
+  *message = init_value;
+}
+size_t sso__skipped_entry__get_packed_size
+                     (const Sso__SkippedEntry *message)
+{
+  assert(message->base.descriptor == &sso__skipped_entry__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t sso__skipped_entry__pack
+                     (const Sso__SkippedEntry *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &sso__skipped_entry__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t sso__skipped_entry__pack_to_buffer
+                     (const Sso__SkippedEntry *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &sso__skipped_entry__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Sso__SkippedEntry *
+       sso__skipped_entry__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Sso__SkippedEntry *)
+     protobuf_c_message_unpack (&sso__skipped_entry__descriptor,
+                                allocator, len, data);
+}
+void   sso__skipped_entry__free_unpacked
+                     (Sso__SkippedEntry *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &sso__skipped_entry__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   sso__import_report__init
+                     (Sso__ImportReport         *message)
+{
+  static const Sso__ImportReport init_value = SSO__IMPORT_REPORT__INIT;
+  *message = init_value;
+}
+size_t sso__import_report__get_packed_size
+                     (const Sso__ImportReport *message)
+{
+  assert(message->base.descriptor == &sso__import_report__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t sso__import_report__pack
+                     (const Sso__ImportReport *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &sso__import_report__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t sso__import_report__pack_to_buffer
+                     (const Sso__ImportReport *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &sso__import_report__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Sso__ImportReport *
+       sso__import_report__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Sso__ImportReport *)
+     protobuf_c_message_unpack (&sso__import_report__descriptor,
+                                allocator, len, data);
+}
+void   sso__import_report__free_unpacked
+                     (Sso__ImportReport *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &sso__import_report__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   sso__import_cache_reply__init
+                     (Sso__ImportCacheReply         *message)
+{
+  static const Sso__ImportCacheReply init_value = SSO__IMPORT_CACHE_REPLY__INIT;
+  *message = init_value;
+}
+size_t sso__import_cache_reply__get_packed_size
+                     (const Sso__ImportCacheReply *message)
+{
+  assert(message->base.descriptor == &sso__import_cache_reply__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t sso__import_cache_reply__pack
+                     (const Sso__ImportCacheReply *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &sso__import_cache_reply__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t sso__import_cache_reply__pack_to_buffer
+                     (const Sso__ImportCacheReply *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &sso__import_cache_reply__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Sso__ImportCacheReply *
+       sso__import_cache_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Sso__ImportCacheReply *)
+     protobuf_c_message_unpack (&sso__import_cache_reply__descriptor,
+                                allocator, len, data);
+}
+void   sso__import_cache_reply__free_unpacked
+                     (Sso__ImportCacheReply *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &sso__import_cache_reply__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   sso__export_cache__init
+                     (Sso__ExportCache         *message)
+{
+  static const Sso__ExportCache init_value = SSO__EXPORT_CACHE__INIT;
+  *message = init_value;
+}
+size_t sso__export_cache__get_packed_size
+                     (const Sso__ExportCache *message)
+{
+  assert(message->base.descriptor == &sso__export_cache__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t sso__export_cache__pack
+                     (const Sso__ExportCache *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &sso__export_cache__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t sso__export_cache__pack_to_buffer
+                     (const Sso__ExportCache *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &sso__export_cache__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Sso__ExportCache *
+       sso__export_cache__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Sso__ExportCache *)
+     protobuf_c_message_unpack (&sso__export_cache__descriptor,
+                                allocator, len, data);
+}
+void   sso__export_cache__free_unpacked
+                     (Sso__ExportCache *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &sso__export_cache__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   sso__export_cache_reply__init
+                     (Sso__ExportCacheReply         *message)
+{
+  static const Sso__ExportCacheReply init_value = SSO__EXPORT_CACHE_REPLY__INIT;
+  *message = init_value;
+}
+size_t sso__export_cache_reply__get_packed_size
+                     (const Sso__ExportCacheReply *message)
+{
+  assert(message->base.descriptor == &sso__export_cache_reply__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t sso__export_cache_reply__pack
+                     (const Sso__ExportCacheReply *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &sso__export_cache_reply__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t sso__export_cache_reply__pack_to_buffer
+                     (const Sso__ExportCacheReply *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &sso__export_cache_reply__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Sso__ExportCacheReply *
+       sso__export_cache_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Sso__ExportCacheReply *)
+     protobuf_c_message_unpack (&sso__export_cache_reply__descriptor,
+                                allocator, len, data);
+}
+void   sso__export_cache_reply__free_unpacked
+                     (Sso__ExportCacheReply *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &sso__export_cache_reply__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+static const ProtobufCFieldDescriptor sso__request__field_descriptors[18] =
 {
   {
     "request_id",
@@ -1911,6 +2181,30 @@ static const ProtobufCFieldDescriptor sso__request__field_descriptors[16] =
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "import_cache",
+    29,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__Request, body_case),
+    offsetof(Sso__Request, import_cache),
+    &sso__import_cache__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "export_cache",
+    30,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__Request, body_case),
+    offsetof(Sso__Request, export_cache),
+    &sso__export_cache__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned sso__request__field_indices_by_name[] = {
   2,   /* field[2] = acquire_token_silent */
@@ -1920,9 +2214,11 @@ static const unsigned sso__request__field_indices_by_name[] = {
   6,   /* field[6] = complete_device_code */
   4,   /* field[4] = complete_interactive */
   11,   /* field[11] = diagnose */
+  17,   /* field[17] = export_cache */
   15,   /* field[15] = get_current_account */
   10,   /* field[10] = get_status */
   1,   /* field[1] = hello */
+  16,   /* field[16] = import_cache */
   8,   /* field[8] = list_accounts */
   12,   /* field[12] = list_credentials */
   14,   /* field[14] = redeem_grant */
@@ -1930,11 +2226,12 @@ static const unsigned sso__request__field_indices_by_name[] = {
   13,   /* field[13] = remove_credential */
   0,   /* field[0] = request_id */
 };
-static const ProtobufCIntRange sso__request__number_ranges[2 + 1] =
+static const ProtobufCIntRange sso__request__number_ranges[3 + 1] =
 {
   { 1, 0 },
   { 10, 1 },
-  { 0, 16 }
+  { 29, 16 },
+  { 0, 18 }
 };
 const ProtobufCMessageDescriptor sso__request__descriptor =
 {
@@ -1944,14 +2241,14 @@ const ProtobufCMessageDescriptor sso__request__descriptor =
   "Sso__Request",
   "sso",
   sizeof(Sso__Request),
-  16,
+  18,
   sso__request__field_descriptors,
   sso__request__field_indices_by_name,
-  2,  sso__request__number_ranges,
+  3,  sso__request__number_ranges,
   (ProtobufCMessageInit) sso__request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor sso__reply__field_descriptors[17] =
+static const ProtobufCFieldDescriptor sso__reply__field_descriptors[19] =
 {
   {
     "request_id",
@@ -2157,6 +2454,30 @@ static const ProtobufCFieldDescriptor sso__reply__field_descriptors[17] =
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "import_cache",
+    29,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__Reply, body_case),
+    offsetof(Sso__Reply, import_cache),
+    &sso__import_cache_reply__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "export_cache",
+    30,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__Reply, body_case),
+    offsetof(Sso__Reply, export_cache),
+    &sso__export_cache_reply__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned sso__reply__field_indices_by_name[] = {
   3,   /* field[3] = acquire_token_silent */
@@ -2166,10 +2487,12 @@ static const unsigned sso__reply__field_indices_by_name[] = {
   7,   /* field[7] = complete_device_code */
   5,   /* field[5] = complete_interactive */
   12,   /* field[12] = diagnose */
+  18,   /* field[18] = export_cache */
   1,   /* field[1] = failure */
   16,   /* field[16] = get_current_account */
   11,   /* field[11] = get_status */
   2,   /* field[2] = hello */
+  17,   /* field[17] = import_cache */
   9,   /* field[9] = list_accounts */
   13,   /* field[13] = list_credentials */
   15,   /* field[15] = redeem_grant */
@@ -2177,11 +2500,12 @@ static const unsigned sso__reply__field_indices_by_name[] = {
   14,   /* field[14] = remove_credential */
   0,   /* field[0] = request_id */
 };
-static const ProtobufCIntRange sso__reply__number_ranges[2 + 1] =
+static const ProtobufCIntRange sso__reply__number_ranges[3 + 1] =
 {
   { 1, 0 },
   { 10, 2 },
-  { 0, 17 }
+  { 29, 17 },
+  { 0, 19 }
 };
 const ProtobufCMessageDescriptor sso__reply__descriptor =
 {
@@ -2191,10 +2515,10 @@ const ProtobufCMessageDescriptor sso__reply__descriptor =
   "Sso__Reply",
   "sso",
   sizeof(Sso__Reply),
-  17,
+  19,
   sso__reply__field_descriptors,
   sso__reply__field_indices_by_name,
-  2,  sso__reply__number_ranges,
+  3,  sso__reply__number_ranges,
   (ProtobufCMessageInit) sso__reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
@@ -4982,6 +5306,455 @@ const ProtobufCMessageDescriptor sso__get_current_account_reply__descriptor =
   (ProtobufCMessageInit) sso__get_current_account_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
+static const ProtobufCFieldDescriptor sso__import_cache__field_descriptors[6] =
+{
+  {
+    "format",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Sso__ImportCache, has_format),
+    offsetof(Sso__ImportCache, format),
+    &sso__cache_format__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "sharing_group",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__ImportCache, has_sharing_group),
+    offsetof(Sso__ImportCache, sharing_group),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "is_dry_run",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Sso__ImportCache, has_is_dry_run),
+    offsetof(Sso__ImportCache, is_dry_run),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "import_id",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__ImportCache, has_import_id),
+    offsetof(Sso__ImportCache, import_id),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "data",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__ImportCache, has_data),
+    offsetof(Sso__ImportCache, data),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "is_last",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Sso__ImportCache, has_is_last),
+    offsetof(Sso__ImportCache, is_last),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned sso__import_cache__field_indices_by_name[] = {
+  4,   /* field[4] = data */
+  0,   /* field[0] = format */
+  3,   /* field[3] = import_id */
+  2,   /* field[2] = is_dry_run */
+  5,   /* field[5] = is_last */
+  1,   /* field[1] = sharing_group */
+};
+static const ProtobufCIntRange sso__import_cache__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 6 }
+};
+const ProtobufCMessageDescriptor sso__import_cache__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "sso.ImportCache",
+  "ImportCache",
+  "Sso__ImportCache",
+  "sso",
+  sizeof(Sso__ImportCache),
+  6,
+  sso__import_cache__field_descriptors,
+  sso__import_cache__field_indices_by_name,
+  1,  sso__import_cache__number_ranges,
+  (ProtobufCMessageInit) sso__import_cache__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor sso__skipped_entry__field_descriptors[2] =
+{
+  {
+    "entry",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__SkippedEntry, has_entry),
+    offsetof(Sso__SkippedEntry, entry),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "reason",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__SkippedEntry, has_reason),
+    offsetof(Sso__SkippedEntry, reason),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned sso__skipped_entry__field_indices_by_name[] = {
+  0,   /* field[0] = entry */
+  1,   /* field[1] = reason */
+};
+static const ProtobufCIntRange sso__skipped_entry__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor sso__skipped_entry__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "sso.SkippedEntry",
+  "SkippedEntry",
+  "Sso__SkippedEntry",
+  "sso",
+  sizeof(Sso__SkippedEntry),
+  2,
+  sso__skipped_entry__field_descriptors,
+  sso__skipped_entry__field_indices_by_name,
+  1,  sso__skipped_entry__number_ranges,
+  (ProtobufCMessageInit) sso__skipped_entry__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor sso__import_report__field_descriptors[6] =
+{
+  {
+    "accounts",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Sso__ImportReport, has_accounts),
+    offsetof(Sso__ImportReport, accounts),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "refresh_tokens",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Sso__ImportReport, has_refresh_tokens),
+    offsetof(Sso__ImportReport, refresh_tokens),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "access_tokens",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Sso__ImportReport, has_access_tokens),
+    offsetof(Sso__ImportReport, access_tokens),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "id_tokens",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Sso__ImportReport, has_id_tokens),
+    offsetof(Sso__ImportReport, id_tokens),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "skipped",
+    5,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__ImportReport, n_skipped),
+    offsetof(Sso__ImportReport, skipped),
+    &sso__skipped_entry__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "skipped_count",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Sso__ImportReport, has_skipped_count),
+    offsetof(Sso__ImportReport, skipped_count),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned sso__import_report__field_indices_by_name[] = {
+  2,   /* field[2] = access_tokens */
+  0,   /* field[0] = accounts */
+  3,   /* field[3] = id_tokens */
+  1,   /* field[1] = refresh_tokens */
+  4,   /* field[4] = skipped */
+  5,   /* field[5] = skipped_count */
+};
+static const ProtobufCIntRange sso__import_report__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 6 }
+};
+const ProtobufCMessageDescriptor sso__import_report__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "sso.ImportReport",
+  "ImportReport",
+  "Sso__ImportReport",
+  "sso",
+  sizeof(Sso__ImportReport),
+  6,
+  sso__import_report__field_descriptors,
+  sso__import_report__field_indices_by_name,
+  1,  sso__import_report__number_ranges,
+  (ProtobufCMessageInit) sso__import_report__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor sso__import_cache_reply__field_descriptors[2] =
+{
+  {
+    "import_id",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__ImportCacheReply, has_import_id),
+    offsetof(Sso__ImportCacheReply, import_id),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "report",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Sso__ImportCacheReply, report),
+    &sso__import_report__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned sso__import_cache_reply__field_indices_by_name[] = {
+  0,   /* field[0] = import_id */
+  1,   /* field[1] = report */
+};
+static const ProtobufCIntRange sso__import_cache_reply__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor sso__import_cache_reply__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "sso.ImportCacheReply",
+  "ImportCacheReply",
+  "Sso__ImportCacheReply",
+  "sso",
+  sizeof(Sso__ImportCacheReply),
+  2,
+  sso__import_cache_reply__field_descriptors,
+  sso__import_cache_reply__field_indices_by_name,
+  1,  sso__import_cache_reply__number_ranges,
+  (ProtobufCMessageInit) sso__import_cache_reply__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor sso__export_cache__field_descriptors[4] =
+{
+  {
+    "format",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Sso__ExportCache, has_format),
+    offsetof(Sso__ExportCache, format),
+    &sso__cache_format__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "sharing_group",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__ExportCache, has_sharing_group),
+    offsetof(Sso__ExportCache, sharing_group),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "includes_secrets",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Sso__ExportCache, has_includes_secrets),
+    offsetof(Sso__ExportCache, includes_secrets),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "export_id",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__ExportCache, has_export_id),
+    offsetof(Sso__ExportCache, export_id),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned sso__export_cache__field_indices_by_name[] = {
+  3,   /* field[3] = export_id */
+  0,   /* field[0] = format */
+  2,   /* field[2] = includes_secrets */
+  1,   /* field[1] = sharing_group */
+};
+static const ProtobufCIntRange sso__export_cache__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor sso__export_cache__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "sso.ExportCache",
+  "ExportCache",
+  "Sso__ExportCache",
+  "sso",
+  sizeof(Sso__ExportCache),
+  4,
+  sso__export_cache__field_descriptors,
+  sso__export_cache__field_indices_by_name,
+  1,  sso__export_cache__number_ranges,
+  (ProtobufCMessageInit) sso__export_cache__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor sso__export_cache_reply__field_descriptors[3] =
+{
+  {
+    "data",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__ExportCacheReply, has_data),
+    offsetof(Sso__ExportCacheReply, data),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "remaining",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Sso__ExportCacheReply, has_remaining),
+    offsetof(Sso__ExportCacheReply, remaining),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "next",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__ExportCacheReply, has_next),
+    offsetof(Sso__ExportCacheReply, next),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned sso__export_cache_reply__field_indices_by_name[] = {
+  0,   /* field[0] = data */
+  2,   /* field[2] = next */
+  1,   /* field[1] = remaining */
+};
+static const ProtobufCIntRange sso__export_cache_reply__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor sso__export_cache_reply__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "sso.ExportCacheReply",
+  "ExportCacheReply",
+  "Sso__ExportCacheReply",
+  "sso",
+  sizeof(Sso__ExportCacheReply),
+  3,
+  sso__export_cache_reply__field_descriptors,
+  sso__export_cache_reply__field_indices_by_name,
+  1,  sso__export_cache_reply__number_ranges,
+  (ProtobufCMessageInit) sso__export_cache_reply__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
 static const ProtobufCEnumValue sso__oauth_version__enum_values_by_number[2] =
 {
   { "OAUTH_V1", "SSO__OAUTH_VERSION__OAUTH_V1", 1 },
@@ -5158,5 +5931,35 @@ const ProtobufCEnumDescriptor sso__grant_kind__descriptor =
   sso__grant_kind__enum_values_by_name,
   1,
   sso__grant_kind__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue sso__cache_format__enum_values_by_number[3] =
+{
+  { "MSAL_JSON", "SSO__CACHE_FORMAT__MSAL_JSON", 1 },
+  { "ADAL_JSON", "SSO__CACHE_FORMAT__ADAL_JSON", 2 },
+  { "ADAL_ARCHIVE", "SSO__CACHE_FORMAT__ADAL_ARCHIVE", 3 },
+};
+static const ProtobufCIntRange sso__cache_format__value_ranges[] = {
+{1, 0},{0, 3}
+};
+static const ProtobufCEnumValueIndex sso__cache_format__enum_values_by_name[3] =
+{
+  { "ADAL_ARCHIVE", 2 },
+  { "ADAL_JSON", 1 },
+  { "MSAL_JSON", 0 },
+};
+const ProtobufCEnumDescriptor sso__cache_format__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "sso.CacheFormat",
+  "CacheFormat",
+  "Sso__CacheFormat",
+  "sso",
+  3,
+  sso__cache_format__enum_values_by_number,
+  3,
+  sso__cache_format__enum_values_by_name,
+  1,
+  sso__cache_format__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };

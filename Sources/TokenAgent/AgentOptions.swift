@@ -1,3 +1,4 @@
+package import Foundation
 package import Logging
 package import TokenEndpoint
 internal import TokenModel
@@ -21,12 +22,15 @@ package struct AgentOptions: Sendable {
     package var connectionLimit: Int
     /// Seconds since 1970.
     package var now: @Sendable () -> Int64
+    /// Where its user is: some of the caches it imports have local times.
+    package var timeZone: TimeZone
     /// Where it reports.
     package var logger: Logger
 
     package init(
         socketPath: String, stateDirectory: String, keys: KeySettings = KeySettings(), allowsLoopbackHTTP: Bool,
         network: NetworkSettings, policy: PeerPolicy, connectionLimit: Int = 4096, now: @escaping @Sendable () -> Int64,
+        timeZone: TimeZone = .current,
         logger: Logger
     ) {
         self.socketPath = socketPath
@@ -37,6 +41,7 @@ package struct AgentOptions: Sendable {
         self.policy = policy
         self.connectionLimit = connectionLimit
         self.now = now
+        self.timeZone = timeZone
         self.logger = logger
     }
 }

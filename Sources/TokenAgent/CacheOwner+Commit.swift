@@ -13,22 +13,34 @@ struct SavingKey: Hashable {
 extension CacheOwner {
     /// Writes changes down and makes them true in memory, in that order: durable before anyone hears of it.
     ///
-    /// - Parameter settled: a refresh token whose redemption these changes answer.
-    /// - Throws: `storeUnavailable` when they could not be written. They are true in memory all the same, since the token
-    ///   endpoint has issued what it issued; the next commit, or a few seconds, tries again to write them.
+    /// - Parameters:
+    ///   - settled: a refresh token whose redemption these changes answer.
+    ///   - orNothing: whether changes that cannot be written are dropped, because whoever made them can make them again.
+    /// - Throws: `storeUnavailable` when they could not be written. Unless `orNothing`, they are true in memory all the
+    ///   same, since the token endpoint has issued what it issued; the next commit, or a few seconds, tries again to write
+    ///   them.
     func commit(
-        _ changes: [CacheChange], settling settled: RecordKey? = nil, in group: SharingGroup
+        _ changes: [CacheChange], settling settled: RecordKey? = nil, in group: SharingGroup, orNothing: Bool = false
     ) async throws(TokenError) {
         var stored: [StoreChange] = []
         for change in changes { stored.append(try change.stored(in: group)) }
         let tokens = stored.compactMap(\.refreshToken) + (settled.map { [$0] } ?? [])
         stored += tokens.map { .delete(RedemptionNote.key(of: $0)) }
         guard !stored.isEmpty else { return }
-        defer {
-            cache.apply(changes, in: group)
-            interrupted.subtract(tokens)
+        commitsUnderWay += 1
+        defer { commitEnded() }
+        if orNothing {
+            try await store.commit(stored)
+            applyWritten(changes, tokens, in: group)
+        } else {
+            defer { applyWritten(changes, tokens, in: group) }
+            try await write(stored)
         }
-        try await write(stored)
+    }
+
+    private func applyWritten(_ changes: [CacheChange], _ tokens: [RecordKey], in group: SharingGroup) {
+        cache.apply(changes, in: group)
+        interrupted.subtract(tokens)
     }
 
     /// Writes steps down, together with those that could not be written before.

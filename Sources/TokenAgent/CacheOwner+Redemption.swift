@@ -122,7 +122,8 @@ extension CacheOwner {
         let changes = { () throws(TokenError) in
             try self.cache.changes(
                 saving: tokens, from: issuance, parameters,
-                at: self.authority(parameters, at: authority, movedTo: response.cloudName), now: self.options.now())
+                at: self.authority(parameters, at: authority, movedTo: response.cloudName), now: self.options.now(),
+                leaving: Set(self.refreshTokensInUse.keys))
         }
         let saved = try await inTurn(SavingKey(group: group, owner: try changes().owner)) {
             () async throws(TokenError) in

@@ -32,6 +32,11 @@ actor CacheOwner {
     var interactions: [String: Interaction] = [:]
     /// What was found out about authorities, and what is being found out.
     var findings = AuthorityFindings()
+    /// Caches of other libraries on their way in or out, a part at a time.
+    var transfers = Transfers()
+    /// How many commits are being written, and who waits until none is.
+    var commitsUnderWay = 0
+    private var quiet: EventLoopPromise<Void>?
     /// How many tasks `later` has started and not yet finished, and who waits for the last.
     private var underWay = 0
     private var idle: EventLoopPromise<Void>?
@@ -104,12 +109,30 @@ actor CacheOwner {
     /// Gives up every sign-in; the future completes when nothing is under way any more.
     func windDown() -> EventLoopFuture<Void> {
         for id in interactions.keys { end(id, Interaction.cancelled) }
+        transfers.forgetAll()
         retry?.cancel()
         if !unsaved.isEmpty { _ = later { owner async throws(TokenError) in await owner.saveUnsaved() } }
         guard underWay > 0 else { return loop.makeSucceededVoidFuture() }
         let promise = idle ?? loop.makePromise(of: Void.self)
         idle = promise
         return promise.futureResult
+    }
+
+    /// Returns when the cache in memory is the one on disk: what is worked out then, without another wait, is still so
+    /// when it is written.
+    func quiescence() async {
+        while commitsUnderWay > 0 {
+            let promise = quiet ?? loop.makePromise(of: Void.self)
+            quiet = promise
+            _ = try? await promise.futureResult.get()
+        }
+    }
+
+    func commitEnded() {
+        commitsUnderWay -= 1
+        guard commitsUnderWay == 0, let promise = quiet else { return }
+        quiet = nil
+        promise.succeed()
     }
 
     private func workEnded() {

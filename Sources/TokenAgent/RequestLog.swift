@@ -45,6 +45,8 @@ extension Request.Body {
         case .removeCredential: "remove_credential"
         case .redeemGrant: "redeem_grant"
         case .getCurrentAccount: "get_current_account"
+        case .importCache: "import_cache"
+        case .exportCache: "export_cache"
         case .rejected: "rejected"
         }
     }

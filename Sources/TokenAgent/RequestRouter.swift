@@ -30,6 +30,8 @@ struct RequestRouter: Sendable {
             case .removeCredential(let request): owner.removeCredential(request).map(Reply.Body.removeCredential)
             case .redeemGrant(let request): owner.redeemGrant(request).map(Reply.Body.redeemGrant)
             case .getCurrentAccount(let request): owner.currentAccount(request).map(Reply.Body.getCurrentAccount)
+            case .importCache(let request): owner.importCache(request).map(Reply.Body.importCache)
+            case .exportCache(let request): owner.exportCache(request).map(Reply.Body.exportCache)
             case .rejected(let error): .now(.failure(error))
             }
         }

@@ -11,6 +11,7 @@ package enum CacheRecord: Sendable, Equatable {
     case appMetadata(AppMetadataRecord)
     case accountMetadata(AccountMetadataRecord)
     case principal(PrincipalRecord)
+    case carried(CarriedRecord)
 
     /// What names it in the store.
     package func key(in group: SharingGroup) -> RecordKey {
@@ -22,6 +23,31 @@ package enum CacheRecord: Sendable, Equatable {
         case .appMetadata(let record): RecordKey(group: group.name, kind: .appMetadata, key: record.key)
         case .accountMetadata(let record): RecordKey(group: group.name, kind: .accountMetadata, key: record.key)
         case .principal(let record): RecordKey(group: group.name, kind: .principal, key: record.key)
+        case .carried(let record): RecordKey(group: group.name, kind: .carried, key: record.key)
+        }
+    }
+
+    /// Whose it is; nil for what is nobody's.
+    var owner: OwnerID? {
+        switch self {
+        case .account(let record): record.owner
+        case .accessToken(let record): record.owner
+        case .refreshToken(let record): record.owner
+        case .idToken(let record): record.owner
+        case .accountMetadata(let record): record.owner
+        case .appMetadata, .carried, .principal: nil
+        }
+    }
+
+    /// The host it was saved under; nil for what holds in every cloud.
+    var environment: String? {
+        switch self {
+        case .account(let record): record.environment
+        case .accessToken(let record): record.environment
+        case .refreshToken(let record): record.environment
+        case .idToken(let record): record.environment
+        case .appMetadata(let record): record.environment
+        case .accountMetadata, .carried, .principal: nil
         }
     }
 
@@ -42,6 +68,9 @@ package enum CacheRecord: Sendable, Equatable {
         case .principal:
             guard let record = try? decoder.decode(PrincipalRecord.self, from: body) else { return nil }
             self = .principal(record)
+        case .carried:
+            guard let record = try? decoder.decode(CarriedRecord.self, from: body) else { return nil }
+            self = .carried(record)
         case .accessToken, .refreshToken, .idToken:
             guard let credential = try? decoder.decode(StoredCredential.self, from: body) else { return nil }
             self.init(credential, kind: stored.key.kind)
@@ -73,6 +102,7 @@ package enum CacheRecord: Sendable, Equatable {
         case .appMetadata(let record): try CacheJSON.encode(record)
         case .accountMetadata(let record): try CacheJSON.encode(record)
         case .principal(let record): try CacheJSON.encode(record)
+        case .carried(let record): try CacheJSON.encode(record)
         }
     }
 }

@@ -93,9 +93,8 @@ extension CredentialCache {
 
     /// Whether the token endpoint has said that the app belongs to a family.
     private func isKnownMember(_ clientID: ClientID, _ authority: Authority, _ partition: Partition) -> Bool {
-        let environment = cacheEnvironment(of: authority)
-        let key = AppMetadataRecord(clientID: clientID.text, environment: environment, familyID: "").key
-        return partition.apps[key].map { !$0.familyID.isEmpty } ?? false
+        let app = appMetadata(of: clientID, at: cacheEnvironment(of: authority), in: partition)
+        return app.map { !$0.familyID.isEmpty } ?? false
     }
 }
 

@@ -20,7 +20,10 @@ extension CredentialCache {
                     remove(.accountMetadata, $0.key, owner: token.owner, group)
                 }
         case (_, "client_mismatch") where token.familyID != nil:
-            let app = AppMetadataRecord(clientID: clientID.text, environment: token.environment, familyID: "")
+            var app =
+                appMetadata(of: clientID, at: token.environment, in: partition)
+                ?? AppMetadataRecord(clientID: clientID.text, environment: token.environment, familyID: "")
+            app.familyID = ""
             return [.save(.appMetadata(app))]
         default: return []
         }
@@ -28,7 +31,13 @@ extension CredentialCache {
 
     /// Whether the cache still holds this refresh token, under whatever secret: if not, somebody signed out meanwhile.
     package func stillHolds(_ token: RefreshTokenRecord, in group: SharingGroup) -> Bool {
-        partition(group)[token.owner].refreshTokens[token.key] != nil
+        let partition = partition(group)
+        if partition[token.owner].refreshTokens[token.key] != nil { return true }
+        // An account known by name may have got its identifier meanwhile, and taken its tokens with it.
+        guard case .name(let name) = token.owner else { return false }
+        return partition.owners(named: name).contains { owner in
+            partition[owner].refreshTokens.values.contains { $0.secret == token.secret }
+        }
     }
 
     /// Whether the app has signed out of the account.

@@ -5,10 +5,10 @@ extension CredentialCache {
     /// What a sign-out changes; empty when there is nothing of the account, and then there is nothing to do.
     package func changes(removing request: RemoveAccount) -> [CacheChange] {
         let partition = partition(request.sharingGroup)
-        if request.extent == .everything { return partition.owners.isEmpty ? [] : [.removeEverything] }
+        if request.extent == .everything { return partition.isEmpty ? [] : [.removeEverything] }
         return owners(of: request.account, in: partition).flatMap { owner in
             request.extent == .account
-                ? wipe(owner, for: request.clientID, partition[owner], request.sharingGroup)
+                ? wipe(owner, for: request.clientID, in: partition, request.sharingGroup)
                 : signOut(owner, of: request.clientID, in: partition, request.sharingGroup)
         }
     }
@@ -37,6 +37,7 @@ extension CredentialCache {
             }
             changes.append(remove(.refreshToken, token.key, owner: owner, group))
         }
+        changes += carried(of: owner, in: partition, group) { $0 == clientID }
         // An app that only ever saw the account through its family signs out of it all the same.
         return changes + signedOut(owner, of: clientID, holdings, unlessKnown: changes.isEmpty)
     }
@@ -52,8 +53,9 @@ extension CredentialCache {
     }
 
     private func wipe(
-        _ owner: OwnerID, for clientID: ClientID, _ holdings: Holdings, _ group: SharingGroup
+        _ owner: OwnerID, for clientID: ClientID, in partition: Partition, _ group: SharingGroup
     ) -> [CacheChange] {
+        let holdings = partition[owner]
         var changes = credentials(of: owner, holdings, group) { _ in true }
         changes += holdings.refreshTokens.values.filter { $0.familyID != nil }.map {
             remove(.refreshToken, $0.key, owner: owner, group)
@@ -61,7 +63,18 @@ extension CredentialCache {
         changes += holdings.accounts.keys.sorted().map { remove(.account, $0, owner: owner, group) }
         changes += holdings.metadata.filter { $0.key != clientID.key }.values.sorted { $0.key < $1.key }
             .map { remove(.accountMetadata, $0.key, owner: owner, group) }
+        changes += carried(of: owner, in: partition, group) { _ in true }
         return changes + signedOut(owner, of: clientID, holdings, unlessKnown: changes.isEmpty)
+    }
+
+    /// What is kept for other libraries goes with the account that it names.
+    private func carried(
+        of owner: OwnerID, in partition: Partition, _ group: SharingGroup, isMeant: (ClientID?) -> Bool
+    ) -> [CacheChange] {
+        guard let identifier = owner.homeAccountID?.text else { return [] }
+        return partition.carried.values
+            .filter { $0.homeAccountID == identifier && isMeant($0.clientID.flatMap(ClientID.init)) }
+            .sorted { $0.key < $1.key }.map { remove(.carried, $0.key, owner: nil, group) }
     }
 
     /// The credentials of the apps that `isMeant` chooses; a family's refresh token belongs to no app.

@@ -6,19 +6,22 @@ extension CredentialCache {
     ///
     /// - Parameters:
     ///   - asked: the authority that was asked, which a v1 token is found by again.
+    ///   - inUse: refresh tokens that are being redeemed, and must not be touched meanwhile.
     /// - Throws: `serverInvalidResponse` (-51401) when the response says neither what it grants nor to whom.
     package func changes(
         saving tokens: IssuedTokens, from issuance: Issuance, _ parameters: TokenParameters, at asked: Authority,
-        now: Int64
+        now: Int64, leaving inUse: Set<Secret> = []
     ) throws(TokenError) -> SavedTokens {
-        let saving = try Saving(
-            tokens: tokens, issuance: issuance, parameters: parameters, asked: asked,
-            environment: cacheEnvironment(of: asked), now: now)
         let partition = partition(parameters.sharingGroup)
+        let saving = try Saving(
+            tokens: tokens, issuance: issuance, parameters: parameters, asked: asked, now: now
+        ) { environment(of: asked, for: $0, from: issuance, in: partition) }
         let holdings = partition[saving.owner]
+        let app = appMetadata(of: parameters.clientID, at: saving.environment, in: partition)
         var changes = replacedTokens(saving, holdings)
-        changes += saving.records(knownBefore: holdings).map(CacheChange.save)
+        changes += saving.records(knownBefore: holdings, app: app).map(CacheChange.save)
         changes += supersededTokens(saving, in: partition)
+        changes += adoptedRecords(saving, in: partition, leaving: inUse)
         return SavedTokens(
             owner: saving.owner, changes: changes, result: try saving.result(cache: self, holdings: holdings))
     }
@@ -28,23 +31,33 @@ extension CredentialCache {
         guard let new = saving.accessToken else { return [] }
         return holdings.accessTokens.values.filter { old in
             old.key != new.key && old.version == new.version && old.clientID == new.clientID && old.realm == new.realm
-                && old.environment == new.environment && old.scopes.subtracting(Self.common).intersects(new.scopes)
+                && clouds.sameCloud(old.environment, new.environment)
+                && old.scopes.subtracting(Self.common).intersects(new.scopes)
         }.map { remove(.accessToken, $0.key, owner: $0.owner, saving.parameters.sharingGroup) }
     }
 
     private static let common = ScopeSet.reserved.union(ScopeSet(["email"]))
 
-    /// The refresh token that was used up, where the new one does not take its place: an account that was known by name alone
-    /// has got its identifier, or its cloud another name to save under.
+    /// The refresh token that was used up, where the new one does not take its place: its cloud has got another name to
+    /// save under.
     private func supersededTokens(_ saving: Saving, in partition: Partition) -> [CacheChange] {
-        guard case .redemption(let used) = saving.issuance, let new = saving.tokens.refreshToken, new != used.secret
+        guard case .redemption(let used) = saving.issuance, let new = saving.tokens.refreshToken, new != used.secret,
+            used.owner == saving.owner, used.environment != saving.environment
         else { return [] }
-        let owner = used.owner
-        guard owner != saving.owner && owner.homeAccountID == nil || used.environment != saving.environment else {
-            return []
-        }
-        return partition[owner].refreshTokens.values.filter { $0.secret == used.secret }.map(\.key).sorted()
-            .map { remove(.refreshToken, $0, owner: owner, saving.parameters.sharingGroup) }
+        return partition[used.owner].refreshTokens.values.filter { $0.secret == used.secret }.map(\.key).sorted()
+            .map { remove(.refreshToken, $0, owner: used.owner, saving.parameters.sharingGroup) }
+    }
+
+    /// What the account's tokens of this cloud are saved under: what the library wrote that they were imported from,
+    /// so that a renewed token takes the old one's place; else the cloud's preferred name.
+    private func environment(
+        of asked: Authority, for owner: OwnerID, from issuance: Issuance, in partition: Partition
+    ) -> String {
+        let preferred = cacheEnvironment(of: asked)
+        var known = partition[owner].environments
+        if known.isEmpty, case .redemption(let used) = issuance { known = [used.environment] }
+        known = known.filter { clouds.sameCloud($0, preferred) }
+        return known.contains(preferred) ? preferred : known.min() ?? preferred
     }
 
     func remove(_ kind: RecordKind, _ key: String, owner: OwnerID?, _ group: SharingGroup) -> CacheChange {

@@ -54,8 +54,16 @@ package struct CredentialCache: Sendable, Equatable {
 
     /// The app's family: as the token endpoint last said; an app it never spoke of may belong to the presumed one.
     func family(of clientID: ClientID, at environment: String, in partition: Partition) -> FamilyID? {
-        let key = AppMetadataRecord(clientID: clientID.text, environment: environment, familyID: "").key
-        guard let app = partition.apps[key] else { return .presumed }
+        guard let app = appMetadata(of: clientID, at: environment, in: partition) else { return .presumed }
         return FamilyID(app.familyID)
+    }
+
+    /// What is known of an app; another library may have saved it under another name of the cloud.
+    func appMetadata(
+        of clientID: ClientID, at environment: String, in partition: Partition
+    ) -> AppMetadataRecord? {
+        if let app = partition.apps[AppMetadataRecord.key(clientID.key, at: environment)] { return app }
+        return clouds.cacheAliases(of: environment).lazy
+            .compactMap { partition.apps[AppMetadataRecord.key(clientID.key, at: $0)] }.first
     }
 }

@@ -13,8 +13,34 @@ struct Holdings: Sendable, Equatable {
         accounts.isEmpty && accessTokens.isEmpty && refreshTokens.isEmpty && idTokens.isEmpty && metadata.isEmpty
     }
 
+    /// All of it, in an order that does not change while nothing changes.
+    var records: [CacheRecord] {
+        refreshTokens.values.sorted { $0.key < $1.key }.map(CacheRecord.refreshToken)
+            + accessTokens.values.sorted { $0.key < $1.key }.map(CacheRecord.accessToken)
+            + idTokens.values.sorted { $0.key < $1.key }.map(CacheRecord.idToken)
+            + accounts.values.sorted { $0.key < $1.key }.map(CacheRecord.account)
+            + metadata.values.sorted { $0.key < $1.key }.map(CacheRecord.accountMetadata)
+    }
+
+    /// Whether there is something under the record's key.
+    func holds(_ record: CacheRecord) -> Bool {
+        switch record {
+        case .account(let record): accounts[record.key] != nil
+        case .accessToken(let record): accessTokens[record.key] != nil
+        case .refreshToken(let record): refreshTokens[record.key] != nil
+        case .idToken(let record): idTokens[record.key] != nil
+        case .accountMetadata(let record): metadata[record.clientID.lowercased()] != nil
+        case .appMetadata, .carried, .principal: false
+        }
+    }
+
     /// The names the account goes by, in lower case.
     var names: Set<String> { Set(accounts.values.map { $0.username.lowercased() }) }
+
+    /// The hosts that its refresh tokens and accounts were saved under.
+    var environments: Set<String> {
+        Set(refreshTokens.values.map(\.environment)).union(accounts.values.map(\.environment))
+    }
 
     /// Its records, the home tenant's first, then by realm: the same order every time.
     var orderedAccounts: [AccountRecord] { orderedAccounts(from: nil) }

@@ -7,8 +7,13 @@ struct Partition: Sendable, Equatable {
     private(set) var apps: [String: AppMetadataRecord] = [:]
     /// The account that each app was last told is its current one.
     private(set) var principals: [String: PrincipalRecord] = [:]
+    /// What is only kept for other libraries.
+    private(set) var carried: [String: CarriedRecord] = [:]
     /// Who goes by a name, in lower case.
     private var names: [String: Set<OwnerID>] = [:]
+
+    /// Whether nothing is left to remove: what is known of apps is nobody's.
+    var isEmpty: Bool { owners.isEmpty && carried.isEmpty }
 
     subscript(owner: OwnerID) -> Holdings { owners[owner] ?? Holdings() }
 
@@ -31,6 +36,7 @@ struct Partition: Sendable, Equatable {
         case .idToken(let record): change(record.owner) { $0.idTokens[record.key] = record }
         case .appMetadata(let record): apps[record.key] = record
         case .principal(let record): principals[record.key] = record
+        case .carried(let record): carried[record.key] = record
         case .accountMetadata(let record):
             change(record.owner) { $0.metadata[record.clientID.lowercased()] = record }
         }
@@ -38,7 +44,11 @@ struct Partition: Sendable, Equatable {
 
     mutating func remove(_ key: RecordKey, owner: OwnerID?) {
         guard let owner else {
-            if key.kind == .principal { principals[key.key] = nil } else { apps[key.key] = nil }
+            switch key.kind {
+            case .principal: principals[key.key] = nil
+            case .carried: carried[key.key] = nil
+            default: apps[key.key] = nil
+            }
             return
         }
         change(owner) {
@@ -48,7 +58,7 @@ struct Partition: Sendable, Equatable {
             case .refreshToken: $0.refreshTokens[key.key] = nil
             case .idToken: $0.idTokens[key.key] = nil
             case .accountMetadata: $0.metadata = $0.metadata.filter { $0.value.key != key.key }
-            case .appMetadata, .cloud, .principal, .redemption: break
+            case .appMetadata, .carried, .cloud, .principal, .redemption: break
             }
         }
     }

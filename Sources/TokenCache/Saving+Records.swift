@@ -2,12 +2,24 @@ internal import TokenModel
 
 extension Saving {
     /// What to write, in the order in which a reader of a half-written cache would want it.
-    func records(knownBefore holdings: Holdings) -> [CacheRecord] {
-        var records = refreshTokens.map(CacheRecord.refreshToken)
-        if let accessToken { records.append(.accessToken(accessToken)) }
-        if let idToken { records.append(.idToken(idToken)) }
+    ///
+    /// What another library wrote of a record stays with it when it is renewed.
+    func records(knownBefore holdings: Holdings, app: AppMetadataRecord?) -> [CacheRecord] {
+        var records = refreshTokens.map { token in
+            var token = token
+            token.foreign = holdings.refreshTokens[token.key]?.foreign
+            return CacheRecord.refreshToken(token)
+        }
+        if var accessToken {
+            accessToken.foreign = holdings.accessTokens[accessToken.key]?.foreign
+            records.append(.accessToken(accessToken))
+        }
+        if var idToken {
+            idToken.foreign = holdings.idTokens[idToken.key]?.foreign
+            records.append(.idToken(idToken))
+        }
         if let account = account(knownBefore: holdings) { records.append(.account(account)) }
-        if tokens.isMultiResource { records.append(.appMetadata(appMetadata)) }
+        if tokens.isMultiResource { records.append(.appMetadata(appMetadata(knownBefore: app))) }
         records.append(.accountMetadata(metadata(knownBefore: holdings)))
         return records
     }
@@ -17,7 +29,7 @@ extension Saving {
         guard let secret = tokens.refreshToken else { return [] }
         let own = RefreshTokenRecord(
             owner: owner, environment: environment, clientID: parameters.clientID, familyID: nil, secret: secret,
-            only: onlyResource)
+            only: onlyResource, obtainedOn: now)
         guard let family = tokens.familyID else { return [own] }
         var shared = own
         shared.familyID = family
@@ -45,7 +57,9 @@ extension Saving {
         record.alternativeAccountID = claims.alternativeSecurityID
         record.clientInfo = tokens.clientInfo
         // MSAL's knowledge of an account is the fuller one: ADAL's does not take its place, nor ADAL's lower case its spelling.
-        if let known = holdings.accounts[record.key], known.source == "msal" {
+        let known = holdings.accounts[record.key]
+        record.foreign = known?.foreign
+        if let known, known.source == "msal" {
             record.source = "msal"
             if known.username.lowercased() == record.username.lowercased() { record.username = known.username }
         }
@@ -65,17 +79,16 @@ extension Saving {
     }
 
     private func blankAccount(username: String) -> AccountRecord {
-        let isEntra = asked.kind == .entra || asked.kind == .ciam || asked.kind == .b2c
-        return AccountRecord(
+        AccountRecord(
             homeAccountID: owner.homeAccountID?.text, environment: environment, realm: tenant, localAccountID: nil,
-            username: username,
-            authorityType: asked.kind == .adfs ? "ADFS" : isEntra ? AccountRecord.entraType : "Other",
+            username: username, authorityType: AccountRecord.type(of: asked),
             source: parameters.version == .v1 ? "adal" : "msal")
     }
 
-    private var appMetadata: AppMetadataRecord {
+    private func appMetadata(knownBefore known: AppMetadataRecord?) -> AppMetadataRecord {
         AppMetadataRecord(
-            clientID: parameters.clientID.text, environment: environment, familyID: tokens.familyID?.text ?? "")
+            clientID: parameters.clientID.text, environment: known?.environment ?? environment,
+            familyID: tokens.familyID?.text ?? "", foreign: known?.foreign)
     }
 
     private func metadata(knownBefore holdings: Holdings) -> AccountMetadataRecord {

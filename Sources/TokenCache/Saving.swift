@@ -13,22 +13,22 @@ struct Saving {
     let accessToken: AccessTokenRecord?
 
     init(
-        tokens: IssuedTokens, issuance: Issuance, parameters: TokenParameters, asked: Authority, environment: String,
-        now: Int64
+        tokens: IssuedTokens, issuance: Issuance, parameters: TokenParameters, asked: Authority, now: Int64,
+        environment: (OwnerID) -> String
     ) throws(TokenError) {
         self.tokens = tokens
         self.issuance = issuance
         self.parameters = parameters
         self.asked = asked
-        self.environment = environment
         self.now = now
         claims = tokens.idToken.flatMap { IDTokenClaims(idToken: $0) }
         guard tokens.idToken == nil || claims != nil else {
             throw TokenError(.serverInvalidResponse, "the ID token in the response cannot be read")
         }
         owner = Self.owner(tokens, issuance, claims: claims, parameters: parameters, asked: asked)
+        self.environment = environment(owner)
         accessToken = Self.accessToken(
-            tokens, owner: owner, parameters: parameters, environment: environment,
+            tokens, owner: owner, parameters: parameters, environment: self.environment,
             realm: Self.realm(owner: owner, claims: claims, parameters: parameters, asked: asked), now: now)
     }
 

@@ -38,14 +38,21 @@ package struct CloudDirectory: Sendable, Equatable {
 
     /// Whether two hosts are names of one cloud.
     package func sameCloud(_ left: String, _ right: String) -> Bool {
-        left == right || cloud(of: left).aliases.contains(right)
+        left == right || cloud(of: left).aliases.contains(right) || Self.sameHost(left, right)
+    }
+
+    /// Most of Microsoft's libraries drop the port when they save: a host without one stands for that host at any.
+    private static func sameHost(_ left: String, _ right: String) -> Bool {
+        let (leftHost, rightHost) = (URLParts.host(ofEnvironment: left), URLParts.host(ofEnvironment: right))
+        return leftHost == rightHost && (left == leftHost || right == rightHost)
     }
 
     /// The names to look for credentials under, best first: the one they are saved under, the one asked for, the others.
     package func cacheAliases(of environment: String) -> [String] {
         let cloud = cloud(of: environment)
+        let host = URLParts.host(ofEnvironment: environment)
         var seen = Set<String>()
-        return ([cloud.preferredCache, environment] + cloud.aliases).filter { seen.insert($0).inserted }
+        return ([cloud.preferredCache, environment] + cloud.aliases + [host]).filter { seen.insert($0).inserted }
     }
 
     /// Whether the host is one of Microsoft's own clouds.

@@ -9,4 +9,5 @@ package enum RecordKind: Int32, Sendable, CaseIterable {
     case cloud = 7
     case principal = 8
     case redemption = 9
+    case carried = 10
 }

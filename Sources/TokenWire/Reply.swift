@@ -30,6 +30,8 @@ package struct Reply: Sendable, Equatable {
         case removeCredential(RemoveCredential.Reply)
         case redeemGrant(TokenResult)
         case getCurrentAccount(GetCurrentAccount.Reply)
+        case importCache(ImportCache.Reply)
+        case exportCache(ExportCache.Reply)
     }
 }
 
@@ -102,6 +104,8 @@ extension Reply.Body {
             case SSO__REPLY__BODY_REDEEM_GRANT: .redeemGrant(try TokenResult(message.redeem_grant))
             case SSO__REPLY__BODY_GET_CURRENT_ACCOUNT:
                 .getCurrentAccount(try GetCurrentAccount.Reply(message.get_current_account))
+            case SSO__REPLY__BODY_IMPORT_CACHE: .importCache(try ImportCache.Reply(message.import_cache))
+            case SSO__REPLY__BODY_EXPORT_CACHE: .exportCache(try ExportCache.Reply(message.export_cache))
             default:
                 throw TokenError(.unsupportedProtocolVersion, "the agent's reply is of a newer version; update the app")
             }
@@ -157,6 +161,12 @@ extension Reply.Body {
         case .getCurrentAccount(let reply):
             message.pointee.get_current_account = reply.encode(arena)
             message.pointee.body_case = SSO__REPLY__BODY_GET_CURRENT_ACCOUNT
+        case .importCache(let reply):
+            message.pointee.import_cache = reply.encode(arena)
+            message.pointee.body_case = SSO__REPLY__BODY_IMPORT_CACHE
+        case .exportCache(let reply):
+            message.pointee.export_cache = reply.encode(arena)
+            message.pointee.body_case = SSO__REPLY__BODY_EXPORT_CACHE
         }
     }
 }

@@ -29,12 +29,14 @@ package struct Request: Sendable, Equatable {
         case removeCredential(RemoveCredential)
         case redeemGrant(RedeemGrant)
         case getCurrentAccount(GetCurrentAccount)
+        case importCache(ImportCache)
+        case exportCache(ExportCache)
         /// Not a request that can be served; the error is its reply.
         case rejected(TokenError)
     }
 
     /// The numbers of the requests above, as in agent.proto.
-    package static let numbers: [UInt32] = Array(10...24)
+    package static let numbers: [UInt32] = Array(10...24) + Array(29...30)
 }
 
 extension Request {
@@ -105,6 +107,8 @@ extension Request.Body {
             case SSO__REQUEST__BODY_REDEEM_GRANT: .redeemGrant(try RedeemGrant(message.redeem_grant))
             case SSO__REQUEST__BODY_GET_CURRENT_ACCOUNT:
                 .getCurrentAccount(try GetCurrentAccount(message.get_current_account))
+            case SSO__REQUEST__BODY_IMPORT_CACHE: .importCache(try ImportCache(message.import_cache))
+            case SSO__REQUEST__BODY_EXPORT_CACHE: .exportCache(try ExportCache(message.export_cache))
             default:
                 .rejected(TokenError(.unsupportedProtocolVersion, "this agent does not know that request; update it"))
             }
@@ -157,6 +161,12 @@ extension Request.Body {
         case .getCurrentAccount(let request):
             message.pointee.get_current_account = request.encode(arena)
             message.pointee.body_case = SSO__REQUEST__BODY_GET_CURRENT_ACCOUNT
+        case .importCache(let request):
+            message.pointee.import_cache = request.encode(arena)
+            message.pointee.body_case = SSO__REQUEST__BODY_IMPORT_CACHE
+        case .exportCache(let request):
+            message.pointee.export_cache = request.encode(arena)
+            message.pointee.body_case = SSO__REQUEST__BODY_EXPORT_CACHE
         case .rejected: break
         }
     }

@@ -19,6 +19,17 @@ enum WireFields {
         return Secret(bytes: bytes)
     }
 
+    /// Bytes of any value, such as a part of a file.
+    static func data(
+        _ name: String, _ has: protobuf_c_boolean, _ field: ProtobufCBinaryData
+    ) throws(TokenError) -> Secret? {
+        guard has != 0 else { return nil }
+        guard field.len <= WireLimits.token else {
+            throw TokenError(.malformedMessage, "\(name) is \(field.len) bytes, limit \(WireLimits.token)")
+        }
+        return Secret(bytes: UnsafeBufferPointer(start: field.data, count: field.len))
+    }
+
     static func number<Number>(_ has: protobuf_c_boolean, _ field: Number) -> Number? {
         has == 0 ? nil : field
     }

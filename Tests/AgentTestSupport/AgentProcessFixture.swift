@@ -12,20 +12,27 @@ package struct AgentProcessFixture {
     package let socketPath: String
 
     package static func with(
-        settings: EmulatorSettings = EmulatorSettings(), _ body: (AgentProcessFixture) async throws -> Void
+        settings: EmulatorSettings = EmulatorSettings(), usesTLS: Bool = false,
+        _ body: (AgentProcessFixture) async throws -> Void
     ) async throws {
         let folder = try TemporaryFolder()
-        let emulator = try await EntraEmulator.start(EmulatorOptions(settings: settings))
+        let tls = usesTLS ? try await certificate(in: folder) : nil
+        let emulator = try await EntraEmulator.start(EmulatorOptions(tls: tls, settings: settings))
         let socketPath = folder.file("run/agent.sock")
         let inherited = ProcessInfo.processInfo.environment
+        var environment = [
+            "PATH": inherited["PATH"] ?? "/usr/bin:/bin", "HOME": folder.path,
+            "LD_LIBRARY_PATH": inherited["LD_LIBRARY_PATH"] ?? "", "SSO_AGENT_SOCK": socketPath,
+            "SSO_AGENT_STATE_DIR": folder.file("state"), "BROWSER": "curl -sSL -o /dev/null %s",
+        ]
+        if let tls {
+            for name in ["SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE"] {
+                environment[name] = tls.certificateChain
+            }
+            environment["NO_PROXY"] = "127.0.0.1,localhost"
+        }
         let fixture = AgentProcessFixture(
-            folder: folder, emulator: emulator,
-            environment: [
-                "PATH": inherited["PATH"] ?? "/usr/bin:/bin", "HOME": folder.path,
-                "LD_LIBRARY_PATH": inherited["LD_LIBRARY_PATH"] ?? "", "SSO_AGENT_SOCK": socketPath,
-                "SSO_AGENT_STATE_DIR": folder.file("state"), "BROWSER": "curl -sSL -o /dev/null %s",
-            ],
-            socketPath: socketPath)
+            folder: folder, emulator: emulator, environment: environment, socketPath: socketPath)
         do {
             try await body(fixture)
             await emulator.stop()
@@ -33,6 +40,22 @@ package struct AgentProcessFixture {
             await emulator.stop()
             throw error
         }
+    }
+
+    /// A certificate for this machine's own names, which no program trusts unless it is told to.
+    private static func certificate(in folder: TemporaryFolder) async throws -> TLSFiles {
+        let files = TLSFiles(certificateChain: folder.file("cert.pem"), privateKey: folder.file("key.pem"))
+        let arguments = [
+            "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+            "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
+            "-addext", "keyUsage=critical,digitalSignature,keyCertSign", "-keyout", files.privateKey,
+            "-out", files.certificateChain,
+        ]
+        let made = try await TestProcess(
+            "/usr/bin/env", arguments, environment: ProcessInfo.processInfo.environment
+        ).finish()
+        try #require(made.status == 0, "openssl: \(made.errors)")
+        return files
     }
 
     /// An agent that answers; it is killed when the test is done with it, if it still runs.

@@ -77,6 +77,10 @@ struct CacheBuilder {
             "ver": version == .v2 ? "2.0" : "1.0", "tid": tenant, "oid": "oid-\(user)-in-\(tenant.prefix(4))",
             "sub": "sub-\(user)", name: "\(user)@contoso.com",
         ]
+        return idToken(claims)
+    }
+
+    static func idToken(_ claims: [String: String]) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         let payload = (try? encoder.encode(claims)) ?? Data()

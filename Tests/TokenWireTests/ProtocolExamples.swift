@@ -32,6 +32,9 @@ enum ProtocolExamples {
                 .redeemGrant(RedeemGrant(parameters: parameters, kind: .refreshToken, grant: Secret("0.AXYA")))),
             "get_current_account": Request(
                 id: 15, .getCurrentAccount(GetCurrentAccount(clientID: parameters.clientID))),
+            "import_cache": Request(
+                id: 16, .importCache(ImportCache(format: .msalJSON, data: Secret(#"{"Account":{}}"#), isLast: true))),
+            "export_cache": Request(id: 17, .exportCache(ExportCache(format: .msalJSON, includesSecrets: true))),
         ]
     }
 
@@ -85,6 +88,19 @@ enum ProtocolExamples {
             "redeem_grant": Reply(id: 14, .redeemGrant(result(isFromCache: false))),
             "get_current_account": Reply(
                 id: 15, .getCurrentAccount(GetCurrentAccount.Reply(account: account(), previous: account()))),
+            "import_cache": Reply(
+                id: 16,
+                .importCache(
+                    ImportCache.Reply(
+                        importID: "i-7",
+                        report: ImportCache.Report(
+                            accounts: 1, refreshTokens: 1,
+                            skipped: [
+                                ImportCache.Skipped(
+                                    entry: "access token, ada@example.com, app notes", reason: "it has expired")
+                            ], skippedCount: 1)))),
+            "export_cache": Reply(
+                id: 17, .exportCache(ExportCache.Reply(data: Secret(#"{"Account":{}}"#)))),
             "Failures": Reply(id: 2, .failure(failure)),
         ]
     }

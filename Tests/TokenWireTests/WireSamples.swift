@@ -50,6 +50,16 @@ enum WireSamples {
         Sample(
             name: "get_current_account",
             body: .getCurrentAccount(GetCurrentAccount(clientID: clientID, sharingGroup: group))),
+        Sample(
+            name: "import_cache",
+            body: .importCache(
+                ImportCache(
+                    format: .adalJSON, sharingGroup: group, isDryRun: true, importID: "i-1",
+                    data: Secret(bytes: [0x5B, 0x7B, 0, 0xFF]), isLast: false))),
+        Sample(
+            name: "export_cache",
+            body: .exportCache(
+                ExportCache(format: .adalArchive, sharingGroup: group, includesSecrets: true, exportID: "x-1"))),
     ]
 
     static let replies: [Sample<Reply.Body>] = [
@@ -98,6 +108,21 @@ enum WireSamples {
         Sample(
             name: "get_current_account",
             body: .getCurrentAccount(GetCurrentAccount.Reply(account: account, previous: account))),
+        Sample(
+            name: "import_cache",
+            body: .importCache(
+                ImportCache.Reply(
+                    importID: "i-1",
+                    report: ImportCache.Report(
+                        accounts: 2, refreshTokens: 3, accessTokens: 4, idTokens: 5,
+                        skipped: [
+                            ImportCache.Skipped(entry: "access token, ada@example.com", reason: "it has expired")
+                        ], skippedCount: 300)))),
+        Sample(
+            name: "export_cache",
+            body: .exportCache(
+                ExportCache.Reply(
+                    data: Secret(bytes: Array("bplist00".utf8) + [0, 0xFF]), remaining: 70_000, next: "x-1"))),
     ]
 
     static let correlationID = CorrelationID("00112233-4455-6677-8899-aabbccddeeff") ?? CorrelationID()

@@ -53,6 +53,12 @@ typedef struct Sso__RemoveCredentialReply Sso__RemoveCredentialReply;
 typedef struct Sso__RedeemGrant Sso__RedeemGrant;
 typedef struct Sso__GetCurrentAccount Sso__GetCurrentAccount;
 typedef struct Sso__GetCurrentAccountReply Sso__GetCurrentAccountReply;
+typedef struct Sso__ImportCache Sso__ImportCache;
+typedef struct Sso__SkippedEntry Sso__SkippedEntry;
+typedef struct Sso__ImportReport Sso__ImportReport;
+typedef struct Sso__ImportCacheReply Sso__ImportCacheReply;
+typedef struct Sso__ExportCache Sso__ExportCache;
+typedef struct Sso__ExportCacheReply Sso__ExportCacheReply;
 
 
 /* --- enums --- */
@@ -98,6 +104,21 @@ typedef enum _Sso__GrantKind {
   SSO__GRANT_KIND__GRANT_SAML2 = 3
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(SSO__GRANT_KIND)
 } Sso__GrantKind;
+typedef enum _Sso__CacheFormat {
+  /*
+   * of MSAL for Python, Go, Java, .NET and Node
+   */
+  SSO__CACHE_FORMAT__MSAL_JSON = 1,
+  /*
+   * of ADAL for Python and Node
+   */
+  SSO__CACHE_FORMAT__ADAL_JSON = 2,
+  /*
+   * of ADAL for Objective-C
+   */
+  SSO__CACHE_FORMAT__ADAL_ARCHIVE = 3
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(SSO__CACHE_FORMAT)
+} Sso__CacheFormat;
 
 /* --- messages --- */
 
@@ -117,7 +138,9 @@ typedef enum {
   SSO__REQUEST__BODY_LIST_CREDENTIALS = 21,
   SSO__REQUEST__BODY_REMOVE_CREDENTIAL = 22,
   SSO__REQUEST__BODY_REDEEM_GRANT = 23,
-  SSO__REQUEST__BODY_GET_CURRENT_ACCOUNT = 24
+  SSO__REQUEST__BODY_GET_CURRENT_ACCOUNT = 24,
+  SSO__REQUEST__BODY_IMPORT_CACHE = 29,
+  SSO__REQUEST__BODY_EXPORT_CACHE = 30
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(SSO__REQUEST__BODY__CASE)
 } Sso__Request__BodyCase;
 
@@ -146,6 +169,8 @@ struct  Sso__Request
     Sso__RemoveCredential *remove_credential;
     Sso__RedeemGrant *redeem_grant;
     Sso__GetCurrentAccount *get_current_account;
+    Sso__ImportCache *import_cache;
+    Sso__ExportCache *export_cache;
   };
 };
 #define SSO__REQUEST__INIT \
@@ -170,7 +195,9 @@ typedef enum {
   SSO__REPLY__BODY_LIST_CREDENTIALS = 21,
   SSO__REPLY__BODY_REMOVE_CREDENTIAL = 22,
   SSO__REPLY__BODY_REDEEM_GRANT = 23,
-  SSO__REPLY__BODY_GET_CURRENT_ACCOUNT = 24
+  SSO__REPLY__BODY_GET_CURRENT_ACCOUNT = 24,
+  SSO__REPLY__BODY_IMPORT_CACHE = 29,
+  SSO__REPLY__BODY_EXPORT_CACHE = 30
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(SSO__REPLY__BODY__CASE)
 } Sso__Reply__BodyCase;
 
@@ -197,6 +224,8 @@ struct  Sso__Reply
     Sso__RemoveCredentialReply *remove_credential;
     Sso__TokenResult *redeem_grant;
     Sso__GetCurrentAccountReply *get_current_account;
+    Sso__ImportCacheReply *import_cache;
+    Sso__ExportCacheReply *export_cache;
   };
 };
 #define SSO__REPLY__INIT \
@@ -855,6 +884,126 @@ struct  Sso__GetCurrentAccountReply
 #define SSO__GET_CURRENT_ACCOUNT_REPLY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&sso__get_current_account_reply__descriptor) \
     , NULL, NULL }
+
+
+struct  Sso__ImportCache
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_format;
+  Sso__CacheFormat format;
+  protobuf_c_boolean has_sharing_group;
+  ProtobufCBinaryData sharing_group;
+  /*
+   * absent: false
+   */
+  protobuf_c_boolean has_is_dry_run;
+  protobuf_c_boolean is_dry_run;
+  /*
+   * absent: this is the first part
+   */
+  protobuf_c_boolean has_import_id;
+  ProtobufCBinaryData import_id;
+  /*
+   * any bytes
+   */
+  protobuf_c_boolean has_data;
+  ProtobufCBinaryData data;
+  /*
+   * absent: true
+   */
+  protobuf_c_boolean has_is_last;
+  protobuf_c_boolean is_last;
+};
+#define SSO__IMPORT_CACHE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&sso__import_cache__descriptor) \
+    , 0, SSO__CACHE_FORMAT__MSAL_JSON, 0, {0,NULL}, 0, 0, 0, {0,NULL}, 0, {0,NULL}, 0, 0 }
+
+
+struct  Sso__SkippedEntry
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_entry;
+  ProtobufCBinaryData entry;
+  protobuf_c_boolean has_reason;
+  ProtobufCBinaryData reason;
+};
+#define SSO__SKIPPED_ENTRY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&sso__skipped_entry__descriptor) \
+    , 0, {0,NULL}, 0, {0,NULL} }
+
+
+struct  Sso__ImportReport
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_accounts;
+  int64_t accounts;
+  protobuf_c_boolean has_refresh_tokens;
+  int64_t refresh_tokens;
+  protobuf_c_boolean has_access_tokens;
+  int64_t access_tokens;
+  protobuf_c_boolean has_id_tokens;
+  int64_t id_tokens;
+  size_t n_skipped;
+  Sso__SkippedEntry **skipped;
+  protobuf_c_boolean has_skipped_count;
+  int64_t skipped_count;
+};
+#define SSO__IMPORT_REPORT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&sso__import_report__descriptor) \
+    , 0, 0, 0, 0, 0, 0, 0, 0, 0,NULL, 0, 0 }
+
+
+struct  Sso__ImportCacheReply
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_import_id;
+  ProtobufCBinaryData import_id;
+  Sso__ImportReport *report;
+};
+#define SSO__IMPORT_CACHE_REPLY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&sso__import_cache_reply__descriptor) \
+    , 0, {0,NULL}, NULL }
+
+
+struct  Sso__ExportCache
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_format;
+  Sso__CacheFormat format;
+  protobuf_c_boolean has_sharing_group;
+  ProtobufCBinaryData sharing_group;
+  /*
+   * absent: false, and the request fails
+   */
+  protobuf_c_boolean has_includes_secrets;
+  protobuf_c_boolean includes_secrets;
+  /*
+   * absent: from the beginning
+   */
+  protobuf_c_boolean has_export_id;
+  ProtobufCBinaryData export_id;
+};
+#define SSO__EXPORT_CACHE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&sso__export_cache__descriptor) \
+    , 0, SSO__CACHE_FORMAT__MSAL_JSON, 0, {0,NULL}, 0, 0, 0, {0,NULL} }
+
+
+struct  Sso__ExportCacheReply
+{
+  ProtobufCMessage base;
+  /*
+   * any bytes
+   */
+  protobuf_c_boolean has_data;
+  ProtobufCBinaryData data;
+  protobuf_c_boolean has_remaining;
+  int64_t remaining;
+  protobuf_c_boolean has_next;
+  ProtobufCBinaryData next;
+};
+#define SSO__EXPORT_CACHE_REPLY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&sso__export_cache_reply__descriptor) \
+    , 0, {0,NULL}, 0, 0, 0, {0,NULL} }
 
 
 /* Sso__Request methods */
@@ -1579,6 +1728,120 @@ Sso__GetCurrentAccountReply *
 void   sso__get_current_account_reply__free_unpacked
                      (Sso__GetCurrentAccountReply *message,
                       ProtobufCAllocator *allocator);
+/* Sso__ImportCache methods */
+void   sso__import_cache__init
+                     (Sso__ImportCache         *message);
+size_t sso__import_cache__get_packed_size
+                     (const Sso__ImportCache   *message);
+size_t sso__import_cache__pack
+                     (const Sso__ImportCache   *message,
+                      uint8_t             *out);
+size_t sso__import_cache__pack_to_buffer
+                     (const Sso__ImportCache   *message,
+                      ProtobufCBuffer     *buffer);
+Sso__ImportCache *
+       sso__import_cache__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   sso__import_cache__free_unpacked
+                     (Sso__ImportCache *message,
+                      ProtobufCAllocator *allocator);
+/* Sso__SkippedEntry methods */
+void   sso__skipped_entry__init
+                     (Sso__SkippedEntry         *message);
+size_t sso__skipped_entry__get_packed_size
+                     (const Sso__SkippedEntry   *message);
+size_t sso__skipped_entry__pack
+                     (const Sso__SkippedEntry   *message,
+                      uint8_t             *out);
+size_t sso__skipped_entry__pack_to_buffer
+                     (const Sso__SkippedEntry   *message,
+                      ProtobufCBuffer     *buffer);
+Sso__SkippedEntry *
+       sso__skipped_entry__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   sso__skipped_entry__free_unpacked
+                     (Sso__SkippedEntry *message,
+                      ProtobufCAllocator *allocator);
+/* Sso__ImportReport methods */
+void   sso__import_report__init
+                     (Sso__ImportReport         *message);
+size_t sso__import_report__get_packed_size
+                     (const Sso__ImportReport   *message);
+size_t sso__import_report__pack
+                     (const Sso__ImportReport   *message,
+                      uint8_t             *out);
+size_t sso__import_report__pack_to_buffer
+                     (const Sso__ImportReport   *message,
+                      ProtobufCBuffer     *buffer);
+Sso__ImportReport *
+       sso__import_report__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   sso__import_report__free_unpacked
+                     (Sso__ImportReport *message,
+                      ProtobufCAllocator *allocator);
+/* Sso__ImportCacheReply methods */
+void   sso__import_cache_reply__init
+                     (Sso__ImportCacheReply         *message);
+size_t sso__import_cache_reply__get_packed_size
+                     (const Sso__ImportCacheReply   *message);
+size_t sso__import_cache_reply__pack
+                     (const Sso__ImportCacheReply   *message,
+                      uint8_t             *out);
+size_t sso__import_cache_reply__pack_to_buffer
+                     (const Sso__ImportCacheReply   *message,
+                      ProtobufCBuffer     *buffer);
+Sso__ImportCacheReply *
+       sso__import_cache_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   sso__import_cache_reply__free_unpacked
+                     (Sso__ImportCacheReply *message,
+                      ProtobufCAllocator *allocator);
+/* Sso__ExportCache methods */
+void   sso__export_cache__init
+                     (Sso__ExportCache         *message);
+size_t sso__export_cache__get_packed_size
+                     (const Sso__ExportCache   *message);
+size_t sso__export_cache__pack
+                     (const Sso__ExportCache   *message,
+                      uint8_t             *out);
+size_t sso__export_cache__pack_to_buffer
+                     (const Sso__ExportCache   *message,
+                      ProtobufCBuffer     *buffer);
+Sso__ExportCache *
+       sso__export_cache__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   sso__export_cache__free_unpacked
+                     (Sso__ExportCache *message,
+                      ProtobufCAllocator *allocator);
+/* Sso__ExportCacheReply methods */
+void   sso__export_cache_reply__init
+                     (Sso__ExportCacheReply         *message);
+size_t sso__export_cache_reply__get_packed_size
+                     (const Sso__ExportCacheReply   *message);
+size_t sso__export_cache_reply__pack
+                     (const Sso__ExportCacheReply   *message,
+                      uint8_t             *out);
+size_t sso__export_cache_reply__pack_to_buffer
+                     (const Sso__ExportCacheReply   *message,
+                      ProtobufCBuffer     *buffer);
+Sso__ExportCacheReply *
+       sso__export_cache_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   sso__export_cache_reply__free_unpacked
+                     (Sso__ExportCacheReply *message,
+                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Sso__Request_Closure)
@@ -1695,6 +1958,24 @@ typedef void (*Sso__GetCurrentAccount_Closure)
 typedef void (*Sso__GetCurrentAccountReply_Closure)
                  (const Sso__GetCurrentAccountReply *message,
                   void *closure_data);
+typedef void (*Sso__ImportCache_Closure)
+                 (const Sso__ImportCache *message,
+                  void *closure_data);
+typedef void (*Sso__SkippedEntry_Closure)
+                 (const Sso__SkippedEntry *message,
+                  void *closure_data);
+typedef void (*Sso__ImportReport_Closure)
+                 (const Sso__ImportReport *message,
+                  void *closure_data);
+typedef void (*Sso__ImportCacheReply_Closure)
+                 (const Sso__ImportCacheReply *message,
+                  void *closure_data);
+typedef void (*Sso__ExportCache_Closure)
+                 (const Sso__ExportCache *message,
+                  void *closure_data);
+typedef void (*Sso__ExportCacheReply_Closure)
+                 (const Sso__ExportCacheReply *message,
+                  void *closure_data);
 
 /* --- services --- */
 
@@ -1707,6 +1988,7 @@ extern const ProtobufCEnumDescriptor    sso__account_source__descriptor;
 extern const ProtobufCEnumDescriptor    sso__removal_extent__descriptor;
 extern const ProtobufCEnumDescriptor    sso__credential_kind__descriptor;
 extern const ProtobufCEnumDescriptor    sso__grant_kind__descriptor;
+extern const ProtobufCEnumDescriptor    sso__cache_format__descriptor;
 extern const ProtobufCMessageDescriptor sso__request__descriptor;
 extern const ProtobufCMessageDescriptor sso__reply__descriptor;
 extern const ProtobufCMessageDescriptor sso__text_pair__descriptor;
@@ -1745,6 +2027,12 @@ extern const ProtobufCMessageDescriptor sso__remove_credential_reply__descriptor
 extern const ProtobufCMessageDescriptor sso__redeem_grant__descriptor;
 extern const ProtobufCMessageDescriptor sso__get_current_account__descriptor;
 extern const ProtobufCMessageDescriptor sso__get_current_account_reply__descriptor;
+extern const ProtobufCMessageDescriptor sso__import_cache__descriptor;
+extern const ProtobufCMessageDescriptor sso__skipped_entry__descriptor;
+extern const ProtobufCMessageDescriptor sso__import_report__descriptor;
+extern const ProtobufCMessageDescriptor sso__import_cache_reply__descriptor;
+extern const ProtobufCMessageDescriptor sso__export_cache__descriptor;
+extern const ProtobufCMessageDescriptor sso__export_cache_reply__descriptor;
 
 PROTOBUF_C__END_DECLS
 

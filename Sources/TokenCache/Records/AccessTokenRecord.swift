@@ -16,6 +16,8 @@ package struct AccessTokenRecord: Sendable, Equatable {
     package var expiresOn: Int64
     package var extendedExpiresOn: Int64?
     package var refreshOn: Int64?
+    /// What else another library wrote of it, as JSON, to be written again on export; nil for what the agent saved itself.
+    package var foreign: String?
 
     /// Whether it is of no use any more: about to expire, or saved in what is now the future, so that its times mean nothing.
     func isExpired(at now: Int64, buffer: Int64) -> Bool { expiresOn < now + buffer || cachedAt > now }
@@ -41,13 +43,13 @@ package struct AccessTokenRecord: Sendable, Equatable {
             scopes: ScopeSet(target: stored.target ?? ""), tokenType: stored.tokenType ?? "Bearer",
             secret: Secret(stored.secret), cachedAt: stored.cachedAt.flatMap { Int64($0) } ?? 0, expiresOn: expiresOn,
             extendedExpiresOn: stored.extendedExpiresOn.flatMap { Int64($0) },
-            refreshOn: stored.refreshOn.flatMap { Int64($0) })
+            refreshOn: stored.refreshOn.flatMap { Int64($0) }, foreign: stored.foreign)
     }
 
     init(
         owner: OwnerID, environment: String, clientID: ClientID, realm: String, version: OAuthVersion,
         scopes: ScopeSet, tokenType: String, secret: Secret, cachedAt: Int64, expiresOn: Int64,
-        extendedExpiresOn: Int64?, refreshOn: Int64?
+        extendedExpiresOn: Int64?, refreshOn: Int64?, foreign: String? = nil
     ) {
         self.owner = owner
         self.environment = environment
@@ -61,6 +63,7 @@ package struct AccessTokenRecord: Sendable, Equatable {
         self.expiresOn = expiresOn
         self.extendedExpiresOn = extendedExpiresOn
         self.refreshOn = refreshOn
+        self.foreign = foreign
     }
 
     var stored: StoredCredential {
@@ -74,6 +77,7 @@ package struct AccessTokenRecord: Sendable, Equatable {
         stored.extendedExpiresOn = extendedExpiresOn.map { String($0) }
         stored.refreshOn = refreshOn.map { String($0) }
         stored.oauthVersion = version.rawValue
+        stored.foreign = foreign
         return stored
     }
 }

@@ -16,10 +16,12 @@ package struct AccountRecord: Sendable, Equatable, Codable {
     package var clientInfo: String?
     /// The library that made the account known: `msal` or `adal`.
     package var source: String
+    /// What else another library wrote of it, as JSON, to be written again on export; nil for what the agent saved itself.
+    package var foreign: String?
 
     enum CodingKeys: String, CodingKey {
         case homeAccountID = "home_account_id"
-        case environment, realm, username, name, source
+        case environment, realm, username, name, source, foreign
         case localAccountID = "local_account_id"
         case authorityType = "authority_type"
         case givenName = "given_name"
@@ -39,4 +41,13 @@ package struct AccountRecord: Sendable, Equatable, Codable {
     }
 
     static let entraType = "MSSTS"
+
+    /// The type of the accounts that an authority has.
+    static func type(of authority: Authority) -> String {
+        switch authority.kind {
+        case .entra, .ciam, .b2c: entraType
+        case .adfs: "ADFS"
+        case .openID: "Other"
+        }
+    }
 }

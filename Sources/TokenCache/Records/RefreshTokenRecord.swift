@@ -11,6 +11,10 @@ package struct RefreshTokenRecord: Sendable, Equatable {
     package var secret: Secret
     /// What a token that serves not everything is good for; nil for the usual kind.
     package var only: Resource?
+    /// When it was obtained; nil where nobody knows.
+    package var obtainedOn: Int64?
+    /// What else another library wrote of it, as JSON, to be written again on export; nil for what the agent saved itself.
+    package var foreign: String?
 
     /// The realm that a token is bound to (another OpenID provider's), and the resource, if that too (AD FS).
     package struct Resource: Sendable, Equatable {
@@ -30,7 +34,7 @@ package struct RefreshTokenRecord: Sendable, Equatable {
 
     init(
         owner: OwnerID, environment: String, clientID: ClientID, familyID: FamilyID?, secret: Secret,
-        only: Resource? = nil
+        only: Resource? = nil, obtainedOn: Int64? = nil, foreign: String? = nil
     ) {
         self.owner = owner
         self.environment = environment
@@ -38,6 +42,8 @@ package struct RefreshTokenRecord: Sendable, Equatable {
         self.familyID = familyID
         self.secret = secret
         self.only = only
+        self.obtainedOn = obtainedOn
+        self.foreign = foreign
     }
 
     init?(_ stored: StoredCredential) {
@@ -47,7 +53,8 @@ package struct RefreshTokenRecord: Sendable, Equatable {
             owner: stored.owner, environment: stored.environment, clientID: clientID,
             familyID: stored.familyID.flatMap(FamilyID.init), secret: Secret(stored.secret),
             only: realm == nil && target == nil
-                ? nil : Resource(realm: realm ?? "", scopes: ScopeSet(target: target ?? "")))
+                ? nil : Resource(realm: realm ?? "", scopes: ScopeSet(target: target ?? "")),
+            obtainedOn: stored.lastModificationTime.flatMap { Int64($0) }, foreign: stored.foreign)
     }
 
     var stored: StoredCredential {
@@ -56,6 +63,8 @@ package struct RefreshTokenRecord: Sendable, Equatable {
         stored.familyID = familyID?.text
         stored.realm = only?.realm
         stored.target = only?.scopes.target
+        stored.lastModificationTime = obtainedOn.map { String($0) }
+        stored.foreign = foreign
         return stored
     }
 }

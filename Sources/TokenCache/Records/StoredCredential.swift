@@ -19,11 +19,13 @@ struct StoredCredential: Codable {
     var extendedExpiresOn: String?
     var refreshOn: String?
     var oauthVersion: Int32?
+    var lastModificationTime: String?
+    var foreign: String?
 
     enum CodingKeys: String, CodingKey {
         case credentialType = "credential_type"
         case homeAccountID = "home_account_id"
-        case username, environment, realm, target, secret
+        case username, environment, realm, target, secret, foreign
         case clientID = "client_id"
         case familyID = "family_id"
         case tokenType = "token_type"
@@ -32,6 +34,7 @@ struct StoredCredential: Codable {
         case extendedExpiresOn = "extended_expires_on"
         case refreshOn = "refresh_on"
         case oauthVersion = "oauth_version"
+        case lastModificationTime = "last_modification_time"
     }
 
     init(type: String, owner: OwnerID, environment: String, clientID: ClientID, secret: Secret) {

@@ -1,0 +1,171 @@
+package import TokenModel
+
+/// What an import comes to: the steps to take, all or none of them, and what to say of it.
+package struct ImportPlan: Sendable {
+    package var changes: [CacheChange]
+    package var report: ImportCache.Report
+}
+
+extension CredentialCache {
+    /// Holds a cache of another library against this one; nothing changes yet.
+    ///
+    /// What is known already changes nothing. A token that the cache holds gives way only to one that is known to be
+    /// newer: by the times that both sides wrote down, never by a guess.
+    package func changes(importing foreign: ForeignCache, in group: SharingGroup) -> ImportPlan {
+        var importing = Importing(self, group, skipped: foreign.skipped)
+        for rank in 0...2 {
+            for entry in foreign.entries where entry.rank == rank { importing.take(entry) }
+        }
+        importing.signIn()
+        return importing.plan
+    }
+}
+
+extension CredentialCache {
+    /// The refresh tokens in the cache that `changes` would overwrite.
+    package func refreshTokens(replacedBy changes: [CacheChange], in group: SharingGroup) -> [Secret] {
+        let partition = partition(group)
+        return changes.compactMap { change in
+            guard case .save(.refreshToken(let token)) = change else { return nil }
+            return partition[token.owner].refreshTokens[token.key]?.secret
+        }
+    }
+}
+
+extension ForeignCache.Entry {
+    /// When it is held against the cache. What is known by name alone may turn out to be an account that comes with its
+    /// identifier; and a token may stand twice, once under the realm that it was asked of.
+    fileprivate var rank: Int {
+        if askedRealm != nil { return 1 }
+        return record.owner?.homeAccountID == nil ? 2 : 0
+    }
+}
+
+/// An import on its way: a copy of the cache that each entry is held against, and what has changed in it.
+private struct Importing {
+    private var cache: CredentialCache
+    private let group: SharingGroup
+    private var skipped: [ImportCache.Skipped]
+    private var changes: [CacheChange] = []
+    /// The names of what is new, so that a record that changes twice counts once.
+    private var accounts: Set<OwnerID> = []
+    private var refreshTokens: Set<String> = []
+    private var accessTokens: Set<String> = []
+    private var idTokens: Set<String> = []
+    /// Apps that have got tokens, in order, and which authorities led them to which.
+    private var signedIn: [SignIn] = []
+    private var authorities: [SignIn: [String: String]] = [:]
+
+    /// An app, and an account that it has got tokens of.
+    private struct SignIn: Hashable {
+        var owner: OwnerID
+        var clientID: ClientID
+    }
+
+    init(_ cache: CredentialCache, _ group: SharingGroup, skipped: [ImportCache.Skipped]) {
+        self.cache = cache
+        self.group = group
+        self.skipped = skipped
+    }
+
+    var plan: ImportPlan {
+        let report = ImportCache.Report(
+            accounts: Int64(accounts.count), refreshTokens: Int64(refreshTokens.count),
+            accessTokens: Int64(accessTokens.count), idTokens: Int64(idTokens.count), skipped: skipped,
+            skippedCount: Int64(skipped.count))
+        return ImportPlan(changes: changes, report: report)
+    }
+
+    private var partition: Partition { cache.partition(group) }
+
+    mutating func take(_ entry: ForeignCache.Entry) {
+        let record = identified(entry)
+        switch verdict(on: record) {
+        case .skip where entry.askedRealm != nil: break
+        case .skip(let reason): skipped.append(ImportCache.Skipped(entry: entry.title, reason: reason))
+        case .nothingNew: break
+        case .save(let record):
+            save(record)
+            count(record)
+            if case .accessToken(let token) = record, let realm = entry.askedRealm {
+                authorities[SignIn(owner: token.owner, clientID: token.clientID), default: [:]][
+                    "https://\(token.environment)/\(realm)"] = "https://\(token.environment)/\(token.realm)"
+            }
+        }
+    }
+
+    private mutating func save(_ record: CacheRecord) {
+        changes.append(.save(record))
+        cache.apply([.save(record)], in: group)
+    }
+
+    private mutating func count(_ record: CacheRecord) {
+        switch record {
+        case .account(let record): accounts.insert(record.owner)
+        case .accessToken(let token):
+            accessTokens.insert(token.key)
+            signedIn.append(SignIn(owner: token.owner, clientID: token.clientID))
+        case .refreshToken(let token):
+            refreshTokens.insert(token.key)
+            signedIn.append(SignIn(owner: token.owner, clientID: token.clientID))
+        case .idToken(let token): idTokens.insert(token.key)
+        case .appMetadata, .accountMetadata, .carried, .principal: break
+        }
+    }
+
+    /// An account known by name alone is the one that the tenant's directory says it is, where the cache has that one.
+    private func identified(_ entry: ForeignCache.Entry) -> CacheRecord {
+        guard case .name(let name) = entry.record.owner, let person = entry.person else { return entry.record }
+        let partition = partition
+        for owner in partition.owners(named: name) {
+            guard let identifier = owner.homeAccountID else { continue }
+            let isSame = partition[owner].accounts.values.contains {
+                $0.realm == person.tenantID && $0.localAccountID == person.objectID
+            }
+            if isSame || identifier.text == "\(person.objectID).\(person.tenantID)" {
+                return entry.record.moved(to: identifier)
+            }
+        }
+        return entry.record
+    }
+
+    private func verdict(on record: CacheRecord) -> ImportVerdict {
+        let partition = partition
+        let holdings = record.owner.map { partition[$0] } ?? Holdings()
+        return switch record {
+        case .account(let record): .on(record, held: holdings.account(like: record, cache.clouds))
+        case .accessToken(let token): .on(token, held: holdings.accessToken(like: token, cache.clouds))
+        case .refreshToken(let token): .on(token, held: holdings.refreshToken(like: token, cache.clouds))
+        case .idToken(let token): .on(token, held: holdings.idToken(sameAs: token, cache.clouds))
+        case .appMetadata(let app): .on(app, held: held(app, in: partition))
+        case .accountMetadata(let metadata):
+            holdings.holds(record) ? .nothingNew : .save(.accountMetadata(metadata))
+        case .principal: .nothingNew
+        case .carried(let entry): partition.carried[entry.key] == entry ? .nothingNew : .save(record)
+        }
+    }
+
+    private func held(_ app: AppMetadataRecord, in partition: Partition) -> AppMetadataRecord? {
+        partition.apps[app.key]
+            ?? partition.apps.values.filter {
+                $0.clientID.lowercased() == app.clientID.lowercased()
+                    && cache.clouds.sameCloud($0.environment, app.environment)
+            }.min { $0.key < $1.key }
+    }
+
+    /// Apps whose tokens were imported are signed in, whatever was before; and find their tokens by the authorities that
+    /// led to them.
+    mutating func signIn() {
+        var seen: Set<SignIn> = []
+        for pair in signedIn where seen.insert(pair).inserted && !pair.clientID.key.hasPrefix(ADALEntry.familyPrefix) {
+            let known = partition[pair.owner].metadata[pair.clientID.key]
+            var metadata =
+                known
+                ?? AccountMetadataRecord(
+                    owner: pair.owner, clientID: pair.clientID, signInState: .signedIn, authorityMap: [:])
+            metadata.signInState = .signedIn
+            metadata.authorityMap.merge(authorities[pair] ?? [:]) { known, _ in known }
+            if metadata != known { save(.accountMetadata(metadata)) }
+        }
+    }
+}

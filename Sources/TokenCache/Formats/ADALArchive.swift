@@ -1,0 +1,116 @@
+internal import TokenModel
+
+/// What Objective-C's ADAL archives: one item, as in a keychain item, or the whole cache of macOS, from 1.x to 2.7.18.
+struct ADALArchive {
+    private(set) var entries: [ADALEntry] = []
+    /// Objects that are no tokens, in words, and why they were passed over.
+    private(set) var skipped: [ImportCache.Skipped] = []
+    private var archive: KeyedArchive
+
+    /// - Throws: `cacheBadFormat` (-51201) when `bytes` are no archive of ADAL's, or one of a later version.
+    init(_ bytes: [UInt8]) throws(TokenError) {
+        archive = try KeyedArchive(bytes)
+        guard let root = try archive.instance(archive.root) else { throw Self.foreign }
+        if root.className.hasSuffix("Dictionary") {
+            try readCache(root)
+        } else {
+            try read(root, user: nil, depth: 0)
+        }
+    }
+
+    /// The outermost dictionary: a wipe record, or `version` and `tokenCache`.
+    private mutating func readCache(_ root: KeyedArchive.Instance) throws(TokenError) {
+        let members = try named(root)
+        if members["wipeTime"] != nil, members["bundleId"] != nil {
+            skipped.append(ImportCache.Skipped(entry: "wipe record", reason: "it only says who last removed tokens"))
+            return
+        }
+        if let version = members["version"] {
+            let number = try archive.number(version) ?? .infinity
+            guard number <= Self.version else {
+                throw TokenError(
+                    .cacheBadFormat, "this cache is of ADAL's format \(number); up to \(Self.version) is understood")
+            }
+        }
+        guard let cache = members["tokenCache"] else {
+            return try read(root, user: nil, depth: 0)
+        }
+        guard let inner = try archive.instance(cache), inner.className.hasSuffix("Dictionary") else {
+            throw TokenError(.cacheBadFormat, "not an ADAL archive: its tokenCache is no dictionary")
+        }
+        try read(inner, user: nil, depth: 0)
+    }
+
+    /// An item, or a collection of whatever leads to items: 1.x nested its dictionaries in another order than 2.x.
+    private mutating func read(_ instance: KeyedArchive.Instance, user: String?, depth: Int) throws(TokenError) {
+        guard depth <= Self.mostDepth else { throw Self.foreign }
+        if Self.itemClasses.contains(instance.className) {
+            entries.append(try entry(instance, user: user))
+        } else if let pairs = try archive.pairs(instance) {
+            for pair in pairs {
+                let key = try archive.text(pair.key)
+                let user = key.flatMap { Self.layers.contains($0) ? nil : $0 } ?? user
+                try read(pair.value, user: user, depth: depth + 1)
+            }
+        } else if instance.className.hasSuffix("Array") || instance.className.hasSuffix("Set") {
+            for value in try archive.values(instance) { try read(value, user: user, depth: depth + 1) }
+        } else {
+            skip()
+        }
+    }
+
+    private mutating func read(_ place: Int, user: String?, depth: Int) throws(TokenError) {
+        guard let instance = try archive.instance(place) else { return skip() }
+        try read(instance, user: user, depth: depth)
+    }
+
+    private mutating func skip() {
+        skipped.append(ImportCache.Skipped(entry: "object in the archive", reason: "it is not a token"))
+    }
+
+    private mutating func named(_ dictionary: KeyedArchive.Instance) throws(TokenError) -> [String: Int] {
+        var members: [String: Int] = [:]
+        for pair in try archive.pairs(dictionary) ?? [] {
+            if let name = try archive.text(pair.key) { members[name] = pair.value }
+        }
+        return members
+    }
+
+    /// Each member is asked for by name, and may be missing: every version of ADAL wrote others.
+    private mutating func entry(_ item: KeyedArchive.Instance, user: String?) throws(TokenError) -> ADALEntry {
+        let members = item.members
+        var entry = ADALEntry()
+        entry.authority = try archive.text(members["authority"])
+        entry.resource = try archive.text(members["resource"])
+        entry.clientID = try archive.text(members["clientId"])
+        entry.familyID = try archive.text(members["familyId"])
+        entry.accessToken = try archive.text(members["accessToken"])
+        entry.tokenType = try archive.text(members["accessTokenType"])
+        entry.refreshToken = try archive.text(members["refreshToken"])
+        entry.expiresOn = try archive.moment(members["expiresOn"])
+        entry.obtainedOn = try archive.moment(members["cachedAt"])
+        entry.homeAccountID = try archive.text(members["homeAccountId"]).flatMap(HomeAccountID.init)
+        if entry.homeAccountID == nil, let clientInfo = try archive.text(members["clientInfo"]) {
+            entry.homeAccountID = HomeAccountID.named(in: clientInfo)
+        }
+        let person = try archive.instance(members["userInformation"])
+        entry.idToken = try archive.text(person?.members["rawIdToken"])
+        let named = try archive.text(person?.members["userId"])
+        entry.userID = user ?? named
+        if let server = try archive.instance(members["additionalServer"]) {
+            entry.extendedExpiresOn = try archive.moment(try self.named(server)["ext_expires_on"])
+        }
+        entry.isManaged = try archive.text(members["applicationIdentifier"])?.trimmedNonEmpty != nil
+        let hasTombstone = try archive.instance(members["tombstone"]) != nil
+        entry.isTombstone = hasTombstone || entry.refreshToken == ADALEntry.tombstone
+        return entry
+    }
+
+    /// The newest format, of every 2.x; the value is ADAL's own.
+    static let version = 1.0
+    private static let itemClasses: Set = ["ADTokenCacheStoreItem", "ADTokenCacheItem", "MSIDLegacyTokenCacheItem"]
+    private static let layers: Set = ["tokenCache", "tokens", "idtokens", "cache", "version"]
+    private static let mostDepth = 8
+    private static let foreign = TokenError(
+        .cacheBadFormat, "not an ADAL archive: its root is neither an item nor a cache")
+}

@@ -1,0 +1,160 @@
+internal import Foundation
+internal import TokenModel
+
+/// A sharing group's part of the cache as ADAL 2.7 for macOS serializes its own.
+///
+/// ADAL's tokens, and every refresh token: those serve both libraries. MSAL's access tokens are of no use to ADAL.
+struct ADALArchiveExport {
+    /// What ADAL finds an item by.
+    private struct Key: Hashable {
+        var authority: String
+        var resource: String?
+        var clientID: String
+    }
+
+    private let now: Int64
+    private var archive = KeyedArchiveWriter()
+    /// By the user's name in lower case; an AD FS user without one goes by the empty name.
+    private var users: [String: [Key: ADALEntry]] = [:]
+
+    init(_ partition: Partition, now: Int64) {
+        self.now = now
+        for owner in partition.owners.keys.sorted(by: { $0.key < $1.key }) { add(partition[owner], of: owner) }
+    }
+
+    /// The archive. Items stand in a fixed order, so that the same cache gives the same bytes.
+    var bytes: [UInt8] {
+        var archive = archive
+        var tokens: [(key: Int, value: Int)] = []
+        for (user, items) in users.sorted(by: { $0.key < $1.key }) {
+            let sorted = items.sorted { Self.service($0.key) < Self.service($1.key) }
+            let pairs = sorted.map { key, item in
+                (key: Self.add(key, to: &archive), value: Self.add(item, to: &archive))
+            }
+            tokens.append((key: archive.add(user), value: archive.add(dictionary: pairs, isMutable: true)))
+        }
+        let list = archive.add(dictionary: tokens, isMutable: true)
+        let cache = archive.add(dictionary: [(key: archive.add("tokens"), value: list)], isMutable: true)
+        let root = archive.add(
+            dictionary: [
+                (key: archive.add("version"), value: archive.add(ADALArchive.version)),
+                (key: archive.add("tokenCache"), value: cache),
+            ], isMutable: false)
+        return archive.bytes(root: root)
+    }
+
+    private mutating func add(_ holdings: Holdings, of owner: OwnerID) {
+        var user = holdings.orderedAccounts.first?.username.lowercased() ?? ""
+        if case .name(let name) = owner { user = name }
+        for token in holdings.accessTokens.values where token.version == .v1 && token.expiresOn > now {
+            guard let resource = token.scopes.resource else { continue }
+            let idToken = holdings.idToken(like: token)?.idToken
+            change(user, owner, Self.url(token.environment, token.realm), resource, token.clientID.text, idToken) {
+                $0.accessToken = token.secret.reveal()
+                $0.tokenType = token.tokenType
+                $0.expiresOn = token.expiresOn
+                $0.obtainedOn = token.cachedAt
+                $0.familyID = holdings.familyID(of: token.clientID)
+            }
+        }
+        for token in holdings.refreshTokens.values.sorted(by: {
+            ($0.obtainedOn ?? 0, $0.key) < ($1.obtainedOn ?? 0, $1.key)
+        }) {
+            add(token, holdings, user, owner)
+        }
+    }
+
+    private mutating func add(_ token: RefreshTokenRecord, _ holdings: Holdings, _ user: String, _ owner: OwnerID) {
+        let idToken = holdings.idTokens.values.filter { $0.clientID == token.clientID }
+            .min { ($0.version.rawValue, $0.key) < ($1.version.rawValue, $1.key) }?.idToken
+        if let only = token.only {
+            guard let resource = only.scopes.resource else { return }
+            let authority = Self.url(token.environment, only.realm)
+            return change(user, owner, authority, resource, token.clientID.text, idToken) {
+                $0.refreshToken = token.secret.reveal()
+                $0.obtainedOn = $0.obtainedOn ?? token.obtainedOn
+            }
+        }
+        let client = token.familyID.map { ADALEntry.familyPrefix + $0.text } ?? token.clientID.text
+        for realm in holdings.realms(of: token) {
+            change(user, owner, Self.url(token.environment, realm), nil, client, idToken) {
+                $0.refreshToken = token.secret.reveal()
+                $0.obtainedOn = token.obtainedOn
+                $0.familyID = holdings.familyID(of: token.clientID)
+            }
+        }
+    }
+
+    private mutating func change(
+        _ user: String, _ owner: OwnerID, _ authority: String, _ resource: String?, _ clientID: String,
+        _ idToken: String?, _ body: (inout ADALEntry) -> Void
+    ) {
+        let key = Key(authority: authority, resource: resource?.lowercased(), clientID: clientID.lowercased())
+        var item = users[user]?[key] ?? ADALEntry()
+        item.authority = authority
+        item.resource = resource
+        item.clientID = clientID
+        item.homeAccountID = owner.homeAccountID
+        item.idToken = item.idToken ?? idToken
+        body(&item)
+        users[user, default: [:]][key] = item
+    }
+
+    private static func url(_ environment: String, _ realm: String) -> String { "https://\(environment)/\(realm)" }
+
+    /// The name of ADAL's keychain item for the same token.
+    private static func service(_ key: Key) -> String {
+        func encoded(_ text: String) -> String { Base64URL.encode(Data(text.utf8)) }
+        let resource = key.resource.map(encoded) ?? noResource
+        return "MSOpenTech.ADAL.1|\(encoded(key.authority))|\(resource)|\(encoded(key.clientID))"
+    }
+
+    private static func add(_ key: Key, to archive: inout KeyedArchiveWriter) -> Int {
+        let null = KeyedArchiveWriter.null
+        let members = [
+            (name: "authority", value: archive.add(key.authority)),
+            (name: "resource", value: archive.add(key.resource)),
+            (name: "clientId", value: archive.add(key.clientID)), (name: "userId", value: null),
+            (name: "service", value: archive.add(service(key))), (name: "account", value: null),
+            (name: "type", value: null),
+        ]
+        return archive.add("ADTokenCacheKey", members)
+    }
+
+    private static func add(_ item: ADALEntry, to archive: inout KeyedArchiveWriter) -> Int {
+        let person = archive.add("ADUserInformation", [(name: "rawIdToken", value: archive.add(item.idToken))])
+        let texts = [
+            ("authority", item.authority), ("resource", item.resource), ("clientId", item.clientID),
+            ("familyId", item.familyID), ("accessToken", item.accessToken),
+            ("accessTokenType", item.tokenType ?? "Bearer"), ("refreshToken", item.refreshToken),
+            ("homeAccountId", item.homeAccountID?.text),
+        ]
+        var members = texts.map { (name: $0.0, value: archive.add($0.1)) }
+        members.append((name: "expiresOn", value: archive.add(moment: item.expiresOn)))
+        members.append((name: "cachedAt", value: archive.add(moment: item.obtainedOn)))
+        members.append((name: "userInformation", value: person))
+        members.append((name: "additionalClient", value: archive.add(dictionary: [], isMutable: true)))
+        members.append((name: "additionalServer", value: archive.add(dictionary: [], isMutable: false)))
+        return archive.add("ADTokenCacheStoreItem", members)
+    }
+
+    /// What stands for the resource of a token that serves all of them, in ADAL's keychain.
+    private static let noResource = "CC3513A0-0E69-4B4D-97FC-DFB6C91EE132"
+}
+
+extension Holdings {
+    /// The family that the app's refresh tokens say it belongs to.
+    fileprivate func familyID(of clientID: ClientID) -> String? {
+        refreshTokens.values.first { $0.clientID == clientID && $0.familyID != nil }?.familyID?.text
+    }
+
+    /// Where ADAL would look for a refresh token: ADAL 2.7 under `common` too, older ones only where it was obtained.
+    fileprivate func realms(of token: RefreshTokenRecord) -> [String] {
+        let isADFS = accounts.values.contains { $0.environment == token.environment && $0.authorityType == "ADFS" }
+        let used = accessTokens.values.filter {
+            $0.version == .v1 && $0.environment == token.environment
+                && ($0.clientID == token.clientID || token.familyID != nil)
+        }
+        return Set(used.map(\.realm)).union([isADFS ? "adfs" : "common"]).sorted()
+    }
+}

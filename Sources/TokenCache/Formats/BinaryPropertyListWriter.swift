@@ -1,0 +1,103 @@
+/// A property list of the kinds that a keyed archive is made of.
+indirect enum PropertyList {
+    case integer(Int)
+    case real(Double)
+    case text(String)
+    case uid(Int)
+    case list([PropertyList])
+    case dictionary([(name: String, value: PropertyList)])
+}
+
+/// Writes Apple's `bplist00`: the objects, a table of their places, and a trailer that says where that is.
+struct BinaryPropertyListWriter {
+    private var bytes: [UInt8] = Array("bplist00".utf8)
+    private var places: [Int] = []
+    private var texts: [String: Int] = [:]
+
+    static func bytes(of list: PropertyList) -> [UInt8] {
+        var writer = BinaryPropertyListWriter()
+        let top = writer.add(list)
+        return writer.finished(top: top)
+    }
+
+    private init() {}
+
+    /// Writes what a value holds, then the value; returns its index.
+    private mutating func add(_ value: PropertyList) -> Int {
+        switch value {
+        case .integer(let number): return write { $0.number(UInt64(bitPattern: Int64(number)), marker: 0x10) }
+        case .real(let number):
+            return write {
+                $0.bytes.append(0x23)
+                $0.append(number.bitPattern, size: 8)
+            }
+        case .uid(let uid):
+            return write {
+                $0.bytes.append(0x83)
+                $0.append(UInt64(uid), size: 4)
+            }
+        case .text(let text): return add(text)
+        case .list(let values):
+            let references = values.map { add($0) }
+            return write {
+                $0.length(references.count, marker: 0xA0)
+                for reference in references { $0.append(UInt64(reference), size: Self.referenceSize) }
+            }
+        case .dictionary(let members):
+            let names = members.map { add($0.name) }
+            let values = members.map { add($0.value) }
+            return write {
+                $0.length(names.count, marker: 0xD0)
+                for reference in names + values { $0.append(UInt64(reference), size: Self.referenceSize) }
+            }
+        }
+    }
+
+    private mutating func add(_ text: String) -> Int {
+        if let known = texts[text] { return known }
+        let index = write { writer in
+            if text.utf8.allSatisfy({ $0 < 0x80 }) {
+                writer.length(text.utf8.count, marker: 0x50)
+                writer.bytes += text.utf8
+            } else {
+                writer.length(text.utf16.count, marker: 0x60)
+                for unit in text.utf16 { writer.append(UInt64(unit), size: 2) }
+            }
+        }
+        texts[text] = index
+        return index
+    }
+
+    private mutating func write(_ body: (inout Self) -> Void) -> Int {
+        places.append(bytes.count)
+        body(&self)
+        return places.count - 1
+    }
+
+    private mutating func length(_ length: Int, marker: UInt8) {
+        guard length >= 15 else { return bytes.append(marker | UInt8(length)) }
+        bytes.append(marker | 0xF)
+        number(UInt64(length), marker: 0x10)
+    }
+
+    private mutating func number(_ number: UInt64, marker: UInt8) {
+        bytes.append(marker | 3)
+        append(number, size: 8)
+    }
+
+    private mutating func append(_ number: UInt64, size: Int) {
+        for shift in (0..<size).reversed() { bytes.append(UInt8(truncatingIfNeeded: number >> (8 * UInt64(shift)))) }
+    }
+
+    private mutating func finished(top: Int) -> [UInt8] {
+        let table = bytes.count
+        for place in places { append(UInt64(place), size: Self.offsetSize) }
+        bytes += [0, 0, 0, 0, 0, 0, UInt8(Self.offsetSize), UInt8(Self.referenceSize)]
+        for number in [places.count, top, table] { append(UInt64(number), size: 8) }
+        return bytes
+    }
+
+    /// Enough for any export, and simpler than the least that will do.
+    private static let referenceSize = 4
+    private static let offsetSize = 4
+}

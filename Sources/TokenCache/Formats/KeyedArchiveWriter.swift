@@ -1,0 +1,75 @@
+/// Builds what `NSKeyedArchiver` writes, under the class names that ADAL reads. Foundation's own, off Apple's systems,
+/// writes other names.
+struct KeyedArchiveWriter {
+    /// The place of nil.
+    static let null = 0
+    private var objects: [PropertyList] = [.text("$null")]
+    private var texts: [String: Int] = [:]
+    private var classes: [String: Int] = [:]
+
+    /// The archive of a root object.
+    func bytes(root: Int) -> [UInt8] {
+        BinaryPropertyListWriter.bytes(
+            of: .dictionary([
+                (name: "$version", value: .integer(100_000)),
+                (name: "$archiver", value: .text("NSKeyedArchiver")),
+                (name: "$top", value: .dictionary([(name: "root", value: .uid(root))])),
+                (name: "$objects", value: .list(objects)),
+            ]))
+    }
+
+    /// A text, or nil.
+    mutating func add(_ text: String?) -> Int {
+        guard let text else { return Self.null }
+        if let known = texts[text] { return known }
+        let place = append(.text(text))
+        texts[text] = place
+        return place
+    }
+
+    mutating func add(_ number: Double) -> Int { append(.real(number)) }
+
+    /// A moment, or nil; in seconds since 1970.
+    mutating func add(moment: Int64?) -> Int {
+        guard let moment else { return Self.null }
+        let time = PropertyList.real(Double(moment - Self.referenceDate))
+        return append(.dictionary([(name: "NS.time", value: time), (name: "$class", value: .uid(type("NSDate")))]))
+    }
+
+    mutating func add(_ className: String, _ members: [(name: String, value: Int)]) -> Int {
+        var list = members.map { (name: $0.name, value: PropertyList.uid($0.value)) }
+        list.append((name: "$class", value: .uid(type(className))))
+        return append(.dictionary(list))
+    }
+
+    /// A dictionary. ADAL insists on mutable ones where it goes on writing to them.
+    mutating func add(dictionary pairs: [(key: Int, value: Int)], isMutable: Bool) -> Int {
+        let name = isMutable ? "NSMutableDictionary" : "NSDictionary"
+        return append(
+            .dictionary([
+                (name: "NS.keys", value: .list(pairs.map { .uid($0.key) })),
+                (name: "NS.objects", value: .list(pairs.map { .uid($0.value) })),
+                (name: "$class", value: .uid(type(name))),
+            ]))
+    }
+
+    private mutating func type(_ name: String) -> Int {
+        if let known = classes[name] { return known }
+        let parents = name == "NSMutableDictionary" ? ["NSDictionary", "NSObject"] : ["NSObject"]
+        let place = append(
+            .dictionary([
+                (name: "$classname", value: .text(name)),
+                (name: "$classes", value: .list(([name] + parents).map { .text($0) })),
+            ]))
+        classes[name] = place
+        return place
+    }
+
+    private mutating func append(_ object: PropertyList) -> Int {
+        objects.append(object)
+        return objects.count - 1
+    }
+
+    /// 2001-01-01, from where Apple counts.
+    private static let referenceDate: Int64 = 978_307_200
+}

@@ -1,0 +1,62 @@
+internal import AgentClient
+internal import ArgumentParser
+internal import TokenModel
+
+/// Write the cache as another library does.
+struct Export: Command {
+    static let configuration = CommandConfiguration(
+        abstract: "Write the cache as another library does, refresh tokens in the clear.",
+        discussion: """
+            Whoever has the file can act as everyone who is signed in. It is made for its owner alone (mode 0600); \
+            remove it when it has done its work.
+            """)
+
+    @Option(help: "How to write it: msal-json (of MSAL for Python, Go, Java, .NET and Node) or adal-archive.")
+    var format: FormatName
+
+    @Option(help: "The sharing group.")
+    var group = SharingGroup.standard.name
+
+    @Flag(name: .customLong("include-secrets"), help: "Needed: that you know the file holds refresh tokens.")
+    var includesSecrets = false
+
+    @Option(name: [.customShort("o"), .customLong("output")], help: "The file to write.", completion: .file())
+    var file: String
+
+    @Flag(help: "Write over a file that is there.")
+    var force = false
+
+    @OptionGroup var output: OutputOptions
+
+    struct Printout: Encodable {
+        var file: String
+        var bytes: Int
+    }
+
+    func validate() throws {
+        guard SharingGroup(group) != nil else { throw ValidationError("--group must not be blank.") }
+        guard includesSecrets else {
+            throw ValidationError(
+                "The file would hold refresh tokens: whoever has it can act as you. If that is what you want, add --include-secrets."
+            )
+        }
+        guard format != .adalJSON else { throw ValidationError("adal-json is only imported.") }
+    }
+
+    func execute(_ agent: AgentClient) async throws(TokenError) -> Printout {
+        // Before the agent is asked: no secret leaves it for nothing.
+        guard force || !PrivateFile.exists(file) else {
+            throw TokenError(
+                .invalidDeveloperParameter, "\(file) is there already; choose another name, or add --force")
+        }
+        let cache = try await agent.exportCache(
+            format.value, sharingGroup: SharingGroup(group) ?? .standard, includesSecrets: true,
+            progress: Progress("exporting to \(file)").report)
+        try PrivateFile.write(cache, to: file, replacing: force)
+        return Printout(file: file, bytes: cache.count)
+    }
+
+    func describe(_ done: Printout) -> String? {
+        "Wrote \(done.file), \(done.bytes) bytes. It holds refresh tokens: remove it when it has done its work."
+    }
+}

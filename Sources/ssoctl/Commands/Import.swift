@@ -1,0 +1,78 @@
+internal import AgentClient
+internal import ArgumentParser
+internal import TokenModel
+
+/// Take another library's cache in.
+struct Import: Command {
+    static let configuration = CommandConfiguration(
+        abstract: "Take another library's token cache in.",
+        discussion: """
+            Formats: msal-json, of MSAL for Python, Go, Java, .NET and Node; adal-json, of ADAL for Python and Node; \
+            adal-archive, a keychain item or macOS cache of ADAL for Objective-C. The same file twice changes nothing, \
+            and a newer token is never replaced by an older one.
+            """)
+
+    @Option(help: "How the file is written: msal-json, adal-json or adal-archive.")
+    var format: FormatName
+
+    @Argument(help: "The cache.", completion: .file())
+    var file: String
+
+    @Option(help: "The sharing group to import into.")
+    var group = SharingGroup.standard.name
+
+    @Flag(name: .customLong("dry-run"), help: "Only say what would be imported.")
+    var isDryRun = false
+
+    @OptionGroup var output: OutputOptions
+
+    struct Printout: Encodable {
+        struct Counts: Encodable {
+            var accounts: Int64
+            var refreshTokens: Int64
+            var accessTokens: Int64
+            var idTokens: Int64
+        }
+
+        struct Skipped: Encodable {
+            var entry: String
+            var reason: String
+        }
+
+        var imported: Counts
+        var skipped: [Skipped]
+        /// Those that are not in the list, of very many.
+        var moreSkipped: Int64?
+    }
+
+    func validate() throws {
+        guard SharingGroup(group) != nil else { throw ValidationError("--group must not be blank.") }
+    }
+
+    func execute(_ agent: AgentClient) async throws(TokenError) -> Printout {
+        let cache = try PrivateFile.read(file)
+        let progress = Progress("importing \(file)")
+        let report = try await agent.importCache(
+            cache, format: format.value, sharingGroup: SharingGroup(group) ?? .standard, isDryRun: isDryRun,
+            progress: progress.report)
+        let more = report.skippedCount - Int64(report.skipped.count)
+        return Printout(
+            imported: Printout.Counts(
+                accounts: report.accounts, refreshTokens: report.refreshTokens, accessTokens: report.accessTokens,
+                idTokens: report.idTokens),
+            skipped: report.skipped.map { Printout.Skipped(entry: $0.entry, reason: $0.reason) },
+            moreSkipped: more > 0 ? more : nil)
+    }
+
+    func describe(_ done: Printout) -> String? {
+        let counts = [
+            (done.imported.accounts, "account"), (done.imported.refreshTokens, "refresh token"),
+            (done.imported.accessTokens, "access token"), (done.imported.idTokens, "ID token"),
+        ].map { "\($0.0) \($0.1)\($0.0 == 1 ? "" : "s")" }.joined(separator: ", ")
+        var lines = ["\(isDryRun ? "Would import" : "Imported") \(counts)."]
+        if !done.skipped.isEmpty { lines.append("Skipped:") }
+        lines += done.skipped.map { "  \($0.entry): \($0.reason)" }
+        if let more = done.moreSkipped { lines.append("  … and \(more) more") }
+        return lines.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,216 @@
+internal import AgentClient
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import Testing
+internal import TokenModel
+internal import TokenWire
+
+/// Other libraries' caches, in and out over a real socket.
+@Suite(.timeLimit(.minutes(2))) struct TransferTests {
+    @Test func givesBackTheSameCacheToAnotherAgent() async throws {
+        try await AgentFixture.with { f in
+            try await f.signIn("alice@contoso.com", f.parameters())
+            try await f.signIn("bob@contoso.com", f.parameters("app-2", resource: "https://graph.example"))
+            let exported = try await f.agent.exportCache(.msalJSON, includesSecrets: true)
+            try await AgentFixture.with { other in
+                let report = try await other.agent.importCache(exported, format: .msalJSON)
+                #expect([report.accounts, report.refreshTokens, report.accessTokens, report.idTokens] == [2, 2, 2, 2])
+                let again = try await other.agent.exportCache(.msalJSON, includesSecrets: true)
+                #expect(again == exported)
+                let parameters = try f.parameters()
+                let token = try await other.silent(parameters, AccountReference(username: "alice@contoso.com"))
+                #expect(token.isFromCache)
+            }
+        }
+    }
+
+    @Test func survivesARestart() async throws {
+        try await AgentFixture.with { f in
+            try await f.agent.importAlice(at: f.emulator.url)
+            let exported = try await f.agent.exportCache(.msalJSON, includesSecrets: true)
+            try await f.restarted { later in
+                let again = try await later.agent.exportCache(.msalJSON, includesSecrets: true)
+                #expect(again == exported)
+            }
+        }
+    }
+
+    @Test func saysWhatItWouldDoAndDoesNothing() async throws {
+        try await AgentFixture.with { f in
+            let report = try await f.agent.importAlice(at: f.emulator.url, isDryRun: true)
+            #expect(report.refreshTokens == 1)
+            #expect(try await f.agent.listAccounts(ListAccounts(clientID: nil, onlySignedIn: false)).isEmpty)
+        }
+    }
+
+    @Test func exportsNothingToWhoDoesNotSayThatItHoldsSecrets() async throws {
+        try await AgentFixture.with { f in
+            let error = await #expect(throws: TokenError.self) {
+                try await f.agent.exportCache(.msalJSON, includesSecrets: false)
+            }
+            #expect(error?.code == .invalidDeveloperParameter)
+        }
+    }
+
+    /// Longer than a request, and than a reply.
+    @Test(arguments: [CacheFormat.adalJSON, .msalJSON])
+    func carriesACacheInManyParts(format: CacheFormat) async throws {
+        try await AgentFixture.with { f in
+            let entries = (0..<1500).map { index in
+                #"{"_authority":"https://login.windows.net/common","_clientId":"app","isMRRT":true,"#
+                    + #""userId":"user-\#(index)@contoso.com","refreshToken":"\#(index)\#(String(repeating: "r", count: 900))"}"#
+            }
+            let cache = Secret("[\(entries.joined(separator: ","))]")
+            let report = try await f.agent.importCache(cache, format: .adalJSON)
+            #expect(report.accounts == 1500)
+            let exported = try await f.agent.exportCache(
+                format == .adalJSON ? .adalArchive : .msalJSON, includesSecrets: true)
+            #expect(exported.count > WireLimits.replyFrame)
+        }
+    }
+
+    @Test func reportsTheFirstOfVeryManyEntriesThatItLeftOut() async throws {
+        try await AgentFixture.with { f in
+            let entries = Array(repeating: "{}", count: 1000).joined(separator: ",")
+            let report = try await f.agent.importCache(Secret("[\(entries)]"), format: .adalJSON)
+            #expect(report.skippedCount == 1000)
+            #expect(report.skipped.count == 200)
+        }
+    }
+
+    @Test func refusesWhatIsNoCacheAndKeepsNothingOfIt() async throws {
+        try await AgentFixture.with { f in
+            let error = await #expect(throws: TokenError.self) {
+                try await f.agent.importCache(Secret("no cache"), format: .msalJSON)
+            }
+            #expect(error?.code == .cacheBadFormat)
+            try await f.agent.importAlice(at: f.emulator.url)
+        }
+    }
+
+    @Test func limitsCachesUnderWay() async throws {
+        try await AgentFixture.with { f in
+            let peer = try RawPeer(f.socketPath)
+            let part = ImportCache(format: .msalJSON, data: Secret("{"), isLast: false)
+            for id in 1...8 {
+                guard case .importCache = try await peer.ask(.importCache(part)) else {
+                    Issue.record("part \(id) was refused")
+                    return
+                }
+            }
+            guard case .failure(let error) = try await peer.ask(.importCache(part)) else {
+                Issue.record("not refused")
+                return
+            }
+            #expect(error.code == .interactionInProgress)
+        }
+    }
+
+    @Test func doesNotGoOnWithATransferThatItDoesNotKnow() async throws {
+        try await AgentFixture.with { f in
+            let peer = try RawPeer(f.socketPath)
+            let bodies: [Request.Body] = [
+                .importCache(ImportCache(format: .msalJSON, importID: "x", data: Secret("{"), isLast: true)),
+                .exportCache(ExportCache(format: .msalJSON, includesSecrets: true, exportID: "x")),
+            ]
+            for body in bodies {
+                guard case .failure(let error) = try await peer.ask(body) else {
+                    Issue.record("not refused")
+                    return
+                }
+                #expect(error.code == .sessionCanceled)
+            }
+        }
+    }
+
+    /// What a sign-in brings while a file is read is newer than the file.
+    @Test func neverOverwritesWhatIsBeingRedeemed() async throws {
+        try await AgentFixture.with { f in
+            try await f.signIn("alice@contoso.com", f.parameters())
+            let old = try await f.agent.exportCache(.msalJSON, includesSecrets: true)
+            async let renewed = f.silent(f.parameters(), AccountReference(username: "alice@contoso.com"), force: true)
+            async let imported = f.agent.importCache(old, format: .msalJSON)
+            _ = try await (renewed, imported)
+            // The emulator takes each refresh token once: the newest works, the file's does not.
+            _ = try await f.silent(f.parameters(), AccountReference(username: "alice@contoso.com"), force: true)
+        }
+    }
+
+    // MARK: - Scenario S4
+
+    /// An older ADAL's cache: MSAL lists its account, gets a token without a prompt, and the account has its identifier
+    /// from then on; ADAL goes on as before.
+    @Test(arguments: [CacheFormat.adalJSON, .adalArchive])
+    func takesAnOlderADALCacheAlong(format: CacheFormat) async throws {
+        try await AgentFixture.with { f in
+            let cache = try await f.olderADALCache(of: "alice@contoso.com", format)
+            _ = try await f.agent.importCache(cache, format: format)
+            let (signIns, app) = (f.signIns, try f.parameters().clientID)
+
+            let before = try await f.agent.listAccounts(ListAccounts(clientID: app))
+            #expect(before.map(\.username) == ["alice@contoso.com"])
+            #expect(before.map(\.source) == [.adal])
+            #expect(before[0].homeAccountID == nil)
+
+            let token = try await f.silent(f.parameters(), before[0].reference)
+            let identifier = try #require(token.account.homeAccountID)
+            let after = try await f.agent.listAccounts(ListAccounts(clientID: app))
+            #expect(after.map(\.homeAccountID) == [identifier])
+
+            let adal = try await f.silent(
+                f.parameters(resource: "https://graph.example"), AccountReference(username: "ALICE@contoso.com"))
+            #expect(adal.accessToken.reveal() == "AT-of-old")
+            if format == .adalJSON {
+                // Again: the file's refresh token is used up by now, and must not come back.
+                let again = try await f.agent.importCache(cache, format: format)
+                #expect(again.refreshTokens == 0)
+            }
+            _ = try await f.silent(f.parameters(), AccountReference(homeAccountID: identifier), force: true)
+            #expect(f.signIns == signIns)
+        }
+    }
+}
+
+extension AgentClient {
+    @discardableResult
+    fileprivate func importAlice(at url: String, isDryRun: Bool = false) async throws -> ImportCache.Report {
+        let entry =
+            #"{"_authority":"\#(url)/common","_clientId":"app-1","isMRRT":true,"#
+            + #""userId":"alice@contoso.com","refreshToken":"r"}"#
+        return try await importCache(Secret("[\(entry)]"), format: .adalJSON, isDryRun: isDryRun)
+    }
+}
+
+extension RawPeer {
+    fileprivate func ask(_ body: Request.Body) async throws -> Reply.Body? {
+        try await offPool {
+            try self.write(Request(id: 1, body))
+            return try self.reply()?.body
+        }
+    }
+}
+
+extension AgentFixture {
+    /// What an older ADAL would have written of a sign-in: an access token of yore, a refresh token that works, and no
+    /// home account ID.
+    fileprivate func olderADALCache(of username: String, _ format: CacheFormat) async throws -> Secret {
+        let elsewhere = try #require(SharingGroup("elsewhere"))
+        let signedIn = try await signIn(username, parameters(resource: "https://graph.example", group: elsewhere))
+        let exported = try await agent.exportCache(.msalJSON, sharingGroup: elsewhere, includesSecrets: true)
+        let root = try JSONSerialization.jsonObject(with: Data(exported.reveal().utf8)) as? [String: Any]
+        let section = try #require(root?["RefreshToken"] as? [String: [String: Any]])
+        let refreshToken = try #require(section.values.first?["secret"] as? String)
+        let account = try #require(signedIn.account.homeAccountID)
+        let entry =
+            #"{"_authority":"\#(emulator.url)/common","_clientId":"app-1","isMRRT":true,"userId":"\#(username)","#
+            + #""resource":"https://graph.example","accessToken":"AT-of-old","expiresOn":\#(clock.now + 3000),"#
+            + #""expiresIn":3600,"refreshToken":"\#(refreshToken)","oid":"\#(account.objectID ?? "")","#
+            + #""tenantId":"\#(account.tenantID ?? "")"}"#
+        let json = Secret("[\(entry)]")
+        guard format == .adalArchive else { return json }
+        let scratch = try #require(SharingGroup("scratch"))
+        _ = try await agent.importCache(json, format: .adalJSON, sharingGroup: scratch)
+        return try await agent.exportCache(.adalArchive, sharingGroup: scratch, includesSecrets: true)
+    }
+}

@@ -1,0 +1,104 @@
+internal import Foundation
+internal import Testing
+internal import TokenModel
+
+@testable internal import TokenCache
+
+/// ADAL's caches: the JSON of Python and Node, and the archives of Objective-C.
+@Suite struct ADALImportTests {
+    @Test(
+        arguments: [
+            (0, [1, 1, 1, 0]), (1, [1, 1, 2, 0]), (2, [2, 2, 3, 0]), (3, [0, 0, 0, 0]), (4, [1, 1, 1, 0]),
+            (5, [1, 1, 1, 0]),
+        ] as [(Int, [Int64])])
+    func takesWhatPythonWrote(index: Int, counts: [Int64]) throws {
+        var cache = CredentialCache()
+        #expect(cache.take(try Fixture.adal[index].read()).report.counts == counts)
+    }
+
+    @Test(
+        arguments: [
+            ("adal_keychain_item_ios.bplist", [1, 1, 0, 0], ["it has expired"]),
+            ("mac-2.6-cache.plist", [2, 3, 2, 1], ["a tombstone: its refresh token was rejected", "it has expired"]),
+            ("mac-2.7-cache.plist", [2, 3, 2, 1], []),
+            ("ios-2.6-family-refresh-token.bplist", [1, 1, 0, 0], []),
+            (
+                "ios-2.7-mam.bplist", [0, 0, 0, 0],
+                ["only the app that the device's management gave it to may use it"]
+            ),
+        ] as [(String, [Int64], [String])])
+    func takesWhatObjectiveCWrote(name: String, counts: [Int64], reasons: [String]) throws {
+        var cache = CredentialCache()
+        let plan = try cache.take(Fixture.bytes("adal-archive/\(name)"), .adalArchive)
+        #expect(plan.report.counts == counts)
+        #expect(plan.report.reasons.sorted() == reasons.sorted())
+    }
+
+    @Test func refusesACacheOfALaterVersion() throws {
+        let error = #expect(throws: TokenError.self) {
+            try Fixture.read(Fixture.bytes("adal-archive/mac-future-version.plist"), .adalArchive)
+        }
+        #expect(error?.code == .cacheBadFormat)
+        #expect(error?.message.contains("2.0") == true)
+    }
+
+    @Test func saysHowToConvertAnXMLList() {
+        let xml = Array(#"<?xml version="1.0"?><plist version="1.0"><dict/></plist>"#.utf8)
+        let error = #expect(throws: TokenError.self) { try Fixture.read(xml, .adalArchive) }
+        #expect(error?.message.contains("plutil -convert binary1") == true)
+    }
+
+    /// An ADAL app gets its token as before; without a network.
+    @Test(arguments: [
+        ("adal-json/01_authcode_single_user.json", CacheFormat.adalJSON, "contoso.onmicrosoft.com", "AT-alice-graph"),
+        ("adal-archive/mac-2.6-cache.plist", .adalArchive, "common", "AT-alice"),
+        ("adal-archive/mac-2.7-cache.plist", .adalArchive, "common", "AT-alice"),
+    ])
+    func servesADALApps(path: String, format: CacheFormat, realm: String, token: String) throws {
+        var cache = CredentialCache()
+        try cache.take(Fixture.bytes(path), format)
+        let user = format == .adalJSON ? "ALICE@contoso.onmicrosoft.com" : "alice@contoso.com"
+        let parameters = TokenParameters(
+            clientID: try #require(ClientID("d3590ed6-52b3-4102-aeff-aad2292ab01c")),
+            authority: try Authority("https://login.microsoftonline.com/\(realm)"), version: .v1,
+            scopes: ScopeSet(resource: "https://graph.microsoft.com"))
+        let request = AcquireTokenSilent(parameters: parameters, account: AccountReference(username: user))
+        #expect(cache.decide(request, now: Fixture.whenWritten).token == token)
+    }
+
+    @Test func letsMSALAppsRedeemTheRefreshToken() throws {
+        var cache = CredentialCache()
+        try cache.take(Fixture.bytes("adal-archive/mac-2.6-cache.plist"), .adalArchive)
+        let clientID = try #require(ClientID("d3590ed6-52b3-4102-aeff-aad2292ab01c"))
+        let listed = cache.accounts(ListAccounts(clientID: clientID)).accounts
+        #expect(listed.count == 1)
+        let alice = try #require(listed.first { $0.username == "alice@contoso.com" })
+        #expect(alice.source == .adal)
+        let parameters = TokenParameters(clientID: clientID, authority: .common, scopes: ScopeSet(["User.Read"]))
+        let request = AcquireTokenSilent(parameters: parameters, account: alice.reference)
+        #expect(cache.decide(request, now: Fixture.whenWritten).candidates == ["RT-alice"])
+    }
+
+    /// An archive of 1.x, whose ID token is one part without dots and whose user's name is an object.
+    @Test func readsAnItemOf1x() throws {
+        let archive = try ADALArchive(Fixture.bytes("adal-archive/adal_keychain_item_ios.bplist"))
+        let entry = try #require(archive.entries.first)
+        #expect(entry.authority == "https://login.microsoftonline.com/common")
+        #expect(entry.resource == "<resource>")
+        #expect(entry.accessToken == "<access token>")
+        #expect(entry.refreshToken == "<refresh token>")
+        #expect(entry.userID == "myfakeuser@contoso.com")
+        #expect(entry.expiresOn == Int64(979_307_200))
+    }
+
+    @Test(
+        arguments: [
+            ("2026-11-21 03:38:21.774771", 0, 1_795_232_301), ("2026-11-21 03:38:21", 3600, 1_795_228_701),
+            ("2026-11-21T03:38:21.774Z", 3600, 1_795_232_301), ("2026-11-21T03:38:21+01:00", 0, 1_795_228_701),
+            ("2026-02-29T99:00:00Z", 0, nil), ("soon", 0, nil), ("1795232301", 0, 1_795_232_301),
+        ] as [(String, Int, Int64?)])
+    func readsTheTimesOfBothLibraries(text: String, offset: Int, seconds: Int64?) throws {
+        let zone = try #require(TimeZone(secondsFromGMT: offset))
+        #expect(ADALTime.seconds(.text(text), timeZone: zone) == seconds)
+    }
+}

@@ -1,0 +1,119 @@
+internal import Testing
+internal import TokenModel
+
+@testable internal import TokenCache
+
+/// What goes out, and comes in again.
+@Suite struct ExportTests {
+    @Test func givesBackTheSameCacheFromUnifiedJSON() throws {
+        let builder = try Self.everything()
+        let exported = try builder.cache.export(.msalJSON, of: .standard, now: builder.now)
+        var copy = CredentialCache()
+        try copy.take(exported, .msalJSON, now: builder.now)
+        #expect(try copy.export(.msalJSON, of: .standard, now: builder.now) == exported)
+        #expect(Self.secrets(copy) == Self.secrets(builder.cache))
+        var same = builder.cache
+        let changes = try same.take(exported, .msalJSON, now: builder.now).changes
+        #expect(changes.isEmpty)
+    }
+
+    @Test(arguments: Fixture.all)
+    func writesAgainWhatItRead(fixture: Fixture) throws {
+        var cache = CredentialCache()
+        let now: Int64 = fixture.format == .msalJSON ? 1_600_000_000 : Fixture.whenWritten
+        cache.take(try fixture.read(now: now))
+        let exported = try cache.export(.msalJSON, of: .standard, now: now)
+        var copy = CredentialCache()
+        try copy.take(exported, .msalJSON, now: now)
+        #expect(try copy.export(.msalJSON, of: .standard, now: now) == exported)
+        #expect(Self.secrets(copy) == Self.secrets(cache))
+    }
+
+    /// Members, and their values, as Python wrote them.
+    @Test(arguments: ["basic", "guest", "adfs"])
+    func keepsPythonsEntriesAsTheyAre(name: String) throws {
+        let bytes = try Fixture.bytes("msal-json/python_1.39.0_\(name).json")
+        var cache = CredentialCache()
+        try cache.take(bytes, .msalJSON, now: 1_790_000_011)
+        let after = try JSONReader.read(cache.export(.msalJSON, of: .standard, now: 1_790_000_011))
+        for section in try JSONReader.read(bytes).members {
+            for entry in section.value.members {
+                let now = try #require(after[section.name]?[entry.name], "\(section.name) \(entry.name)")
+                for member in entry.value.members {
+                    #expect(now[member.name] == member.value, "\(member.name) of \(entry.name)")
+                }
+            }
+        }
+    }
+
+    @Test func givesBackWhatADALNeedsFromAnArchive() throws {
+        let builder = try Self.everything()
+        let exported = try builder.cache.export(.adalArchive, of: .standard, now: builder.now)
+        var copy = CredentialCache()
+        try copy.take(exported, .adalArchive, now: builder.now)
+        #expect(Self.refreshTokens(copy) == Self.refreshTokens(builder.cache))
+        var same = builder.cache
+        let plan = try same.take(exported, .adalArchive, now: builder.now)
+        #expect(plan.changes.isEmpty)
+        #expect(plan.report.reasons.allSatisfy { $0 == "the cache has it already" })
+    }
+
+    @Test(arguments: Fixture.archives)
+    func archivesAgainWhatItRead(fixture: Fixture) throws {
+        var cache = CredentialCache()
+        cache.take(try fixture.read())
+        let exported = try cache.export(.adalArchive, of: .standard, now: Fixture.whenWritten)
+        var copy = CredentialCache()
+        try copy.take(exported, .adalArchive)
+        #expect(Self.secrets(copy) == Self.secrets(cache))
+        #expect(cache.partition(.standard).owners.keys == copy.partition(.standard).owners.keys)
+    }
+
+    @Test func leavesOutWhatHasExpired() throws {
+        let builder = try Self.everything()
+        let json = try builder.cache.export(.msalJSON, of: .standard, now: builder.now + 100_000)
+        #expect(try JSONReader.read(json)["AccessToken"]?.members.isEmpty == true)
+    }
+
+    @Test func writesItsOwnEntriesUnderTheNameThatPythonAsksFor() throws {
+        let builder = try Self.everything()
+        let json = try JSONReader.read(builder.cache.export(.msalJSON, of: .standard, now: builder.now))
+        let environments = Set((json["RefreshToken"]?.members ?? []).compactMap { $0.value["environment"]?.string })
+        #expect(environments == ["login.microsoftonline.com", "localhost"])
+    }
+
+    /// Both libraries, two clouds, a family, a guest, a single-resource token, a sign-out, an account without identifier.
+    private static func everything() throws -> CacheBuilder {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters(), family: "1", refreshIn: 600, extendedExpiresIn: 7200)
+        try builder.signIn("alice", builder.parameters(), tenant: "9e570000-0000-4000-8000-000000000002")
+        try builder.signIn("alice", builder.parameters("app-2", resource: "https://graph.microsoft.com/"))
+        try builder.signIn("bob", builder.parameters("App-3", authority: "https://localhost:8443/common"))
+        try builder.signIn("carol", builder.parameters("app-4", resource: "https://r"), hasClientInfo: false)
+        let adfs = try builder.parameters("app-5", resource: "https://r", authority: "https://fs.contoso.com/adfs")
+        let tokens = IssuedTokens(
+            accessToken: Secret("at-adfs"), tokenType: "Bearer", expiresIn: 3600, extendedExpiresIn: nil,
+            refreshIn: nil, scopes: nil, refreshToken: Secret("rt-adfs"), isMultiResource: false, idToken: nil,
+            homeAccountID: nil, clientInfo: nil, familyID: nil)
+        try builder.save(tokens, from: .signIn, adfs)
+        builder.remove(
+            RemoveAccount(clientID: try #require(ClientID("App-3")), account: CacheBuilder.account("alice")))
+        return builder
+    }
+
+    private static func refreshTokens(_ cache: CredentialCache) -> Set<Secret> {
+        Set(cache.partition(.standard).owners.values.flatMap(\.refreshTokens.values).map(\.secret))
+    }
+
+    private static func secrets(_ cache: CredentialCache) -> Set<String> {
+        Set(
+            cache.records().compactMap { record in
+                switch record {
+                case .accessToken(let token): token.secret.reveal()
+                case .refreshToken(let token): token.secret.reveal()
+                case .idToken(let token): token.idToken
+                case .account, .appMetadata, .accountMetadata, .carried, .principal: nil
+                }
+            })
+    }
+}

@@ -1,0 +1,119 @@
+internal import Testing
+internal import TokenModel
+
+@testable internal import TokenCache
+
+/// What an import may change, and what it never does.
+@Suite struct ImportRuleTests {
+    @Test(arguments: Fixture.all)
+    func changesNothingTheSecondTime(fixture: Fixture) throws {
+        var cache = CredentialCache()
+        let now: Int64 = fixture.format == .msalJSON ? 1_790_000_011 : Fixture.whenWritten
+        let first = cache.take(try fixture.read(now: now))
+        let second = cache.take(try fixture.read(now: now))
+        #expect(second.changes.isEmpty)
+        #expect(second.report.counts == [0, 0, 0, 0])
+        #expect(second.report.skippedCount >= first.report.skippedCount)
+    }
+
+    @Test(arguments: Fixture.all)
+    func survivesTheStore(fixture: Fixture) throws {
+        var cache = CredentialCache()
+        cache.take(try fixture.read(now: 1_600_000_000))
+        var loaded = CredentialCache()
+        let stored = try cache.records().map { try $0.stored(in: .standard) }
+        #expect(loaded.load(stored).isEmpty)
+        #expect(loaded.records().count == cache.records().count)
+        #expect(stored.isEmpty || loaded == cache)
+    }
+
+    @Test(
+        arguments: [
+            (held: 100, new: 200, winner: "new"), (held: 200, new: 100, winner: "held"),
+            (held: 100, new: 100, winner: "held"),
+            (held: 100, new: nil, winner: "held"), (held: nil, new: 100, winner: "held"),
+            // A clock that ran ahead proves nothing.
+            (held: 100, new: 9_999_999_999, winner: "held"),
+        ] as [(held: Int64?, new: Int64?, winner: String)])
+    func replacesARefreshTokenOnlyByOneKnownToBeNewer(held: Int64?, new: Int64?, winner: String) throws {
+        var cache = CredentialCache()
+        try cache.take(Self.refreshToken("held", held), .msalJSON)
+        try cache.take(Self.refreshToken("new", new), .msalJSON)
+        let tokens = cache.partition(.standard).owners.values.flatMap(\.refreshTokens.values)
+        #expect(tokens.map { $0.secret.reveal() } == [winner])
+    }
+
+    @Test func neverReplacesARefreshTokenThatTheAgentSavedLater() throws {
+        var builder = CacheBuilder()
+        builder.now = Fixture.whenWritten
+        try builder.signIn("alice", builder.parameters(), refreshToken: "rt-mine")
+        let plan = try builder.cache.take(Array(UnifiedImportTests.cache(realm: "common").utf8), .msalJSON)
+        #expect(plan.report.refreshTokens == 0)
+        let decision = try builder.decide(builder.parameters(), CacheBuilder.account("alice"), force: true)
+        #expect(decision.candidates == ["rt-mine"])
+    }
+
+    /// The file's refresh token came with an access token that is newer than what the agent saved.
+    @Test func takesARefreshTokenThatCameLaterThanTheAgents() throws {
+        var builder = CacheBuilder()
+        builder.now = 1_795_228_000
+        try builder.signIn("alice", builder.parameters(), refreshToken: "rt-mine")
+        let plan = try builder.cache.take(Array(UnifiedImportTests.cache(realm: "common").utf8), .msalJSON)
+        #expect(plan.report.refreshTokens == 1)
+        let decision = try builder.decide(builder.parameters(), CacheBuilder.account("alice"), force: true)
+        #expect(decision.candidates == ["rt-1"])
+    }
+
+    /// Python keeps a refresh token for every set of scopes.
+    @Test func takesTheNewestOfSeveralRefreshTokensOfOneApp() throws {
+        var cache = CredentialCache()
+        let json = """
+            {"RefreshToken": {
+              "1": {"home_account_id": "u.t", "environment": "e", "client_id": "c", "secret": "old", "target": "a",
+                    "last_modification_time": "100"},
+              "2": {"home_account_id": "u.t", "environment": "e", "client_id": "c", "secret": "new", "target": "b",
+                    "last_modification_time": "300"},
+              "3": {"home_account_id": "u.t", "environment": "e", "client_id": "c", "secret": "mid", "target": "c",
+                    "last_modification_time": "200"}}}
+            """
+        let plan = try cache.take(Array(json.utf8), .msalJSON)
+        #expect(plan.report.refreshTokens == 1)
+        let tokens = cache.partition(.standard).owners.values.flatMap(\.refreshTokens.values)
+        #expect(tokens.map { $0.secret.reveal() } == ["new"])
+    }
+
+    @Test func signsAnAppInAgain() throws {
+        var cache = CredentialCache()
+        let bytes = Array(UnifiedImportTests.cache(realm: "common").utf8)
+        try cache.take(bytes, .msalJSON)
+        let app = try #require(ClientID("app-1"))
+        let removal = RemoveAccount(clientID: app, account: CacheBuilder.account("alice"))
+        cache.apply(cache.changes(removing: removal), in: .standard)
+        #expect(cache.accounts(ListAccounts(clientID: app)).accounts.isEmpty)
+        try cache.take(bytes, .msalJSON)
+        #expect(cache.accounts(ListAccounts(clientID: app)).accounts.count == 1)
+    }
+
+    /// The old cache is read again after its account has got an identifier: its refresh token is used up by now.
+    @Test func recognisesAnAccountThatHasGotItsIdentifier() throws {
+        var cache = CredentialCache()
+        let fixture = Fixture.adal[0]
+        cache.take(try fixture.read())
+        let saved = try cache.redeemForMSAL("d3590ed6-52b3-4102-aeff-aad2292ab01c", now: Fixture.whenWritten + 60)
+        cache.apply(saved.changes, in: .standard)
+        let again = cache.take(try fixture.read(now: Fixture.whenWritten + 120))
+        #expect(again.report.counts == [1, 0, 0, 0])
+        #expect(cache.partition(.standard).owners.keys.compactMap(\.homeAccountID).count == 1)
+        let tokens = cache.partition(.standard).owners.values.flatMap(\.refreshTokens.values)
+        #expect(tokens.map { $0.secret.reveal() } == ["rt-new"])
+    }
+
+    private static func refreshToken(_ secret: String, _ time: Int64?) -> [UInt8] {
+        let time = time.map { #", "last_modification_time": "\#($0)""# } ?? ""
+        let json = """
+            {"RefreshToken": {"1": {"home_account_id": "u.t", "environment": "e", "client_id": "c",
+              "secret": "\(secret)"\(time)}}}
+            """
+        return Array(json.utf8)
+    }
+}

@@ -1,0 +1,143 @@
+internal import Foundation
+internal import Testing
+internal import TokenModel
+
+@testable internal import TokenCache
+
+/// The JSON that MSAL for Python, Go, Java, .NET and Node share.
+@Suite struct UnifiedImportTests {
+    /// What MSAL Python answers from its own cache, without a network, a cached token of the agent's is too.
+    @Test(arguments: ["basic", "guest", "foci", "adfs"])
+    func servesTheTokensThatPythonServes(name: String) throws {
+        let expected = try JSONReader.read(Fixture.bytes("msal-json/python_1.39.0_\(name).expected.json"))
+        let now = try #require(expected["now"]?.integer)
+        var cache = CredentialCache()
+        try cache.take(Fixture.bytes("msal-json/python_1.39.0_\(name).json"), .msalJSON, now: now)
+        var served = 0
+        for question in expected["silent"]?.values ?? [] {
+            let authority = try Authority(try #require(question["authority"]?.string))
+            let parameters = TokenParameters(
+                clientID: try #require(question["client_id"]?.string.flatMap(ClientID.init)), authority: authority,
+                scopes: ScopeSet(question["scopes"]?.values.compactMap(\.string) ?? []))
+            let account = AccountReference(
+                homeAccountID: question["home_account_id"]?.string.flatMap(HomeAccountID.init))
+            let decision = cache.decide(AcquireTokenSilent(parameters: parameters, account: account), now: now)
+            guard let token = question["access_token"]?.string else { continue }
+            #expect(decision.token == token)
+            served += 1
+        }
+        #expect(served > 0)
+    }
+
+    @Test(arguments: ["basic", "guest", "foci", "adfs"])
+    func listsTheAccountsThatPythonLists(name: String) throws {
+        let expected = try JSONReader.read(Fixture.bytes("msal-json/python_1.39.0_\(name).expected.json"))
+        var cache = CredentialCache()
+        try cache.take(Fixture.bytes("msal-json/python_1.39.0_\(name).json"), .msalJSON, now: 1_790_000_011)
+        let names = Set(
+            (expected["accounts"]?.values ?? []).flatMap { $0["accounts"]?.values ?? [] }
+                .compactMap { $0["home_account_id"]?.string?.lowercased() })
+        let page = cache.accounts(ListAccounts(clientID: nil, onlySignedIn: false))
+        #expect(Set(page.accounts.compactMap { $0.homeAccountID?.text }) == names)
+    }
+
+    /// `common` in a library's key is where it asked; here a token is found by the tenant that issued it.
+    @Test func findsATokenOfCommonByItsTenant() throws {
+        var cache = CredentialCache()
+        try cache.take(Array(Self.cache(realm: "common").utf8), .msalJSON)
+        for authority in [
+            "https://login.microsoftonline.com/common", "https://login.windows.net/\(CacheBuilder.tenant)",
+        ] {
+            let parameters = TokenParameters(
+                clientID: try #require(ClientID("app-1")), authority: try Authority(authority),
+                scopes: ScopeSet(["User.Read"]))
+            let request = AcquireTokenSilent(parameters: parameters, account: CacheBuilder.account("alice"))
+            #expect(cache.decide(request, now: Fixture.whenWritten).token == "at-1", "\(authority)")
+        }
+    }
+
+    @Test func findsATokenByTheDomainThatLedToIt() throws {
+        var cache = CredentialCache()
+        try cache.take(Array(Self.cache(realm: "contoso.com").utf8), .msalJSON)
+        let parameters = TokenParameters(
+            clientID: try #require(ClientID("app-1")),
+            authority: try Authority("https://login.microsoftonline.com/contoso.com"), scopes: ScopeSet(["User.Read"]))
+        let request = AcquireTokenSilent(parameters: parameters, account: CacheBuilder.account("alice"))
+        #expect(cache.decide(request, now: Fixture.whenWritten).token == "at-1")
+    }
+
+    /// Python drops the port; the agent's apps name it.
+    @Test func findsATokenOfAnEnvironmentWithoutItsPort() throws {
+        var cache = CredentialCache()
+        try cache.take(Array(Self.cache(realm: "common", environment: "localhost").utf8), .msalJSON)
+        let parameters = TokenParameters(
+            clientID: try #require(ClientID("app-1")), authority: try Authority("https://localhost:8443/common"),
+            scopes: ScopeSet(["User.Read"]))
+        let request = AcquireTokenSilent(parameters: parameters, account: CacheBuilder.account("alice"))
+        #expect(cache.decide(request, now: Fixture.whenWritten).token == "at-1")
+    }
+
+    @Test func keepsWhatItDoesNotKnow() throws {
+        var cache = CredentialCache()
+        let bytes = try Fixture.bytes("msal-json/dotnet_CacheFromTheFuture.json")
+        try cache.take(bytes, .msalJSON, now: 1000)
+        let before = try JSONReader.read(bytes)
+        let after = try JSONReader.read(cache.export(.msalJSON, of: .standard, now: 1000))
+        for section in before.members where UnifiedSection(rawValue: section.name) == nil {
+            #expect(after[section.name] == section.value, "\(section.name)")
+        }
+        let known = before.members.filter { UnifiedSection(rawValue: $0.name) != nil }
+        for entry in known.flatMap(\.value.members) {
+            for member in entry.value.members where member.name.contains("uture") || member.name.contains("nknown") {
+                let isKept = after.members.flatMap(\.value.members).contains {
+                    $0.value[member.name] == member.value
+                }
+                #expect(isKept, "\(member.name) of \(entry.name)")
+            }
+        }
+    }
+
+    @Test func saysWhyItLeavesEntriesOut() throws {
+        var cache = CredentialCache()
+        let json = """
+            {"AccessToken": {
+              "a": {"home_account_id": "u.t", "environment": "e", "client_id": "c", "secret": "x", "realm": "t",
+                    "target": "s", "credential_type": "AccessToken", "cached_at": "1", "expires_on": "2"},
+              "b": {"home_account_id": null, "environment": "e", "client_id": "c", "secret": "x", "realm": "t",
+                    "target": "s", "credential_type": "AccessToken", "cached_at": "1", "expires_on": "9999999999"},
+              "c": {"home_account_id": "u.t", "environment": "e", "client_id": "c", "secret": "x", "realm": "t",
+                    "target": "s", "credential_type": "AccessToken_With_AuthScheme", "token_type": "pop",
+                    "cached_at": "1", "expires_on": "9999999999"},
+              "d": {"home_account_id": "u.t", "environment": "e", "client_id": "c", "secret": "x", "realm": "t",
+                    "target": "s", "credential_type": "AccessToken", "cached_at": "9999999998",
+                    "expires_on": "9999999999"}},
+             "RefreshToken": {
+              "e": {"home_account_id": "u.t", "environment": "e", "client_id": "c", "secret": "<tombstone>"},
+              "f": {"home_account_id": "u.t", "environment": "e", "client_id": "c"}}}
+            """
+        let plan = try cache.take(Array(json.utf8), .msalJSON)
+        #expect(plan.report.counts == [0, 0, 0, 0])
+        #expect(
+            plan.report.reasons == [
+                "a tombstone: its token was rejected", "it holds no token", "it has expired",
+                "an app's own token, of no account", "a credential of another kind; kept for export only",
+                "it was saved in what is now the future, so that its times mean nothing",
+            ])
+        #expect(plan.changes.count == 1)
+    }
+
+    static func cache(realm: String, environment: String = "login.microsoftonline.com") -> String {
+        let idToken = CacheBuilder.idToken("alice", tenant: CacheBuilder.tenant, version: .v2)
+        let base =
+            #""home_account_id": "oid-alice.\#(CacheBuilder.tenant)", "environment": "\#(environment)", "#
+            + #""client_id": "app-1", "realm": "\#(realm)""#
+        return """
+            {"AccessToken": {"1": {\(base), "secret": "at-1", "credential_type": "AccessToken",
+               "target": "User.Read openid", "cached_at": "1795229000", "expires_on": "1795239000"}},
+             "IdToken": {"2": {\(base), "secret": "\(idToken)", "credential_type": "IdToken"}},
+             "RefreshToken": {"3": {\(base), "secret": "rt-1", "credential_type": "RefreshToken"}},
+             "Account": {"4": {\(base), "local_account_id": "oid-alice-in-7a1e", "username": "alice@contoso.com",
+               "authority_type": "MSSTS"}}}
+            """
+    }
+}
