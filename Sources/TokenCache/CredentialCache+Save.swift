@@ -14,8 +14,8 @@ extension CredentialCache {
     ) throws(TokenError) -> SavedTokens {
         let partition = partition(parameters.sharingGroup)
         let saving = try Saving(
-            tokens: tokens, issuance: issuance, parameters: parameters, asked: asked, now: now
-        ) { environment(of: asked, for: $0, from: issuance, in: partition) }
+            tokens: tokens, issuance: issuance, parameters: parameters, asked: asked,
+            environment: cacheEnvironment(of: asked), now: now)
         let holdings = partition[saving.owner]
         let app = appMetadata(of: parameters.clientID, at: saving.environment, in: partition)
         var changes = replacedTokens(saving, holdings)
@@ -46,18 +46,6 @@ extension CredentialCache {
         else { return [] }
         return partition[used.owner].refreshTokens.values.filter { $0.secret == used.secret }.map(\.key).sorted()
             .map { remove(.refreshToken, $0, owner: used.owner, saving.parameters.sharingGroup) }
-    }
-
-    /// What the account's tokens of this cloud are saved under: what the library wrote that they were imported from,
-    /// so that a renewed token takes the old one's place; else the cloud's preferred name.
-    private func environment(
-        of asked: Authority, for owner: OwnerID, from issuance: Issuance, in partition: Partition
-    ) -> String {
-        let preferred = cacheEnvironment(of: asked)
-        var known = partition[owner].environments
-        if known.isEmpty, case .redemption(let used) = issuance { known = [used.environment] }
-        known = known.filter { clouds.sameCloud($0, preferred) }
-        return known.contains(preferred) ? preferred : known.min() ?? preferred
     }
 
     func remove(_ kind: RecordKind, _ key: String, owner: OwnerID?, _ group: SharingGroup) -> CacheChange {

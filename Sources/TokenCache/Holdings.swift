@@ -37,11 +37,6 @@ struct Holdings: Sendable, Equatable {
     /// The names the account goes by, in lower case.
     var names: Set<String> { Set(accounts.values.map { $0.username.lowercased() }) }
 
-    /// The hosts that its refresh tokens and accounts were saved under.
-    var environments: Set<String> {
-        Set(refreshTokens.values.map(\.environment)).union(accounts.values.map(\.environment))
-    }
-
     /// Its records, the home tenant's first, then by realm: the same order every time.
     var orderedAccounts: [AccountRecord] { orderedAccounts(from: nil) }
 

@@ -13,8 +13,8 @@ struct Saving {
     let accessToken: AccessTokenRecord?
 
     init(
-        tokens: IssuedTokens, issuance: Issuance, parameters: TokenParameters, asked: Authority, now: Int64,
-        environment: (OwnerID) -> String
+        tokens: IssuedTokens, issuance: Issuance, parameters: TokenParameters, asked: Authority, environment: String,
+        now: Int64
     ) throws(TokenError) {
         self.tokens = tokens
         self.issuance = issuance
@@ -26,9 +26,9 @@ struct Saving {
             throw TokenError(.serverInvalidResponse, "the ID token in the response cannot be read")
         }
         owner = Self.owner(tokens, issuance, claims: claims, parameters: parameters, asked: asked)
-        self.environment = environment(owner)
+        self.environment = environment
         accessToken = Self.accessToken(
-            tokens, owner: owner, parameters: parameters, environment: self.environment,
+            tokens, owner: owner, parameters: parameters, environment: environment,
             realm: Self.realm(owner: owner, claims: claims, parameters: parameters, asked: asked), now: now)
     }
 

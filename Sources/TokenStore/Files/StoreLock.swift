@@ -24,5 +24,9 @@ struct StoreLock: ~Copyable {
         }
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        // Not by closing alone: a process that this one is just starting has a copy until it becomes another program.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 }
