@@ -28,6 +28,9 @@ open class ADAuthenticationContext: NSObject {
     /// The place for one interactive request at a time; the process's own except in tests.
     package var interactiveSession = InteractiveSession.shared
 
+    /// Whose delegate is told of the context's requests.
+    package var tokenCache: ADTokenCache?
+
     let canonicalAuthority: CanonicalAuthority
     let sharingGroup: SharingGroup
 
@@ -41,6 +44,22 @@ open class ADAuthenticationContext: NSObject {
     ) {
         let group = ADAuthenticationSettings.sharedInstance().defaultKeychainGroup()
         self.init(authority: authority, validateAuthority: validateAuthority, sharedGroup: group, error: error)
+        tokenCache = .default()
+    }
+
+    /// A context whose authority is checked or not, in the default sharing group, and whose use of the cache `delegate` is
+    /// told of: an app that keeps the cache's archive itself. Nil is the delegate of `ADTokenCache.default()`.
+    ///
+    /// Nil, and the error `ERROR_DEVELOPER_INVALID_ARGUMENT` (100), unless `authority` is one.
+    public convenience init?(
+        authority: String, validateAuthority: Bool, cacheDelegate delegate: (any ADTokenCacheDelegate)?,
+        error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
+    ) {
+        self.init(authority: authority, validateAuthority: validateAuthority, error: error)
+        guard let delegate else { return }
+        let cache = ADTokenCache()
+        cache.setDelegate(delegate)
+        tokenCache = cache
     }
 
     /// A context whose authority is checked, in the default sharing group.

@@ -13,6 +13,19 @@ extension ADAuthenticationError {
         ADAuthenticationError(.ERROR_DEVELOPER_INVALID_ARGUMENT, details)
     }
 
+    /// Does `work`; when it fails, returns nil and puts the reason where the app wants it.
+    static func report<Value>(
+        _ error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?,
+        _ work: () throws(ADAuthenticationError) -> Value
+    ) -> Value? {
+        do throws(ADAuthenticationError) {
+            return try work()
+        } catch let failure {
+            error?.pointee = failure
+            return nil
+        }
+    }
+
     /// Whether the sign-in was given up, which makes the result's status `AD_USER_CANCELLED`.
     var isCancellation: Bool {
         domain == ADAuthenticationErrorDomain && code == ADErrorCode.ERROR_UI_USER_CANCEL.rawValue

@@ -52,5 +52,11 @@ public final class ADAuthenticationSettings: NSObject, Sendable {
         values.withLock { $0.sharingGroup = group }
     }
 
+    /// The delegate of `ADTokenCache.default()`: the app that keeps the archive of the cache itself.
+    public var defaultStorageDelegate: (any ADTokenCacheDelegate)? {
+        get { ADTokenCache.default().delegate }
+        set { ADTokenCache.default().setDelegate(newValue) }
+    }
+
     var sharingGroup: SharingGroup { values.withLock { $0.sharingGroup } }
 }

@@ -9,9 +9,7 @@ extension ADKeychainTokenCache {
     /// Access tokens that MSAL apps asked for are not among them. A refresh token is an item without a resource whose
     /// `refreshToken` is nil and whose `isMultiResourceRefreshToken()` is true.
     public func allItems(_ error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?) -> [ADTokenCacheItem]? {
-        report(error) { () throws(ADAuthenticationError) in
-            do throws(TokenError) { return try items.all() } catch { throw ADAuthenticationError(error) }
-        }
+        ADAuthenticationError.report(error) { () throws(ADAuthenticationError) in try items.allReported() }
     }
 
     /// Removes one item; other items of the same person stay.
@@ -21,7 +19,7 @@ extension ADKeychainTokenCache {
     public func remove(
         _ item: ADTokenCacheItem, error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
     ) -> Bool {
-        report(error) { () throws(ADAuthenticationError) in try items.remove(item) } != nil
+        ADAuthenticationError.report(error) { () throws(ADAuthenticationError) in try items.remove(item) } != nil
     }
 
     /// Signs everyone out of one app.
@@ -31,7 +29,9 @@ extension ADKeychainTokenCache {
     public func removeAll(
         forClientId clientId: String, error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
     ) -> Bool {
-        report(error) { () throws(ADAuthenticationError) in try items.removeAll(clientID: clientId) } != nil
+        ADAuthenticationError.report(error) { () throws(ADAuthenticationError) in
+            try items.removeAll(clientID: clientId)
+        } != nil
     }
 
     /// Signs one person out of one app.
@@ -42,7 +42,7 @@ extension ADKeychainTokenCache {
         forUserId userId: String, clientId: String,
         error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
     ) -> Bool {
-        report(error) { () throws(ADAuthenticationError) in
+        ADAuthenticationError.report(error) { () throws(ADAuthenticationError) in
             try items.removeAll(userID: userId, clientID: clientId)
         } != nil
     }
@@ -54,20 +54,9 @@ extension ADKeychainTokenCache {
     public func wipeAllItems(
         forUserId userId: String, error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
     ) -> Bool {
-        report(error) { () throws(ADAuthenticationError) in try items.wipe(userID: userId) } != nil
+        ADAuthenticationError.report(error) { () throws(ADAuthenticationError) in try items.wipe(userID: userId) }
+            != nil
     }
 
     private var items: CachedItems { CachedItems(agent: agent, group: SharingGroup(adalName: sharedGroup)) }
-
-    private func report<Value>(
-        _ error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?,
-        _ work: () throws(ADAuthenticationError) -> Value
-    ) -> Value? {
-        do throws(ADAuthenticationError) {
-            return try work()
-        } catch let failure {
-            error?.pointee = failure
-            return nil
-        }
-    }
 }

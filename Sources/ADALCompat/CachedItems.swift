@@ -10,6 +10,11 @@ struct CachedItems: Sendable {
     /// Every item of the group: access tokens that ADAL apps asked for, and refresh tokens, without their secret.
     func all() throws(TokenError) -> [ADTokenCacheItem] { try entries().map(\.item) }
 
+    /// `all()`, for ADAL's callers.
+    func allReported() throws(ADAuthenticationError) -> [ADTokenCacheItem] {
+        do throws(TokenError) { return try all() } catch { throw ADAuthenticationError(error) }
+    }
+
     /// Removes what has the key of `item` and its user; done also when there is nothing.
     func remove(_ item: ADTokenCacheItem) throws(ADAuthenticationError) {
         guard let key = Key(item) else {

@@ -17,6 +17,7 @@ package struct TokenRequest: Sendable {
     let session: InteractiveSession
     var target: Target
     let sharingGroup: SharingGroup
+    let tokenCache: ADTokenCache?
     /// Nil for an assertion, which needs none.
     let redirectURI: String?
     let validatesAuthority: Bool
@@ -43,6 +44,7 @@ package struct TokenRequest: Sendable {
             resource: resource.trimmedNonEmpty ?? "", clientID: clientID.trimmedNonEmpty ?? "",
             authority: context.canonicalAuthority)
         sharingGroup = context.sharingGroup
+        tokenCache = context.tokenCache
         self.redirectURI = redirectURI?.absoluteString
         validatesAuthority = context.validateAuthority
         capabilities = context.clientCapabilities ?? []
@@ -67,13 +69,26 @@ package struct TokenRequest: Sendable {
 
     private func outcome() async -> Result<TokenResult, ADAuthenticationError> {
         log.began(self)
+        await tell { $0.announceAccess() }
         do throws(ADAuthenticationError) {
             let token = try await acquire()
             log.succeeded(token)
+            if !token.isFromCache { await tell { $0.announceWrite() } }
             return .success(token)
         } catch {
             log.failed(error)
             return .failure(error)
+        }
+    }
+
+    /// Tells the cache's delegate something. It may block, and so not on one of Swift's own threads.
+    private func tell(_ body: @escaping @Sendable (ADTokenCache) -> Void) async {
+        guard let tokenCache, tokenCache.delegate != nil else { return }
+        await withCheckedContinuation { done in
+            DispatchQueue.global().async {
+                body(tokenCache)
+                done.resume()
+            }
         }
     }
 

@@ -16,7 +16,7 @@ package struct AgentProcessFixture {
         _ body: (AgentProcessFixture) async throws -> Void
     ) async throws {
         let folder = try TemporaryFolder()
-        let tls = usesTLS ? try await certificate(in: folder) : nil
+        let tls = usesTLS ? try TestCertificate.write(to: folder) : nil
         let emulator = try await EntraEmulator.start(EmulatorOptions(tls: tls, settings: settings))
         let socketPath = folder.file("run/agent.sock")
         let inherited = ProcessInfo.processInfo.environment
@@ -40,22 +40,6 @@ package struct AgentProcessFixture {
             await emulator.stop()
             throw error
         }
-    }
-
-    /// A certificate for this machine's own names, which no program trusts unless it is told to.
-    private static func certificate(in folder: TemporaryFolder) async throws -> TLSFiles {
-        let files = TLSFiles(certificateChain: folder.file("cert.pem"), privateKey: folder.file("key.pem"))
-        let arguments = [
-            "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
-            "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
-            "-addext", "keyUsage=critical,digitalSignature,keyCertSign", "-keyout", files.privateKey,
-            "-out", files.certificateChain,
-        ]
-        let made = try await TestProcess(
-            "/usr/bin/env", arguments, environment: ProcessInfo.processInfo.environment
-        ).finish()
-        try #require(made.status == 0, "openssl: \(made.errors)")
-        return files
     }
 
     /// An agent that answers; it is killed when the test is done with it, if it still runs.

@@ -6,6 +6,7 @@ extension AppSession {
     /// The accounts that fit, the agent's first.
     func accounts(_ filter: AccountFilter) throws(NSError) -> [MSALAccount] {
         guard !filter.isUnsatisfiable else { return [] }
+        serializedCache?.announceAccess()
         do throws(TokenError) {
             return merged(try client.listAccountsAndWait(settings.listRequest(filter)), filter)
         } catch {
@@ -16,6 +17,7 @@ extension AppSession {
     /// The same without blocking; `merged(_:_:)` makes MSAL's accounts of the agent's.
     func agentAccounts(_ filter: AccountFilter) async throws(NSError) -> [Account] {
         guard !filter.isUnsatisfiable else { return [] }
+        await serializedCache?.tell { $0.announceAccess() }
         do throws(TokenError) {
             return try await client.listAccounts(settings.listRequest(filter))
         } catch {

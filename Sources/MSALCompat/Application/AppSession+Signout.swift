@@ -24,6 +24,7 @@ extension AppSession {
         } catch {
             throw MSALError.error(for: error)
         }
+        await serializedCache?.tell { $0.announceWrite() }
         try externalAccounts.remove(signout.account, wipeAccount: signout.wipesAccount)
         if let page = signout.page { try open(page) }
         return true

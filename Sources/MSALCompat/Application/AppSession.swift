@@ -8,6 +8,7 @@ struct AppSession: Sendable {
     var client: AgentClient
     var presenter: SignInPresenter
     let externalAccounts: ExternalAccounts
+    let serializedCache: MSALSerializedADALCacheProvider?
     /// The process's own, but for tests, which run side by side.
     var interaction = CurrentInteraction.shared
 
@@ -29,8 +30,12 @@ struct AppSession: Sendable {
         }
     }
 
+    /// The app's own archive of an ADAL cache is one of this application's sharing group.
+    func serveSerializedCache() { serializedCache?.serve(client, settings.sharingGroup) }
+
     func remove(_ account: MSALAccount) throws {
         let request = try settings.removal(of: account)
+        defer { serializedCache?.announceWrite() }
         do throws(TokenError) {
             _ = try client.removeAccountAndWait(request)
         } catch {
@@ -46,8 +51,11 @@ struct AppSession: Sendable {
     ) async throws(NSError) -> MSALResult {
         let logger = MSALGlobalConfig.loggerConfig
         logger.log(.info, "\(name) begins, correlation ID \(correlationID)")
+        await serializedCache?.tell { $0.announceAccess() }
         do throws(TokenError) {
-            let result = try MSALResult(try await work(), kind: settings.authority.kind)
+            let token = try await work()
+            if !token.isFromCache { await serializedCache?.tell { $0.announceWrite() } }
+            let result = try MSALResult(token, kind: settings.authority.kind)
             logger.log(.info, "\(name) has a token, correlation ID \(correlationID)")
             externalAccounts.update(result)
             return result

@@ -20,7 +20,9 @@ open class MSALPublicClientApplication: NSObject {
         configuration = config
         session = AppSession(
             settings: try AppSettings(config), client: .shared, presenter: SignInPresenter(),
-            externalAccounts: ExternalAccounts(config.cacheConfig.externalAccountProviders))
+            externalAccounts: ExternalAccounts(config.cacheConfig.externalAccountProviders),
+            serializedCache: config.cacheConfig.serializedADALCache)
+        session.serveSerializedCache()
     }
 
     /// An application with nothing but a client ID.
@@ -41,6 +43,7 @@ open class MSALPublicClientApplication: NSObject {
         try self.init(configuration: config)
         session.client = client
         session.presenter = presenter
+        session.serveSerializedCache()
     }
 
     // MARK: Accounts

@@ -6,6 +6,8 @@ open class MSALCacheConfig: NSObject, NSCopying {
     /// The sharing group: the partition of the agent's cache that this app uses. Apps of one group share sign-ins, with
     /// ADAL apps of the same group too. `com.microsoft.adalcache` unless set.
     open var keychainSharingGroup: String
+    /// An archive of an ADAL cache that the app keeps itself, to share with MSAL; nil unless set.
+    open var serializedADALCache: MSALSerializedADALCacheProvider?
     /// The providers added so far.
     open private(set) var externalAccountProviders: [any MSALExternalAccountProviding] = []
 
@@ -15,6 +17,7 @@ open class MSALCacheConfig: NSObject, NSCopying {
 
     init(copying other: MSALCacheConfig) {
         keychainSharingGroup = other.keychainSharingGroup
+        serializedADALCache = other.serializedADALCache
         externalAccountProviders = other.externalAccountProviders
     }
 

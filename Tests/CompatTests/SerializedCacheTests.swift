@@ -1,0 +1,191 @@
+internal import AgentClient
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import Testing
+internal import TokenModel
+
+@testable internal import ADALCompat
+@testable internal import MSALCompat
+
+/// Apps that keep the archive of a cache themselves, as on macOS.
+@Suite(.timeLimit(.minutes(2))) struct SerializedCacheTests {
+    private static let graph = "https://graph.microsoft.com"
+    private static let alice = "alice@contoso.com"
+
+    /// An ADAL app with a file of its own; what it is told of, in order.
+    private final class Keeper: NSObject, ADTokenCacheDelegate, @unchecked Sendable {
+        // Calls of one test come one after another.
+        var blob: Data?
+        var calls: [String] = []
+
+        init(_ blob: Data? = nil) { self.blob = blob }
+
+        func willAccessCache(_ cache: ADTokenCache) {
+            calls.append("willAccess")
+            cache.deserialize(blob, error: nil)
+        }
+
+        func didAccessCache(_ cache: ADTokenCache) { calls.append("didAccess") }
+
+        func willWrite(_ cache: ADTokenCache) {
+            calls.append("willWrite")
+            cache.deserialize(blob, error: nil)
+        }
+
+        func didWrite(_ cache: ADTokenCache) {
+            calls.append("didWrite")
+            blob = cache.serialize()
+        }
+    }
+
+    /// The same of an MSAL app.
+    private final class Provider: NSObject, MSALSerializedADALCacheProviderDelegate, @unchecked Sendable {
+        // Calls of one test come one after another.
+        var blob: Data?
+
+        init(_ blob: Data? = nil) { self.blob = blob }
+
+        func willAccessCache(_ cache: MSALSerializedADALCacheProvider) { read(cache) }
+        func didAccessCache(_ cache: MSALSerializedADALCacheProvider) {}
+        func willWriteCache(_ cache: MSALSerializedADALCacheProvider) { read(cache) }
+        func didWriteCache(_ cache: MSALSerializedADALCacheProvider) { blob = try? cache.serializeData() }
+
+        private func read(_ cache: MSALSerializedADALCacheProvider) {
+            if let blob { try? cache.deserialize(blob) }
+        }
+    }
+
+    @Test func handsASignInOverToAnotherMachine() async throws {
+        try await AgentFixture.with { f in
+            let first = Keeper()
+            let context = try context(f, first)
+            let signedIn = try await f.signIn(Self.alice, f.parameters(resource: Self.graph))
+            let result = await silent(context, forceRefresh: true)
+            #expect(result.status == AD_SUCCEEDED)
+            #expect(first.calls == ["willAccess", "didAccess", "willAccess", "didAccess", "willWrite", "didWrite"])
+            let blob = try #require(first.blob)
+            try await f.withAnotherAgent { other in
+                let result = await silent(try self.context(f, Keeper(blob), agent: other))
+                #expect(result.accessToken?.isEmpty == false)
+                let user = result.tokenCacheItem?.userInformation
+                #expect(user?.homeAccountId == signedIn.account.homeAccountID?.text)
+                #expect(f.signIns == 1)
+            }
+        }
+    }
+
+    /// ADAL's archive, then an MSAL app's, then ADAL's again.
+    @Test func sharesTheArchiveWithMSAL() async throws {
+        try await AgentFixture.with { f in
+            try await f.signIn(Self.alice, f.parameters(resource: Self.graph))
+            let keeper = Keeper()
+            _ = await silent(try context(f, keeper), forceRefresh: true)
+            try await f.withAnotherAgent { other in
+                let provider = Provider(keeper.blob)
+                let config = MSALPublicClientApplicationConfig(
+                    clientId: "app-1", redirectUri: nil,
+                    authority: try MSALAADAuthority(url: try #require(URL(string: "\(f.emulator.url)/common"))))
+                config.cacheConfig.serializedADALCache = try MSALSerializedADALCacheProvider(delegate: provider)
+                let app = try MSALPublicClientApplication(configuration: config, client: other)
+                let accounts = try await offPool { try app.allAccounts() }
+                #expect(accounts.map(\.username) == [Self.alice])
+                let parameters = MSALSilentTokenParameters(scopes: ["User.Read"], account: accounts[0])
+                let result = try await app.acquireTokenSilent(with: parameters)
+                #expect(!result.accessToken.isEmpty)
+                keeper.blob = provider.blob
+            }
+            try await f.withAnotherAgent { third in
+                let result = await silent(try self.context(f, keeper, agent: third))
+                #expect(result.status == AD_SUCCEEDED)
+            }
+            #expect(f.signIns == 1)
+        }
+    }
+
+    /// What was signed out elsewhere does not come back with the archive that the app hands over before each use.
+    @Test func doesNotBringBackWhoSignedOutElsewhere() async throws {
+        try await AgentFixture.with { f in
+            let signedIn = try await f.signIn(Self.alice, f.parameters(resource: Self.graph))
+            let keeper = Keeper()
+            let context = try context(f, keeper)
+            _ = await silent(context, forceRefresh: true)
+            _ = try await f.agent.removeAccount(
+                RemoveAccount(clientID: f.parameters().clientID, account: signedIn.account.reference, extent: .account))
+            let result = await silent(context)
+            #expect(result.error?.code == ADErrorCode.ERROR_SERVER_USER_INPUT_NEEDED.rawValue)
+        }
+    }
+
+    @Test func tellsTheDelegateOfEveryUse() async throws {
+        try await AgentFixture.with { f in
+            try await f.signIn(Self.alice, f.parameters(resource: Self.graph))
+            let (cache, keeper) = (ADTokenCache(agent: f.agent), Keeper())
+            cache.setDelegate(keeper)
+            cache.setDelegate(keeper)
+            #expect(keeper.calls == ["willAccess", "didAccess"])
+            keeper.calls = []
+            try await offPool {
+                let items = try #require(cache.allItems(nil))
+                #expect(Set(items.map(\.resource)) == [Self.graph, nil])
+                for item in items { #expect(cache.remove(item, error: nil)) }
+                #expect(cache.allItems(nil) == [])
+                #expect(cache.removeAll(forClientId: "app-1", error: nil))
+                #expect(cache.wipeAllItems(forUserId: Self.alice, error: nil))
+            }
+            let write = ["willWrite", "didWrite"]
+            let access = ["willAccess", "didAccess"]
+            #expect(keeper.calls == access + write + write + access + write + write)
+        }
+    }
+
+    @Test(arguments: [
+        ("garbage", Data("garbage".utf8), false), ("nothing", nil, true), ("an empty archive", Data(), false),
+    ])
+    func saysWhatItCannotRead(name: String, data: Data?, isRead: Bool) async throws {
+        try await AgentFixture.with { f in
+            let cache = ADTokenCache(agent: f.agent)
+            let before = try await offPool { try #require(cache.serialize()) }
+            try await offPool {
+                var error: ADAuthenticationError?
+                #expect(cache.deserialize(data, error: &error) == isRead, "\(name)")
+                #expect(error?.code == (isRead ? nil : ADErrorCode.ERROR_CACHE_BAD_FORMAT.rawValue))
+                #expect(cache.serialize() == before)
+            }
+        }
+    }
+
+    @Test func keepsTheDelegateOfTheDefaultCache() {
+        #expect(CURRENT_WRAPPER_CACHE_VERSION == 1.0)
+        #expect(ADTokenCache.default() === ADTokenCache.default())
+        #expect(ADAuthenticationSettings.sharedInstance().defaultStorageDelegate == nil)
+    }
+
+    private func context(
+        _ f: AgentFixture, _ keeper: Keeper, agent: AgentClient? = nil
+    ) throws -> ADAuthenticationContext {
+        let context = try #require(
+            ADAuthenticationContext(
+                authority: "\(f.emulator.url)/common", validateAuthority: false, cacheDelegate: nil, error: nil))
+        context.agent = agent ?? f.agent
+        let cache = ADTokenCache(agent: context.agent)
+        cache.setDelegate(keeper)
+        context.tokenCache = cache
+        return context
+    }
+
+    private func silent(
+        _ context: ADAuthenticationContext, forceRefresh: Bool = false
+    ) async -> ADAuthenticationResult {
+        await context.acquireTokenSilent(
+            withResource: Self.graph, clientId: "app-1", redirectUri: URL(filePath: "/"), userId: Self.alice,
+            forceRefresh: forceRefresh)
+    }
+}
+
+extension AgentFixture {
+    /// An agent on a machine of its own, at the same identity provider.
+    fileprivate func withAnotherAgent(_ body: (AgentClient) async throws -> Void) async throws {
+        try await AgentFixture.with { other in try await body(other.agent) }
+    }
+}
