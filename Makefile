@@ -14,6 +14,7 @@ demo: deps
 test: deps lint
 	Protos/check.sh --if-possible
 	$(BUILD) --build-tests
+	Tests/APIParity/api_parity.py "$$($(SWIFT) build --show-bin-path)"
 	$(SWIFT) test --skip-build
 
 # Whether every public symbol that the originals have is here.
