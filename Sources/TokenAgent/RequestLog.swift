@@ -45,6 +45,9 @@ extension Request.Body {
         case .removeCredential: "remove_credential"
         case .redeemGrant: "redeem_grant"
         case .getCurrentAccount: "get_current_account"
+        case .getKey: "get_key"
+        case .setKey: "set_key"
+        case .unlock: "unlock"
         case .rejected: "rejected"
         }
     }

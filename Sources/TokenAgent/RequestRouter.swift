@@ -30,6 +30,9 @@ struct RequestRouter: Sendable {
             case .removeCredential(let request): owner.removeCredential(request).map(Reply.Body.removeCredential)
             case .redeemGrant(let request): owner.redeemGrant(request).map(Reply.Body.redeemGrant)
             case .getCurrentAccount(let request): owner.currentAccount(request).map(Reply.Body.getCurrentAccount)
+            case .getKey: owner.keyStatus().map(Reply.Body.getKey)
+            case .setKey(let request): owner.setKey(request).map(Reply.Body.setKey)
+            case .unlock(let request): owner.unlock(request).map(Reply.Body.unlock)
             case .rejected(let error): .now(.failure(error))
             }
         }
@@ -54,7 +57,7 @@ extension Request.Body {
     /// Whether it cannot be answered before the store is loaded.
     fileprivate var needsCache: Bool {
         switch self {
-        case .hello, .getStatus, .diagnose, .cancelInteraction, .rejected: false
+        case .hello, .getStatus, .diagnose, .getKey, .unlock, .rejected: false
         default: true
         }
     }

@@ -30,6 +30,9 @@ package struct Reply: Sendable, Equatable {
         case removeCredential(RemoveCredential.Reply)
         case redeemGrant(TokenResult)
         case getCurrentAccount(GetCurrentAccount.Reply)
+        case getKey(KeyStatus)
+        case setKey(KeyStatus)
+        case unlock(KeyStatus)
     }
 }
 
@@ -102,6 +105,9 @@ extension Reply.Body {
             case SSO__REPLY__BODY_REDEEM_GRANT: .redeemGrant(try TokenResult(message.redeem_grant))
             case SSO__REPLY__BODY_GET_CURRENT_ACCOUNT:
                 .getCurrentAccount(try GetCurrentAccount.Reply(message.get_current_account))
+            case SSO__REPLY__BODY_GET_KEY: .getKey(try KeyStatus(message.get_key))
+            case SSO__REPLY__BODY_SET_KEY: .setKey(try KeyStatus(message.set_key))
+            case SSO__REPLY__BODY_UNLOCK: .unlock(try KeyStatus(message.unlock))
             default:
                 throw TokenError(.unsupportedProtocolVersion, "the agent's reply is of a newer version; update the app")
             }
@@ -157,6 +163,15 @@ extension Reply.Body {
         case .getCurrentAccount(let reply):
             message.pointee.get_current_account = reply.encode(arena)
             message.pointee.body_case = SSO__REPLY__BODY_GET_CURRENT_ACCOUNT
+        case .getKey(let reply):
+            message.pointee.get_key = reply.encode(arena)
+            message.pointee.body_case = SSO__REPLY__BODY_GET_KEY
+        case .setKey(let reply):
+            message.pointee.set_key = reply.encode(arena)
+            message.pointee.body_case = SSO__REPLY__BODY_SET_KEY
+        case .unlock(let reply):
+            message.pointee.unlock = reply.encode(arena)
+            message.pointee.body_case = SSO__REPLY__BODY_UNLOCK
         }
     }
 }

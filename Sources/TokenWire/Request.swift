@@ -29,12 +29,15 @@ package struct Request: Sendable, Equatable {
         case removeCredential(RemoveCredential)
         case redeemGrant(RedeemGrant)
         case getCurrentAccount(GetCurrentAccount)
+        case getKey(GetKey)
+        case setKey(SetKey)
+        case unlock(Unlock)
         /// Not a request that can be served; the error is its reply.
         case rejected(TokenError)
     }
 
     /// The numbers of the requests above, as in agent.proto.
-    package static let numbers: [UInt32] = Array(10...24)
+    package static let numbers: [UInt32] = Array(10...24) + Array(31...33)
 }
 
 extension Request {
@@ -105,6 +108,9 @@ extension Request.Body {
             case SSO__REQUEST__BODY_REDEEM_GRANT: .redeemGrant(try RedeemGrant(message.redeem_grant))
             case SSO__REQUEST__BODY_GET_CURRENT_ACCOUNT:
                 .getCurrentAccount(try GetCurrentAccount(message.get_current_account))
+            case SSO__REQUEST__BODY_GET_KEY: .getKey(GetKey())
+            case SSO__REQUEST__BODY_SET_KEY: .setKey(try SetKey(message.set_key))
+            case SSO__REQUEST__BODY_UNLOCK: .unlock(try Unlock(message.unlock))
             default:
                 .rejected(TokenError(.unsupportedProtocolVersion, "this agent does not know that request; update it"))
             }
@@ -157,6 +163,15 @@ extension Request.Body {
         case .getCurrentAccount(let request):
             message.pointee.get_current_account = request.encode(arena)
             message.pointee.body_case = SSO__REQUEST__BODY_GET_CURRENT_ACCOUNT
+        case .getKey(let request):
+            message.pointee.get_key = request.encode(arena)
+            message.pointee.body_case = SSO__REQUEST__BODY_GET_KEY
+        case .setKey(let request):
+            message.pointee.set_key = request.encode(arena)
+            message.pointee.body_case = SSO__REQUEST__BODY_SET_KEY
+        case .unlock(let request):
+            message.pointee.unlock = request.encode(arena)
+            message.pointee.body_case = SSO__REQUEST__BODY_UNLOCK
         case .rejected: break
         }
     }

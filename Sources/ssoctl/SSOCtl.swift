@@ -15,5 +15,7 @@ struct SSOCtl: AsyncParsableCommand {
             Environment: SSO_AGENT_SOCK names the agent's socket, BROWSER the browser for sign-in.
             """,
         version: ProductVersion.text,
-        subcommands: [Status.self, Accounts.self, SignIn.self, Token.self, SignOut.self, Doctor.self])
+        subcommands: [
+            Status.self, Accounts.self, SignIn.self, Token.self, SignOut.self, Key.self, Unlock.self, Doctor.self,
+        ])
 }

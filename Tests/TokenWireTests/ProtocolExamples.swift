@@ -32,6 +32,9 @@ enum ProtocolExamples {
                 .redeemGrant(RedeemGrant(parameters: parameters, kind: .refreshToken, grant: Secret("0.AXYA")))),
             "get_current_account": Request(
                 id: 15, .getCurrentAccount(GetCurrentAccount(clientID: parameters.clientID))),
+            "get_key": Request(id: 16, .getKey(GetKey())),
+            "set_key": Request(id: 17, .setKey(SetKey(source: .passphrase, passphrase: Secret("correct horse")))),
+            "unlock": Request(id: 18, .unlock(Unlock(passphrase: Secret("correct horse")))),
         ]
     }
 
@@ -85,6 +88,11 @@ enum ProtocolExamples {
             "redeem_grant": Reply(id: 14, .redeemGrant(result(isFromCache: false))),
             "get_current_account": Reply(
                 id: 15, .getCurrentAccount(GetCurrentAccount.Reply(account: account(), previous: account()))),
+            "get_key": Reply(
+                id: 16,
+                .getKey(KeyStatus(source: .passphrase, place: "", isOpen: false, problem: "the store is locked"))),
+            "set_key": Reply(id: 17, .setKey(KeyStatus(source: .passphrase, place: "", isOpen: true))),
+            "unlock": Reply(id: 18, .unlock(KeyStatus(source: .passphrase, place: "", isOpen: true))),
             "Failures": Reply(id: 2, .failure(failure)),
         ]
     }

@@ -15,4 +15,10 @@ typedef struct {
 /* Fills `out` for a connected Unix socket; 0, or an errno. */
 int agent_get_peer_credentials(int socket, agent_peer_credentials *out);
 
+/* Leaves no core dump of this process, and lets no other process of the user trace or read it; 0, or an errno. */
+int agent_forbid_inspection(void);
+
+/* Whether that has been done. */
+int agent_is_inspectable(void);
+
 #endif
