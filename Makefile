@@ -1,5 +1,5 @@
 # demo and test do all set-up themselves; the other targets want what they set up.
-.PHONY: demo test api-parity bench fuzz protos format lint deps install clean
+.PHONY: demo test soak api-parity bench fuzz protos format lint deps install clean
 SWIFT ?= swift
 PREFIX ?= /usr/local
 BUILD = $(SWIFT) build --explicit-target-dependency-import-check error
@@ -16,6 +16,11 @@ test: deps lint
 	$(BUILD) --build-tests
 	Tests/APIParity/api_parity.py "$$($(SWIFT) build --show-bin-path)"
 	$(SWIFT) test --skip-build
+
+# The fault tests at length: 1,000 kills, and as many rounds of each kind of damage. SSO_AGENT_SEED repeats a run.
+soak: deps
+	$(BUILD) --build-tests
+	SSO_AGENT_ROUNDS=1000 $(SWIFT) test --skip-build --filter "KillTests|DamageTests|FaultTests"
 
 # Whether every public symbol that the originals have is here.
 api-parity: deps

@@ -122,7 +122,7 @@ let package = Package(
         .executableTarget(
             name: "sso-agent",
             dependencies: [
-                "AgentSocket", "TokenAgent", "TokenEndpoint", "TokenModel",
+                "AgentSocket", "TokenAgent", "TokenEndpoint", "TokenModel", "TokenStore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "TOMLKit", package: "TOMLKit"),
@@ -168,12 +168,12 @@ let package = Package(
             exclude: ["README.md"], swiftSettings: strict),
 
         // Tests that cross targets.
+        .target(name: "CStoreFaults", dependencies: ["CSQLite"], path: "Tests/CStoreFaults"),
         .target(
             name: "AgentTestSupport",
             dependencies: [
-                "AgentClient", "AgentSocket", "CAgentSystem", "EntraEmulator", "TokenAgent", "TokenEndpoint",
-                "TokenModel",
-                "TokenWire",
+                "AgentClient", "AgentSocket", "CAgentSystem", "CStoreFaults", "EntraEmulator", "TokenAgent",
+                "TokenEndpoint", "TokenModel", "TokenStore", "TokenWire",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -183,7 +183,7 @@ let package = Package(
             name: "SocketIntegrationTests",
             dependencies: [
                 "AgentClient", "AgentSocket", "AgentTestSupport", "EntraEmulator", "TokenAgent", "TokenModel",
-                "TokenWire",
+                "TokenStore", "TokenWire",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -96,7 +96,8 @@ public final class AgentClient: Sendable {
 
     /// Signs an account out of one app, or of all.
     ///
-    /// - Throws: `storeUnavailable` (-53008) when it could not be written down; then nothing is removed.
+    /// - Throws: `storeUnavailable` (-53008) when it could not be written down. The agent hands out nothing of it any more
+    ///   all the same, and goes on trying to write it.
     public func removeAccount(_ request: RemoveAccount) async throws(TokenError) -> RemoveAccount.Reply {
         guard case .removeAccount(let reply) = try await call(.removeAccount(request)) else { throw Self.unexpected }
         return reply

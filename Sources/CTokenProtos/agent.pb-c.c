@@ -1987,7 +1987,187 @@ void   sso__export_cache_reply__free_unpacked
   assert(message->base.descriptor == &sso__export_cache_reply__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor sso__request__field_descriptors[18] =
+void   sso__get_key__init
+                     (Sso__GetKey         *message)
+{
+  static const Sso__GetKey init_value = SSO__GET_KEY__INIT;
+  *message = init_value;
+}
+size_t sso__get_key__get_packed_size
+                     (const Sso__GetKey *message)
+{
+  assert(message->base.descriptor == &sso__get_key__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t sso__get_key__pack
+                     (const Sso__GetKey *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &sso__get_key__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t sso__get_key__pack_to_buffer
+                     (const Sso__GetKey *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &sso__get_key__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Sso__GetKey *
+       sso__get_key__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Sso__GetKey *)
+     protobuf_c_message_unpack (&sso__get_key__descriptor,
+                                allocator, len, data);
+}
+void   sso__get_key__free_unpacked
+                     (Sso__GetKey *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &sso__get_key__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   sso__key_status__init
+                     (Sso__KeyStatus         *message)
+{
+  static const Sso__KeyStatus init_value = SSO__KEY_STATUS__INIT;
+  *message = init_value;
+}
+size_t sso__key_status__get_packed_size
+                     (const Sso__KeyStatus *message)
+{
+  assert(message->base.descriptor == &sso__key_status__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t sso__key_status__pack
+                     (const Sso__KeyStatus *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &sso__key_status__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t sso__key_status__pack_to_buffer
+                     (const Sso__KeyStatus *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &sso__key_status__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Sso__KeyStatus *
+       sso__key_status__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Sso__KeyStatus *)
+     protobuf_c_message_unpack (&sso__key_status__descriptor,
+                                allocator, len, data);
+}
+void   sso__key_status__free_unpacked
+                     (Sso__KeyStatus *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &sso__key_status__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   sso__set_key__init
+                     (Sso__SetKey         *message)
+{
+  static const Sso__SetKey init_value = SSO__SET_KEY__INIT;
+  *message = init_value;
+}
+size_t sso__set_key__get_packed_size
+                     (const Sso__SetKey *message)
+{
+  assert(message->base.descriptor == &sso__set_key__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t sso__set_key__pack
+                     (const Sso__SetKey *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &sso__set_key__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t sso__set_key__pack_to_buffer
+                     (const Sso__SetKey *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &sso__set_key__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Sso__SetKey *
+       sso__set_key__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Sso__SetKey *)
+     protobuf_c_message_unpack (&sso__set_key__descriptor,
+                                allocator, len, data);
+}
+void   sso__set_key__free_unpacked
+                     (Sso__SetKey *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &sso__set_key__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   sso__unlock__init
+                     (Sso__Unlock         *message)
+{
+  static const Sso__Unlock init_value = SSO__UNLOCK__INIT;
+  *message = init_value;
+}
+size_t sso__unlock__get_packed_size
+                     (const Sso__Unlock *message)
+{
+  assert(message->base.descriptor == &sso__unlock__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t sso__unlock__pack
+                     (const Sso__Unlock *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &sso__unlock__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t sso__unlock__pack_to_buffer
+                     (const Sso__Unlock *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &sso__unlock__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Sso__Unlock *
+       sso__unlock__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Sso__Unlock *)
+     protobuf_c_message_unpack (&sso__unlock__descriptor,
+                                allocator, len, data);
+}
+void   sso__unlock__free_unpacked
+                     (Sso__Unlock *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &sso__unlock__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+static const ProtobufCFieldDescriptor sso__request__field_descriptors[21] =
 {
   {
     "request_id",
@@ -2205,6 +2385,42 @@ static const ProtobufCFieldDescriptor sso__request__field_descriptors[18] =
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "get_key",
+    31,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__Request, body_case),
+    offsetof(Sso__Request, get_key),
+    &sso__get_key__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "set_key",
+    32,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__Request, body_case),
+    offsetof(Sso__Request, set_key),
+    &sso__set_key__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "unlock",
+    33,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__Request, body_case),
+    offsetof(Sso__Request, unlock),
+    &sso__unlock__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned sso__request__field_indices_by_name[] = {
   2,   /* field[2] = acquire_token_silent */
@@ -2216,6 +2432,7 @@ static const unsigned sso__request__field_indices_by_name[] = {
   11,   /* field[11] = diagnose */
   17,   /* field[17] = export_cache */
   15,   /* field[15] = get_current_account */
+  18,   /* field[18] = get_key */
   10,   /* field[10] = get_status */
   1,   /* field[1] = hello */
   16,   /* field[16] = import_cache */
@@ -2225,13 +2442,15 @@ static const unsigned sso__request__field_indices_by_name[] = {
   9,   /* field[9] = remove_account */
   13,   /* field[13] = remove_credential */
   0,   /* field[0] = request_id */
+  19,   /* field[19] = set_key */
+  20,   /* field[20] = unlock */
 };
 static const ProtobufCIntRange sso__request__number_ranges[3 + 1] =
 {
   { 1, 0 },
   { 10, 1 },
   { 29, 16 },
-  { 0, 18 }
+  { 0, 21 }
 };
 const ProtobufCMessageDescriptor sso__request__descriptor =
 {
@@ -2241,14 +2460,14 @@ const ProtobufCMessageDescriptor sso__request__descriptor =
   "Sso__Request",
   "sso",
   sizeof(Sso__Request),
-  18,
+  21,
   sso__request__field_descriptors,
   sso__request__field_indices_by_name,
   3,  sso__request__number_ranges,
   (ProtobufCMessageInit) sso__request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor sso__reply__field_descriptors[19] =
+static const ProtobufCFieldDescriptor sso__reply__field_descriptors[22] =
 {
   {
     "request_id",
@@ -2478,6 +2697,42 @@ static const ProtobufCFieldDescriptor sso__reply__field_descriptors[19] =
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "get_key",
+    31,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__Reply, body_case),
+    offsetof(Sso__Reply, get_key),
+    &sso__key_status__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "set_key",
+    32,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__Reply, body_case),
+    offsetof(Sso__Reply, set_key),
+    &sso__key_status__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "unlock",
+    33,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__Reply, body_case),
+    offsetof(Sso__Reply, unlock),
+    &sso__key_status__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned sso__reply__field_indices_by_name[] = {
   3,   /* field[3] = acquire_token_silent */
@@ -2490,6 +2745,7 @@ static const unsigned sso__reply__field_indices_by_name[] = {
   18,   /* field[18] = export_cache */
   1,   /* field[1] = failure */
   16,   /* field[16] = get_current_account */
+  19,   /* field[19] = get_key */
   11,   /* field[11] = get_status */
   2,   /* field[2] = hello */
   17,   /* field[17] = import_cache */
@@ -2499,13 +2755,15 @@ static const unsigned sso__reply__field_indices_by_name[] = {
   10,   /* field[10] = remove_account */
   14,   /* field[14] = remove_credential */
   0,   /* field[0] = request_id */
+  20,   /* field[20] = set_key */
+  21,   /* field[21] = unlock */
 };
 static const ProtobufCIntRange sso__reply__number_ranges[3 + 1] =
 {
   { 1, 0 },
   { 10, 2 },
   { 29, 17 },
-  { 0, 19 }
+  { 0, 22 }
 };
 const ProtobufCMessageDescriptor sso__reply__descriptor =
 {
@@ -2515,7 +2773,7 @@ const ProtobufCMessageDescriptor sso__reply__descriptor =
   "Sso__Reply",
   "sso",
   sizeof(Sso__Reply),
-  19,
+  22,
   sso__reply__field_descriptors,
   sso__reply__field_indices_by_name,
   3,  sso__reply__number_ranges,
@@ -4460,7 +4718,7 @@ const ProtobufCMessageDescriptor sso__get_status__descriptor =
   (ProtobufCMessageInit) sso__get_status__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor sso__agent_status__field_descriptors[7] =
+static const ProtobufCFieldDescriptor sso__agent_status__field_descriptors[9] =
 {
   {
     "process_id",
@@ -4546,20 +4804,46 @@ static const ProtobufCFieldDescriptor sso__agent_status__field_descriptors[7] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "quarantined",
+    8,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__AgentStatus, n_quarantined),
+    offsetof(Sso__AgentStatus, quarantined),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "store_problem",
+    9,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__AgentStatus, has_store_problem),
+    offsetof(Sso__AgentStatus, store_problem),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned sso__agent_status__field_indices_by_name[] = {
   6,   /* field[6] = accounts */
   0,   /* field[0] = process_id */
   2,   /* field[2] = protocol_version */
+  7,   /* field[7] = quarantined */
   3,   /* field[3] = socket_path */
   4,   /* field[4] = state_directory */
+  8,   /* field[8] = store_problem */
   5,   /* field[5] = uptime_seconds */
   1,   /* field[1] = version */
 };
 static const ProtobufCIntRange sso__agent_status__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 7 }
+  { 0, 9 }
 };
 const ProtobufCMessageDescriptor sso__agent_status__descriptor =
 {
@@ -4569,7 +4853,7 @@ const ProtobufCMessageDescriptor sso__agent_status__descriptor =
   "Sso__AgentStatus",
   "sso",
   sizeof(Sso__AgentStatus),
-  7,
+  9,
   sso__agent_status__field_descriptors,
   sso__agent_status__field_indices_by_name,
   1,  sso__agent_status__number_ranges,
@@ -5755,6 +6039,190 @@ const ProtobufCMessageDescriptor sso__export_cache_reply__descriptor =
   (ProtobufCMessageInit) sso__export_cache_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
+#define sso__get_key__field_descriptors NULL
+#define sso__get_key__field_indices_by_name NULL
+#define sso__get_key__number_ranges NULL
+const ProtobufCMessageDescriptor sso__get_key__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "sso.GetKey",
+  "GetKey",
+  "Sso__GetKey",
+  "sso",
+  sizeof(Sso__GetKey),
+  0,
+  sso__get_key__field_descriptors,
+  sso__get_key__field_indices_by_name,
+  0,  sso__get_key__number_ranges,
+  (ProtobufCMessageInit) sso__get_key__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor sso__key_status__field_descriptors[4] =
+{
+  {
+    "source",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Sso__KeyStatus, has_source),
+    offsetof(Sso__KeyStatus, source),
+    &sso__key_source__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "place",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__KeyStatus, has_place),
+    offsetof(Sso__KeyStatus, place),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "is_open",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Sso__KeyStatus, has_is_open),
+    offsetof(Sso__KeyStatus, is_open),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "problem",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__KeyStatus, has_problem),
+    offsetof(Sso__KeyStatus, problem),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned sso__key_status__field_indices_by_name[] = {
+  2,   /* field[2] = is_open */
+  1,   /* field[1] = place */
+  3,   /* field[3] = problem */
+  0,   /* field[0] = source */
+};
+static const ProtobufCIntRange sso__key_status__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor sso__key_status__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "sso.KeyStatus",
+  "KeyStatus",
+  "Sso__KeyStatus",
+  "sso",
+  sizeof(Sso__KeyStatus),
+  4,
+  sso__key_status__field_descriptors,
+  sso__key_status__field_indices_by_name,
+  1,  sso__key_status__number_ranges,
+  (ProtobufCMessageInit) sso__key_status__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor sso__set_key__field_descriptors[2] =
+{
+  {
+    "source",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Sso__SetKey, has_source),
+    offsetof(Sso__SetKey, source),
+    &sso__key_source__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "passphrase",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__SetKey, has_passphrase),
+    offsetof(Sso__SetKey, passphrase),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned sso__set_key__field_indices_by_name[] = {
+  1,   /* field[1] = passphrase */
+  0,   /* field[0] = source */
+};
+static const ProtobufCIntRange sso__set_key__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor sso__set_key__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "sso.SetKey",
+  "SetKey",
+  "Sso__SetKey",
+  "sso",
+  sizeof(Sso__SetKey),
+  2,
+  sso__set_key__field_descriptors,
+  sso__set_key__field_indices_by_name,
+  1,  sso__set_key__number_ranges,
+  (ProtobufCMessageInit) sso__set_key__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor sso__unlock__field_descriptors[1] =
+{
+  {
+    "passphrase",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__Unlock, has_passphrase),
+    offsetof(Sso__Unlock, passphrase),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned sso__unlock__field_indices_by_name[] = {
+  0,   /* field[0] = passphrase */
+};
+static const ProtobufCIntRange sso__unlock__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor sso__unlock__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "sso.Unlock",
+  "Unlock",
+  "Sso__Unlock",
+  "sso",
+  sizeof(Sso__Unlock),
+  1,
+  sso__unlock__field_descriptors,
+  sso__unlock__field_indices_by_name,
+  1,  sso__unlock__number_ranges,
+  (ProtobufCMessageInit) sso__unlock__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
 static const ProtobufCEnumValue sso__oauth_version__enum_values_by_number[2] =
 {
   { "OAUTH_V1", "SSO__OAUTH_VERSION__OAUTH_V1", 1 },
@@ -5961,5 +6429,37 @@ const ProtobufCEnumDescriptor sso__cache_format__descriptor =
   sso__cache_format__enum_values_by_name,
   1,
   sso__cache_format__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue sso__key_source__enum_values_by_number[4] =
+{
+  { "KEY_FILE", "SSO__KEY_SOURCE__KEY_FILE", 1 },
+  { "KEY_CREDENTIAL", "SSO__KEY_SOURCE__KEY_CREDENTIAL", 2 },
+  { "KEY_SECRET_SERVICE", "SSO__KEY_SOURCE__KEY_SECRET_SERVICE", 3 },
+  { "KEY_PASSPHRASE", "SSO__KEY_SOURCE__KEY_PASSPHRASE", 4 },
+};
+static const ProtobufCIntRange sso__key_source__value_ranges[] = {
+{1, 0},{0, 4}
+};
+static const ProtobufCEnumValueIndex sso__key_source__enum_values_by_name[4] =
+{
+  { "KEY_CREDENTIAL", 1 },
+  { "KEY_FILE", 0 },
+  { "KEY_PASSPHRASE", 3 },
+  { "KEY_SECRET_SERVICE", 2 },
+};
+const ProtobufCEnumDescriptor sso__key_source__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "sso.KeySource",
+  "KeySource",
+  "Sso__KeySource",
+  "sso",
+  4,
+  sso__key_source__enum_values_by_number,
+  4,
+  sso__key_source__enum_values_by_name,
+  1,
+  sso__key_source__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };

@@ -12,6 +12,8 @@ package struct AgentOptions: Sendable {
     package var stateDirectory: String
     /// What to open the store with.
     package var keys: KeySettings
+    /// SQLite's way to the disk; nil is the system's. Tests put a worse one in.
+    package var storeVFS: String?
     /// Whether authorities on this machine may do without TLS: for emulators and tests.
     package var allowsLoopbackHTTP: Bool
     /// Proxy and certificates.

@@ -44,7 +44,8 @@ package final class AgentServer: Sendable {
         _ = try SocketFolder(ofSocket: options.socketPath)
         let lock = LockHolder(try LockFile(beside: options.socketPath))
         let store = try TokenStore.open(
-            directory: options.stateDirectory, StoreOptions(keys: options.keys, now: options.now))
+            directory: options.stateDirectory, StoreOptions(keys: options.keys, vfs: options.storeVFS, now: options.now)
+        )
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.any()
         let endpoint = TokenEndpoint(

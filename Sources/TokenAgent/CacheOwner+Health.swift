@@ -1,6 +1,7 @@
 internal import TokenCache
 internal import TokenEndpoint
 internal import TokenModel
+internal import TokenStore
 internal import TokenWire
 
 #if canImport(Glibc)
@@ -20,14 +21,22 @@ extension CacheOwner {
                 AgentStatus(
                     processID: getpid(), version: ProductVersion.text, protocolVersion: WireLimits.protocolVersion,
                     socketPath: options.socketPath, stateDirectory: options.stateDirectory,
-                    uptimeSeconds: max(options.now() - startedAt, 0), accounts: Int64(cache.accountCount))))
+                    uptimeSeconds: max(options.now() - startedAt, 0), accounts: Int64(cache.accountCount),
+                    quarantined: store.quarantined, storeProblem: storeProblem)))
+    }
+
+    /// Why the store is not as it should be, if it is not.
+    private var storeProblem: String? {
+        if case .failed(let error) = opening { return error.message }
+        if let error = store.report.unwritable { return error.message }
+        return unsaved.isEmpty ? nil : "the last change could not be written to \(options.stateDirectory)"
     }
 
     /// Checks what the agent stands on: its folder, its key, its clock and the way to the token endpoint.
     func diagnose(_ request: Diagnose) -> Answer<Diagnose.Reply> {
         .later(
             later { owner async throws(TokenError) in
-                var checks = [owner.stateCheck(), owner.keyCheck()]
+                var checks = [owner.stateCheck(), owner.storeCheck(), owner.keyCheck(), owner.memoryCheck()]
                 let authority = request.authority ?? owner.usualAuthority
                 checks += owner.endpointChecks(authority, await owner.endpoint.probe(authority))
                 return Diagnose.Reply(checks: checks)
@@ -36,11 +45,6 @@ extension CacheOwner {
 
     private func stateCheck() -> HealthCheck {
         let folder = options.stateDirectory
-        guard unsaved.isEmpty else {
-            return HealthCheck(
-                name: "state folder", ok: false, detail: "the last change could not be written to \(folder)",
-                hint: "free disk space, or make \(folder) writable; nothing is lost while the agent runs")
-        }
         var status = stat()
         if stat(folder, &status) == 0, status.st_mode & 0o077 != 0 {
             return HealthCheck(
@@ -54,10 +58,44 @@ extension CacheOwner {
         return HealthCheck(name: "state folder", ok: true, detail: folder)
     }
 
+    private func storeCheck() -> HealthCheck {
+        if let problem = storeProblem {
+            return HealthCheck(
+                name: "store", ok: false, detail: problem,
+                hint:
+                    "free disk space, or make \(options.stateDirectory) writable; nothing is lost while the agent runs")
+        }
+        let quarantined = store.quarantined
+        guard quarantined.isEmpty else {
+            let notices = store.report.notices
+            return HealthCheck(
+                name: "store", ok: false,
+                detail: (notices.isEmpty ? ["files of the store were damaged earlier"] : notices).joined(
+                    separator: "; "),
+                hint:
+                    "they are kept in \(options.stateDirectory): \(quarantined.joined(separator: ", ")); delete them when "
+                    + "nobody needs them")
+        }
+        let doubtful = interrupted.isEmpty ? "" : "; \(interrupted.count) redemptions were interrupted by the last stop"
+        return HealthCheck(name: "store", ok: true, detail: "\(cache.accountCount) accounts\(doubtful)")
+    }
+
     private func keyCheck() -> HealthCheck {
-        HealthCheck(
-            name: "key", ok: true,
-            detail: "this version keeps its store unsealed: the folder's and the file's modes protect it")
+        let report = store.report
+        guard case .locked(let error) = report.phase else {
+            let source = report.keySource.map { "\($0.name): \(report.keyPlace)" } ?? "not known yet"
+            return HealthCheck(name: "key", ok: true, detail: source)
+        }
+        return HealthCheck(name: "key", ok: false, detail: error.message, hint: "ssoctl unlock")
+    }
+
+    /// Not a failure: who allows debugging means to.
+    private func memoryCheck() -> HealthCheck {
+        let isOpen = ResourceLimits.isInspectable
+        return HealthCheck(
+            name: "memory", ok: true,
+            detail: isOpen ? "open to debuggers and core dumps" : "closed to debuggers and core dumps",
+            hint: isOpen ? "start sso-agent without --allow-debugging" : nil)
     }
 
     private func endpointChecks(

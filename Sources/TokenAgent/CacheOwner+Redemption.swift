@@ -84,6 +84,7 @@ extension CacheOwner {
         let key = CacheRecord.refreshToken(token).key(in: parameters.sharingGroup)
         // Before it is sent: where nothing can be written, the answer could not be kept, and the old token stays good.
         try await store.commit([.put(RedemptionNote.of(key, at: options.now()))])
+        guard cache.stillHolds(token, in: parameters.sharingGroup) else { throw await signedOut(settling: key) }
         let request = tokenRequest(.refreshToken(token.secret), at: authority, parameters)
         let response: TokenResponse
         do throws(TokenError) {
@@ -94,8 +95,13 @@ extension CacheOwner {
             if wasInterrupted, error.details.oauthError == "invalid_grant" { throw error.afterInterruption }
             throw error.concerning(plan.owner, cache: cache, in: parameters.sharingGroup)
         }
-        guard cache.stillHolds(token, in: parameters.sharingGroup) else { throw Self.signedOutMeanwhile }
+        guard cache.stillHolds(token, in: parameters.sharingGroup) else { throw await signedOut(settling: key) }
         return try await save(response, from: .redemption(token), parameters, at: plan.authority)
+    }
+
+    private func signedOut(settling key: RecordKey) async -> TokenError {
+        try? await write([.delete(RedemptionNote.key(of: key))])
+        return Self.signedOutMeanwhile
     }
 
     /// What the refusal says about the refresh token itself is remembered before anyone hears of it.

@@ -47,6 +47,9 @@ extension Request.Body {
         case .getCurrentAccount: "get_current_account"
         case .importCache: "import_cache"
         case .exportCache: "export_cache"
+        case .getKey: "get_key"
+        case .setKey: "set_key"
+        case .unlock: "unlock"
         case .rejected: "rejected"
         }
     }

@@ -32,6 +32,9 @@ struct RequestRouter: Sendable {
             case .getCurrentAccount(let request): owner.currentAccount(request).map(Reply.Body.getCurrentAccount)
             case .importCache(let request): owner.importCache(request).map(Reply.Body.importCache)
             case .exportCache(let request): owner.exportCache(request).map(Reply.Body.exportCache)
+            case .getKey: owner.keyStatus().map(Reply.Body.getKey)
+            case .setKey(let request): owner.setKey(request).map(Reply.Body.setKey)
+            case .unlock(let request): owner.unlock(request).map(Reply.Body.unlock)
             case .rejected(let error): .now(.failure(error))
             }
         }
@@ -56,7 +59,7 @@ extension Request.Body {
     /// Whether it cannot be answered before the store is loaded.
     fileprivate var needsCache: Bool {
         switch self {
-        case .hello, .getStatus, .diagnose, .cancelInteraction, .rejected: false
+        case .hello, .getStatus, .diagnose, .getKey, .unlock, .rejected: false
         default: true
         }
     }

@@ -1,3 +1,4 @@
+internal import CAgentSystem
 internal import Foundation
 
 /// What the process may use of the system.
@@ -14,4 +15,12 @@ package enum ResourceLimits {
         limit.rlim_cur = min(limit.rlim_max, 65_536)
         return Int(setrlimit(resource, &limit) == 0 ? limit.rlim_cur : before)
     }
+
+    /// Leaves no core dump of this process, and lets no debugger of the same user in.
+    ///
+    /// - Returns: false when the system refuses.
+    package static func forbidInspection() -> Bool { agent_forbid_inspection() == 0 }
+
+    /// Whether debuggers of the same user and core dumps could show what is in memory.
+    package static var isInspectable: Bool { agent_is_inspectable() != 0 }
 }

@@ -4,7 +4,8 @@
     internal import Darwin
 #endif
 
-/// The bytes of a credential: they do not print, are wiped when the last reference goes, and compare in constant time.
+/// The bytes of a credential: they do not print, are wiped when the last reference goes, and compare in constant time. They
+/// lie in memory that is left out of core dumps.
 ///
 /// UTF-8 by convention. Copies share one buffer. Safe to use from any thread: the bytes never change after `init`.
 public final class Secret: Sendable {
@@ -18,14 +19,11 @@ public final class Secret: Sendable {
 
     /// Copies `bytes`.
     public init(bytes: some Collection<UInt8>) {
-        storage = .allocate(byteCount: bytes.count, alignment: 1)
+        storage = SecretMemory.shared.take(bytes.count)
         storage.copyBytes(from: bytes)
     }
 
-    deinit {
-        wipeMemory(storage)
-        storage.deallocate()
-    }
+    deinit { SecretMemory.shared.give(storage) }
 
     /// The number of bytes.
     public var count: Int { storage.count }

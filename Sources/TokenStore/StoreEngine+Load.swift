@@ -86,7 +86,10 @@ extension StoreEngine {
             ledger.skip(to: state.counter)
             return found.records
         }
-        let reason = hidden ? "the log is damaged" : "records are damaged, or have been set back or taken out"
+        let reason =
+            hidden
+            ? "its log is damaged, or was cut off in the middle"
+            : "records are damaged, or have been set back or taken out"
         return try repair(try findings(log, derived), derived, reason)
     }
 

@@ -68,6 +68,9 @@ package final class TokenStore: Sendable {
     /// How the store was after the last thing it did.
     package var report: StoreReport { lastReport.withLock(\.self) }
 
+    /// The damaged files that were put aside and are still there, by name.
+    package var quarantined: [String] { StorePaths(directory).quarantined }
+
     /// Wraps the store's key with that of another source.
     ///
     /// - Parameter passphrase: for `.passphrase`.

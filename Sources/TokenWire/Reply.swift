@@ -32,6 +32,9 @@ package struct Reply: Sendable, Equatable {
         case getCurrentAccount(GetCurrentAccount.Reply)
         case importCache(ImportCache.Reply)
         case exportCache(ExportCache.Reply)
+        case getKey(KeyStatus)
+        case setKey(KeyStatus)
+        case unlock(KeyStatus)
     }
 }
 
@@ -106,6 +109,9 @@ extension Reply.Body {
                 .getCurrentAccount(try GetCurrentAccount.Reply(message.get_current_account))
             case SSO__REPLY__BODY_IMPORT_CACHE: .importCache(try ImportCache.Reply(message.import_cache))
             case SSO__REPLY__BODY_EXPORT_CACHE: .exportCache(try ExportCache.Reply(message.export_cache))
+            case SSO__REPLY__BODY_GET_KEY: .getKey(try KeyStatus(message.get_key))
+            case SSO__REPLY__BODY_SET_KEY: .setKey(try KeyStatus(message.set_key))
+            case SSO__REPLY__BODY_UNLOCK: .unlock(try KeyStatus(message.unlock))
             default:
                 throw TokenError(.unsupportedProtocolVersion, "the agent's reply is of a newer version; update the app")
             }
@@ -167,6 +173,15 @@ extension Reply.Body {
         case .exportCache(let reply):
             message.pointee.export_cache = reply.encode(arena)
             message.pointee.body_case = SSO__REPLY__BODY_EXPORT_CACHE
+        case .getKey(let reply):
+            message.pointee.get_key = reply.encode(arena)
+            message.pointee.body_case = SSO__REPLY__BODY_GET_KEY
+        case .setKey(let reply):
+            message.pointee.set_key = reply.encode(arena)
+            message.pointee.body_case = SSO__REPLY__BODY_SET_KEY
+        case .unlock(let reply):
+            message.pointee.unlock = reply.encode(arena)
+            message.pointee.body_case = SSO__REPLY__BODY_UNLOCK
         }
     }
 }

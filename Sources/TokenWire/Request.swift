@@ -31,12 +31,15 @@ package struct Request: Sendable, Equatable {
         case getCurrentAccount(GetCurrentAccount)
         case importCache(ImportCache)
         case exportCache(ExportCache)
+        case getKey(GetKey)
+        case setKey(SetKey)
+        case unlock(Unlock)
         /// Not a request that can be served; the error is its reply.
         case rejected(TokenError)
     }
 
     /// The numbers of the requests above, as in agent.proto.
-    package static let numbers: [UInt32] = Array(10...24) + Array(29...30)
+    package static let numbers: [UInt32] = Array(10...24) + Array(29...33)
 }
 
 extension Request {
@@ -109,6 +112,9 @@ extension Request.Body {
                 .getCurrentAccount(try GetCurrentAccount(message.get_current_account))
             case SSO__REQUEST__BODY_IMPORT_CACHE: .importCache(try ImportCache(message.import_cache))
             case SSO__REQUEST__BODY_EXPORT_CACHE: .exportCache(try ExportCache(message.export_cache))
+            case SSO__REQUEST__BODY_GET_KEY: .getKey(GetKey())
+            case SSO__REQUEST__BODY_SET_KEY: .setKey(try SetKey(message.set_key))
+            case SSO__REQUEST__BODY_UNLOCK: .unlock(try Unlock(message.unlock))
             default:
                 .rejected(TokenError(.unsupportedProtocolVersion, "this agent does not know that request; update it"))
             }
@@ -167,6 +173,15 @@ extension Request.Body {
         case .exportCache(let request):
             message.pointee.export_cache = request.encode(arena)
             message.pointee.body_case = SSO__REQUEST__BODY_EXPORT_CACHE
+        case .getKey(let request):
+            message.pointee.get_key = request.encode(arena)
+            message.pointee.body_case = SSO__REQUEST__BODY_GET_KEY
+        case .setKey(let request):
+            message.pointee.set_key = request.encode(arena)
+            message.pointee.body_case = SSO__REQUEST__BODY_SET_KEY
+        case .unlock(let request):
+            message.pointee.unlock = request.encode(arena)
+            message.pointee.body_case = SSO__REQUEST__BODY_UNLOCK
         case .rejected: break
         }
     }

@@ -5,6 +5,7 @@ internal import Logging
 internal import TokenAgent
 internal import TokenEndpoint
 internal import TokenModel
+internal import TokenStore
 
 /// The daemon: flags, configuration and signals; everything else is TokenAgent's.
 @main
@@ -16,7 +17,8 @@ struct SSOAgent: AsyncParsableCommand {
             Runs in the foreground and prints “listening on PATH” on standard error when it answers. SIGTERM and SIGINT \
             finish the replies in hand and stop it.
 
-            Environment: SSO_AGENT_SOCK, SSO_AGENT_STATE_DIR, SSO_AGENT_CONFIG, HTTPS_PROXY, NO_PROXY, SSL_CERT_FILE.
+            Environment: SSO_AGENT_SOCK, SSO_AGENT_STATE_DIR, SSO_AGENT_CONFIG, CREDENTIALS_DIRECTORY, HTTPS_PROXY, \
+            NO_PROXY, SSL_CERT_FILE.
             """,
         version: ProductVersion.text)
 
@@ -32,6 +34,14 @@ struct SSOAgent: AsyncParsableCommand {
     @Flag(help: "Accept http:// authorities on this machine: for emulators and tests.")
     var allowLoopbackHttp = false
 
+    @Option(
+        name: .customLong("passphrase-fd"),
+        help: "A file descriptor to read the passphrase of a locked store from: one line.")
+    var passphraseDescriptor: Int32?
+
+    @Flag(help: "Allow debuggers and core dumps, which could show tokens.")
+    var allowDebugging = false
+
     @Option(help: "trace, debug, info, notice, warning, error or critical.", transform: Self.level)
     var logLevel: Logger.Level = .notice
 
@@ -45,6 +55,9 @@ struct SSOAgent: AsyncParsableCommand {
     }
 
     private func serve() async throws(TokenError) {
+        if !allowDebugging, !ResourceLimits.forbidInspection() {
+            StandardError.print("sso-agent: the system does not keep debuggers and core dumps away")
+        }
         var options = try options()
         // Some files are the agent's own: its store, its listeners, and the way to the token endpoints.
         options.connectionLimit = min(options.connectionLimit, max(ResourceLimits.raiseOpenFiles() - 128, 16))
@@ -64,6 +77,9 @@ struct SSOAgent: AsyncParsableCommand {
         return AgentOptions(
             socketPath: absolute(socketPath ?? environment.socketPath),
             stateDirectory: absolute(stateDirectory ?? environment.stateDirectory),
+            keys: KeySettings(
+                credentialsDirectory: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"],
+                passphrase: try passphraseDescriptor.map(Passphrase.read)),
             allowsLoopbackHTTP: allowLoopbackHttp,
             network: try NetworkSettings(
                 environment: ProcessInfo.processInfo.environment, caFile: configuration.caFile,

@@ -16,6 +16,7 @@ struct SSOCtl: AsyncParsableCommand {
             """,
         version: ProductVersion.text,
         subcommands: [
-            Status.self, Accounts.self, SignIn.self, Token.self, SignOut.self, Import.self, Export.self, Doctor.self,
+            Status.self, Accounts.self, SignIn.self, Token.self, SignOut.self, Import.self, Export.self, Key.self,
+            Unlock.self, Doctor.self,
         ])
 }

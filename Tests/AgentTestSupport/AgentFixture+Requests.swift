@@ -1,7 +1,5 @@
 internal import AgentClient
-internal import AsyncHTTPClient
 internal import EntraEmulator
-internal import NIOCore
 internal import Testing
 package import TokenModel
 
@@ -44,8 +42,7 @@ extension AgentFixture {
     /// What a browser does: opens a page and follows it wherever it leads.
     package func browse(to url: String) async throws {
         if let internet { return try await internet.browse(to: url) }
-        let response = try await HTTPClient.shared.execute(HTTPClientRequest(url: url), timeout: .seconds(30))
-        _ = try await response.body.collect(upTo: 1 << 20)
+        try await WebBrowser.open(url)
     }
 
     /// A silent request.

@@ -7,6 +7,7 @@ internal import NIOCore
 internal import TokenAgent
 internal import TokenEndpoint
 internal import TokenModel
+package import TokenStore
 
 /// A real agent on a real socket in a folder of its own, a real client, and the emulator over real HTTP.
 package struct AgentFixture: Sendable {
@@ -22,7 +23,7 @@ package struct AgentFixture: Sendable {
     /// Runs a test with everything started, and stops everything on every way out.
     package static func with(
         settings: EmulatorSettings = EmulatorSettings(), usernames: [String] = [], connectionLimit: Int = 4096,
-        _ body: (AgentFixture) async throws -> Void
+        disk: FaultyDisk? = nil, keys: KeySettings = KeySettings(), _ body: (AgentFixture) async throws -> Void
     ) async throws {
         // Agent and peers are one process here, and a shell usually allows it 1,024 files.
         ResourceLimits.raiseOpenFiles()
@@ -30,7 +31,8 @@ package struct AgentFixture: Sendable {
         let emulator = try await EntraEmulator.start(EmulatorOptions(usernames: usernames, settings: settings))
         do {
             let clock = TestClock()
-            let server = try await start(in: folder, clock: clock, connectionLimit: connectionLimit)
+            let server = try await start(
+                in: folder, clock: clock, connectionLimit: connectionLimit, disk: disk, keys: keys)
             let path = server.options.socketPath
             let fixture = AgentFixture(
                 folder: folder, emulator: emulator, agent: AgentClient(socketPath: path), clock: clock,
@@ -91,9 +93,11 @@ package struct AgentFixture: Sendable {
     }
 
     /// Stops the agent and starts another on the same folder, as an upgrade does.
-    package func restarted(_ body: (AgentFixture) async throws -> Void) async throws {
+    package func restarted(keys: KeySettings = KeySettings(), _ body: (AgentFixture) async throws -> Void) async throws
+    {
         await server.stop(patience: 1)
-        let next = try await Self.start(in: folder, clock: clock, connectionLimit: 4096, internet: internet)
+        let next = try await Self.start(
+            in: folder, clock: clock, connectionLimit: 4096, internet: internet, keys: keys)
         let fixture = AgentFixture(
             folder: folder, emulator: emulator, agent: agent, clock: clock, socketPath: socketPath,
             internet: internet, server: next)
@@ -107,15 +111,16 @@ package struct AgentFixture: Sendable {
     }
 
     private static func start(
-        in folder: TemporaryFolder, clock: TestClock, connectionLimit: Int, internet: TestInternet? = nil
+        in folder: TemporaryFolder, clock: TestClock, connectionLimit: Int, internet: TestInternet? = nil,
+        disk: FaultyDisk? = nil, keys: KeySettings = KeySettings()
     ) async throws -> AgentServer {
         var logger = Logger(label: "agent") { _ in SwiftLogNoOpLogHandler() }
         logger.logLevel = .critical
-        return try await AgentServer.start(
-            AgentOptions(
-                socketPath: folder.file("agent.sock"), stateDirectory: folder.file("state"), allowsLoopbackHTTP: true,
-                network: internet?.network() ?? NetworkSettings(environment: [:]),
-                policy: PeerPolicy(userID: geteuid()),
-                connectionLimit: connectionLimit, now: { clock.now }, logger: logger))
+        var options = AgentOptions(
+            socketPath: folder.file("agent.sock"), stateDirectory: folder.file("state"), keys: keys,
+            allowsLoopbackHTTP: true, network: try internet?.network() ?? NetworkSettings(environment: [:]),
+            policy: PeerPolicy(userID: geteuid()), connectionLimit: connectionLimit, now: { clock.now }, logger: logger)
+        options.storeVFS = disk?.name
+        return try await AgentServer.start(options)
     }
 }

@@ -76,6 +76,8 @@ internal import Testing
             "TokenAgent",
             "TokenEndpoint",
             "TokenModel",
+            // What the store is opened with comes from the environment, which only main reads.
+            "TokenStore",
         ],
         "ssoctl": [
             "ADALCompat",

@@ -15,7 +15,9 @@ final class StoreFolder: Sendable {
     }
 
     /// Opens the store in it.
-    func open() throws(TokenError) -> TokenStore { try Self.open(path) }
+    func open(vfs: String? = nil) throws(TokenError) -> TokenStore {
+        try TokenStore.open(directory: path, StoreOptions(vfs: vfs) { 1_900_000_000 })
+    }
 
     static func open(_ directory: String) throws(TokenError) -> TokenStore {
         try TokenStore.open(directory: directory, StoreOptions { 1_900_000_000 })

@@ -35,6 +35,9 @@ enum ProtocolExamples {
             "import_cache": Request(
                 id: 16, .importCache(ImportCache(format: .msalJSON, data: Secret(#"{"Account":{}}"#), isLast: true))),
             "export_cache": Request(id: 17, .exportCache(ExportCache(format: .msalJSON, includesSecrets: true))),
+            "get_key": Request(id: 16, .getKey(GetKey())),
+            "set_key": Request(id: 17, .setKey(SetKey(source: .passphrase, passphrase: Secret("correct horse")))),
+            "unlock": Request(id: 18, .unlock(Unlock(passphrase: Secret("correct horse")))),
         ]
     }
 
@@ -101,6 +104,11 @@ enum ProtocolExamples {
                             ], skippedCount: 1)))),
             "export_cache": Reply(
                 id: 17, .exportCache(ExportCache.Reply(data: Secret(#"{"Account":{}}"#)))),
+            "get_key": Reply(
+                id: 16,
+                .getKey(KeyStatus(source: .passphrase, place: "", isOpen: false, problem: "the store is locked"))),
+            "set_key": Reply(id: 17, .setKey(KeyStatus(source: .passphrase, place: "", isOpen: true))),
+            "unlock": Reply(id: 18, .unlock(KeyStatus(source: .passphrase, place: "", isOpen: true))),
             "Failures": Reply(id: 2, .failure(failure)),
         ]
     }

@@ -17,7 +17,8 @@ internal import TokenWire
 
     @Test func hasASampleOfEveryRequest() {
         #expect(WireSamples.requests.count == Request.numbers.count)
-        #expect(WireSamples.replies.count == Request.numbers.count + 1)
+        // Further samples of a reply have a longer name.
+        #expect(WireSamples.replies.count { !$0.name.contains(" ") } == Request.numbers.count + 1)
     }
 
     @Test func putsTheBodysLengthInFourBytesBeforeIt() throws {

@@ -60,6 +60,9 @@ enum WireSamples {
             name: "export_cache",
             body: .exportCache(
                 ExportCache(format: .adalArchive, sharingGroup: group, includesSecrets: true, exportID: "x-1"))),
+        Sample(name: "get_key", body: .getKey(GetKey())),
+        Sample(name: "set_key", body: .setKey(SetKey(source: .passphrase, passphrase: Secret("correct horse")))),
+        Sample(name: "unlock", body: .unlock(Unlock(passphrase: Secret("correct horse")))),
     ]
 
     static let replies: [Sample<Reply.Body>] = [
@@ -123,8 +126,21 @@ enum WireSamples {
             body: .exportCache(
                 ExportCache.Reply(
                     data: Secret(bytes: Array("bplist00".utf8) + [0, 0xFF]), remaining: 70_000, next: "x-1"))),
+        Sample(
+            name: "get_status of a damaged store",
+            body: .getStatus(
+                AgentStatus(
+                    processID: 4242, version: "0.1.0", protocolVersion: 1,
+                    socketPath: "/run/user/1000/sso-agent/agent.sock",
+                    stateDirectory: "/home/ada/.local/state/sso-agent", uptimeSeconds: 3600, accounts: 2,
+                    quarantined: ["cache.sqlite.quarantine-20300317T174640Z"], storeProblem: "the disk is full"))),
+        Sample(name: "get_key", body: .getKey(keyStatus)),
+        Sample(name: "set_key", body: .setKey(keyStatus)),
+        Sample(name: "unlock", body: .unlock(keyStatus)),
     ]
 
+    static let keyStatus = KeyStatus(
+        source: .passphrase, place: "nowhere", isOpen: false, problem: "the store is locked")
     static let correlationID = CorrelationID("00112233-4455-6677-8899-aabbccddeeff") ?? CorrelationID()
     static let clientID: ClientID = {
         guard let id = ClientID("11111111-2222-3333-4444-555555555555") else { preconditionFailure("not blank") }

@@ -18,5 +18,10 @@ int agent_get_peer_credentials(int socket, agent_peer_credentials *out);
 
 /* Has every descriptor from `lowest` on closed in the process that is about to be started; 0, or an errno. */
 int agent_spawn_close_from(posix_spawn_file_actions_t *actions, int lowest);
+/* Leaves no core dump of this process, and lets no other process of the user trace or read it; 0, or an errno. */
+int agent_forbid_inspection(void);
+
+/* Whether that has been done. */
+int agent_is_inspectable(void);
 
 #endif

@@ -59,6 +59,10 @@ typedef struct Sso__ImportReport Sso__ImportReport;
 typedef struct Sso__ImportCacheReply Sso__ImportCacheReply;
 typedef struct Sso__ExportCache Sso__ExportCache;
 typedef struct Sso__ExportCacheReply Sso__ExportCacheReply;
+typedef struct Sso__GetKey Sso__GetKey;
+typedef struct Sso__KeyStatus Sso__KeyStatus;
+typedef struct Sso__SetKey Sso__SetKey;
+typedef struct Sso__Unlock Sso__Unlock;
 
 
 /* --- enums --- */
@@ -119,6 +123,13 @@ typedef enum _Sso__CacheFormat {
   SSO__CACHE_FORMAT__ADAL_ARCHIVE = 3
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(SSO__CACHE_FORMAT)
 } Sso__CacheFormat;
+typedef enum _Sso__KeySource {
+  SSO__KEY_SOURCE__KEY_FILE = 1,
+  SSO__KEY_SOURCE__KEY_CREDENTIAL = 2,
+  SSO__KEY_SOURCE__KEY_SECRET_SERVICE = 3,
+  SSO__KEY_SOURCE__KEY_PASSPHRASE = 4
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(SSO__KEY_SOURCE)
+} Sso__KeySource;
 
 /* --- messages --- */
 
@@ -140,7 +151,10 @@ typedef enum {
   SSO__REQUEST__BODY_REDEEM_GRANT = 23,
   SSO__REQUEST__BODY_GET_CURRENT_ACCOUNT = 24,
   SSO__REQUEST__BODY_IMPORT_CACHE = 29,
-  SSO__REQUEST__BODY_EXPORT_CACHE = 30
+  SSO__REQUEST__BODY_EXPORT_CACHE = 30,
+  SSO__REQUEST__BODY_GET_KEY = 31,
+  SSO__REQUEST__BODY_SET_KEY = 32,
+  SSO__REQUEST__BODY_UNLOCK = 33
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(SSO__REQUEST__BODY__CASE)
 } Sso__Request__BodyCase;
 
@@ -171,6 +185,9 @@ struct  Sso__Request
     Sso__GetCurrentAccount *get_current_account;
     Sso__ImportCache *import_cache;
     Sso__ExportCache *export_cache;
+    Sso__GetKey *get_key;
+    Sso__SetKey *set_key;
+    Sso__Unlock *unlock;
   };
 };
 #define SSO__REQUEST__INIT \
@@ -197,7 +214,10 @@ typedef enum {
   SSO__REPLY__BODY_REDEEM_GRANT = 23,
   SSO__REPLY__BODY_GET_CURRENT_ACCOUNT = 24,
   SSO__REPLY__BODY_IMPORT_CACHE = 29,
-  SSO__REPLY__BODY_EXPORT_CACHE = 30
+  SSO__REPLY__BODY_EXPORT_CACHE = 30,
+  SSO__REPLY__BODY_GET_KEY = 31,
+  SSO__REPLY__BODY_SET_KEY = 32,
+  SSO__REPLY__BODY_UNLOCK = 33
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(SSO__REPLY__BODY__CASE)
 } Sso__Reply__BodyCase;
 
@@ -226,6 +246,9 @@ struct  Sso__Reply
     Sso__GetCurrentAccountReply *get_current_account;
     Sso__ImportCacheReply *import_cache;
     Sso__ExportCacheReply *export_cache;
+    Sso__KeyStatus *get_key;
+    Sso__KeyStatus *set_key;
+    Sso__KeyStatus *unlock;
   };
 };
 #define SSO__REPLY__INIT \
@@ -708,10 +731,14 @@ struct  Sso__AgentStatus
   int64_t uptime_seconds;
   protobuf_c_boolean has_accounts;
   int64_t accounts;
+  size_t n_quarantined;
+  ProtobufCBinaryData *quarantined;
+  protobuf_c_boolean has_store_problem;
+  ProtobufCBinaryData store_problem;
 };
 #define SSO__AGENT_STATUS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&sso__agent_status__descriptor) \
-    , 0, 0, 0, {0,NULL}, 0, 0, 0, {0,NULL}, 0, {0,NULL}, 0, 0, 0, 0 }
+    , 0, 0, 0, {0,NULL}, 0, 0, 0, {0,NULL}, 0, {0,NULL}, 0, 0, 0, 0, 0,NULL, 0, {0,NULL} }
 
 
 struct  Sso__Diagnose
@@ -1004,6 +1031,59 @@ struct  Sso__ExportCacheReply
 #define SSO__EXPORT_CACHE_REPLY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&sso__export_cache_reply__descriptor) \
     , 0, {0,NULL}, 0, 0, 0, {0,NULL} }
+
+
+struct  Sso__GetKey
+{
+  ProtobufCMessage base;
+};
+#define SSO__GET_KEY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&sso__get_key__descriptor) \
+     }
+
+
+struct  Sso__KeyStatus
+{
+  ProtobufCMessage base;
+  /*
+   * absent: not known yet
+   */
+  protobuf_c_boolean has_source;
+  Sso__KeySource source;
+  protobuf_c_boolean has_place;
+  ProtobufCBinaryData place;
+  protobuf_c_boolean has_is_open;
+  protobuf_c_boolean is_open;
+  protobuf_c_boolean has_problem;
+  ProtobufCBinaryData problem;
+};
+#define SSO__KEY_STATUS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&sso__key_status__descriptor) \
+    , 0, SSO__KEY_SOURCE__KEY_FILE, 0, {0,NULL}, 0, 0, 0, {0,NULL} }
+
+
+struct  Sso__SetKey
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_source;
+  Sso__KeySource source;
+  protobuf_c_boolean has_passphrase;
+  ProtobufCBinaryData passphrase;
+};
+#define SSO__SET_KEY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&sso__set_key__descriptor) \
+    , 0, SSO__KEY_SOURCE__KEY_FILE, 0, {0,NULL} }
+
+
+struct  Sso__Unlock
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_passphrase;
+  ProtobufCBinaryData passphrase;
+};
+#define SSO__UNLOCK__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&sso__unlock__descriptor) \
+    , 0, {0,NULL} }
 
 
 /* Sso__Request methods */
@@ -1842,6 +1922,82 @@ Sso__ExportCacheReply *
 void   sso__export_cache_reply__free_unpacked
                      (Sso__ExportCacheReply *message,
                       ProtobufCAllocator *allocator);
+/* Sso__GetKey methods */
+void   sso__get_key__init
+                     (Sso__GetKey         *message);
+size_t sso__get_key__get_packed_size
+                     (const Sso__GetKey   *message);
+size_t sso__get_key__pack
+                     (const Sso__GetKey   *message,
+                      uint8_t             *out);
+size_t sso__get_key__pack_to_buffer
+                     (const Sso__GetKey   *message,
+                      ProtobufCBuffer     *buffer);
+Sso__GetKey *
+       sso__get_key__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   sso__get_key__free_unpacked
+                     (Sso__GetKey *message,
+                      ProtobufCAllocator *allocator);
+/* Sso__KeyStatus methods */
+void   sso__key_status__init
+                     (Sso__KeyStatus         *message);
+size_t sso__key_status__get_packed_size
+                     (const Sso__KeyStatus   *message);
+size_t sso__key_status__pack
+                     (const Sso__KeyStatus   *message,
+                      uint8_t             *out);
+size_t sso__key_status__pack_to_buffer
+                     (const Sso__KeyStatus   *message,
+                      ProtobufCBuffer     *buffer);
+Sso__KeyStatus *
+       sso__key_status__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   sso__key_status__free_unpacked
+                     (Sso__KeyStatus *message,
+                      ProtobufCAllocator *allocator);
+/* Sso__SetKey methods */
+void   sso__set_key__init
+                     (Sso__SetKey         *message);
+size_t sso__set_key__get_packed_size
+                     (const Sso__SetKey   *message);
+size_t sso__set_key__pack
+                     (const Sso__SetKey   *message,
+                      uint8_t             *out);
+size_t sso__set_key__pack_to_buffer
+                     (const Sso__SetKey   *message,
+                      ProtobufCBuffer     *buffer);
+Sso__SetKey *
+       sso__set_key__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   sso__set_key__free_unpacked
+                     (Sso__SetKey *message,
+                      ProtobufCAllocator *allocator);
+/* Sso__Unlock methods */
+void   sso__unlock__init
+                     (Sso__Unlock         *message);
+size_t sso__unlock__get_packed_size
+                     (const Sso__Unlock   *message);
+size_t sso__unlock__pack
+                     (const Sso__Unlock   *message,
+                      uint8_t             *out);
+size_t sso__unlock__pack_to_buffer
+                     (const Sso__Unlock   *message,
+                      ProtobufCBuffer     *buffer);
+Sso__Unlock *
+       sso__unlock__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   sso__unlock__free_unpacked
+                     (Sso__Unlock *message,
+                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Sso__Request_Closure)
@@ -1976,6 +2132,18 @@ typedef void (*Sso__ExportCache_Closure)
 typedef void (*Sso__ExportCacheReply_Closure)
                  (const Sso__ExportCacheReply *message,
                   void *closure_data);
+typedef void (*Sso__GetKey_Closure)
+                 (const Sso__GetKey *message,
+                  void *closure_data);
+typedef void (*Sso__KeyStatus_Closure)
+                 (const Sso__KeyStatus *message,
+                  void *closure_data);
+typedef void (*Sso__SetKey_Closure)
+                 (const Sso__SetKey *message,
+                  void *closure_data);
+typedef void (*Sso__Unlock_Closure)
+                 (const Sso__Unlock *message,
+                  void *closure_data);
 
 /* --- services --- */
 
@@ -1989,6 +2157,7 @@ extern const ProtobufCEnumDescriptor    sso__removal_extent__descriptor;
 extern const ProtobufCEnumDescriptor    sso__credential_kind__descriptor;
 extern const ProtobufCEnumDescriptor    sso__grant_kind__descriptor;
 extern const ProtobufCEnumDescriptor    sso__cache_format__descriptor;
+extern const ProtobufCEnumDescriptor    sso__key_source__descriptor;
 extern const ProtobufCMessageDescriptor sso__request__descriptor;
 extern const ProtobufCMessageDescriptor sso__reply__descriptor;
 extern const ProtobufCMessageDescriptor sso__text_pair__descriptor;
@@ -2033,6 +2202,10 @@ extern const ProtobufCMessageDescriptor sso__import_report__descriptor;
 extern const ProtobufCMessageDescriptor sso__import_cache_reply__descriptor;
 extern const ProtobufCMessageDescriptor sso__export_cache__descriptor;
 extern const ProtobufCMessageDescriptor sso__export_cache_reply__descriptor;
+extern const ProtobufCMessageDescriptor sso__get_key__descriptor;
+extern const ProtobufCMessageDescriptor sso__key_status__descriptor;
+extern const ProtobufCMessageDescriptor sso__set_key__descriptor;
+extern const ProtobufCMessageDescriptor sso__unlock__descriptor;
 
 PROTOBUF_C__END_DECLS
 

@@ -20,11 +20,15 @@ public struct AgentStatus: Sendable, Equatable {
     public var uptimeSeconds: Int64
     /// How many accounts it knows, in all sharing groups.
     public var accounts: Int64
+    /// Damaged files of the store that were put aside and are still there, by name.
+    public var quarantined: [String]
+    /// Why the store is not open, or cannot be written; nil when it is as it should be.
+    public var storeProblem: String?
 
     /// A status with these members.
     public init(
         processID: Int32, version: String, protocolVersion: UInt32, socketPath: String, stateDirectory: String,
-        uptimeSeconds: Int64, accounts: Int64
+        uptimeSeconds: Int64, accounts: Int64, quarantined: [String] = [], storeProblem: String? = nil
     ) {
         self.processID = processID
         self.version = version
@@ -33,5 +37,7 @@ public struct AgentStatus: Sendable, Equatable {
         self.stateDirectory = stateDirectory
         self.uptimeSeconds = uptimeSeconds
         self.accounts = accounts
+        self.quarantined = quarantined
+        self.storeProblem = storeProblem
     }
 }

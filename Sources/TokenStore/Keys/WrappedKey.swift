@@ -15,7 +15,7 @@ struct WrappedKey: Sendable, Equatable {
     ) throws(TokenError) {
         var head: [UInt8] = [0]
         head.append(number: generation)
-        head.append(source.rawValue)
+        head.append(UInt8(source.rawValue))
         if let scrypt { head += scrypt.bytes }
         head[0] = UInt8(head.count)
         self.generation = generation
@@ -28,7 +28,7 @@ struct WrappedKey: Sendable, Equatable {
     init?(_ envelope: Envelope) {
         var reader = ByteReader(envelope.head)
         guard envelope.kind == .key, reader.number(UInt8.self) != nil, let generation = reader.number(Int64.self),
-            let source = reader.number(UInt8.self).flatMap(KeySource.init(rawValue:))
+            let source = reader.number(UInt8.self).flatMap({ KeySource(rawValue: Int32($0)) })
         else { return nil }
         scrypt = Scrypt(&reader)
         guard source != .passphrase || scrypt != nil else { return nil }

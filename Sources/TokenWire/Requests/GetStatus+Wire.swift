@@ -18,7 +18,10 @@ extension AgentStatus {
             stateDirectory: try WireFields.text(
                 "state_directory", message.has_state_directory, message.state_directory) ?? "",
             uptimeSeconds: WireFields.number(message.has_uptime_seconds, message.uptime_seconds) ?? 0,
-            accounts: WireFields.number(message.has_accounts, message.accounts) ?? 0)
+            accounts: WireFields.number(message.has_accounts, message.accounts) ?? 0,
+            quarantined: try WireFields.texts("quarantined", message.n_quarantined, message.quarantined),
+            storeProblem: try WireFields.text(
+                "store_problem", message.has_store_problem, message.store_problem, limit: WireLimits.longText))
     }
 
     func encode(_ arena: WireArena) -> UnsafeMutablePointer<Sso__AgentStatus>? {
@@ -30,6 +33,8 @@ extension AgentStatus {
         arena.put(stateDirectory, &message.pointee.has_state_directory, &message.pointee.state_directory)
         arena.put(uptimeSeconds, &message.pointee.has_uptime_seconds, &message.pointee.uptime_seconds)
         arena.put(accounts, &message.pointee.has_accounts, &message.pointee.accounts)
+        arena.put(quarantined, &message.pointee.n_quarantined, &message.pointee.quarantined)
+        arena.put(storeProblem, &message.pointee.has_store_problem, &message.pointee.store_problem)
         return message
     }
 }

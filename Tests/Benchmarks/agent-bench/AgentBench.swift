@@ -27,6 +27,12 @@ struct AgentBench: AsyncParsableCommand {
     @Option(help: "Leave out levels whose name does not contain this.")
     var only: String?
 
+    @Option(help: "Numbers of accounts to measure the store with.")
+    var accounts = [1, 100, 1_000, 10_000]
+
+    @Flag(help: "Measure the store only.")
+    var storeOnly = false
+
     @Flag(help: "Print JSON.")
     var json = false
 
@@ -37,13 +43,18 @@ struct AgentBench: AsyncParsableCommand {
     }
 
     func run() async throws {
+        if storeOnly {
+            print(try await StoreBench.run(accounts: accounts, writes: 200, starts: 5).table)
+            return
+        }
         let bench = try await Bench()
         defer { bench.stop() }
         let latencies = try await bench.latencies(rounds: rounds, requests: requests, only: only)
         let loads = try bench.loads(
             connections: connections, rounds: max(rounds / 4, 1), nanoseconds: UInt64(loadTime) * 1_000_000)
         let report = Report(
-            frames: bench.frames, latencies: latencies, loads: loads, process: try bench.processCosts(starts: rounds))
+            frames: bench.frames, latencies: latencies, loads: loads, process: try bench.processCosts(starts: rounds),
+            store: try await StoreBench.run(accounts: accounts, writes: 200, starts: 5))
         print(json ? try report.json() : report.table)
     }
 }

@@ -6,6 +6,7 @@ struct Report {
     let latencies: [LatencyResult]
     let loads: [LoadResult]
     let process: ProcessResult
+    let store: [StoreBench.Row]
 
     var table: String {
         """
@@ -23,6 +24,8 @@ struct Report {
         \(pad(process.memoryRatio, 8, 1))
         spawn to listening, ms   \(pad(process.agentStart / 1e6, 10, 2))\(pad(process.floorStart / 1e6, 10, 2))\
         \(pad(process.startRatio, 8, 1))
+
+        \(store.table)
         """
     }
 
@@ -49,6 +52,7 @@ struct Report {
                 "start_ms": process.agentStart / 1e6, "floor_start_ms": process.floorStart / 1e6,
                 "start_ratio": process.startRatio,
             ],
+            "store": store.json,
         ]
         let data = try JSONSerialization.data(withJSONObject: object, options: [.prettyPrinted, .sortedKeys])
         return String(decoding: data, as: UTF8.self)

@@ -13,14 +13,29 @@ enum SignedInAccount {
         }
     }
 
-    /// Writes the account into a store, as a sign-in would have.
-    static func seed(stateDirectory: String) async throws {
+    /// What one token response for the account of that number changes in a store; the first is the one asked for.
+    static func changes(_ number: Int = 0) throws -> [StoreChange] {
         let parameters = try parameters
-        let now = Int64(Date().timeIntervalSince1970)
+        var tokens = issued
+        if number > 0 { tokens.homeAccountID = HomeAccountID(uid: "object-\(number)", utid: tenant) }
         let saved = try CredentialCache().changes(
-            saving: issued, from: .signIn, parameters, at: parameters.authority.withRealm(tenant), now: now)
-        let store = try TokenStore.open(directory: stateDirectory, StoreOptions { now })
-        try await store.commit(try saved.changes.map { try $0.stored(in: parameters.sharingGroup) })
+            saving: tokens, from: .signIn, parameters, at: parameters.authority.withRealm(tenant), now: now)
+        return try saved.changes.map { try $0.stored(in: parameters.sharingGroup) }
+    }
+
+    /// A store as benchmarks open it.
+    static func open(_ stateDirectory: String) throws -> TokenStore {
+        try TokenStore.open(directory: stateDirectory, StoreOptions { now })
+    }
+
+    private static var now: Int64 { Int64(Date().timeIntervalSince1970) }
+
+    /// Writes accounts into a store, as their sign-ins would have.
+    static func seed(stateDirectory: String, accounts: Int = 1) async throws {
+        let store = try open(stateDirectory)
+        for first in stride(from: 0, to: accounts, by: 500) {
+            try await store.commit(try (first..<min(first + 500, accounts)).flatMap { try changes($0) })
+        }
         await store.close()
     }
 

@@ -1,0 +1,70 @@
+internal import AgentClient
+internal import ArgumentParser
+internal import TokenModel
+
+/// Where the store's key comes from, and how to change that.
+struct Key: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show or change where the key of the agent's store comes from.",
+        discussion: """
+            file: a file of mode 0600 beside the store. credential: sso-agent.key in $CREDENTIALS_DIRECTORY, from the \
+            service manager. secret-service: the desktop's keyring, through secret-tool. passphrase: asked for after each \
+            start of the agent (ssoctl unlock).
+            """,
+        subcommands: [KeyShow.self, KeySet.self], defaultSubcommand: KeyShow.self)
+}
+
+/// What the key commands print.
+struct KeyPrintout: Encodable {
+    var source: String?
+    var place: String
+    var open: Bool
+    var problem: String?
+
+    init(_ status: KeyStatus) {
+        (source, place, open, problem) = (status.source?.name, status.place, status.isOpen, status.problem)
+    }
+
+    var text: String {
+        guard open else { return "the store is not open: \(problem ?? "no key")" }
+        return "the store is open; its key comes from \(source ?? "somewhere"): \(place)"
+    }
+}
+
+/// Where it comes from.
+struct KeyShow: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show where the store's key comes from.")
+
+    @OptionGroup var output: OutputOptions
+
+    func execute(_ agent: AgentClient) async throws(TokenError) -> KeyPrintout {
+        KeyPrintout(try await agent.keyStatus())
+    }
+
+    func describe(_ printout: KeyPrintout) -> String? { printout.text }
+}
+
+/// Has it come from elsewhere.
+struct KeySet: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "set", abstract: "Change where the store's key comes from.",
+        discussion: "A passphrase is asked for on the terminal, or is the first line of standard input.")
+
+    @Argument(help: "file, credential, secret-service or passphrase.", transform: Self.source)
+    var source: KeySource
+
+    @OptionGroup var output: OutputOptions
+
+    func execute(_ agent: AgentClient) async throws(TokenError) -> KeyPrintout {
+        let passphrase = source == .passphrase ? try Terminal.newPassphrase() : nil
+        return KeyPrintout(try await agent.setKey(SetKey(source: source, passphrase: passphrase)))
+    }
+
+    func describe(_ printout: KeyPrintout) -> String? { printout.text }
+
+    @Sendable private static func source(_ name: String) throws -> KeySource {
+        guard let source = KeySource(name: name) else { throw ValidationError("“\(name)” is not a source of keys") }
+        return source
+    }
+}

@@ -1,0 +1,97 @@
+internal import CBenchSystem
+internal import Foundation
+internal import TokenStore
+
+/// What writing and starting cost, against how many accounts there are.
+struct StoreBench {
+    /// One number of accounts; times in nanoseconds.
+    struct Row {
+        var accounts: Int
+        var write = 0.0
+        var listening = 0.0
+        var answering = 0.0
+        var kilobytes = 0.0
+        var fileKilobytes = 0.0
+    }
+
+    static func run(accounts: [Int], writes: Int, starts: Int) async throws -> [Row] {
+        var template = Array("/tmp/store-bench-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw BenchError("no temporary folder (errno \(errno))") }
+        let folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        var rows: [Row] = []
+        for count in accounts {
+            let state = "\(folder)/state-\(count)"
+            try await SignedInAccount.seed(stateDirectory: state, accounts: count)
+            var row = Row(accounts: count)
+            row.write = try await write(writes, to: state, accounts: count)
+            try start(starts, in: folder, state: state, &row)
+            let size = try FileManager.default.attributesOfItem(atPath: state + "/cache.sqlite")[.size] as? Int
+            row.fileKilobytes = Double(size ?? 0) / 1024
+            rows.append(row)
+        }
+        return rows
+    }
+
+    /// One token response at a time, each flushed, for accounts here and there.
+    private static func write(_ count: Int, to state: String, accounts: Int) async throws -> Double {
+        let store = try SignedInAccount.open(state)
+        _ = try store.load()
+        var times: [Double] = []
+        for number in 0..<count {
+            let changes = try SignedInAccount.changes(number * 7919 % accounts)
+            let start = bench_now()
+            try await store.commit(changes)
+            times.append(Double(bench_now() - start))
+        }
+        await store.close()
+        return times.median
+    }
+
+    /// From spawning to listening, and on to the first token from the cache.
+    private static func start(_ count: Int, in folder: String, state: String, _ row: inout Row) throws {
+        let socket = "\(folder)/run/agent.sock"
+        var (listening, answering): ([Double], [Double]) = ([], [])
+        for _ in 0..<count {
+            let start = bench_now()
+            let agent = try ServerProcess("sso-agent", ["--socket", socket, "--state-dir", state], socketPath: socket)
+            defer { agent.stop() }
+            listening.append(agent.startTime)
+            _ = try Frames(askedAt: socket)
+            answering.append(Double(bench_now() - start))
+            row.kilobytes = agent.residentKilobytes
+        }
+        (row.listening, row.answering) = (listening.median, answering.median)
+    }
+}
+
+extension [StoreBench.Row] {
+    /// Each figure, and its ratio to the first row's.
+    var table: String {
+        guard let one = first else { return "" }
+        let lines = map { row in
+            let figures: [(Double, Double, Double)] = [
+                (row.write, one.write, 1e6), (row.listening, one.listening, 1e6), (row.answering, one.answering, 1e6),
+                (row.kilobytes, one.kilobytes, 1), (row.fileKilobytes, one.fileKilobytes, 1),
+            ]
+            return String(format: "%8d", row.accounts)
+                + figures.map { String(format: "%12.2f%8.2f", $0.0 / $0.2, $0.0 / $0.1) }.joined()
+        }
+        return """
+            The store: × is the ratio to the first row
+
+            accounts    write ms       ×   listen ms       ×   answer ms       ×   memory kB       ×     file kB       ×
+            \(lines.joined(separator: "\n"))
+            """
+    }
+
+    var json: [[String: Any]] {
+        map {
+            [
+                "accounts": $0.accounts, "write_ms": $0.write / 1e6, "listening_ms": $0.listening / 1e6,
+                "answering_ms": $0.answering / 1e6, "resident_kilobytes": $0.kilobytes,
+                "file_kilobytes": $0.fileKilobytes,
+            ]
+        }
+    }
+}

@@ -1,0 +1,158 @@
+internal import AgentClient
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import Testing
+internal import TokenModel
+
+/// Where the store's key comes from, on the command line.
+@Suite(.timeLimit(.minutes(3))) struct KeyTests {
+    @Test func showsTheKeyFileToBeginWith() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let shown = try await key(f)
+            #expect(shown["source"] as? String == "file" && shown["open"] as? Bool == true)
+            #expect(shown["place"] as? String == f.folder.file("state/cache.key"))
+            #expect(try TemporaryFolder.mode(of: f.folder.file("state/cache.key")) == 0o600)
+            for usage in [["key", "set"], ["key", "set", "paper"]] {
+                #expect(try await f.run("ssoctl", usage).status == 64)
+            }
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func locksTheStoreWithAPassphrase() async throws {
+        try await AgentProcessFixture.with { f in
+            let first = try await f.agent()
+            let parameters = try f.parameters()
+            let alice = try await f.signIn("alice@contoso.com", parameters)
+            let silent = AcquireTokenSilent(parameters: parameters, account: alice.account.reference)
+            let client = AgentClient(socketPath: f.socketPath)
+            try await shell(f, "echo 'correct horse' | ssoctl key set passphrase")
+            #expect(try await client.acquireTokenSilent(silent).accessToken == alice.accessToken)
+            // The file that could open it is gone, and so is what it could open.
+            #expect(!FileManager.default.fileExists(atPath: f.folder.file("state/cache.key")))
+            try await first.process.killHard()
+
+            let second = try await f.agent()
+            let failure = await #expect(throws: TokenError.self) { try await client.acquireTokenSilent(silent) }
+            #expect(failure?.code == .storeUnavailable && failure?.message.contains("ssoctl unlock") == true)
+            #expect(try await client.status().storeProblem?.contains("passphrase") == true)
+            #expect(try await key(f)["open"] as? Bool == false)
+            try await shell(f, "echo 'wrong horse' | ssoctl unlock", status: 1)
+            try await shell(f, "echo 'correct horse' | ssoctl unlock")
+            #expect(try await client.acquireTokenSilent(silent).accessToken == alice.accessToken)
+            try await second.process.killHard()
+
+            // Handed over by whoever starts the agent.
+            let third = try TestProcess(
+                "/bin/sh",
+                [
+                    "-c",
+                    "exec '\(Executable.path("sso-agent"))' --allow-loopback-http --passphrase-fd 3 3<<'EOT'\ncorrect horse\nEOT",
+                ], environment: f.environment)
+            try await third.waitForError("listening on")
+            #expect(try await client.acquireTokenSilent(silent).accessToken == alice.accessToken)
+            try await shell(f, "ssoctl key set file")
+            try await third.killHard()
+            let fourth = try await f.agent()
+            #expect(try await client.acquireTokenSilent(silent).accessToken == alice.accessToken)
+            withExtendedLifetime(fourth) {}
+        }
+    }
+
+    @Test func takesTheKeyFromTheServiceManager() async throws {
+        try await AgentProcessFixture.with { f in
+            let folder = f.folder.file("credentials")
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            try "a key that systemd-creds has unsealed".write(
+                toFile: folder + "/sso-agent.key", atomically: true, encoding: .utf8)
+            var environment = f.environment
+            environment["CREDENTIALS_DIRECTORY"] = folder
+            let first = try TestProcess("sso-agent", ["--allow-loopback-http"], environment: environment)
+            try await first.waitForError("listening on")
+            let client = AgentClient(socketPath: f.socketPath)
+            let parameters = try f.parameters()
+            let alice = try await f.signIn("alice@contoso.com", parameters)
+            #expect(try await client.keyStatus().source == .credential)
+            #expect(!FileManager.default.fileExists(atPath: f.folder.file("state/cache.key")))
+            try await first.killHard()
+
+            // Started by hand, without it: nothing is lost, and nothing is served.
+            let second = try await f.agent()
+            let silent = AcquireTokenSilent(parameters: parameters, account: alice.account.reference)
+            let failure = await #expect(throws: TokenError.self) { try await client.acquireTokenSilent(silent) }
+            #expect(failure?.message.contains("CREDENTIALS_DIRECTORY") == true)
+            try await second.process.killHard()
+
+            let third = try TestProcess("sso-agent", ["--allow-loopback-http"], environment: environment)
+            try await third.waitForError("listening on")
+            #expect(try await client.acquireTokenSilent(silent).accessToken == alice.accessToken)
+            try await third.killHard()
+        }
+    }
+
+    @Test func keepsTheKeyInTheSecretService() async throws {
+        try await AgentProcessFixture.with { f in
+            // What libsecret's secret-tool does, as far as the agent asks.
+            let bin = f.folder.file("bin")
+            try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: false)
+            let script = """
+                #!/bin/sh
+                case $1 in
+                store) cat >"\(bin)/secret" ;;
+                lookup) cat "\(bin)/secret" ;;
+                clear) rm "\(bin)/secret" ;;
+                esac
+                """
+            try script.write(toFile: bin + "/secret-tool", atomically: true, encoding: .utf8)
+            chmod(bin + "/secret-tool", 0o755)
+            var environment = f.environment
+            environment["PATH"] = "\(bin):" + (f.environment["PATH"] ?? "")
+            let first = try TestProcess("sso-agent", ["--allow-loopback-http"], environment: environment)
+            try await first.waitForError("listening on")
+            try await f.signIn("alice@contoso.com", f.parameters())
+            #expect(try await f.run("ssoctl", ["key", "set", "secret-service"]).status == 0)
+            #expect(!FileManager.default.fileExists(atPath: f.folder.file("state/cache.key")))
+            try await first.killHard()
+
+            // A locked keyring, and one that has been unlocked meanwhile.
+            rename(bin + "/secret", bin + "/locked")
+            let second = try TestProcess("sso-agent", ["--allow-loopback-http"], environment: environment)
+            try await second.waitForError("listening on")
+            let client = AgentClient(socketPath: f.socketPath)
+            let all = ListAccounts(clientID: nil)
+            let failure = await #expect(throws: TokenError.self) { try await client.listAccounts(all) }
+            #expect(failure?.code == .storeUnavailable)
+            rename(bin + "/locked", bin + "/secret")
+            try await shell(f, "ssoctl unlock")
+            #expect(try await client.listAccounts(all).count == 1)
+            try await second.killHard()
+        }
+    }
+
+    @Test func leavesNoCoreDumpUnlessDebuggingIsAllowed() async throws {
+        try await AgentProcessFixture.with { f in
+            for (arguments, detail) in [([], "closed to debuggers"), (["--allow-debugging"], "open to debuggers")] {
+                let agent = try await f.agent(arguments)
+                let checks = try await AgentClient(socketPath: f.socketPath).diagnose().checks
+                #expect(checks.first { $0.name == "memory" }?.detail.contains(detail) == true)
+                try await agent.process.killHard()
+            }
+        }
+    }
+
+    private func key(_ f: AgentProcessFixture) async throws -> [String: Any] {
+        let ended = try await f.run("ssoctl", ["key", "--json"])
+        let object = try JSONSerialization.jsonObject(with: Data(ended.output.utf8))
+        return try #require(object as? [String: Any])
+    }
+
+    /// Runs a line with this package's executables on the path.
+    private func shell(_ f: AgentProcessFixture, _ line: String, status: Int32 = 0) async throws {
+        var environment = f.environment
+        environment["PATH"] = "\(Executable.folder.path):" + (f.environment["PATH"] ?? "")
+        let ended = try await TestProcess("/bin/sh", ["-c", line], environment: environment).finish()
+        #expect(ended.status == status, "\(line): \(ended.output)\(ended.errors)")
+    }
+}

@@ -1,0 +1,145 @@
+internal import AgentClient
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import Testing
+internal import TokenModel
+
+/// What lies in the state folder of a real agent.
+@Suite(.timeLimit(.minutes(3))) struct StoreFolderTests {
+    /// What nobody may find there: of the account, of the app, and of every token there has been.
+    private struct Canaries {
+        private var texts: Set<String> = [
+            "com.microsoft.adalcache", "eyJ", "refresh_token", "home_account_id", "/common",
+        ]
+
+        mutating func take(_ result: TokenResult) {
+            texts.formUnion([result.accessToken.reveal(), result.idToken ?? "?none", "User.Read"])
+            texts.formUnion([result.account.username ?? "?none", result.account.homeAccountID?.text ?? "?none"])
+            texts.formUnion((result.account.homeAccountID?.text ?? "?none").split(separator: ".").map(String.init))
+        }
+
+        mutating func take(_ text: String) { texts.insert(text) }
+
+        /// Looks for each of them, as it is and in UTF-16, in everything below the folder.
+        func search(_ folder: String) throws -> [String] {
+            var found: [String] = []
+            for name in try FileManager.default.subpathsOfDirectory(atPath: folder) {
+                guard let bytes = FileManager.default.contents(atPath: folder + "/" + name) else { continue }
+                for text in texts {
+                    let forms = [Data(text.utf8), Data(text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] })]
+                    if forms.contains(where: { bytes.range(of: $0) != nil }) { found.append("\(text) in \(name)") }
+                }
+            }
+            return found
+        }
+    }
+
+    @Test func holdsNothingThatCanBeRead() async throws {
+        try await AgentProcessFixture.with { f in
+            var agent = try await f.agent()
+            let client = AgentClient(socketPath: f.socketPath)
+            var canaries = Canaries()
+            let parameters = try f.parameters()
+            canaries.take(parameters.clientID.text)
+            for name in ["alice@contoso.com", "bob@fabrikam.com"] {
+                let signedIn = try await f.signIn(name, parameters)
+                canaries.take(signedIn)
+                canaries.take(String(name.prefix { $0 != "@" }))
+                for _ in 0..<3 {
+                    canaries.take(
+                        try await client.acquireTokenSilent(
+                            AcquireTokenSilent(
+                                parameters: parameters, account: signedIn.account.reference, forceRefresh: true)))
+                }
+            }
+            _ = try await client.removeAccount(
+                RemoveAccount(
+                    clientID: parameters.clientID, account: AccountReference(username: "bob@fabrikam.com"),
+                    extent: .account))
+            // While it runs, log and all.
+            #expect(try canaries.search(f.folder.file("state")) == [])
+            try await agent.process.killHard()
+            #expect(try canaries.search(f.folder.file("state")) == [])
+            agent = try await f.agent()
+            _ = try await client.status()
+            #expect(try await client.listAccounts(ListAccounts(clientID: nil)).count == 1)
+            // And closed in order.
+            kill(agent.processID, SIGTERM)
+            _ = try await agent.process.finish()
+            #expect(try canaries.search(f.folder.file("state")) == [])
+            for name in try FileManager.default.contentsOfDirectory(atPath: f.folder.file("state")) {
+                #expect(try TemporaryFolder.mode(of: f.folder.file("state/\(name)")) == 0o600)
+            }
+        }
+    }
+
+    @Test func saysThatItWasDamagedAndServesTheRest() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let parameters = try f.parameters()
+            let alice = try await f.signIn("alice@contoso.com", parameters)
+            kill(agent.processID, SIGTERM)
+            _ = try await agent.process.finish()
+            let file = URL(filePath: f.folder.file("state/cache.sqlite"))
+            var bytes = try Data(contentsOf: file)
+            // The name of the file format: SQLite refuses it from here on.
+            bytes[3] ^= 1
+            try bytes.write(to: file)
+
+            let next = try await f.agent()
+            let client = AgentClient(socketPath: f.socketPath)
+            let token = try await client.acquireTokenSilent(
+                AcquireTokenSilent(parameters: parameters, account: alice.account.reference))
+            #expect(token.accessToken == alice.accessToken && token.isFromCache)
+            let status = try await client.status()
+            let name = try #require(status.quarantined.first)
+            #expect(name.hasPrefix("cache.sqlite.quarantine-2"))
+            #expect(try Data(contentsOf: URL(filePath: f.folder.file("state/\(name)"))) == bytes)
+            let doctor = try await f.run("ssoctl", ["doctor", "--json", "--authority", "\(f.emulator.url)/common"])
+            #expect(doctor.status == 1)
+            #expect(doctor.output.contains(name))
+            let printed = try await f.run("ssoctl", ["status"])
+            #expect(printed.output.contains(name))
+            kill(next.processID, SIGTERM)
+            let log = try await next.process.finish().errors
+            #expect(log.contains("was damaged") && log.contains("were saved"))
+        }
+    }
+
+    @Test func tellsALostAnswerFromADamagedStore() async throws {
+        try await AgentProcessFixture.with { f in
+            var agent = try await f.agent()
+            let parameters = try f.parameters()
+            let alice = try await f.signIn("alice@contoso.com", parameters).account.reference
+            let request = AcquireTokenSilent(parameters: parameters, account: alice, forceRefresh: true)
+            // The refresh token is used up, and the agent is gone before the answer is there.
+            f.emulator.control.inject(
+                Fault {
+                    $0.hold = true
+                    $0.grant = .refreshToken
+                })
+            let asked = Task { [path = f.socketPath] in
+                try? await AgentClient(socketPath: path).acquireTokenSilent(request)
+            }
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            try await agent.process.killHard()
+            #expect(await asked.value == nil)
+            f.emulator.control.release()
+            f.emulator.control.revokeTokens(of: "alice@contoso.com")
+
+            agent = try await f.agent()
+            let client = AgentClient(socketPath: f.socketPath)
+            #expect(try await client.listAccounts(ListAccounts(clientID: nil)).count == 1)
+            let check = try await client.diagnose(Diagnose(authority: parameters.authority)).checks
+                .first { $0.name == "store" }
+            #expect(check?.ok == true && check?.detail.contains("interrupted") == true)
+            var anew = request
+            anew.parameters.scopes = ScopeSet(["Mail.Read"])
+            let failure = await #expect(throws: TokenError.self) { try await client.acquireTokenSilent(anew) }
+            #expect(failure?.code == .interactionRequired)
+            #expect(failure?.message.contains("the agent stopped") == true)
+            withExtendedLifetime(agent) {}
+        }
+    }
+}
