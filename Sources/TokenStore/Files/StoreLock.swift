@@ -24,5 +24,9 @@ struct StoreLock: ~Copyable {
         }
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        // By name, since a process that is just being started may hold a copy of the descriptor for a moment.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 }
