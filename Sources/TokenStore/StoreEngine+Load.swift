@@ -74,11 +74,13 @@ extension StoreEngine {
     private func loadSealed(_ database: StoreDatabase, _ log: WriteAheadLog) throws(TokenError) -> [StoredRecord] {
         var wrapped = (try? database.wrappedKeys()) ?? []
         if wrapped.isEmpty { wrapped = try envelopes(log, all: true).wrappedKeys }
+        // While it is open SQLite knows better than the file what has been committed.
+        let isReload = keys != nil
         if let reason = try unlock(wrapped) { return try startAnew(reason) }
         guard let derived = keys?.derived() else { throw lockedError }
         let found = try contents(of: database, derived)
         var hidden = false
-        if log.hidesFrames, let state = found.state {
+        if log.hidesCommits, !isReload, let state = found.state {
             hidden = StoreFindings(try envelopes(log, all: true), derived).ledger.state.counter > state.counter
         }
         if let state = found.state, found.isWhole, !hidden {

@@ -17,7 +17,7 @@ extension StoreEngine {
     func findings(_ log: WriteAheadLog, _ derived: StoreKeys.Derived) throws(TokenError) -> StoreFindings {
         let visible = try envelopes(log, all: false)
         let seen = StoreFindings(visible, derived)
-        guard log.hidesFrames else { return seen }
+        guard log.hidesCommits else { return seen }
         let hidden = try envelopes(log, all: true)
         let all = StoreFindings(hidden, derived)
         guard all.ledger.state.counter > seen.ledger.state.counter else { return seen }

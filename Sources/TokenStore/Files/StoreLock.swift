@@ -25,7 +25,7 @@ struct StoreLock: ~Copyable {
     }
 
     deinit {
-        // Not by closing alone: a process that this one is just starting has a copy until it becomes another program.
+        // By name, since a process that is just being started may hold a copy of the descriptor for a moment.
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }

@@ -18,9 +18,15 @@ struct WriteAheadLog {
     /// How many of them SQLite sees: whole, and part of a finished commit.
     private(set) var visible = 0
 
-    /// Whether something lies behind a frame that does not check. Commits may, or the remains of one that failed; an
-    /// unfinished commit, as a crash leaves it, checks as far as it goes.
-    var hidesFrames: Bool { frames.contains { !$0.isWhole } }
+    /// Whether commits may lie behind a frame that does not check, or in it. It may also be the remains of one that failed,
+    /// which is older than what came after it.
+    ///
+    /// A frame that a crash cut off in the middle is the last one, and the file ends in it, or goes on with an earlier use.
+    var hidesCommits: Bool {
+        guard let broken = frames.firstIndex(where: { !$0.isWhole }) else { return false }
+        let isAtEnd = frames[broken].content.upperBound + Self.frameHeader > bytes.count
+        return frames[(isAtEnd ? broken : broken + 1)...].contains { $0.commits > 0 }
+    }
 
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
