@@ -6,6 +6,10 @@ public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 
         let broken = WireProperties.brokenRequest(bytes)
     #elseif FUZZ_REPLY
         let broken = WireProperties.brokenReply(bytes)
+    #elseif FUZZ_JSON
+        let broken = FormatProperties.brokenJSON(bytes)
+    #elseif FUZZ_ARCHIVE
+        let broken = FormatProperties.brokenArchive(bytes)
     #else
         let broken = WireProperties.brokenFrames(bytes)
     #endif

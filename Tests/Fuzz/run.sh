@@ -1,7 +1,7 @@
 #!/bin/sh
 # Fuzzes one target with libFuzzer and AddressSanitizer:
 #
-#     Tests/Fuzz/run.sh request|reply|frames [seconds]
+#     Tests/Fuzz/run.sh request|reply|frames|json|archive [seconds]
 #
 # An input that fails is written to .build/fuzz/crash-…; copy it to Tests/Fuzz/corpus/<target>, with a name that says
 # what was wrong, and `swift test` replays it for ever. What the fuzzer learns stays in .build/fuzz.
@@ -16,7 +16,9 @@ case $target in
     request) define=FUZZ_REQUEST ;;
     reply) define=FUZZ_REPLY ;;
     frames) define=FUZZ_FRAMES ;;
-    *) echo "usage: $0 request|reply|frames [seconds]" >&2; exit 64 ;;
+    json) define=FUZZ_JSON ;;
+    archive) define=FUZZ_ARCHIVE ;;
+    *) echo "usage: $0 request|reply|frames|json|archive [seconds]" >&2; exit 64 ;;
 esac
 
 mkdir -p "$out/modules" "$out/learnt/$target"
@@ -45,9 +47,14 @@ for module in TokenModel TokenWire; do
     swiftc $flags -wmo -module-name $module -emit-module -emit-module-path "$out/modules/$module.swiftmodule" \
         -c $(find "$root/Sources/$module" -name '*.swift') -o "$out/$module.o"
 done
+# The readers of other libraries' caches stand on TokenModel alone, and are compiled without the rest of TokenCache.
+formats="$root/Sources/TokenCache/Formats"
+readers="$formats/JSONTree.swift $formats/JSONReader.swift $formats/BinaryPropertyList.swift
+    $formats/KeyedArchive.swift $formats/ADALEntry.swift $formats/ADALArchive.swift
+    $formats/HomeAccountID+ClientInfo.swift $root/Tests/TokenCacheTests/FormatProperties.swift"
 # shellcheck disable=SC2086
 swiftc $flags -D $define -module-name Fuzz "$root/Tests/Fuzz/Harness.swift" \
-    "$root/Tests/TokenWireTests/WireProperties.swift" "$out"/*.o -lprotobuf-c -o "$out/fuzz-$target"
+    "$root/Tests/TokenWireTests/WireProperties.swift" $readers "$out"/*.o -lprotobuf-c -o "$out/fuzz-$target"
 
 cd "$out"
 # The report is libFuzzer's: Swift's own backtracer would wait for a process that AddressSanitizer has stopped.

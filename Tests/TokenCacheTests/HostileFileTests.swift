@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Testing
 internal import TokenModel
 
@@ -26,6 +27,21 @@ internal import TokenModel
                 cache.take(foreign)
             }
             bytes[index] ^= 1 << (index % 8)
+        }
+    }
+
+    /// What the fuzzer found, and where it starts from.
+    @Test(arguments: ["json", "archive"])
+    func survivesTheCorpus(target: String) throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "Fuzz/corpus/\(target)")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(names.count >= 5)
+        for name in names {
+            let bytes = [UInt8](try Data(contentsOf: folder.appending(path: name)))
+            let broken =
+                target == "json" ? FormatProperties.brokenJSON(bytes) : FormatProperties.brokenArchive(bytes)
+            #expect(broken == nil, "\(name)")
         }
     }
 

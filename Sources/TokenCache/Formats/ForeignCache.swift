@@ -93,13 +93,3 @@ package struct ForeignCache: Sendable {
         String(text.prefix(100).map { $0.isNewline || $0 == "\0" ? " " : $0 })
     }
 }
-
-extension HomeAccountID {
-    /// The account that a token response's `client_info` names: base64url-encoded JSON.
-    static func named(in clientInfo: String) -> HomeAccountID? {
-        guard let json = Base64URL.decode(clientInfo), let object = try? JSONReader.read(Array(json)) else {
-            return nil
-        }
-        return HomeAccountID(uid: object["uid"]?.string, utid: object["utid"]?.string)
-    }
-}
