@@ -14,20 +14,25 @@ extension CacheOwner {
     /// Writes changes down and makes them true in memory, in that order: durable before anyone hears of it.
     ///
     /// - Parameters:
+    ///   - written: the same changes as they go to disk, where that has been worked out already.
     ///   - settled: a refresh token whose redemption these changes answer.
     ///   - orNothing: whether changes that cannot be written are dropped, because whoever made them can make them again.
     /// - Throws: `storeUnavailable` when they could not be written. Unless `orNothing`, they are true in memory all the
     ///   same, since the token endpoint has issued what it issued; the next commit, or a few seconds, tries again to write
     ///   them.
     func commit(
-        _ changes: [CacheChange], settling settled: RecordKey? = nil, in group: SharingGroup, orNothing: Bool = false
+        _ changes: [CacheChange], as written: [StoreChange]? = nil, settling settled: RecordKey? = nil,
+        in group: SharingGroup, orNothing: Bool = false
     ) async throws(TokenError) {
-        var stored: [StoreChange] = []
-        for change in changes { stored.append(try change.stored(in: group)) }
+        var stored = written ?? []
+        if written == nil {
+            for change in changes { stored.append(try change.stored(in: group)) }
+        }
         let tokens = stored.compactMap(\.refreshToken) + (settled.map { [$0] } ?? [])
         stored += tokens.map { .delete(RedemptionNote.key(of: $0)) }
         guard !stored.isEmpty else { return }
         commitsUnderWay += 1
+        commitsBegun += 1
         defer { commitEnded() }
         if orNothing {
             try await store.commit(stored)

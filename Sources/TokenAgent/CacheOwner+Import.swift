@@ -3,6 +3,7 @@ internal import NIOCore
 internal import TokenCache
 internal import TokenEndpoint
 internal import TokenModel
+internal import TokenStore
 
 extension CacheOwner {
     /// Keeps a part of a cache; with the last part, reads the whole and takes it in.
@@ -46,27 +47,47 @@ extension CacheOwner {
     private func finish(_ upload: Transfers.Upload) async throws(TokenError) -> ImportCache.Report {
         let request = upload.request
         let foreign = try await Self.read(upload, now: options.now(), timeZone: options.timeZone)
-        let plan = try await plan(of: foreign, in: request.sharingGroup)
-        if !request.isDryRun { try await commit(plan.changes, in: request.sharingGroup, orNothing: true) }
-        var report = plan.report
+        let prepared = try await prepare(foreign, in: request.sharingGroup)
+        if !request.isDryRun {
+            try await commit(
+                prepared.plan.changes, as: prepared.stored, in: request.sharingGroup, orNothing: true)
+        }
+        var report = prepared.plan.report
         report.skipped = Array(report.skipped.prefix(Self.mostSkipped))
         return report
     }
 
     /// Worked out when nothing is being written and no refresh token that it replaces is being redeemed: both would bring
-    /// something newer.
-    private func plan(of foreign: ForeignCache, in group: SharingGroup) async throws(TokenError) -> ImportPlan {
+    /// something newer. What has changed meanwhile is looked at again.
+    private func prepare(_ foreign: ForeignCache, in group: SharingGroup) async throws(TokenError) -> PreparedImport {
+        var attempts = 0
         while true {
             await quiescence()
             guard unsaved.isEmpty else {
                 try await write([])
                 continue
             }
-            let plan = cache.changes(importing: foreign, in: group)
-            let replaced = cache.refreshTokens(replacedBy: plan.changes, in: group)
-            guard let inUse = replaced.lazy.compactMap({ self.refreshTokensInUse[$0] }).first else { return plan }
-            _ = try? await inUse.get()
+            attempts += 1
+            let begun = commitsBegun
+            // In the end at once: a cache that is always being written to must not keep an import waiting for ever.
+            let prepared =
+                attempts < Self.patience
+                ? try await Self.prepare(foreign, against: cache, in: group)
+                : try PreparedImport(foreign, against: cache, in: group)
+            if let inUse = prepared.replaced.lazy.compactMap({ self.refreshTokensInUse[$0] }).first {
+                _ = try? await inUse.get()
+                continue
+            }
+            if commitsUnderWay == 0, commitsBegun == begun { return prepared }
         }
+    }
+
+    /// Beside the event loop, like the reading.
+    @concurrent
+    private static func prepare(
+        _ foreign: ForeignCache, against cache: CredentialCache, in group: SharingGroup
+    ) async throws(TokenError) -> PreparedImport {
+        try PreparedImport(foreign, against: cache, in: group)
     }
 
     /// Beside the event loop: a file may be long, and hits must not wait for it.
@@ -118,6 +139,25 @@ extension CacheOwner {
     private static let holdsSecrets = TokenError(
         .invalidDeveloperParameter,
         "an export holds refresh tokens in the clear; ask for it with includes_secrets (ssoctl: --include-secrets)")
+    /// How often what has changed meanwhile is looked at again beside the event loop.
+    private static let patience = 5
     /// As many as people read, and a list in a message may hold.
     private static let mostSkipped = 200
+}
+
+/// An import, ready to be written.
+private struct PreparedImport: Sendable {
+    var plan: ImportPlan
+    var stored: [StoreChange]
+    /// The refresh tokens that it takes the place of.
+    var replaced: [Secret]
+
+    init(
+        _ foreign: ForeignCache, against cache: CredentialCache, in group: SharingGroup
+    ) throws(TokenError) {
+        plan = cache.changes(importing: foreign, in: group)
+        stored = []
+        for change in plan.changes { stored.append(try change.stored(in: group)) }
+        replaced = cache.refreshTokens(replacedBy: plan.changes, in: group)
+    }
 }

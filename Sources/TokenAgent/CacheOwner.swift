@@ -34,7 +34,8 @@ actor CacheOwner {
     var findings = AuthorityFindings()
     /// Caches of other libraries on their way in or out, a part at a time.
     var transfers = Transfers()
-    /// How many commits are being written, and who waits until none is.
+    /// How many commits have begun, how many are being written, and who waits until none is.
+    var commitsBegun = 0
     var commitsUnderWay = 0
     private var quiet: EventLoopPromise<Void>?
     /// How many tasks `later` has started and not yet finished, and who waits for the last.

@@ -69,6 +69,23 @@ internal import TokenModel
         #expect(cache.partition(.standard).owners.keys == copy.partition(.standard).owners.keys)
     }
 
+    /// The libraries' own examples of a keychain item's name.
+    @Test(
+        arguments: [
+            (
+                "https://login.microsoftonline.com/common", "resource", "client",
+                "MSOpenTech.ADAL.1|aHR0cHM6Ly9sb2dpbi5taWNyb3NvZnRvbmxpbmUuY29tL2NvbW1vbg|cmVzb3VyY2U|Y2xpZW50"
+            ),
+            (
+                "https://login.windows.net/common", nil, "foci-1",
+                "MSOpenTech.ADAL.1|aHR0cHM6Ly9sb2dpbi53aW5kb3dzLm5ldC9jb21tb24|CC3513A0-0E69-4B4D-97FC-DFB6C91EE132|Zm9jaS0x"
+            ),
+        ] as [(String, String?, String, String)])
+    func namesItemsAsADALsKeychainDoes(authority: String, resource: String?, clientID: String, service: String) {
+        let key = ADALArchiveExport.Key(authority: authority, resource: resource, clientID: clientID)
+        #expect(key.service == service)
+    }
+
     @Test func leavesOutWhatHasExpired() throws {
         let builder = try Self.everything()
         let json = try builder.cache.export(.msalJSON, of: .standard, now: builder.now + 100_000)

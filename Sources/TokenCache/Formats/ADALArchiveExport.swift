@@ -6,10 +6,17 @@ internal import TokenModel
 /// ADAL's tokens, and every refresh token: those serve both libraries. MSAL's access tokens are of no use to ADAL.
 struct ADALArchiveExport {
     /// What ADAL finds an item by.
-    private struct Key: Hashable {
+    struct Key: Hashable {
         var authority: String
         var resource: String?
         var clientID: String
+
+        /// The name of ADAL's keychain item for the same token.
+        var service: String {
+            func encoded(_ text: String) -> String { Base64URL.encode(Data(text.utf8)) }
+            let resource = resource.map(encoded) ?? ADALArchiveExport.noResource
+            return "MSOpenTech.ADAL.1|\(encoded(authority))|\(resource)|\(encoded(clientID))"
+        }
     }
 
     private let now: Int64
@@ -27,7 +34,7 @@ struct ADALArchiveExport {
         var archive = archive
         var tokens: [(key: Int, value: Int)] = []
         for (user, items) in users.sorted(by: { $0.key < $1.key }) {
-            let sorted = items.sorted { Self.service($0.key) < Self.service($1.key) }
+            let sorted = items.sorted { $0.key.service < $1.key.service }
             let pairs = sorted.map { key, item in
                 (key: Self.add(key, to: &archive), value: Self.add(item, to: &archive))
             }
@@ -102,20 +109,13 @@ struct ADALArchiveExport {
 
     private static func url(_ environment: String, _ realm: String) -> String { "https://\(environment)/\(realm)" }
 
-    /// The name of ADAL's keychain item for the same token.
-    private static func service(_ key: Key) -> String {
-        func encoded(_ text: String) -> String { Base64URL.encode(Data(text.utf8)) }
-        let resource = key.resource.map(encoded) ?? noResource
-        return "MSOpenTech.ADAL.1|\(encoded(key.authority))|\(resource)|\(encoded(key.clientID))"
-    }
-
     private static func add(_ key: Key, to archive: inout KeyedArchiveWriter) -> Int {
         let null = KeyedArchiveWriter.null
         let members = [
             (name: "authority", value: archive.add(key.authority)),
             (name: "resource", value: archive.add(key.resource)),
             (name: "clientId", value: archive.add(key.clientID)), (name: "userId", value: null),
-            (name: "service", value: archive.add(service(key))), (name: "account", value: null),
+            (name: "service", value: archive.add(key.service)), (name: "account", value: null),
             (name: "type", value: null),
         ]
         return archive.add("ADTokenCacheKey", members)

@@ -20,8 +20,14 @@ struct UnifiedTenants {
         }
     }
 
-    /// The tenant that issued an entry's tokens; nil when no ID token says.
-    func tenant(of item: UnifiedItem) -> String? { tenants[Self.key(item)] }
+    /// The tenant that issued an entry's tokens; nil when nothing says.
+    func tenant(of item: UnifiedItem) -> String? { tenants[Self.key(item)] ?? Self.b2cTenant(of: item) }
+
+    /// B2C's ID tokens need not say it; there the account is in one tenant only.
+    private static func b2cTenant(of item: UnifiedItem) -> String? {
+        guard item.text("environment")?.lowercased().hasSuffix(".b2clogin.com") == true else { return nil }
+        return item.text("home_account_id").flatMap(HomeAccountID.init)?.tenantID
+    }
 
     /// The name of the account an entry belongs to; else its identifier.
     func name(of item: UnifiedItem) -> String? {
