@@ -19,7 +19,9 @@ extension CredentialCache {
         let holdings = partition[saving.owner]
         let app = appMetadata(of: parameters.clientID, at: saving.environment, in: partition)
         var changes = replacedTokens(saving, holdings)
-        changes += saving.records(knownBefore: holdings, app: app).map(CacheChange.save)
+        for record in saving.records(knownBefore: holdings, app: app) {
+            changes += save(record, inPlaceOf: holdings.twin(of: record, clouds), parameters.sharingGroup)
+        }
         changes += supersededTokens(saving, in: partition)
         changes += adoptedRecords(saving, in: partition, leaving: inUse)
         return SavedTokens(
@@ -37,6 +39,14 @@ extension CredentialCache {
     }
 
     private static let common = ScopeSet.reserved.union(ScopeSet(["email"]))
+
+    /// Saves a record, and removes what stood in its place under another name of its cloud, as another library wrote it:
+    /// what that library said beyond the record, and the name itself, are written again on export.
+    private func save(_ record: CacheRecord, inPlaceOf twin: CacheRecord?, _ group: SharingGroup) -> [CacheChange] {
+        guard let twin else { return [.save(record)] }
+        let key = twin.key(in: group)
+        return [.save(record.inheriting(from: twin)), remove(key.kind, key.key, owner: twin.owner, group)]
+    }
 
     /// The refresh token that was used up, where the new one does not take its place: its cloud has got another name to
     /// save under.

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Testing
 internal import TokenModel
 
@@ -106,6 +107,26 @@ internal import TokenModel
         #expect(cache.partition(.standard).owners.keys.compactMap(\.homeAccountID).count == 1)
         let tokens = cache.partition(.standard).owners.values.flatMap(\.refreshTokens.values)
         #expect(tokens.map { $0.secret.reveal() } == ["rt-new"])
+    }
+
+    /// The library wrote the host that it was given; the agent saves under the cloud's preferred name.
+    @Test func keepsWhatTheLibraryWroteWhenARecordIsRenewed() throws {
+        var builder = CacheBuilder()
+        builder.now = Fixture.whenWritten
+        let file = UnifiedImportTests.cache(realm: "common")
+            .replacingOccurrences(of: #""secret": "rt-1""#, with: #""secret": "rt-1", "note": 7"#)
+            .replacingOccurrences(of: #""authority_type""#, with: #""account_source": "device", "authority_type""#)
+        try builder.cache.take(Array(file.utf8), .msalJSON)
+        try builder.signIn("alice", builder.parameters(), refreshToken: "rt-2")
+        let listed = builder.cache.accounts(ListAccounts(clientID: CacheBuilder.app)).accounts
+        #expect(listed.map(\.tenantProfiles.count) == [1])
+        let json = try JSONReader.read(builder.cache.export(.msalJSON, of: .standard, now: builder.now))
+        let tokens = try #require(json["RefreshToken"]).members.map(\.value)
+        #expect(tokens.map { $0["secret"]?.string } == ["rt-2"])
+        #expect(tokens[0]["note"] == .number("7"))
+        #expect(tokens[0]["environment"]?.string == "login.microsoftonline.com")
+        let accounts = try #require(json["Account"]).members.map(\.value)
+        #expect(accounts.map { $0["account_source"]?.string } == ["device"])
     }
 
     private static func refreshToken(_ secret: String, _ time: Int64?) -> [UInt8] {
