@@ -78,7 +78,7 @@ let package = Package(
         .target(
             name: "TokenStore",
             dependencies: [
-                "CSQLite", "TokenModel",
+                "CAgentSystem", "CSQLite", "TokenModel",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ], swiftSettings: strict),

@@ -49,6 +49,11 @@ package struct AgentProcessFixture {
         return RunningAgent(process)
     }
 
+    /// Asks for something that the agent answers when it has loaded its store: it listens before that.
+    package func waitUntilOpen() async throws {
+        _ = try await AgentClient(socketPath: socketPath).listAccounts(ListAccounts(clientID: nil))
+    }
+
     /// Runs a program to its end.
     package func run(
         _ executable: String, _ arguments: [String]

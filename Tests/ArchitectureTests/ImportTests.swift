@@ -40,6 +40,8 @@ internal import Testing
             "TokenStore",
         ],
         "TokenStore": [
+            // secret-tool gets none of the agent's files.
+            "CAgentSystem",
             "CSQLite",
             "Crypto",
             "CryptoExtras",

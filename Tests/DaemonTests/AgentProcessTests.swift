@@ -11,6 +11,7 @@ internal import TokenWire
     @Test func keepsItsSocketAndStoreToItself() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
+            try await f.waitUntilOpen()
             #expect(try TemporaryFolder.mode(of: f.folder.file("run")) == 0o700)
             #expect(try TemporaryFolder.mode(of: f.socketPath) == 0o600)
             #expect(try TemporaryFolder.mode(of: f.folder.file("state")) == 0o700)

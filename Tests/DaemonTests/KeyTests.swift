@@ -10,6 +10,7 @@ internal import TokenModel
     @Test func showsTheKeyFileToBeginWith() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
+            try await f.waitUntilOpen()
             let shown = try await key(f)
             #expect(shown["source"] as? String == "file" && shown["open"] as? Bool == true)
             #expect(shown["place"] as? String == f.folder.file("state/cache.key"))

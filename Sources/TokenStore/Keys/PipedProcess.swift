@@ -1,3 +1,4 @@
+internal import CAgentSystem
 internal import Foundation
 internal import TokenModel
 
@@ -53,6 +54,8 @@ enum PipedProcess {
         }
         posix_spawn_file_actions_adddup2(&actions, descriptor, 0)
         posix_spawn_file_actions_adddup2(&actions, descriptor, 1)
+        // The agent's connections and files are its own.
+        _ = agent_spawn_close_from(&actions, 3)
         // The threads of this process block signals that a program wants to get.
         var none = sigset_t()
         var all = sigset_t()
