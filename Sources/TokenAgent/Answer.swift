@@ -12,4 +12,11 @@ enum Answer<Value: Sendable>: Sendable {
         case .later(let future): .later(future.map { $0.map(transform) })
         }
     }
+
+    func future(on loop: any EventLoop) -> EventLoopFuture<Result<Value, TokenError>> {
+        switch self {
+        case .now(let outcome): loop.makeSucceededFuture(outcome)
+        case .later(let future): future
+        }
+    }
 }

@@ -11,19 +11,17 @@ extension CacheOwner {
             later { owner async throws(TokenError) in
                 // The same refresh token may be in the cache as well: one at a time, whoever sends it.
                 while let inUse = owner.refreshTokensInUse[request.grant] { _ = try? await inUse.get() }
-                let done = owner.loop.makePromise(of: Void.self)
-                owner.refreshTokensInUse[request.grant] = done.futureResult
-                defer {
-                    owner.refreshTokensInUse[request.grant] = nil
-                    done.succeed()
+                return try await owner.using(request.grant) { () async throws(TokenError) in
+                    try await owner.send(request)
                 }
-                let parameters = request.parameters
-                let authority = try await owner.resolve(
-                    parameters.authority, parameters, username: request.account.username)
-                let response = try await owner.endpoint.redeem(
-                    owner.tokenRequest(request.tokenGrant, at: authority, parameters))
-                return try await owner.save(response, from: .signIn, parameters, at: parameters.authority)
             })
+    }
+
+    private func send(_ request: RedeemGrant) async throws(TokenError) -> TokenResult {
+        let parameters = request.parameters
+        let authority = try await resolve(parameters.authority, parameters, username: request.account.username)
+        let response = try await endpoint.redeem(tokenRequest(request.tokenGrant, at: authority, parameters))
+        return try await save(response, from: .signIn, parameters, at: parameters.authority)
     }
 }
 

@@ -48,6 +48,22 @@ extension CacheOwner {
         }
     }
 
+    /// What a request that describes the store waits for: the load, but not for long, since a keyring may keep it waiting for
+    /// a person. Nil when there is nothing to wait for.
+    var loadingOrPatience: EventLoopFuture<Void>? {
+        guard case .underWay(let loading) = opening else { return nil }
+        let promise = loop.makePromise(of: Void.self)
+        let patience = loop.scheduleTask(in: Self.loadingPatience) { promise.succeed() }
+        loading.whenComplete { _ in
+            patience.cancel()
+            promise.succeed()
+        }
+        return promise.futureResult
+    }
+
+    /// Longer than most stores take to load, and shorter than somebody who asks for the status minds.
+    private static let loadingPatience = TimeAmount.milliseconds(500)
+
     private func reportOpening(unknown: Int) {
         for notice in store.report.notices { options.logger.error("\(notice)") }
         if let error = store.report.unwritable {

@@ -73,12 +73,27 @@ extension CacheOwner {
     private func exchange(
         _ token: RefreshTokenRecord, _ plan: RedemptionPlan, _ parameters: TokenParameters, asked: String?
     ) async throws(TokenError) -> TokenResult {
+        try await using(token.secret) { () async throws(TokenError) in
+            try await send(token, plan, parameters, asked: asked)
+        }
+    }
+
+    /// Does `work` while nobody else sends this refresh token; call it when nobody does.
+    func using<Value>(
+        _ refreshToken: Secret, _ work: () async throws(TokenError) -> Value
+    ) async throws(TokenError) -> Value {
         let done = loop.makePromise(of: Void.self)
-        refreshTokensInUse[token.secret] = done.futureResult
+        refreshTokensInUse[refreshToken] = done.futureResult
         defer {
-            refreshTokensInUse[token.secret] = nil
+            refreshTokensInUse[refreshToken] = nil
             done.succeed()
         }
+        return try await work()
+    }
+
+    private func send(
+        _ token: RefreshTokenRecord, _ plan: RedemptionPlan, _ parameters: TokenParameters, asked: String?
+    ) async throws(TokenError) -> TokenResult {
         let authority = try await resolve(
             plan.authority, parameters, username: cache.username(of: plan.owner, in: parameters.sharingGroup) ?? asked)
         let key = CacheRecord.refreshToken(token).key(in: parameters.sharingGroup)

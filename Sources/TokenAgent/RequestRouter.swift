@@ -10,33 +10,38 @@ struct RequestRouter: Sendable {
     func reply(to request: Request.Body) -> Answer<Reply.Body> {
         owner.assumeIsolated { owner in
             if request.needsCache, let open = owner.untilOpen { return after(open, request) }
-            return switch request {
-            case .hello(let request): owner.hello(request).map(Reply.Body.hello)
-            case .acquireTokenSilent(let request):
-                owner.acquireTokenSilent(request).map(Reply.Body.acquireTokenSilent)
-            case .beginInteractive(let request): owner.beginInteractive(request).map(Reply.Body.beginInteractive)
-            case .completeInteractive(let request):
-                owner.completeInteractive(request).map(Reply.Body.completeInteractive)
-            case .beginDeviceCode(let request): owner.beginDeviceCode(request).map(Reply.Body.beginDeviceCode)
-            case .completeDeviceCode(let request):
-                owner.completeDeviceCode(request).map(Reply.Body.completeDeviceCode)
-            case .cancelInteraction(let request):
-                owner.cancelInteraction(request).map { Reply.Body.cancelInteraction }
-            case .listAccounts(let request): owner.listAccounts(request).map(Reply.Body.listAccounts)
-            case .removeAccount(let request): owner.removeAccount(request).map(Reply.Body.removeAccount)
-            case .getStatus: owner.status().map(Reply.Body.getStatus)
-            case .diagnose(let request): owner.diagnose(request).map(Reply.Body.diagnose)
-            case .listCredentials(let request): owner.listCredentials(request).map(Reply.Body.listCredentials)
-            case .removeCredential(let request): owner.removeCredential(request).map(Reply.Body.removeCredential)
-            case .redeemGrant(let request): owner.redeemGrant(request).map(Reply.Body.redeemGrant)
-            case .getCurrentAccount(let request): owner.currentAccount(request).map(Reply.Body.getCurrentAccount)
-            case .importCache(let request): owner.importCache(request).map(Reply.Body.importCache)
-            case .exportCache(let request): owner.exportCache(request).map(Reply.Body.exportCache)
-            case .getKey: owner.keyStatus().map(Reply.Body.getKey)
-            case .setKey(let request): owner.setKey(request).map(Reply.Body.setKey)
-            case .unlock(let request): owner.unlock(request).map(Reply.Body.unlock)
-            case .rejected(let error): .now(.failure(error))
-            }
+            if request.describesStore, let patience = owner.loadingOrPatience { return after(patience, request) }
+            return answer(request, owner)
+        }
+    }
+
+    private func answer(_ request: Request.Body, _ owner: isolated CacheOwner) -> Answer<Reply.Body> {
+        switch request {
+        case .hello(let request): owner.hello(request).map(Reply.Body.hello)
+        case .acquireTokenSilent(let request):
+            owner.acquireTokenSilent(request).map(Reply.Body.acquireTokenSilent)
+        case .beginInteractive(let request): owner.beginInteractive(request).map(Reply.Body.beginInteractive)
+        case .completeInteractive(let request):
+            owner.completeInteractive(request).map(Reply.Body.completeInteractive)
+        case .beginDeviceCode(let request): owner.beginDeviceCode(request).map(Reply.Body.beginDeviceCode)
+        case .completeDeviceCode(let request):
+            owner.completeDeviceCode(request).map(Reply.Body.completeDeviceCode)
+        case .cancelInteraction(let request):
+            owner.cancelInteraction(request).map { Reply.Body.cancelInteraction }
+        case .listAccounts(let request): owner.listAccounts(request).map(Reply.Body.listAccounts)
+        case .removeAccount(let request): owner.removeAccount(request).map(Reply.Body.removeAccount)
+        case .getStatus: owner.status().map(Reply.Body.getStatus)
+        case .diagnose(let request): owner.diagnose(request).map(Reply.Body.diagnose)
+        case .listCredentials(let request): owner.listCredentials(request).map(Reply.Body.listCredentials)
+        case .removeCredential(let request): owner.removeCredential(request).map(Reply.Body.removeCredential)
+        case .redeemGrant(let request): owner.redeemGrant(request).map(Reply.Body.redeemGrant)
+        case .getCurrentAccount(let request): owner.currentAccount(request).map(Reply.Body.getCurrentAccount)
+        case .importCache(let request): owner.importCache(request).map(Reply.Body.importCache)
+        case .exportCache(let request): owner.exportCache(request).map(Reply.Body.exportCache)
+        case .getKey: owner.keyStatus().map(Reply.Body.getKey)
+        case .setKey(let request): owner.setKey(request).map(Reply.Body.setKey)
+        case .unlock(let request): owner.unlock(request).map(Reply.Body.unlock)
+        case .rejected(let error): .now(.failure(error))
         }
     }
 
@@ -47,11 +52,14 @@ struct RequestRouter: Sendable {
         .later(
             open.flatMap { outcome in
                 if case .failure(let error) = outcome { return open.eventLoop.makeSucceededFuture(.failure(error)) }
-                switch reply(to: request) {
-                case .now(let outcome): return open.eventLoop.makeSucceededFuture(outcome)
-                case .later(let future): return future
-                }
+                return reply(to: request).future(on: open.eventLoop)
             })
+    }
+
+    /// The reply once the store is loaded, or once that has taken too long to wait for.
+    private func after(_ patience: EventLoopFuture<Void>, _ request: Request.Body) -> Answer<Reply.Body> {
+        .later(
+            patience.flatMap { owner.assumeIsolated { answer(request, $0) }.future(on: patience.eventLoop) })
     }
 }
 
@@ -61,6 +69,14 @@ extension Request.Body {
         switch self {
         case .hello, .getStatus, .diagnose, .getKey, .unlock, .rejected: false
         default: true
+        }
+    }
+
+    /// Whether its answer says how the store is.
+    fileprivate var describesStore: Bool {
+        switch self {
+        case .getStatus, .diagnose, .getKey: true
+        default: false
         }
     }
 }

@@ -7,15 +7,19 @@ extension CredentialCache {
     /// - Parameter localScheme: how authorities on this machine are reached, `http` or `https`; the others use `https`.
     package func credentials(_ request: ListCredentials, localScheme: String) -> ListCredentials.Reply {
         let partition = partition(request.sharingGroup)
-        let all = partition.owners.flatMap { owner, holdings in
-            holdings.accessTokens.values
-                .filter { request.version == nil || $0.version == request.version }
-                .map { Listed(id: $0.key, owner: owner, token: .access($0)) }
-                + holdings.refreshTokens.values.map { Listed(id: $0.key, owner: owner, token: .refresh($0)) }
+        var left: [Listed] = []
+        for (owner, holdings) in partition.owners {
+            for (id, token) in holdings.accessTokens where isAfter(id, request) {
+                if let version = request.version, token.version != version { continue }
+                left.append(Listed(id: id, owner: owner, token: .access(token)))
+            }
+            for (id, token) in holdings.refreshTokens where isAfter(id, request) {
+                left.append(Listed(id: id, owner: owner, token: .refresh(token)))
+            }
         }
         var page = ListCredentials.Reply(credentials: [])
         var size = 0
-        for listed in all.sorted(by: { $0.id < $1.id }) where request.after.map({ listed.id > $0 }) ?? true {
+        for listed in left.sorted(by: { $0.id < $1.id }) {
             if size > Self.pageBytes || page.credentials.count == Self.pageItems {
                 page.next = page.credentials.last?.id
                 break
@@ -39,6 +43,10 @@ extension CredentialCache {
             }
         }
         return []
+    }
+
+    private func isAfter(_ id: String, _ request: ListCredentials) -> Bool {
+        request.after.map { id > $0 } ?? true
     }
 
     private func credential(_ listed: Listed, _ holdings: Holdings, localScheme: String) -> Credential {
