@@ -52,18 +52,6 @@ extension CacheOwner {
     }
 }
 
-extension CredentialCache {
-    /// Takes in the clouds that the store remembers.
-    mutating func loadClouds(_ records: [StoredRecord]) {
-        for record in records where record.key.kind == .cloud {
-            guard let cloud = try? JSONDecoder().decode(CloudDirectory.Cloud.self, from: Data(record.body)) else {
-                continue
-            }
-            _ = clouds.learn([cloud], from: cloud.preferredCache)
-        }
-    }
-}
-
 extension TokenParameters {
     /// The claims request with the client capabilities in it, as `access_token.xms_cc.values`; nil when there is neither.
     var mergedClaims: String? {

@@ -23,7 +23,7 @@ extension CacheOwner {
         }
         let future = later { owner async throws(TokenError) in
             do throws(TokenError) {
-                let loaded = try await owner.store.load(passphrase: passphrase) { LoadedCache($0) }
+                let loaded = try await owner.store.load(passphrase: passphrase, into: LoadedCache.self)
                 owner.cache = loaded.cache
                 owner.interrupted = loaded.interrupted
                 owner.opening = .done
@@ -77,18 +77,5 @@ extension CacheOwner {
                 "redemptions were under way when the agent stopped; whoever's answer was lost has to sign in again",
                 metadata: ["count": "\(interrupted.count)"])
         }
-    }
-}
-
-/// What the store held, as the agent needs it; worked out beside the event loop.
-private struct LoadedCache: Sendable {
-    var cache = CredentialCache()
-    var interrupted: Set<RecordKey> = []
-    var unknown: Int
-
-    init(_ records: [StoredRecord]) {
-        unknown = cache.load(records).count
-        cache.loadClouds(records)
-        interrupted = Set(records.compactMap { RedemptionNote.token(of: $0.key) })
     }
 }

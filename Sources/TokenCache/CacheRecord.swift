@@ -52,7 +52,7 @@ package enum CacheRecord: Sendable, Equatable {
     }
 
     /// Nil when the bytes are not a record of that kind, which says something about the file and not about the app.
-    init?(_ stored: StoredRecord) {
+    package init?(_ stored: StoredRecord) {
         let body = Data(stored.body)
         let decoder = JSONDecoder()
         switch stored.key.kind {

@@ -1,5 +1,4 @@
 package import TokenModel
-package import TokenStore
 
 /// The rules of the cache, on plain values: who has which credentials, and what follows from that.
 ///
@@ -11,17 +10,9 @@ package struct CredentialCache: Sendable, Equatable {
 
     package init() {}
 
-    /// Takes in what the store held, and returns the keys of what could not be understood.
-    package mutating func load(_ records: [StoredRecord]) -> [RecordKey] {
-        var unknown: [RecordKey] = []
-        for stored in records where stored.key.kind != .cloud && stored.key.kind != .redemption {
-            guard let group = SharingGroup(stored.key.group), let record = CacheRecord(stored) else {
-                unknown.append(stored.key)
-                continue
-            }
-            partitions[group, default: Partition()].save(record)
-        }
-        return unknown
+    /// Takes in a record that the store held.
+    package mutating func load(_ record: CacheRecord, in group: SharingGroup) {
+        partitions[group, default: Partition()].save(record)
     }
 
     /// Makes changes true in memory.

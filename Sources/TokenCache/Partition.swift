@@ -30,7 +30,7 @@ struct Partition: Sendable, Equatable {
 
     mutating func save(_ record: CacheRecord) {
         switch record {
-        case .account(let record): change(record.owner) { $0.accounts[record.key] = record }
+        case .account(let record): changeAccounts(of: record.owner) { $0[record.key] = record }
         case .accessToken(let record): change(record.owner) { $0.accessTokens[record.key] = record }
         case .refreshToken(let record): change(record.owner) { $0.refreshTokens[record.key] = record }
         case .idToken(let record): change(record.owner) { $0.idTokens[record.key] = record }
@@ -51,24 +51,29 @@ struct Partition: Sendable, Equatable {
             }
             return
         }
+        if key.kind == .account { return changeAccounts(of: owner) { $0[key.key] = nil } }
         change(owner) {
             switch key.kind {
-            case .account: $0.accounts[key.key] = nil
             case .accessToken: $0.accessTokens[key.key] = nil
             case .refreshToken: $0.refreshTokens[key.key] = nil
             case .idToken: $0.idTokens[key.key] = nil
             case .accountMetadata: $0.metadata = $0.metadata.filter { $0.value.key != key.key }
-            case .appMetadata, .carried, .cloud, .principal, .redemption: break
+            case .account, .appMetadata, .carried, .cloud, .principal, .redemption: break
             }
         }
     }
 
-    private mutating func change(_ owner: OwnerID, _ body: (inout Holdings) -> Void) {
+    /// Its accounts are what an owner goes by.
+    private mutating func changeAccounts(of owner: OwnerID, _ body: (inout [String: AccountRecord]) -> Void) {
         let before = owners[owner]?.names ?? []
-        body(&owners[owner, default: Holdings()])
+        change(owner) { body(&$0.accounts) }
         let after = owners[owner]?.names ?? []
-        for name in before.subtracting(after) { names[name]?.remove(owner) }
+        for name in before.subtracting(after) where name != owner.name { names[name]?.remove(owner) }
         for name in after.subtracting(before) { names[name, default: []].insert(owner) }
+    }
+
+    private mutating func change(_ owner: OwnerID, _ body: (inout Holdings) -> Void) {
+        body(&owners[owner, default: Holdings()])
         if case .name(let name) = owner { names[name, default: []].insert(owner) }
         guard owners[owner]?.isEmpty == true else { return }
         owners[owner] = nil

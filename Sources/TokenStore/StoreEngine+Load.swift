@@ -14,23 +14,23 @@ extension StoreEngine {
     /// Finds the key, and every record. What is damaged goes into quarantine; the rest is served.
     ///
     /// - Throws: `storeUnavailable` (-53008) when the key or the file cannot be had now; then nothing has been changed.
-    func load() throws(TokenError) -> [StoredRecord] {
+    func load<Receiver: RecordReceiver>() throws(TokenError) -> Receiver {
         _ = try? paths.finishReplacing(now: options.now())
         let log = WriteAheadLog(try StoreFiles.read(paths.log) ?? [])
-        let records: [StoredRecord] =
+        let loaded: Receiver =
             switch try examine() {
-            case .nothing: try startAnew(nil)
+            case .nothing: Receiver(try startAnew(nil))
             case .sealed(let database): try loadSealed(database, log)
-            case .unsealed(let database): try loadUnsealed(database)
-            case .damaged(let reason): try loadDamaged(log, reason)
-            case .unwritable(let error): try loadUnwritable(log, error)
+            case .unsealed(let database): Receiver(try loadUnsealed(database))
+            case .damaged(let reason): Receiver(try loadDamaged(log, reason))
+            case .unwritable(let error): Receiver(try loadUnwritable(log, error))
             }
         report.phase = .open
         report.keySource = wrapped?.source
         report.keyPlace = wrapped.map { ring.place(of: $0.source) } ?? ""
         report.quarantined = paths.quarantined
         ring.settings.passphrase = nil
-        return records
+        return loaded
     }
 
     private func examine() throws(TokenError) -> Disk {
@@ -71,14 +71,16 @@ extension StoreEngine {
         }
     }
 
-    private func loadSealed(_ database: StoreDatabase, _ log: WriteAheadLog) throws(TokenError) -> [StoredRecord] {
+    private func loadSealed<Receiver: RecordReceiver>(
+        _ database: StoreDatabase, _ log: WriteAheadLog
+    ) throws(TokenError) -> Receiver {
         var wrapped = (try? database.wrappedKeys()) ?? []
         if wrapped.isEmpty { wrapped = try envelopes(log, all: true).wrappedKeys }
         // While it is open SQLite knows better than the file what has been committed.
         let isReload = keys != nil
-        if let reason = try unlock(wrapped) { return try startAnew(reason) }
+        if let reason = try unlock(wrapped) { return Receiver(try startAnew(reason)) }
         guard let derived = keys?.derived() else { throw lockedError }
-        let found = try contents(of: database, derived)
+        let found: StoreContents<Receiver> = try StoreContents(database, derived)
         var hidden = false
         if log.hidesCommits, !isReload, let state = found.state {
             hidden = StoreFindings(try envelopes(log, all: true), derived).ledger.state.counter > state.counter
@@ -86,43 +88,13 @@ extension StoreEngine {
         if let state = found.state, found.isWhole, !hidden {
             ledger = found.ledger
             ledger.skip(to: state.counter)
-            return found.records
+            return found.received
         }
         let reason =
             hidden
             ? "its log is damaged, or was cut off in the middle"
             : "records are damaged, or have been set back or taken out"
-        return try repair(try findings(log, derived), derived, reason)
-    }
-
-    private struct Contents {
-        var records: [StoredRecord] = []
-        var ledger = StoreLedger()
-        var state: StoreState?
-        var isReadable = true
-        var rows = 0
-
-        /// Whether there is exactly what the last commit left.
-        var isWhole: Bool {
-            isReadable && rows == ledger.state.count && state?.count == rows && state?.digest == ledger.state.digest
-        }
-    }
-
-    private func contents(of database: StoreDatabase, _ derived: StoreKeys.Derived) throws(TokenError) -> Contents {
-        var contents = Contents()
-        do throws(TokenError) {
-            contents.state = try database.state(derived)
-            try database.eachRecord { sealed throws(TokenError) in
-                contents.rows += 1
-                guard let sealed, let opened = sealed.open(derived) else { return }
-                contents.ledger.found(sealed, in: opened.group, derived)
-                if let record = opened.record { contents.records.append(record) }
-            }
-        } catch {
-            guard error.code == .cacheBadFormat else { throw error }
-            contents.isReadable = false
-        }
-        return contents
+        return Receiver(try repair(try findings(log, derived), derived, reason))
     }
 
     private func loadUnsealed(_ unsealed: UnsealedDatabase) throws(TokenError) -> [StoredRecord] {

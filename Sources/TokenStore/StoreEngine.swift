@@ -37,9 +37,7 @@ final class StoreEngine {
 
     /// Makes all of `changes` durable, or none.
     func apply(_ changes: some Sequence<StoreChange>) throws(TokenError) {
-        if keys == nil { _ = try load() }
-        guard let keys else { throw lockedError }
-        let derived = keys.derived()
+        let derived = try unlocked()
         let database = try writable(derived)
         let plan = try ledger.plan(changes, derived)
         guard !plan.isEmpty else { return }
@@ -57,6 +55,13 @@ final class StoreEngine {
             try mend(derived, error)
             try retry(changes, derived)
         }
+    }
+
+    /// The keys to write with; a store that nobody has loaded is loaded first.
+    func unlocked() throws(TokenError) -> StoreKeys.Derived {
+        if keys == nil { let _: [StoredRecord] = try load() }
+        guard let keys else { throw lockedError }
+        return keys.derived()
     }
 
     /// The database, after whatever stood in the way of writing is done.

@@ -41,17 +41,17 @@ package final class TokenStore: Sendable {
     ///
     /// - Parameters:
     ///   - passphrase: opens a store that is locked with one.
-    ///   - digest: what to make of the records, beside the caller's other work.
+    ///   - receiver: what becomes of the records, beside the caller's other work.
     /// - Throws: `storeUnavailable` (-53008) when the key or the file cannot be had now; calling it again tries again.
-    package func load<Value: Sendable>(
-        passphrase: Secret? = nil, _ digest: @escaping @Sendable ([StoredRecord]) -> Value
-    ) async throws(TokenError) -> Value {
+    package func load<Receiver: RecordReceiver>(
+        passphrase: Secret? = nil, into receiver: Receiver.Type
+    ) async throws(TokenError) -> Receiver {
         let result = await withCheckedContinuation { done in
             queue.async {
                 done.resume(
-                    returning: self.withEngine { engine throws(TokenError) in
+                    returning: self.withEngine { engine throws(TokenError) -> Receiver in
                         if let passphrase { engine.ring.settings.passphrase = passphrase }
-                        return digest(try engine.load())
+                        return try engine.load()
                     })
             }
         }
@@ -154,7 +154,7 @@ extension TokenStore {
     func limitPages(to pages: Int) throws(TokenError) -> Int {
         try queue.sync {
             withEngine { engine throws(TokenError) in
-                if engine.keys == nil { _ = try engine.load() }
+                _ = try engine.unlocked()
                 return try engine.database?.connection.integer("PRAGMA max_page_count = \(pages)") ?? 0
             }
         }.get()

@@ -73,13 +73,18 @@ final class StoreDatabase {
         return try select.step() ? Envelope(select.blob(0)).flatMap { StoreState($0, keys) } : nil
     }
 
-    /// Every row: its number, and the record if the row holds one of that number.
-    func eachRecord(_ body: (SealedRecord?) throws(TokenError) -> Void) throws(TokenError) {
+    /// Every row, in the order of their numbers and up to `most` at a time: the record, if the row holds one of its number.
+    func eachBatch(of most: Int, _ body: ([SealedRecord?]) -> Void) throws(TokenError) {
         let select = try connection.prepare("SELECT sequence, body FROM sealed ORDER BY sequence")
+        var batch: [SealedRecord?] = []
         while try select.step() {
             let record = Envelope(select.blob(1)).flatMap(SealedRecord.init)
-            try body(record.flatMap { $0.sequence == select.integer(0) ? $0 : nil })
+            batch.append(record.flatMap { $0.sequence == select.integer(0) ? $0 : nil })
+            guard batch.count == most else { continue }
+            body(batch)
+            batch.removeAll(keepingCapacity: true)
         }
+        body(batch)
     }
 
     func transaction(_ body: () throws(TokenError) -> Void) throws(TokenError) {

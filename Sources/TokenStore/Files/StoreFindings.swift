@@ -30,7 +30,7 @@ struct StoreFindings {
             let opened = sealed.open(keys)
         else { return }
         records[sealed.id] = (sealed, opened)
-        ledger.found(sealed, in: opened.group, keys)
+        ledger.found(sealed, in: opened.group, opened.digest, keys)
     }
 }
 

@@ -49,11 +49,12 @@ struct SealedRecord: Sendable, Equatable {
                 key: RecordKey(group: name, kind: kind, key: String(decoding: key, as: UTF8.self)),
                 body: Array(reader.rest))
         }
-        return Opened(group: name, record: record)
+        return Opened(group: name, digest: SetDigest(id, sequence, keys), record: record)
     }
 
     struct Opened {
         let group: String
+        let digest: SetDigest
         /// Nil when its kind is not known.
         let record: StoredRecord?
     }

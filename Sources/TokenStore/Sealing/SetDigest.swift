@@ -15,14 +15,22 @@ struct SetDigest: Sendable, Equatable {
         }
     }
 
-    /// Takes a record in; a second time, out.
-    mutating func toggle(_ id: RecordID, _ sequence: Int64, _ keys: StoreKeys.Derived) {
+    /// Of one record.
+    init(_ id: RecordID, _ sequence: Int64, _ keys: StoreKeys.Derived) {
         var name: [UInt8] = []
         name.append(id)
         name.append(number: sequence)
         var reader = ByteReader(Array(HMAC<SHA256>.authenticationCode(for: name, using: keys.digest))[...])
-        for index in 0..<4 { words[index] ^= reader.number(UInt64.self) ?? 0 }
+        for index in 0..<4 { words[index] = reader.number(UInt64.self) ?? 0 }
     }
+
+    /// Takes a record in; a second time, out.
+    mutating func toggle(_ id: RecordID, _ sequence: Int64, _ keys: StoreKeys.Derived) {
+        toggle(SetDigest(id, sequence, keys))
+    }
+
+    /// The same for a record whose digest is known.
+    mutating func toggle(_ record: SetDigest) { words ^= record.words }
 
     var bytes: [UInt8] {
         var bytes: [UInt8] = []

@@ -19,7 +19,7 @@ struct StoreKeys: Sendable {
         Derived(sealing: derive("sealing"), naming: derive("naming"), digest: derive("digest"))
     }
 
-    struct Derived {
+    struct Derived: Sendable {
         /// Seals records and the state.
         let sealing: SymmetricKey
         /// Makes a record's identity from its name.

@@ -23,14 +23,16 @@ struct StoreLedger: Sendable {
 
     /// Takes in a record that was found on disk; false when a later version of it is there already.
     @discardableResult
-    mutating func found(_ record: SealedRecord, in group: String, _ keys: StoreKeys.Derived) -> Bool {
+    mutating func found(
+        _ record: SealedRecord, in group: String, _ digest: SetDigest, _ keys: StoreKeys.Derived
+    ) -> Bool {
         if let known = groups[group]?[record.id] {
             guard known < record.sequence else { return false }
             state.digest.toggle(record.id, known, keys)
             state.count -= 1
         }
         groups[group, default: [:]][record.id] = record.sequence
-        state.digest.toggle(record.id, record.sequence, keys)
+        state.digest.toggle(digest)
         state.count += 1
         state.counter = max(state.counter, record.sequence)
         return true
