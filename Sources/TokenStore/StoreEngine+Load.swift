@@ -4,6 +4,8 @@ extension StoreEngine {
     /// What lies on the disk.
     private enum Disk {
         case nothing
+        /// Opened earlier: SQLite knows better than the file what has been committed.
+        case open(StoreDatabase)
         case sealed(StoreDatabase)
         case unsealed(UnsealedDatabase)
         case damaged(String)
@@ -15,13 +17,15 @@ extension StoreEngine {
     ///
     /// - Throws: `storeUnavailable` (-53008) when the key or the file cannot be had now; then nothing has been changed.
     func load<Receiver: RecordReceiver>() throws(TokenError) -> Receiver {
-        _ = try? paths.finishReplacing(now: options.now())
-        let log = WriteAheadLog(try StoreFiles.read(paths.log) ?? [])
+        let stuck = finishReplacing()
+        // A replacement has no log yet.
+        let log = WriteAheadLog(paths.isReplacing ? [] : try StoreFiles.read(paths.log) ?? [])
         let loaded: Receiver =
-            switch try examine() {
+            switch try stuck.map(Disk.unwritable) ?? examine(log) {
             case .nothing: Receiver(try startAnew(nil))
-            case .sealed(let database): try loadSealed(database, log)
-            case .unsealed(let database): Receiver(try loadUnsealed(database))
+            case .open(let database): try loadSealed(database, log, hidden: false)
+            case .sealed(let database): try loadSealed(database, log, hidden: log.hidesCommits)
+            case .unsealed(let database): Receiver(try loadUnsealed(database, log))
             case .damaged(let reason): Receiver(try loadDamaged(log, reason))
             case .unwritable(let error): Receiver(try loadUnwritable(log, error))
             }
@@ -33,30 +37,41 @@ extension StoreEngine {
         return loaded
     }
 
-    private func examine() throws(TokenError) -> Disk {
-        if let database { return .sealed(database) }
-        let hasLog = StoreFiles.size(of: paths.log).map { $0 > 0 } ?? false
-        let size = StoreFiles.size(of: paths.database) ?? 0
-        if size == 0 {
-            let isNew = !hasLog && (StoreFiles.size(of: paths.database) == nil || !ring.keyFile.exists)
-            // SQLite would throw away the log of an empty database.
-            return isNew ? .nothing : .damaged("the database has been emptied")
+    /// Why a replacement that was begun cannot be finished now; nil when there is none any more.
+    private func finishReplacing() -> TokenError? {
+        do throws(TokenError) {
+            _ = try paths.finishReplacing(now: options.now())
+            return nil
+        } catch {
+            return error
         }
+    }
+
+    private func examine(_ log: WriteAheadLog) throws(TokenError) -> Disk {
+        if let database { return .open(database) }
+        guard let size = StoreFiles.size(of: paths.database) else {
+            return log.bytes.isEmpty ? .nothing : .damaged("the database is missing")
+        }
+        // SQLite would throw away the log of an empty database.
+        if size == 0 { return .damaged("the database has been emptied") }
         // Nor would it make much of less than a page.
         guard size >= 4096 else { return .damaged("it is damaged or not a database") }
         do throws(TokenError) {
-            let connection = try StoreDatabase.connect(paths.database, vfs: options.vfs)
-            return try disk(connection)
+            // Until it is known to be whole, its log is not for SQLite to tidy away.
+            let connection = try StoreDatabase.connect(paths.database, vfs: options.vfs, keepsLog: true)
+            return try disk(connection, isNew: size == 4096 && log.bytes.isEmpty)
         } catch {
             return error.code == .cacheBadFormat ? .damaged(error.message) : .unwritable(error)
         }
     }
 
-    private func disk(_ connection: SQLiteConnection) throws(TokenError) -> Disk {
+    private func disk(_ connection: SQLiteConnection, isNew: Bool) throws(TokenError) -> Disk {
         let version = try connection.integer("PRAGMA user_version")
         let application = try connection.integer("PRAGMA application_id")
         let tables = try connection.integer("SELECT count(*) FROM sqlite_schema")
-        if version == 0, application == 0, tables == 0 { return .nothing }
+        if version == 0, application == 0, tables == 0 {
+            return isNew ? .nothing : .damaged("it is empty, or its log is damaged")
+        }
         guard application == StoreDatabase.applicationID else { return .damaged("it is another program's database") }
         switch version {
         case UnsealedDatabase.version: return .unsealed(UnsealedDatabase(connection: connection))
@@ -72,22 +87,21 @@ extension StoreEngine {
     }
 
     private func loadSealed<Receiver: RecordReceiver>(
-        _ database: StoreDatabase, _ log: WriteAheadLog
+        _ database: StoreDatabase, _ log: WriteAheadLog, hidden mayBeHidden: Bool
     ) throws(TokenError) -> Receiver {
         var wrapped = (try? database.wrappedKeys()) ?? []
         if wrapped.isEmpty { wrapped = try envelopes(log, all: true).wrappedKeys }
-        // While it is open SQLite knows better than the file what has been committed.
-        let isReload = keys != nil
         if let reason = try unlock(wrapped) { return Receiver(try startAnew(reason)) }
         guard let derived = keys?.derived() else { throw lockedError }
         let found: StoreContents<Receiver> = try StoreContents(database, derived)
         var hidden = false
-        if log.hidesCommits, !isReload, let state = found.state {
+        if mayBeHidden, let state = found.state {
             hidden = StoreFindings(try envelopes(log, all: true), derived).ledger.state.counter > state.counter
         }
         if let state = found.state, found.isWhole, !hidden {
             ledger = found.ledger
             ledger.skip(to: state.counter)
+            database.connection.keepLog(false)
             return found.received
         }
         let reason =
@@ -97,8 +111,11 @@ extension StoreEngine {
         return Receiver(try repair(try findings(log, derived), derived, reason))
     }
 
-    private func loadUnsealed(_ unsealed: UnsealedDatabase) throws(TokenError) -> [StoredRecord] {
-        let (records, isWhole) = unsealed.records()
+    private func loadUnsealed(
+        _ unsealed: UnsealedDatabase, _ log: WriteAheadLog
+    ) throws(TokenError) -> [StoredRecord] {
+        let (records, isReadable) = unsealed.records()
+        let isWhole = isReadable && !log.hidesCommits
         let fresh = StoreKeys.random()
         let derived = fresh.derived()
         wrapped = try ring.wrap(fresh, with: ring.usualSource, generation: 1)
@@ -124,10 +141,13 @@ extension StoreEngine {
         guard try unlock(try envelopes(log, all: false).wrappedKeys) == nil, let derived = keys?.derived() else {
             throw error
         }
-        let found = StoreFindings(try envelopes(log, all: false), derived)
-        if !found.isComplete { report.notices.append("\(paths.database) cannot be read as a whole") }
-        ledger = found.ledger
         report.unwritable = error
+        let seen = StoreFindings(try envelopes(log, all: false), derived)
+        let found = try findings(log, derived)
+        guard found.isComplete, found.ledger.state.counter == seen.ledger.state.counter else {
+            return try repair(found, derived, "and cannot be written: \(error.message)")
+        }
+        ledger = found.ledger
         return found.stored
     }
 

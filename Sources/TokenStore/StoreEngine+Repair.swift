@@ -9,7 +9,7 @@ internal import TokenModel
 extension StoreEngine {
     /// Everything in the files that looks like an envelope.
     func envelopes(_ log: WriteAheadLog, all: Bool) throws(TokenError) -> [Envelope] {
-        StoreImage(database: try StoreFiles.read(paths.database) ?? [], log: log, all: all).envelopes()
+        StoreImage(database: try StoreFiles.read(paths.current) ?? [], log: log, all: all).envelopes()
     }
 
     /// What is genuine in the files: as SQLite sees them, or with the commits that it does not see; where neither is
@@ -34,6 +34,8 @@ extension StoreEngine {
             : "\(found.records.count) records were saved, others are lost or may be out of date"
         report.notices.append("\(paths.database) was damaged (\(reason)): \(outcome)")
         ledger = found.ledger
+        // Should it be closed before it has been put aside, its log is to stay.
+        database?.connection.keepLog(true)
         pending = .rebuild(found.records.values.map(\.sealed).sorted { $0.sequence < $1.sequence })
         // What cannot be written now is served all the same, and written with the next commit.
         _ = try? writable(derived)
@@ -45,9 +47,12 @@ extension StoreEngine {
         if let reason {
             let isKeyDamaged = if case .damaged? = try? ring.keyFile.read() { true } else { false }
             let name = try paths.quarantine(isKeyDamaged ? [ring.keyFile.path] : [], now: options.now())
-            report.notices.append("the store cannot be opened (\(reason)); it is kept as \(name)")
+            report.notices.append(
+                "the store cannot be opened (\(reason)); it is kept as \(name). A new one was begun, and its key comes from "
+                    + "\(ring.place(of: ring.usualSource)); to change that, run: ssoctl key set")
         } else {
-            for path in [paths.database, paths.log] { unlink(path) }
+            // Nothing has ever been written to it.
+            unlink(paths.database)
         }
         database = nil
         let fresh = StoreKeys.random()
@@ -62,19 +67,43 @@ extension StoreEngine {
     /// Does what has to be done before anything can be written.
     func finishPending(_ derived: StoreKeys.Derived) throws(TokenError) {
         guard let pending, let wrapped else { return }
-        let state = try ledger.state.sealed(derived)
         switch pending {
         case .seal(let unsealed, let plan):
-            database = try unsealed.seal(plan, state, wrapped)
+            database = try unsealed.seal(plan, try ledger.state.sealed(derived), wrapped)
+            unsealed.connection.keepLog(false)
+            cutLog()
         case .rebuild(let records):
-            try build(records, state, wrapped)
-            _ = try paths.replace(now: options.now())
-            // Only now: closing it would have tidied away the log that has just been quarantined.
+            try replace(with: records, try ledger.state.sealed(derived), wrapped)
             database = nil
             database = try StoreDatabase(try connect())
             report.quarantined = paths.quarantined
+            self.pending = nil
+        case .cutLog: cutLog()
         }
-        self.pending = nil
+    }
+
+    /// Leaves nothing in the log; where the disk does not allow that now, the next commit tries again.
+    private func cutLog() {
+        do throws(TokenError) {
+            try database?.connection.cutLog()
+            pending = nil
+        } catch {
+            pending = .cutLog
+        }
+    }
+
+    /// Puts a new file in the database's place, and what is there in quarantine.
+    private func replace(with records: [SealedRecord], _ state: Envelope, _ key: WrappedKey) throws(TokenError) {
+        // What an earlier run began comes first; what this one began holds these records already.
+        _ = try paths.finishReplacing(now: options.now())
+        if isReplacing {
+            isReplacing = false
+            return
+        }
+        try build(records, state, key)
+        defer { isReplacing = paths.isReplacing }
+        try StoreFiles.move(paths.draft, to: paths.replacement)
+        _ = try paths.finishReplacing(now: options.now())
     }
 
     /// Makes a whole new file, and closes it.
@@ -85,21 +114,34 @@ extension StoreEngine {
         try StoreFiles.make(paths.draft)
         let draft = try StoreDatabase.create(try StoreDatabase.connect(paths.draft, vfs: options.vfs))
         try draft.transaction { () throws(TokenError) in try draft.fill(records, state, key) }
-        try draft.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        try draft.connection.cutLog()
     }
 
     /// Wraps the store's key with another source's.
     func changeKeySource(to source: KeySource, passphrase: Secret?) throws(TokenError) {
         guard let keys, let old = wrapped else { throw lockedError }
+        try refuseToTakeBack(old.source, for: source)
         let database = try writable(keys.derived())
         var next = ring
         next.settings.passphrase = passphrase
-        let key = try next.wrap(keys, with: source, generation: old.generation + 1)
+        let key = try next.wrap(keys, with: source, generation: old.generation + 1, after: old.source)
         try database.rewrap(key)
+        // From here on it is so, whatever else fails.
         wrapped = key
         report.keySource = source
         report.keyPlace = ring.place(of: source)
-        if old.source != source { try ring.retire(old.source) }
+        cutLog()
+        guard old.source != source, (try? ring.retire(old.source)) == nil else { return }
+        report.notices.append("\(ring.place(of: old.source)) still holds the key that is used no more; take it out")
+    }
+
+    /// A file in quarantine may open with nothing but the key that the old source has.
+    private func refuseToTakeBack(_ old: KeySource, for new: KeySource) throws(TokenError) {
+        guard old != new, old == .file || old == .secretService, let file = paths.quarantined.first else { return }
+        throw TokenError(
+            .storeUnavailable,
+            "\(paths.directory)/\(file) was put aside and opens only with the key from \(ring.place(of: old)); delete it, "
+                + "or move it elsewhere with that key, then run this again")
     }
 }
 

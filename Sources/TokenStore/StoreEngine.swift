@@ -16,6 +16,8 @@ final class StoreEngine {
     var ledger = StoreLedger()
     /// What is still to be done before anything can be written.
     var pending: Pending?
+    /// Whether a replacement is on its way that was built for what is pending.
+    var isReplacing = false
     private let lock: StoreLock
 
     enum Pending {
@@ -23,6 +25,8 @@ final class StoreEngine {
         case rebuild([SealedRecord])
         /// Sealing a store of version 1 in its place.
         case seal(UnsealedDatabase, StoreLedger.Plan)
+        /// Taking out of the log what may not stay on the disk. Nothing waits for it.
+        case cutLog
     }
 
     /// Takes the directory; nothing is read yet.
@@ -69,6 +73,7 @@ final class StoreEngine {
         do throws(TokenError) {
             try finishPending(derived)
             if let database { return database }
+            _ = try paths.finishReplacing(now: options.now())
             let reopened = try StoreDatabase(try connect())
             guard try reopened.state(derived) == ledger.state else {
                 throw TokenError(.storeUnavailable, "\(paths.database) was changed by somebody else; restart the agent")

@@ -1,18 +1,15 @@
+internal import AgentTestSupport
 internal import Foundation
 internal import Testing
 internal import TokenModel
-internal import TokenStore
+
+@testable internal import TokenStore
 
 /// Files as released versions wrote them, one closed in order and one whose agent was killed.
-@Suite struct MigrationTests {
+@Suite(.timeLimit(.minutes(5))) struct MigrationTests {
     @Test(arguments: ["store-1", "store-1-killed"])
     func takesOverAStoreOfVersion1AndLeavesNothingOfItUnsealed(name: String) async throws {
-        let folder = try StoreFolder()
-        try folder.makeDirectory()
-        for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: fixture(name + ".sqlite" + suffix)) {
-            try FileManager.default.copyItem(
-                atPath: fixture(name + ".sqlite" + suffix), toPath: folder.file + suffix)
-        }
+        let folder = try folder(with: name)
         for _ in 0..<2 {
             let store = try folder.open()
             let records = try store.load()
@@ -22,13 +19,82 @@ internal import TokenStore
             #expect(names.contains { $0.contains("bob@fabrikam.com") })
             #expect(records.count { $0.key.kind == .refreshToken } == 2)
             #expect(store.report.notices.isEmpty && store.report.quarantined.isEmpty)
-            for file in folder.names {
-                let bytes = try Data(contentsOf: URL(filePath: folder.path + "/" + file))
-                for text in ["alice", "bob@", "app-1", "adalcache", "eyJ", "refreshtoken", "home_account_id"] {
-                    #expect(bytes.range(of: Data(text.utf8)) == nil, "\(text) in \(file)")
-                }
-            }
+            #expect(try readableFiles(folder) == [])
             await store.close()
+        }
+    }
+
+    @Test func keepsADamagedLogOfVersion1() async throws {
+        var seed = TestSeed()
+        let whole = try folder(with: "store-1-killed")
+        let records = try await contents(of: whole)
+        let log = try Data(contentsOf: URL(filePath: fixture("store-1-killed.sqlite-wal")))
+        // In the header, in the frames of the tables, and in those of the records.
+        let places = [40, 20_000, 40_000] + (0..<100).map { _ in Int.random(in: 0..<log.count, using: &seed) }
+        for place in places {
+            let folder = try folder(with: "store-1-killed")
+            var damaged = log
+            damaged[place] ^= 1 << UInt8.random(in: 0..<8, using: &seed)
+            try damaged.write(to: URL(filePath: folder.file + "-wal"))
+            let store = try folder.open()
+            let found = try store.load()
+            let report = store.report
+            await store.close()
+            #expect(found.allSatisfy(records.contains), "byte \(place); \(seed)")
+            guard found.count < records.count else { continue }
+            #expect(!report.notices.isEmpty, "byte \(place); \(seed)")
+            let name = try #require(report.quarantined.first, "byte \(place); \(seed)")
+            let kept = try Data(contentsOf: URL(filePath: "\(folder.path)/\(name)-wal"))
+            #expect(kept == damaged, "byte \(place); \(seed)")
+        }
+    }
+
+    @Test(arguments: ["store-1", "store-1-killed"], FaultyDisk.Failure.allCases)
+    func sealsAStoreOfVersion1LaterWhereTheDiskFails(name: String, failure: FaultyDisk.Failure) async throws {
+        for after in 0... {
+            let (folder, disk) = (try folder(with: name), try FaultyDisk())
+            disk.fail(failure, after: after)
+            let store = try folder.open(vfs: disk.name)
+            if let found = try? store.load() { #expect(found.count == 14, "\(failure) after \(after)") }
+            let failed = disk.failed > 0
+            disk.recover()
+            #expect(try store.load().count == 14, "\(failure) after \(after)")
+            try await store.commit([.put(.sample(1))])
+            #expect(store.report.unwritable == nil)
+            #expect(try readableFiles(folder) == [], "\(failure) after \(after)")
+            await store.close()
+            let again = try folder.open()
+            #expect(try again.load().count == 15, "\(failure) after \(after)")
+            #expect(again.report.notices.isEmpty)
+            await again.close()
+            guard failed else { break }
+        }
+    }
+
+    private func folder(with name: String) throws -> StoreFolder {
+        let folder = try StoreFolder()
+        try folder.makeDirectory()
+        for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: fixture(name + ".sqlite" + suffix)) {
+            try FileManager.default.copyItem(
+                atPath: fixture(name + ".sqlite" + suffix), toPath: folder.file + suffix)
+        }
+        return folder
+    }
+
+    private func contents(of folder: StoreFolder) async throws -> [StoredRecord] {
+        let store = try folder.open()
+        let records = try store.load()
+        await store.close()
+        return records
+    }
+
+    /// The files in which something can be read.
+    private func readableFiles(_ folder: StoreFolder) throws -> [String] {
+        try folder.names.filter { file in
+            let bytes = try Data(contentsOf: URL(filePath: folder.path + "/" + file))
+            return ["alice", "bob@", "app-1", "adalcache", "eyJ", "refreshtoken", "home_account_id"].contains {
+                bytes.range(of: Data($0.utf8)) != nil
+            }
         }
     }
 

@@ -8,8 +8,11 @@ final class SQLiteConnection {
 
     /// Opens an existing file; it is not read before the first statement.
     ///
-    /// - Parameter vfs: the name of SQLite's way to the disk; nil is the system's. Tests put a worse one in.
-    init(path: String, vfs: String? = nil) throws(TokenError) {
+    /// - Parameters:
+    ///   - vfs: the name of SQLite's way to the disk; nil is the system's. Tests put a worse one in.
+    ///   - keepsLog: whether closing it leaves the log as it is, for a file that may be damaged. Otherwise SQLite writes
+    ///     what it sees of the log into the database, and removes it.
+    init(path: String, vfs: String? = nil, keepsLog: Bool = false) throws(TokenError) {
         var handle: OpaquePointer?
         // NOMUTEX: only one thread at a time has a connection.
         let status = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, vfs)
@@ -19,9 +22,15 @@ final class SQLiteConnection {
         }
         self.handle = handle
         self.path = path
+        keepLog(keepsLog)
     }
 
     deinit { sqlite3_close_v2(handle) }
+
+    func keepLog(_ keeps: Bool) { _ = sqlite_keep_log(handle, keeps ? 1 : 0) }
+
+    /// Writes the log into the database, and cuts it to nothing.
+    func cutLog() throws(TokenError) { try execute("PRAGMA wal_checkpoint(TRUNCATE)") }
 
     /// Runs one or more statements, and passes over their rows.
     func execute(_ sql: String) throws(TokenError) {

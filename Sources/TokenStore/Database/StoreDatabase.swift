@@ -18,8 +18,10 @@ final class StoreDatabase {
     }
 
     /// Opens a file and takes it for itself.
-    static func connect(_ path: String, vfs: String? = nil) throws(TokenError) -> SQLiteConnection {
-        let connection = try SQLiteConnection(path: path, vfs: vfs)
+    static func connect(
+        _ path: String, vfs: String? = nil, keepsLog: Bool = false
+    ) throws(TokenError) -> SQLiteConnection {
+        let connection = try SQLiteConnection(path: path, vfs: vfs, keepsLog: keepsLog)
         // The lock first: until it is ours, another agent may be in the middle of writing the file.
         try connection.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT")
         return connection
@@ -49,10 +51,9 @@ final class StoreDatabase {
         try put(key)
     }
 
-    /// Writes the wrapped key in place of the one before, of which nothing is left on disk.
+    /// Writes the wrapped key in place of the one before; the log still has that.
     func rewrap(_ key: WrappedKey) throws(TokenError) {
         try transaction { () throws(TokenError) in try put(key) }
-        try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
     /// The wrapped keys: the same one in two places, so that one damaged page does not cost them all.

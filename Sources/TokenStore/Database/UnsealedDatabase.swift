@@ -5,23 +5,28 @@ struct UnsealedDatabase {
     static let version = 1
     let connection: SQLiteConnection
 
-    /// Every record that can be read; `isWhole` says whether that is all of them.
+    /// Every record that can be read and understood; `isWhole` says whether that is all of them.
     func records() -> (records: [StoredRecord], isWhole: Bool) {
         var records: [StoredRecord] = []
+        var isWhole = true
         do throws(TokenError) {
             let select = try connection.prepare("SELECT sharing_group, kind, key, body FROM record")
             while try select.step() {
-                guard let kind = RecordKind(rawValue: Int32(truncatingIfNeeded: select.integer(1))) else { continue }
+                guard let kind = RecordKind(rawValue: Int32(truncatingIfNeeded: select.integer(1))) else {
+                    isWhole = false
+                    continue
+                }
                 let key = RecordKey(group: select.text(0), kind: kind, key: select.text(2))
                 records.append(StoredRecord(key: key, body: select.blob(3)))
             }
-            return (records, true)
+            return (records, isWhole)
         } catch {
             return (records, false)
         }
     }
 
-    /// Seals the records in place, all or none of them, and leaves nothing of them unsealed on disk.
+    /// Seals the records in place, all or none of them. What was dropped has been overwritten in the database; the log
+    /// still holds how it was.
     func seal(_ plan: StoreLedger.Plan, _ state: Envelope, _ key: WrappedKey) throws(TokenError) -> StoreDatabase {
         try connection.execute(StoreDatabase.settings)
         try connection.execute("BEGIN IMMEDIATE")
@@ -35,8 +40,6 @@ struct UnsealedDatabase {
             connection.rollBack()
             throw error
         }
-        // What was dropped has been overwritten in the database; the log still holds how it was.
-        try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return database
     }
 }

@@ -104,9 +104,10 @@ enum StoreFiles {
         guard rename(path, other) == 0 else { throw failure("cannot move \(path) to", other, errno) }
         let end = other.lastIndex(of: "/") ?? other.startIndex
         let directory = open(String(other[..<end]), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard directory >= 0 else { return }
-        fsync(directory)
-        close(directory)
+        guard directory >= 0 else { throw failure("cannot use", String(other[..<end]), errno) }
+        defer { close(directory) }
+        // Some file systems have no flush for a directory.
+        guard fsync(directory) == 0 || errno == EINVAL else { throw failure("cannot write", other, errno) }
     }
 
     private static func writeAll(_ bytes: [UInt8], to file: Int32) -> Bool {

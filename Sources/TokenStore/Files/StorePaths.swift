@@ -26,7 +26,7 @@ struct StorePaths: Sendable {
     ///
     /// - Returns: the database's new name.
     func quarantine(_ others: [String] = [], now: Int64) throws(TokenError) -> String {
-        let stamp = unusedStamp(now)
+        let stamp = StoreFiles.size(of: log) == nil ? stampOfALoneLog ?? unusedStamp(now) : unusedStamp(now)
         // The log first: a database without its log is an older one, a log without its database is nothing.
         for path in [log, database] + others where StoreFiles.size(of: path) != nil {
             let base = path == log ? database + stamp + "-wal" : path + stamp
@@ -35,17 +35,15 @@ struct StorePaths: Sendable {
         return StoreFiles.name + stamp
     }
 
-    /// Puts a finished draft in the database's place, and what is there in quarantine.
-    ///
-    /// From the first step on it is decided: a crash in between is made up for by `finishReplacing`.
-    func replace(now: Int64) throws(TokenError) -> String? {
-        try StoreFiles.move(draft, to: replacement)
-        return try finishReplacing(now: now)
-    }
+    /// Whether a replacement has been begun: a whole new file is there, whatever has become of the old one.
+    var isReplacing: Bool { StoreFiles.size(of: replacement) != nil }
 
-    /// The rest of a replacement, where one was begun.
+    /// The database, or what is about to take its place.
+    var current: String { isReplacing ? replacement : database }
+
+    /// Puts the replacement in the database's place, where one was begun, and what is there in quarantine.
     func finishReplacing(now: Int64) throws(TokenError) -> String? {
-        guard StoreFiles.size(of: replacement) != nil else { return nil }
+        guard isReplacing else { return nil }
         let isInTheWay = [database, log].contains { StoreFiles.size(of: $0) != nil }
         let name = isInTheWay ? try quarantine(now: now) : nil
         try StoreFiles.move(replacement, to: database)
@@ -61,9 +59,16 @@ struct StorePaths: Sendable {
             let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
-            if name.contains(StoreFiles.quarantine), !name.hasSuffix("-wal") { names.append(name) }
+            if name.contains(StoreFiles.quarantine) { names.append(name) }
         }
-        return names.sorted()
+        // A log goes with its database.
+        return names.filter { !$0.hasSuffix("-wal") || !names.contains(String($0.dropLast(4))) }.sorted()
+    }
+
+    /// What the log was named by when a crash kept its database from following it.
+    private var stampOfALoneLog: String? {
+        quarantined.last { $0.hasPrefix(StoreFiles.name) && $0.hasSuffix("-wal") }
+            .map { String($0.dropFirst(StoreFiles.name.count).dropLast(4)) }
     }
 
     private func unusedStamp(_ now: Int64) -> String {

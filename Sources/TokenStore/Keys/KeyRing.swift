@@ -39,11 +39,18 @@ struct KeyRing {
     }
 
     /// A new wrapping of `keys`, with what the source has or, where it has none, what it is now given.
-    func wrap(_ keys: StoreKeys, with source: KeySource, generation: Int64) throws(TokenError) -> WrappedKey {
+    ///
+    /// - Parameter old: the source that has wrapped them so far.
+    func wrap(
+        _ keys: StoreKeys, with source: KeySource, generation: Int64, after old: KeySource? = nil
+    ) throws(TokenError) -> WrappedKey {
         let scrypt = source == .passphrase ? Scrypt.fresh() : nil
         let wrapping: SymmetricKey
         if case .key(let key) = try existing(source, scrypt) {
             wrapping = key
+        } else if source == .secretService, old == source {
+            // A keyring that does not answer may hold the very key that is in use: it must not get another in its place.
+            throw secretTool.unavailable
         } else {
             wrapping = SymmetricKey(size: .bits256)
             if source == .file { try keyFile.write(wrapping) } else { try secretTool.write(wrapping) }
