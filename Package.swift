@@ -117,6 +117,9 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ], swiftSettings: strict),
+        .testTarget(
+            name: "TokenAgentTests", dependencies: ["AgentTestSupport", "TokenAgent", "TokenStore"],
+            swiftSettings: strict),
 
         // Executables: wiring only.
         .executableTarget(

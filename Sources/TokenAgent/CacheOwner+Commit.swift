@@ -37,6 +37,7 @@ extension CacheOwner {
         if orNothing {
             try await store.commit(stored)
             applyWritten(changes, tokens, in: group)
+            makeUpForLosses()
         } else {
             defer { applyWritten(changes, tokens, in: group) }
             try await write(stored)
@@ -55,6 +56,7 @@ extension CacheOwner {
         do throws(TokenError) {
             try await store.commit(together)
             unsaved.supersede(together)
+            makeUpForLosses()
         } catch {
             unsaved.failed(stored)
             options.logger.error("the store cannot be written", metadata: ["reason": "\(error.message)"])
@@ -82,6 +84,19 @@ extension CacheOwner {
     func saveUnsaved() async {
         guard !unsaved.isEmpty else { return }
         try? await write([])
+    }
+
+    /// Writes everything again where the store has lost records while it was in use: memory still has them.
+    private func makeUpForLosses() {
+        let losses = store.report.losses
+        guard losses > lossesMadeUpFor else { return }
+        lossesMadeUpFor = losses
+        options.logger.error("the store has lost records; all of them are written again")
+        _ = later { owner async throws(TokenError) in
+            // What is being written is newer than memory, and must not be written over.
+            await owner.quiescence()
+            try await owner.write(try owner.cache.everything())
+        }
     }
 
     private func retryLater() {

@@ -46,6 +46,8 @@ actor CacheOwner {
     /// Changes that are true in memory and could not be written yet; the next commit tries them again.
     var unsaved = UnsavedChanges()
     var retry: Scheduled<Void>?
+    /// How many of the store's losses have been made up for.
+    var lossesMadeUpFor = 0
     /// Refresh tokens that were on their way to the token endpoint when the agent last stopped.
     var interrupted: Set<RecordKey> = []
 

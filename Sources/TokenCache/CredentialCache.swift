@@ -26,6 +26,15 @@ package struct CredentialCache: Sendable, Equatable {
         }
     }
 
+    /// All of it, as it goes to the store.
+    package func everything() throws(TokenError) -> [StoreChange] {
+        var changes: [StoreChange] = []
+        for (group, partition) in partitions {
+            for record in partition.records { changes.append(.put(try record.stored(in: group))) }
+        }
+        return changes
+    }
+
     /// How many accounts there are, in all sharing groups.
     package var accountCount: Int {
         partitions.values.reduce(0) { $0 + $1.owners.values.count { !$0.accounts.isEmpty } }

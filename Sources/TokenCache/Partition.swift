@@ -15,6 +15,12 @@ struct Partition: Sendable, Equatable {
     /// Whether nothing is left to remove: what is known of apps is nobody's.
     var isEmpty: Bool { owners.isEmpty && carried.isEmpty }
 
+    /// All that is in it.
+    var records: [CacheRecord] {
+        owners.values.flatMap(\.records) + apps.values.map(CacheRecord.appMetadata)
+            + principals.values.map(CacheRecord.principal) + carried.values.map(CacheRecord.carried)
+    }
+
     subscript(owner: OwnerID) -> Holdings { owners[owner] ?? Holdings() }
 
     /// The accounts that go by a name: by home account ID before by name alone, then in a stable order.

@@ -29,10 +29,15 @@ final class SecretMemory: Sendable {
         let address = state.withLock { state in
             Self.take(size, from: &state)
         }
-        let start =
-            UnsafeMutableRawPointer(bitPattern: address)
-            ?? UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16).baseAddress
-        return UnsafeMutableRawBufferPointer(start: start, count: count)
+        return UnsafeMutableRawBufferPointer(
+            start: UnsafeMutableRawPointer(bitPattern: address) ?? Self.ordinary(size), count: count)
+    }
+
+    /// Memory like any other, where there are no pages to be had.
+    private static func ordinary(_ size: Int) -> UnsafeMutableRawPointer {
+        let start = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
+        start.initializeMemory(as: UInt8.self, repeating: 0, count: size)
+        return start
     }
 
     /// Wipes it and takes it back.

@@ -21,7 +21,8 @@ extension StoreEngine {
         let hidden = try envelopes(log, all: true)
         let all = StoreFindings(hidden, derived)
         guard all.ledger.state.counter > seen.ledger.state.counter else { return seen }
-        return all.isComplete ? all : StoreFindings(visible + hidden, derived)
+        if all.isComplete { return all }
+        return all.completed(from: seen, derived) ?? StoreFindings(visible + hidden, derived)
     }
 
     /// Goes on with what was found, in a new file; the old one goes into quarantine as soon as the disk allows.

@@ -98,13 +98,13 @@ final class StoreEngine {
         return TokenError(.storeUnavailable, "the store has not been loaded")
     }
 
-    /// The database has turned out to be damaged while it was in use.
+    /// The database has turned out to be damaged while it was in use: what was in it is known.
     private func mend(_ derived: StoreKeys.Derived, _ error: TokenError) throws(TokenError) {
         let log = WriteAheadLog(try StoreFiles.read(paths.log) ?? [])
-        let expected = ledger.state
-        _ = try repair(try findings(log, derived), derived, error.message)
-        if ledger.state.digest != expected.digest { report.notices.append("some records are only in memory") }
-        ledger.skip(to: expected.counter)
+        let everywhere = try envelopes(log, all: false) + (try envelopes(log, all: true))
+        let found = StoreFindings(everywhere, derived, asOf: ledger)
+        _ = try repair(found, derived, error.message)
+        if !found.isComplete { report.losses += 1 }
     }
 
     private func retry(_ changes: some Sequence<StoreChange>, _ derived: StoreKeys.Derived) throws(TokenError) {

@@ -18,6 +18,8 @@ package struct StoreReport: Sendable, Equatable {
     package var unwritable: TokenError?
     /// What was damaged since the start, and what became of it.
     package var notices: [String] = []
+    /// How often records were lost while the store was in use. Whoever has them in memory can write them again.
+    package var losses = 0
     /// The files that lie in quarantine, from now or from earlier.
     package var quarantined: [String] = []
 }

@@ -33,6 +33,9 @@ package final class FaultyDisk: @unchecked Sendable {
         store_faults_arm(faults, failure.rawValue, Int64(after), Int64(count ?? -1))
     }
 
+    /// The next write finds that the file is damaged.
+    package func findDamage() { store_faults_arm(faults, Int32(store_fault_corrupt), 0, 1) }
+
     package func recover() { store_faults_disarm(faults) }
 
     /// How many operations failed since it was told to.

@@ -28,7 +28,8 @@ static sqlite3_file *real_file(sqlite3_file *file) { return ((fault_file *)file)
 /* Whether this operation is one that has to fail. */
 static int fails(store_faults *faults, int kind) {
     pthread_mutex_lock(&faults->lock);
-    int is_meant = faults->kind == kind || (faults->kind == store_fault_full && kind == store_fault_write);
+    int is_of_writes = faults->kind == store_fault_full || faults->kind == store_fault_corrupt;
+    int is_meant = faults->kind == kind || (is_of_writes && kind == store_fault_write);
     int result = 0;
     if (is_meant && faults->count != 0) {
         if (faults->after > 0) {
@@ -54,6 +55,7 @@ static int f_write(sqlite3_file *file, const void *buffer, int count, sqlite3_in
     sqlite3_file *real = real_file(file);
     int kind = fails(((fault_file *)file)->faults, store_fault_write);
     if (kind == 0) return real->pMethods->xWrite(real, buffer, count, offset);
+    if (kind == store_fault_corrupt) return SQLITE_CORRUPT;
     if (count > 1) real->pMethods->xWrite(real, buffer, count / 2, offset);
     return kind == store_fault_full ? SQLITE_FULL : SQLITE_IOERR_WRITE;
 }

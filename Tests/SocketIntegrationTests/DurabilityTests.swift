@@ -88,6 +88,26 @@ internal import TokenWire
         }
     }
 
+    @Test func writesAgainWhatTheStoreLostWhileItWasInUse() async throws {
+        let disk = try FaultyDisk()
+        try await AgentFixture.with(disk: disk) { f in
+            let parameters = try f.parameters()
+            let alice = try await f.signIn("alice@contoso.com", parameters).account.reference
+            let bob = try await f.signIn("bob@contoso.com", parameters).account.reference
+            for name in ["cache.sqlite", "cache.sqlite-wal"] { truncate(f.folder.file("state/\(name)"), 4096) }
+            disk.findDamage()
+            #expect(!(try await f.silent(parameters, alice, force: true).isFromCache))
+            #expect(disk.failed == 1)
+            #expect(try await f.agent.status().quarantined.count == 1)
+            try await f.restarted { (f) async throws in
+                for reference in [alice, bob] {
+                    #expect(try await f.silent(parameters, reference).isFromCache)
+                    #expect(!(try await f.silent(parameters, reference, force: true).isFromCache))
+                }
+            }
+        }
+    }
+
     @Test func remembersBothAuthoritiesOfSignInsThatAreSavedAtOnce() async throws {
         try await AgentFixture.with { f in
             let first = try f.parameters(realm: "contoso.com")

@@ -9,8 +9,11 @@ final class StoreFolder: Sendable {
     var path: String { root + "/state/sso-agent" }
     var file: String { path + "/cache.sqlite" }
 
-    init() throws {
-        root = FileManager.default.temporaryDirectory.path + "/store-" + UUID().uuidString
+    /// - Parameter inMemory: whether it goes where writing costs no disk, if there is such a place.
+    init(inMemory: Bool = false) throws {
+        let usual = FileManager.default.temporaryDirectory.path
+        let parent = inMemory && access("/dev/shm", W_OK) == 0 ? "/dev/shm" : usual
+        root = parent + "/store-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: false)
     }
 

@@ -38,6 +38,9 @@ struct StoreLedger: Sendable {
         return true
     }
 
+    /// Whether this is the record's latest version.
+    func holds(_ record: SealedRecord, in group: String) -> Bool { groups[group]?[record.id] == record.sequence }
+
     /// No number up to here is given out again.
     mutating func skip(to counter: Int64) { state.counter = max(state.counter, counter) }
 
@@ -59,6 +62,8 @@ struct StoreLedger: Sendable {
             plan.after.count += 1
             plan.places[place] = sealed.sequence
         }
+        // A removal by itself takes a number, too: of two states the later is the one with the higher counter.
+        if plan.inserted.isEmpty, !plan.deleted.isEmpty { plan.after.counter += 1 }
         return plan
     }
 

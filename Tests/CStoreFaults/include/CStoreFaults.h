@@ -12,6 +12,7 @@ enum {
     store_fault_write = 2,  /* EIO on a write, half of which may have reached the disk */
     store_fault_sync = 3,   /* EIO on a flush: what was written may or may not be there */
     store_fault_read = 4,   /* EIO on a read */
+    store_fault_corrupt = 5, /* a write finds, before it is made, that the file is damaged */
 };
 
 /* Registers a VFS under `name`, which has to be unique; NULL when there is no memory. */

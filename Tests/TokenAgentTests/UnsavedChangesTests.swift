@@ -1,0 +1,114 @@
+internal import AgentTestSupport
+internal import Testing
+internal import TokenStore
+
+@testable internal import TokenAgent
+
+@Suite struct UnsavedChangesTests {
+    @Test func keepsOfEachRecordOnlyWhatWasSaidLast() {
+        var unsaved = UnsavedChanges()
+        unsaved.failed([.put(.sample("a", 1)), .put(.sample("b", 1))])
+        unsaved.failed([.put(.sample("a", 2))])
+        #expect(unsaved.changes == [.put(.sample("b", 1)), .put(.sample("a", 2))])
+        unsaved.failed([.delete(.sample("b"))])
+        #expect(unsaved.changes == [.put(.sample("a", 2)), .delete(.sample("b"))])
+    }
+
+    @Test func forgetsWhatWasWrittenAndWhatWasSaidBeforeIt() {
+        var unsaved = UnsavedChanges()
+        unsaved.failed([.put(.sample("a", 1)), .put(.sample("b", 1)), .delete(.sample("c"))])
+        // The older version must not follow the newer one to the disk.
+        unsaved.supersede([.put(.sample("a", 2))])
+        #expect(unsaved.changes == [.put(.sample("b", 1)), .delete(.sample("c"))])
+        unsaved.supersede([.put(.sample("c", 1)), .delete(.sample("b"))])
+        #expect(unsaved.isEmpty)
+    }
+
+    @Test func forgetsAllOfAGroupThatIsGoneAndNothingOfAnother() {
+        var unsaved = UnsavedChanges()
+        unsaved.failed([.put(.sample("a", 1)), .delete(.sample("b")), .put(.sample("a", 1, group: "other"))])
+        unsaved.failed([.deleteGroup("group")])
+        #expect(unsaved.changes == [.put(.sample("a", 1, group: "other")), .deleteGroup("group")])
+        // What is said of the group afterwards does not take back that it was emptied.
+        unsaved.failed([.put(.sample("a", 2))])
+        #expect(
+            unsaved.changes == [
+                .put(.sample("a", 1, group: "other")), .deleteGroup("group"), .put(.sample("a", 2)),
+            ])
+        unsaved.supersede([.deleteGroup("group")])
+        #expect(unsaved.changes == [.put(.sample("a", 1, group: "other"))])
+    }
+
+    @Test func tellsKindsApart() {
+        var unsaved = UnsavedChanges()
+        unsaved.failed([.put(.sample("a", 1)), .put(.sample("a", 1, kind: .account))])
+        unsaved.supersede([.delete(.sample("a", kind: .account))])
+        #expect(unsaved.changes == [.put(.sample("a", 1))])
+    }
+
+    /// Memory is what was said; the disk gets it in whichever commits succeed.
+    @Test func bringsTheDiskToWhatMemorySaysWhicheverCommitsFail() {
+        var seed = TestSeed()
+        for _ in 0..<300 {
+            var (memory, disk, unsaved) = (Model(), Model(), UnsavedChanges())
+            for _ in 0..<Int.random(in: 1...12, using: &seed) {
+                let changes = (0..<Int.random(in: 0...4, using: &seed)).map { _ in StoreChange.random(&seed) }
+                memory.apply(changes)
+                let together = unsaved.changes + changes
+                if Bool.random(using: &seed) {
+                    unsaved.failed(changes)
+                } else {
+                    disk.apply(together)
+                    unsaved.supersede(together)
+                    #expect(disk == memory, "\(seed)")
+                    #expect(unsaved.isEmpty, "\(seed)")
+                }
+            }
+            disk.apply(unsaved.changes)
+            #expect(disk == memory, "\(seed)")
+        }
+    }
+}
+
+/// A store without its difficulties.
+private struct Model: Equatable {
+    private var records: [RecordKey: StoredRecord] = [:]
+
+    mutating func apply(_ changes: [StoreChange]) {
+        for change in changes {
+            switch change {
+            case .put(let record): records[record.key] = record
+            case .delete(let key): records[key] = nil
+            case .deleteGroup(let group): records = records.filter { $0.key.group != group }
+            }
+        }
+    }
+}
+
+extension RecordKey {
+    fileprivate static func sample(
+        _ name: String, group: String = "group", kind: RecordKind = .refreshToken
+    ) -> RecordKey {
+        RecordKey(group: group, kind: kind, key: name)
+    }
+}
+
+extension StoredRecord {
+    fileprivate static func sample(
+        _ name: String, _ version: UInt8, group: String = "group", kind: RecordKind = .refreshToken
+    ) -> StoredRecord {
+        StoredRecord(key: .sample(name, group: group, kind: kind), body: [version])
+    }
+}
+
+extension StoreChange {
+    fileprivate static func random(_ seed: inout TestSeed) -> StoreChange {
+        let name = ["a", "b", "c"][Int.random(in: 0..<3, using: &seed)]
+        let group = ["group", "other"][Int.random(in: 0..<2, using: &seed)]
+        switch Int.random(in: 0..<8, using: &seed) {
+        case 0: return .deleteGroup(group)
+        case 1, 2: return .delete(.sample(name, group: group))
+        default: return .put(.sample(name, UInt8.random(in: 0...255, using: &seed), group: group))
+        }
+    }
+}

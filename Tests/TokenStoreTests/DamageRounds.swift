@@ -1,0 +1,96 @@
+internal import Foundation
+internal import TokenModel
+
+@testable internal import TokenStore
+
+/// One thread's rounds of damage, in a folder that costs no disk.
+struct DamageRounds {
+    typealias Records = DamageSample.Records
+
+    private let sample: DamageSample
+    private let folder: StoreFolder
+    private let options = StoreOptions { 1_900_000_000 }
+
+    init(_ sample: DamageSample) throws {
+        self.sample = sample
+        folder = try StoreFolder(inMemory: true)
+        try folder.makeDirectory()
+    }
+
+    struct Outcome {
+        var found: Records
+        var report: StoreReport
+        /// What went wrong, whatever the damage was.
+        var problems: [String] = []
+
+        /// Whether the damage was reported.
+        var isSaid: Bool { !report.notices.isEmpty && !report.quarantined.isEmpty }
+    }
+
+    /// Opens a copy of the sample with one file changed.
+    ///
+    /// - Parameter goesOn: whether to write to it and open it once more.
+    func open(_ name: String, as bytes: [UInt8], goesOn: Bool) throws -> Outcome {
+        try fill(name, bytes)
+        var outcome = try load(goesOn: goesOn)
+        for record in outcome.found.values where !sample.isGenuine(record) {
+            outcome.problems.append("\(record.key.key) is not as it was written")
+        }
+        if outcome.report.quarantined.isEmpty != outcome.report.notices.isEmpty {
+            outcome.problems.append("said \(outcome.report.notices), kept \(outcome.report.quarantined)")
+        }
+        outcome.problems += try unlikeBefore(outcome.report.quarantined, name, bytes)
+        return outcome
+    }
+
+    private func load(goesOn: Bool) throws -> Outcome {
+        var outcome = try {
+            let engine = try StoreEngine(folder.path, options)
+            let found = Dictionary(uniqueKeysWithValues: try engine.load().map { ($0.key, $0) })
+            var outcome = Outcome(found: found, report: engine.report)
+            guard goesOn else { return outcome }
+            try engine.apply([.put(.sample(100))])
+            if engine.report.notices != outcome.report.notices { outcome.problems.append("damage came up later") }
+            return outcome
+        }()
+        if goesOn { outcome.problems += try again(outcome.found) }
+        return outcome
+    }
+
+    /// - Returns: what is not as it was left.
+    private func again(_ found: Records) throws -> [String] {
+        let engine = try StoreEngine(folder.path, options)
+        var expected = found
+        expected[.sample(100)] = .sample(100)
+        let left = Dictionary(uniqueKeysWithValues: try engine.load().map { ($0.key, $0) })
+        var problems: [String] = []
+        if left != expected { problems.append("then \(left.count) records instead of \(expected.count)") }
+        if !engine.report.notices.isEmpty { problems.append("then \(engine.report.notices)") }
+        return problems
+    }
+
+    /// - Returns: what is in quarantine and not as it was.
+    private func unlikeBefore(_ quarantined: [String], _ name: String, _ bytes: [UInt8]) throws -> [String] {
+        guard let database = quarantined.first(where: { $0.hasPrefix(DamageSample.database) }) else { return [] }
+        let key = quarantined.first { $0.hasPrefix(DamageSample.key) } ?? DamageSample.key
+        let kept = [
+            (DamageSample.database, database), (DamageSample.log, database + "-wal"), (DamageSample.key, key),
+        ]
+        return try kept.compactMap { before, now in
+            let expected = before == name ? bytes : sample.files[before]
+            let found = try StoreFiles.read(folder.path + "/" + now) ?? []
+            return found == expected ? nil : "\(now) is not as \(before) was"
+        }
+    }
+
+    private func fill(_ name: String, _ bytes: [UInt8]) throws {
+        for name in folder.names { unlink(folder.path + "/" + name) }
+        for (other, content) in sample.files {
+            let path = folder.path + "/" + other
+            guard let file = fopen(path, "w") else { throw POSIXError(.EIO) }
+            let content = other == name ? bytes : content
+            fwrite(content, 1, content.count, file)
+            fclose(file)
+        }
+    }
+}

@@ -1,0 +1,63 @@
+internal import AgentTestSupport
+internal import Foundation
+internal import Testing
+internal import TokenModel
+
+@testable internal import TokenStore
+
+/// A file that turns out to be damaged while it is in use: what was in it is known, and nothing else comes out of it.
+@Suite(.timeLimit(.minutes(1))) struct MendTests {
+    @Test func keepsEveryRecordThatIsStillOnDisk() async throws {
+        let (folder, disk) = (try StoreFolder(), try FaultyDisk())
+        let store = try await Self.store(folder, disk)
+        disk.findDamage()
+        try await store.commit([.put(.sample(7))])
+        #expect(disk.failed == 1)
+        #expect(store.report.losses == 0)
+        let expected: [StoredRecord] = [.sample(1), .sample(2, fill: 0x42), .sample(4), .sample(7)]
+        try await Self.check(store, folder, expected)
+    }
+
+    @Test func takesBackNothingThatWasReplacedOrRemoved() async throws {
+        let (folder, disk) = (try StoreFolder(), try FaultyDisk())
+        let store = try await Self.store(folder, disk)
+        // What is left is the database as it was before the rotation and the removal.
+        #expect(truncate(folder.file + "-wal", 0) == 0)
+        disk.findDamage()
+        try await store.commit([.put(.sample(7))])
+        #expect(store.report.losses == 1)
+        try await Self.check(store, folder, [.sample(1), .sample(4), .sample(7)])
+    }
+
+    @Test func goesOnWhenNothingIsLeft() async throws {
+        let (folder, disk) = (try StoreFolder(), try FaultyDisk())
+        let store = try await Self.store(folder, disk)
+        for name in [folder.file, folder.file + "-wal"] { #expect(truncate(name, 0) == 0) }
+        disk.findDamage()
+        try await store.commit([.put(.sample(1))])
+        #expect(store.report.losses == 1)
+        try await Self.check(store, folder, [.sample(1)])
+    }
+
+    /// Four records in the database; in the log, one is replaced and one removed.
+    private static func store(_ folder: StoreFolder, _ disk: FaultyDisk) async throws -> TokenStore {
+        let first = try folder.open()
+        try await first.commit((1...4).map { .put(.sample($0)) })
+        await first.close()
+        let store = try folder.open(vfs: disk.name)
+        _ = try store.load()
+        try await store.commit([.put(.sample(2, fill: 0x42))])
+        try await store.commit([.delete(.sample(3))])
+        return store
+    }
+
+    private static func check(_ store: TokenStore, _ folder: StoreFolder, _ expected: [StoredRecord]) async throws {
+        #expect(store.report.notices.count == 1 && store.report.quarantined.count == 1)
+        #expect(try store.sorted() == expected)
+        await store.close()
+        let again = try folder.open()
+        #expect(try again.sorted() == expected)
+        #expect(again.report.notices.isEmpty)
+        await again.close()
+    }
+}
