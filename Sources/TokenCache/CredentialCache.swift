@@ -1,4 +1,5 @@
 package import TokenModel
+package import TokenStore
 
 /// The rules of the cache, on plain values: who has which credentials, and what follows from that.
 ///

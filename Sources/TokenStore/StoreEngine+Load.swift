@@ -17,11 +17,11 @@ extension StoreEngine {
     ///
     /// - Throws: `storeUnavailable` (-53008) when the key or the file cannot be had now; then nothing has been changed.
     func load<Receiver: RecordReceiver>() throws(TokenError) -> Receiver {
-        let stuck = finishReplacing()
+        let stuck = replacementError()
         // A replacement has no log yet.
         let log = WriteAheadLog(paths.isReplacing ? [] : try StoreFiles.read(paths.log) ?? [])
         let loaded: Receiver =
-            switch try stuck.map(Disk.unwritable) ?? examine(log) {
+            switch try examine(log, stuck) {
             case .nothing: Receiver(try startAnew(nil))
             case .open(let database): try loadSealed(database, log, hidden: false)
             case .sealed(let database): try loadSealed(database, log, hidden: log.hidesCommits)
@@ -37,8 +37,8 @@ extension StoreEngine {
         return loaded
     }
 
-    /// Why a replacement that was begun cannot be finished now; nil when there is none any more.
-    private func finishReplacing() -> TokenError? {
+    /// Finishes a replacement that was begun; the error says why it cannot be done now.
+    private func replacementError() -> TokenError? {
         do throws(TokenError) {
             _ = try paths.finishReplacing(now: options.now())
             return nil
@@ -47,7 +47,8 @@ extension StoreEngine {
         }
     }
 
-    private func examine(_ log: WriteAheadLog) throws(TokenError) -> Disk {
+    private func examine(_ log: WriteAheadLog, _ stuck: TokenError?) throws(TokenError) -> Disk {
+        if let stuck { return .unwritable(stuck) }
         if let database { return .open(database) }
         guard let size = StoreFiles.size(of: paths.database) else {
             return log.bytes.isEmpty ? .nothing : .damaged("the database is missing")

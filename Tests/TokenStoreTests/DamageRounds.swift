@@ -46,7 +46,7 @@ struct DamageRounds {
     private func load(goesOn: Bool) throws -> Outcome {
         var outcome = try {
             let engine = try StoreEngine(folder.path, options)
-            let found = Dictionary(uniqueKeysWithValues: try engine.load().map { ($0.key, $0) })
+            let found = try engine.records()
             var outcome = Outcome(found: found, report: engine.report)
             guard goesOn else { return outcome }
             try engine.apply([.put(.sample(100))])
@@ -62,7 +62,7 @@ struct DamageRounds {
         let engine = try StoreEngine(folder.path, options)
         var expected = found
         expected[.sample(100)] = .sample(100)
-        let left = Dictionary(uniqueKeysWithValues: try engine.load().map { ($0.key, $0) })
+        let left = try engine.records()
         var problems: [String] = []
         if left != expected { problems.append("then \(left.count) records instead of \(expected.count)") }
         if !engine.report.notices.isEmpty { problems.append("then \(engine.report.notices)") }
@@ -92,5 +92,13 @@ struct DamageRounds {
             fwrite(content, 1, content.count, file)
             fclose(file)
         }
+    }
+}
+
+extension StoreEngine {
+    /// Loads it.
+    fileprivate func records() throws -> DamageRounds.Records {
+        let records: [StoredRecord] = try load()
+        return Dictionary(uniqueKeysWithValues: records.map { ($0.key, $0) })
     }
 }

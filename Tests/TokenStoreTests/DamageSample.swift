@@ -87,12 +87,13 @@ struct DamageSample: Sendable {
     private mutating func findPieces(_ folder: StoreFolder) throws {
         let copy = try folder.copyWithoutClosing()
         let engine = try StoreEngine(copy.path, StoreOptions { 0 })
-        _ = try engine.load()
+        let _: [StoredRecord] = try engine.load()
         guard let derived = engine.keys?.derived() else { return }
-        try engine.database?.eachRecord { sealed in
-            guard let sealed, let key = sealed.open(derived)?.record?.key else { return }
-            let bytes = sealed.envelope.bytes
-            pieces += self.pieces(of: bytes, key)
+        try engine.database?.eachBatch(of: 16) { batch in
+            for sealed in batch.compactMap(\.self) {
+                guard let key = sealed.open(derived)?.record?.key else { continue }
+                pieces += pieces(of: sealed.envelope.bytes, key)
+            }
         }
     }
 
