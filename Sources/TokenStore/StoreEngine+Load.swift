@@ -4,6 +4,8 @@ extension StoreEngine {
     /// What lies on the disk.
     private enum Disk {
         case nothing
+        /// What was found earlier and cannot be written yet. Nothing has been added to it since.
+        case pending([StoredRecord])
         /// Opened earlier: SQLite knows better than the file what has been committed.
         case open(StoreDatabase)
         case sealed(StoreDatabase)
@@ -23,6 +25,7 @@ extension StoreEngine {
         let loaded: Receiver =
             switch try examine(log, stuck) {
             case .nothing: Receiver(try startAnew(nil))
+            case .pending(let records): Receiver(records)
             case .open(let database): try loadSealed(database, log, hidden: false)
             case .sealed(let database): try loadSealed(database, log, hidden: log.hidesCommits)
             case .unsealed(let database): Receiver(try loadUnsealed(database, log))
@@ -48,6 +51,9 @@ extension StoreEngine {
     }
 
     private func examine(_ log: WriteAheadLog, _ stuck: TokenError?) throws(TokenError) -> Disk {
+        if let pending, let derived = keys?.derived(), (try? writable(derived)) == nil, let records = pending.records {
+            return .pending(records.compactMap { $0.open(derived)?.record })
+        }
         if let stuck { return .unwritable(stuck) }
         if let database { return .open(database) }
         guard let size = StoreFiles.size(of: paths.database) else {
@@ -97,7 +103,9 @@ extension StoreEngine {
         let found: StoreContents<Receiver> = try StoreContents(database, derived)
         var hidden = false
         if mayBeHidden, let state = found.state {
-            hidden = StoreFindings(try envelopes(log, all: true), derived).ledger.state.counter > state.counter
+            let all = StoreFindings(try envelopes(log, all: true), derived)
+            // Where its state cannot be read any more, a commit was there.
+            hidden = all.state == nil || all.ledger.state.counter > state.counter
         }
         if let state = found.state, found.isWhole, !hidden {
             ledger = found.ledger
@@ -115,7 +123,7 @@ extension StoreEngine {
     private func loadUnsealed(
         _ unsealed: UnsealedDatabase, _ log: WriteAheadLog
     ) throws(TokenError) -> [StoredRecord] {
-        let (records, isReadable) = unsealed.records()
+        let (records, isReadable) = try unsealed.records()
         let isWhole = isReadable && !log.hidesCommits
         let fresh = StoreKeys.random()
         let derived = fresh.derived()

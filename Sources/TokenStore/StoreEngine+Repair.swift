@@ -16,11 +16,14 @@ extension StoreEngine {
     /// complete, the later of what is in either.
     func findings(_ log: WriteAheadLog, _ derived: StoreKeys.Derived) throws(TokenError) -> StoreFindings {
         let visible = try envelopes(log, all: false)
-        let seen = StoreFindings(visible, derived)
+        var seen = StoreFindings(visible, derived)
         guard log.hidesCommits else { return seen }
         let hidden = try envelopes(log, all: true)
         let all = StoreFindings(hidden, derived)
-        guard all.ledger.state.counter > seen.ledger.state.counter else { return seen }
+        guard all.ledger.state.counter > seen.ledger.state.counter else {
+            seen.isLatest = all.state != nil
+            return seen
+        }
         if all.isComplete { return all }
         return all.completed(from: seen, derived) ?? StoreFindings(visible + hidden, derived)
     }
@@ -29,11 +32,7 @@ extension StoreEngine {
     func repair(
         _ found: StoreFindings, _ derived: StoreKeys.Derived, _ reason: String
     ) throws(TokenError) -> [StoredRecord] {
-        let outcome =
-            found.isComplete
-            ? "all \(found.records.count) records were saved"
-            : "\(found.records.count) records were saved, others are lost or may be out of date"
-        report.notices.append("\(paths.database) was damaged (\(reason)): \(outcome)")
+        report.notices.append("\(paths.database) was damaged (\(reason)): \(found.outcome)")
         ledger = found.ledger
         // Should it be closed before it has been put aside, its log is to stay.
         database?.connection.keepLog(true)
@@ -75,10 +74,10 @@ extension StoreEngine {
             cutLog()
         case .rebuild(let records):
             try replace(with: records, try ledger.state.sealed(derived), wrapped)
-            database = nil
-            database = try StoreDatabase(try connect())
-            report.quarantined = paths.quarantined
             self.pending = nil
+            database = nil
+            report.quarantined = paths.quarantined
+            database = try StoreDatabase(try connect())
         case .cutLog: cutLog()
         }
     }

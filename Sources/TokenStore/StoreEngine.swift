@@ -27,6 +27,15 @@ final class StoreEngine {
         case seal(UnsealedDatabase, StoreLedger.Plan)
         /// Taking out of the log what may not stay on the disk. Nothing waits for it.
         case cutLog
+
+        /// What is to be written; nil where it has been.
+        var records: [SealedRecord]? {
+            switch self {
+            case .rebuild(let records): records
+            case .seal(_, let plan): plan.inserted
+            case .cutLog: nil
+            }
+        }
     }
 
     /// Takes the directory; nothing is read yet.

@@ -86,7 +86,8 @@ internal import Testing
             defer { memory.give(block) }
             let start = UInt(bitPattern: block.baseAddress)
             for address in [start, start + UInt(count - 1)] {
-                #expect(try Self.flags(at: address).contains("dd"), "\(count)")
+                let flags = try Self.flags(at: address)
+                #expect(flags.contains("dd"), "\(count): \(flags)")
             }
             // Ordinary memory has no such flag: the test can tell.
             let ordinary = [UInt8](repeating: 1, count: 300_000)
@@ -130,9 +131,8 @@ internal import Testing
 
         /// What the kernel says of the mapping in which `address` lies.
         private static func flags(at address: UInt) throws -> [Substring] {
-            let text = try String(contentsOfFile: "/proc/self/smaps", encoding: .utf8)
             var isInside = false
-            for line in text.split(separator: "\n") {
+            for line in try lines(of: "/proc/self/smaps") {
                 let words = line.split(separator: " ")
                 let ends = words[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
                 if ends.count == 2 { isInside = ends[0] <= address && address < ends[1] }
@@ -141,9 +141,17 @@ internal import Testing
             return []
         }
 
+        /// The kernel hands its files out in pieces; Foundation stops after the first.
+        private static func lines(of path: String) throws -> [Substring] {
+            let file = try #require(fopen(path, "r"))
+            defer { fclose(file) }
+            var (bytes, piece) = ([UInt8](), [UInt8](repeating: 0, count: 65_536))
+            while case let count = fread(&piece, 1, piece.count, file), count > 0 { bytes += piece[..<count] }
+            return String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        }
+
         private static func lockedKilobytes() throws -> Int? {
-            let text = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-            let line = text.split(separator: "\n").first { $0.hasPrefix("VmLck:") }
+            let line = try lines(of: "/proc/self/status").first { $0.hasPrefix("VmLck:") }
             return line.flatMap { Int($0.split(whereSeparator: \.isWhitespace)[1]) }
         }
     #endif

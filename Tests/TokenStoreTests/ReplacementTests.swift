@@ -74,29 +74,28 @@ internal import TokenStore
 
     @Test(arguments: FaultyDisk.Failure.allCases)
     func opensWithTheKeyThatItSaysWhereverChangingItFails(failure: FaultyDisk.Failure) async throws {
-        let passphrase = Secret("correct horse battery staple")
+        let credentials = try StoreFolder()
+        let keys = KeySettings(credentialsDirectory: credentials.root)
+        try Data("a credential of thirty-two bytes".utf8).write(to: URL(filePath: credentials.root + "/sso-agent.key"))
         for after in 0... {
             let (folder, disk) = (try StoreFolder(), try FaultyDisk())
-            let store = try folder.open(vfs: disk.name)
-            for number in 1...3 { try await store.commit([.put(.sample(number))]) }
+            let first = try folder.open()
+            try await first.commit((1...3).map { .put(.sample($0)) })
+            await first.close()
+            let store = try folder.open(vfs: disk.name, keys: keys)
+            _ = try store.load()
             disk.fail(failure, after: after, count: 1)
-            let changed: ()? = try? await store.changeKeySource(to: .passphrase, passphrase: passphrase)
+            let changed: ()? = try? await store.changeKeySource(to: .credential, passphrase: nil)
             let failed = disk.failed > 0
             disk.recover()
-            #expect(store.report.keySource == (changed == nil ? .file : .passphrase), "\(failure) after \(after)")
+            #expect(store.report.keySource == (changed == nil ? .file : .credential), "\(failure) after \(after)")
             try await store.commit([.put(.sample(4))])
             let crashed = try folder.copyWithoutClosing()
             await store.close()
             for folder in [folder, crashed] {
-                let again = try folder.open()
-                let found: [StoredRecord]
-                if changed == nil {
-                    found = try again.load()
-                } else {
-                    #expect(throws: TokenError.self) { try again.load() }
-                    found = try await again.load(passphrase: passphrase, into: [StoredRecord].self)
-                }
-                #expect(found.count == 4, "\(failure) after \(after)")
+                let again = try folder.open(keys: changed == nil ? KeySettings() : keys)
+                #expect(try again.load().count == 4, "\(failure) after \(after)")
+                #expect(again.report.keySource == store.report.keySource)
                 await again.close()
             }
             guard failed else { break }

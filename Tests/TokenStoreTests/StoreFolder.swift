@@ -18,8 +18,8 @@ final class StoreFolder: Sendable {
     }
 
     /// Opens the store in it.
-    func open(vfs: String? = nil) throws(TokenError) -> TokenStore {
-        try TokenStore.open(directory: path, StoreOptions(vfs: vfs) { 1_900_000_000 })
+    func open(vfs: String? = nil, keys: KeySettings = KeySettings()) throws(TokenError) -> TokenStore {
+        try TokenStore.open(directory: path, StoreOptions(keys: keys, vfs: vfs) { 1_900_000_000 })
     }
 
     static func open(_ directory: String) throws(TokenError) -> TokenStore {

@@ -6,7 +6,9 @@ struct UnsealedDatabase {
     let connection: SQLiteConnection
 
     /// Every record that can be read and understood; `isWhole` says whether that is all of them.
-    func records() -> (records: [StoredRecord], isWhole: Bool) {
+    ///
+    /// - Throws: `storeUnavailable` (-53008) when the disk cannot be read now; damage is no error.
+    func records() throws(TokenError) -> (records: [StoredRecord], isWhole: Bool) {
         var records: [StoredRecord] = []
         var isWhole = true
         do throws(TokenError) {
@@ -21,6 +23,7 @@ struct UnsealedDatabase {
             }
             return (records, isWhole)
         } catch {
+            guard error.code == .cacheBadFormat else { throw error }
             return (records, false)
         }
     }

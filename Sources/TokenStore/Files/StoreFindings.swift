@@ -8,6 +8,17 @@ struct StoreFindings {
     private(set) var state: StoreState?
     private(set) var ledger = StoreLedger()
 
+    /// Whether no commit was later than that state.
+    var isLatest = true
+
+    /// What became of the records, in words.
+    var outcome: String {
+        if !isComplete { return "\(records.count) records were saved, others are lost or may be out of date" }
+        return isLatest
+            ? "all \(records.count) records were saved"
+            : "\(records.count) records were saved, as they were before the last change"
+    }
+
     /// Whether the records are exactly those of the latest state.
     var isComplete: Bool { state.map { $0.digest == ledger.state.digest && $0.count == ledger.state.count } ?? false }
 

@@ -26,9 +26,9 @@ struct StorePaths: Sendable {
     ///
     /// - Returns: the database's new name.
     func quarantine(_ others: [String] = [], now: Int64) throws(TokenError) -> String {
-        let stamp = StoreFiles.size(of: log) == nil ? stampOfALoneLog ?? unusedStamp(now) : unusedStamp(now)
+        let stamp = hasLog ? unusedStamp(now) : stampOfALoneLog ?? unusedStamp(now)
         // The log first: a database without its log is an older one, a log without its database is nothing.
-        for path in [log, database] + others where StoreFiles.size(of: path) != nil {
+        for path in (hasLog ? [log] : []) + [database] + others where StoreFiles.size(of: path) != nil {
             let base = path == log ? database + stamp + "-wal" : path + stamp
             try StoreFiles.move(path, to: base)
         }
@@ -44,8 +44,7 @@ struct StorePaths: Sendable {
     /// Puts the replacement in the database's place, where one was begun, and what is there in quarantine.
     func finishReplacing(now: Int64) throws(TokenError) -> String? {
         guard isReplacing else { return nil }
-        let isInTheWay = [database, log].contains { StoreFiles.size(of: $0) != nil }
-        let name = isInTheWay ? try quarantine(now: now) : nil
+        let name = hasLog || StoreFiles.size(of: database) != nil ? try quarantine(now: now) : nil
         try StoreFiles.move(replacement, to: database)
         return name
     }
@@ -64,6 +63,9 @@ struct StorePaths: Sendable {
         // A log goes with its database.
         return names.filter { !$0.hasSuffix("-wal") || !names.contains(String($0.dropLast(4))) }.sorted()
     }
+
+    /// Whether there is anything in the log.
+    private var hasLog: Bool { StoreFiles.size(of: log).map { $0 > 0 } ?? false }
 
     /// What the log was named by when a crash kept its database from following it.
     private var stampOfALoneLog: String? {
