@@ -136,7 +136,7 @@ package final class TokenStore: Sendable {
         }
     }
 
-    private func withEngine<Value: Sendable>(
+    func withEngine<Value: Sendable>(
         _ body: @Sendable (StoreEngine) throws(TokenError) -> Value
     ) -> Result<Value, TokenError> {
         dispatchPrecondition(condition: .onQueue(queue))
@@ -145,18 +145,5 @@ package final class TokenStore: Sendable {
             defer { lastReport.withLock { $0 = engine.report } }
             return Result { () throws(TokenError) in try body(engine) }
         }
-    }
-}
-
-extension TokenStore {
-    /// Bounds the file, in pages of 4 KiB, and returns the bound: how tests make a disk full, and free again.
-    @discardableResult
-    func limitPages(to pages: Int) throws(TokenError) -> Int {
-        try queue.sync {
-            withEngine { engine throws(TokenError) in
-                _ = try engine.unlocked()
-                return try engine.database?.connection.integer("PRAGMA max_page_count = \(pages)") ?? 0
-            }
-        }.get()
     }
 }

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import TokenModel
-internal import TokenStore
+
+@testable internal import TokenStore
 
 /// A directory of the test's own, gone with it.
 final class StoreFolder: Sendable {
@@ -71,5 +72,16 @@ extension TokenStore {
                 right.key.group, right.key.kind.rawValue, right.key.key
             )
         }
+    }
+
+    /// Bounds the file, in pages of 4 KiB, and returns the bound: how tests make a disk full, and free again.
+    @discardableResult
+    func limitPages(to pages: Int) throws(TokenError) -> Int {
+        try queue.sync {
+            withEngine { engine throws(TokenError) in
+                _ = try engine.unlocked()
+                return try engine.database?.connection.integer("PRAGMA max_page_count = \(pages)") ?? 0
+            }
+        }.get()
     }
 }

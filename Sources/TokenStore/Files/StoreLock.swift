@@ -7,6 +7,9 @@ internal import TokenModel
 #endif
 
 /// Keeps a second agent away from the store, whatever happens to the files in it. The kernel drops it with the process.
+///
+/// SQLite's own locks are no such thing: the kernel drops them as soon as the process closes any descriptor of the file,
+/// as it does after reading a damaged one.
 struct StoreLock: ~Copyable {
     private let descriptor: Int32
 
