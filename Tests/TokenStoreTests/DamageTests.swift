@@ -5,7 +5,7 @@ internal import TokenModel
 
 @testable internal import TokenStore
 
-/// Every byte of a small store flipped, and its files cut at every byte: the store opens, serves what is whole, loses no
+/// Bits of a small store flipped, and its files cut at every byte: the store opens, serves what is whole, loses no
 /// more than what was hit, says what was lost, and keeps the damaged files as they were.
 ///
 /// One after the other, since each takes all there is of the processor.
@@ -34,7 +34,8 @@ internal import TokenModel
         let sample = try await DamageSample()
         let bytes = try #require(sample.files[DamageSample.database])
         let problems = try await Self.eachByte(sample, bytes.count) { rounds, length in
-            let outcome = try rounds.open(DamageSample.database, as: Array(bytes[..<length]), goesOn: Self.goesOn(after: length))
+            let outcome = try rounds.open(
+                DamageSample.database, as: Array(bytes[..<length]), goesOn: Self.goesOn(after: length))
             var problems = outcome.problems
             if outcome.found != sample.whole(upTo: length) { problems.append("\(outcome.found.count) records") }
             if outcome.found != sample.latest, !outcome.isSaid { problems.append("nothing is said") }
@@ -49,7 +50,8 @@ internal import TokenModel
         let problems = try await Self.eachByte(sample, bytes.count) { rounds, length in
             // Within a page one cut is as good as another.
             guard length % 16 == 0 || sample.commitEnds.contains(where: { abs($0 - length) < 40 }) else { return [] }
-            let outcome = try rounds.open(DamageSample.log, as: Array(bytes[..<length]), goesOn: Self.goesOn(after: length))
+            let outcome = try rounds.open(
+                DamageSample.log, as: Array(bytes[..<length]), goesOn: Self.goesOn(after: length))
             var problems = outcome.problems
             let stage = sample.commitEnds.prefix { $0 <= length }.count
             if outcome.found != sample.stages[stage] { problems.append("\(outcome.found.count) records") }
@@ -65,7 +67,8 @@ internal import TokenModel
         let bytes = try #require(sample.files[DamageSample.key])
         let line = try #require(bytes.firstIndex(of: UInt8(ascii: "\n")))
         let problems = try await Self.eachByte(sample, bytes.count) { rounds, length in
-            let outcome = try rounds.open(DamageSample.key, as: Array(bytes[..<length]), goesOn: Self.goesOn(after: length))
+            let outcome = try rounds.open(
+                DamageSample.key, as: Array(bytes[..<length]), goesOn: Self.goesOn(after: length))
             var problems = outcome.problems
             // The key is in the file twice.
             let expected = length < line ? [:] : sample.latest
@@ -84,10 +87,13 @@ internal import TokenModel
         #expect(outcome.problems.isEmpty)
     }
 
-    /// One bit of each byte, by chance; `SSO_AGENT_BITS=8` asks for all of them.
+    /// One bit of every eighth byte, by chance; `SSO_AGENT_BITS` asks for so many bits of each.
     private static func bits(_ chance: inout TestSeed) -> [UInt8] {
-        let count = ProcessInfo.processInfo.environment["SSO_AGENT_BITS"].flatMap { Int($0) } ?? 1
-        return Array((0..<8 as Range<UInt8>).shuffled(using: &chance).prefix(count))
+        let bits = (0..<8 as Range<UInt8>).shuffled(using: &chance)
+        guard let count = ProcessInfo.processInfo.environment["SSO_AGENT_BITS"].flatMap({ Int($0) }) else {
+            return chance.next() % 8 == 0 ? [bits[0]] : []
+        }
+        return Array(bits.prefix(count))
     }
 
     /// Whether to write to what was opened and to open it again, which takes twice as long: for some bytes of each page.

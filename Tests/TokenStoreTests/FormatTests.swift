@@ -34,7 +34,8 @@ internal import TokenStore
         let folder = try await storeWithOneRecord()
         if !hasKeyFile { try FileManager.default.removeItem(atPath: folder.path + "/cache.key") }
         try Data().write(to: URL(filePath: folder.file))
-        try await expectFreshStart(folder, keeping: Data(), saying: ["emptied", "its key comes from \(folder.path)/cache.key"])
+        try await expectFreshStart(
+            folder, keeping: Data(), saying: ["emptied", "its key comes from \(folder.path)/cache.key"])
     }
 
     @Test func savesWhatIsWholeWhenAPageIsDamaged() async throws {
