@@ -80,18 +80,46 @@ private struct Importing {
 
     mutating func take(_ entry: ForeignCache.Entry) {
         let record = identified(entry)
-        switch verdict(on: record) {
+        switch verdict(on: record, knowsTenant: entry.knowsTenant) {
         case .skip where entry.askedRealm != nil: break
         case .skip(let reason): skipped.append(ImportCache.Skipped(entry: entry.title, reason: reason))
         case .nothingNew: break
         case .save(let record):
             save(record)
             count(record)
-            if case .accessToken(let token) = record, let realm = entry.askedRealm {
-                authorities[SignIn(owner: token.owner, clientID: token.clientID), default: [:]][
-                    "https://\(token.environment)/\(realm)"] = "https://\(token.environment)/\(token.realm)"
-            }
         }
+        noteAuthority(of: record, entry.askedRealm)
+        if case .account(let account) = record { keep(entry.original, of: account, entry.askedRealm) }
+    }
+
+    /// Where the realm that a token was asked of led to: how apps find the token, and under what name it is exported.
+    private mutating func noteAuthority(of record: CacheRecord, _ askedRealm: String?) {
+        guard let askedRealm else { return }
+        switch record {
+        case .accessToken(let token): note(token.owner, token.clientID, token.environment, askedRealm, token.realm)
+        case .idToken(let token): note(token.owner, token.clientID, token.environment, askedRealm, token.realm)
+        case .account, .refreshToken, .appMetadata, .accountMetadata, .carried, .principal: break
+        }
+    }
+
+    private mutating func note(
+        _ owner: OwnerID, _ clientID: ClientID, _ environment: String, _ askedRealm: String, _ issuer: String
+    ) {
+        authorities[SignIn(owner: owner, clientID: clientID), default: [:]]["https://\(environment)/\(askedRealm)"] =
+            "https://\(environment)/\(issuer)"
+    }
+
+    /// One account may stand in a file several times, under realms that lead to one tenant. Here it is one record, which
+    /// is written again under one of them; its library wants the others, too.
+    private mutating func keep(_ original: CarriedRecord?, of account: AccountRecord, _ askedRealm: String?) {
+        guard let original, let held = partition[account.owner].account(like: account, cache.clouds) else { return }
+        let written = UnifiedItem(held, as: held.foreign)
+        let isUnderRealm = written.text("realm")?.lowercased() == askedRealm ?? account.realm
+        // What the agent saved itself goes by any of its cloud's names.
+        let isUnderName =
+            held.foreign == nil || written.text("environment")?.lowercased() == account.environment
+        guard !isUnderRealm || !isUnderName, partition.carried[original.key] != original else { return }
+        save(.carried(original))
     }
 
     private mutating func save(_ record: CacheRecord) {
@@ -108,31 +136,48 @@ private struct Importing {
         case .refreshToken(let token):
             refreshTokens.insert(token.key)
             signedIn.append(SignIn(owner: token.owner, clientID: token.clientID))
-        case .idToken(let token): idTokens.insert(token.key)
+        case .idToken(let token):
+            idTokens.insert(token.key)
+            signedIn.append(SignIn(owner: token.owner, clientID: token.clientID))
         case .appMetadata, .accountMetadata, .carried, .principal: break
         }
     }
 
     /// An account known by name alone is the one that the tenant's directory says it is, where the cache has that one.
     private func identified(_ entry: ForeignCache.Entry) -> CacheRecord {
-        guard case .name(let name) = entry.record.owner, let person = entry.person else { return entry.record }
-        let partition = partition
-        for owner in partition.owners(named: name) {
-            guard let identifier = owner.homeAccountID else { continue }
-            let isSame = partition[owner].accounts.values.contains {
-                $0.realm == person.tenantID && $0.localAccountID == person.objectID
-            }
-            if isSame || identifier.text == "\(person.objectID).\(person.tenantID)" {
-                return entry.record.moved(to: identifier)
-            }
-        }
-        return entry.record
+        guard case .name(let name) = entry.record.owner else { return entry.record }
+        let identifier =
+            if let person = entry.person { identifier(of: person, named: name) } else { sole(named: name, for: entry) }
+        return identifier.map(entry.record.moved) ?? entry.record
     }
 
-    private func verdict(on record: CacheRecord) -> ImportVerdict {
+    private func identifier(of person: ForeignCache.Person, named name: String) -> HomeAccountID? {
+        let partition = partition
+        return partition.owners(named: name).first { owner in
+            owner.homeAccountID?.text == "\(person.objectID).\(person.tenantID)"
+                || owner.homeAccountID != nil
+                    && partition[owner].accounts.values.contains {
+                        $0.realm == person.tenantID && $0.localAccountID == person.objectID
+                    }
+        }?.homeAccountID
+    }
+
+    /// Where nothing says who it is in a directory, an account is whom ADAL would find by the name: the only one in the
+    /// cloud that goes by it. ADAL knows no personal accounts.
+    private func sole(named name: String, for entry: ForeignCache.Entry) -> HomeAccountID? {
+        guard let environment = entry.record.environment else { return nil }
+        let candidates = partition.owners(named: name).filter { owner in
+            !owner.isPersonal && partition[owner].isKnown(at: environment, cache.clouds)
+        }
+        return candidates.count == 1 ? candidates.first?.homeAccountID : nil
+    }
+
+    private func verdict(on record: CacheRecord, knowsTenant: Bool) -> ImportVerdict {
         let partition = partition
         let holdings = record.owner.map { partition[$0] } ?? Holdings()
         return switch record {
+        case .account(let record) where !knowsTenant && holdings.isKnown(at: record.environment, cache.clouds):
+            .nothingNew
         case .account(let record): .on(record, held: holdings.account(like: record, cache.clouds))
         case .accessToken(let token): .on(token, held: holdings.accessToken(like: token, cache.clouds))
         case .refreshToken(let token): .on(token, held: holdings.refreshToken(like: token, cache.clouds))
@@ -164,8 +209,17 @@ private struct Importing {
                 ?? AccountMetadataRecord(
                     owner: pair.owner, clientID: pair.clientID, signInState: .signedIn, authorityMap: [:])
             metadata.signInState = .signedIn
-            metadata.authorityMap.merge(authorities[pair] ?? [:]) { known, _ in known }
+            for (asked, issuer) in authorities[pair] ?? [:] where !leads(asked, in: metadata.authorityMap) {
+                metadata.authorityMap[asked] = issuer
+            }
             if metadata != known { save(.accountMetadata(metadata)) }
+        }
+    }
+    /// Whether an authority map says where an authority leads, under whatever name of its cloud.
+    private func leads(_ asked: String, in map: [String: String]) -> Bool {
+        guard let asked = AskedRealm(asked) else { return true }
+        return map.keys.compactMap(AskedRealm.init).contains {
+            $0.realm == asked.realm && cache.clouds.sameCloud($0.environment, asked.environment)
         }
     }
 }

@@ -80,7 +80,8 @@ extension ForeignCache {
         }
         // An account of which nothing is left is none.
         guard accessToken != nil || records.refreshToken != nil else { return }
-        add(.account(records.account), title("account"), person: records.person)
+        add(
+            .account(records.account), title("account"), person: records.person, knowsTenant: records.knowsTenant)
         if let app = records.appMetadata { add(.appMetadata(app), title("app metadata")) }
         if let token = records.refreshToken {
             add(.refreshToken(token), title("refresh token"), person: records.person)

@@ -9,8 +9,12 @@ package struct ForeignCache: Sendable {
         var title: String
         /// Who it is in a tenant's directory, for an account that is known by its name alone.
         var person: Person?
-        /// The realm that an access token was asked of, where that is not the tenant that issued it.
+        /// The realm that it was asked of, where that is not the tenant that issued it.
         var askedRealm: String?
+        /// Whether it says which tenant an account is in, as an archive of ADAL need not.
+        var knowsTenant = true
+        /// An account as the file has it, which may have it several times.
+        var original: CarriedRecord?
     }
 
     /// An account in one tenant's directory.
@@ -57,7 +61,10 @@ package struct ForeignCache: Sendable {
     }
 
     /// Adds a record, unless there is a reason not to.
-    mutating func add(_ record: CacheRecord, _ title: String, person: Person? = nil, askedRealm: String? = nil) {
+    mutating func add(
+        _ record: CacheRecord, _ title: String, person: Person? = nil, askedRealm: String? = nil,
+        original: CarriedRecord? = nil, knowsTenant: Bool = true
+    ) {
         if case .accessToken(let token) = record {
             note(obtained: token.cachedAt, token.owner, token.clientID)
             guard token.expiresOn > now else { return skip(title, "it has expired") }
@@ -68,7 +75,10 @@ package struct ForeignCache: Sendable {
         guard isBearable(record) else {
             return skip(title, "the cache has more than \(Self.mostAlike) entries like it")
         }
-        entries.append(Entry(record: record, title: title, person: person, askedRealm: askedRealm))
+        entries.append(
+            Entry(
+                record: record, title: title, person: person, askedRealm: askedRealm, knowsTenant: knowsTenant,
+                original: original))
     }
 
     /// Whether there are not too many that an import would hold it against: each of them, every time.

@@ -15,7 +15,7 @@ struct UnifiedExport {
             let holdings = partition[owner]
             for record in holdings.records {
                 add(record)
-                if case .accessToken(let token) = record { addAsAsked(token, holdings) }
+                addAsAsked(record, holdings)
             }
         }
         for app in partition.apps.values.sorted(by: { $0.key < $1.key }) { add(.appMetadata(app)) }
@@ -47,22 +47,47 @@ struct UnifiedExport {
     }
 
     /// Python and Go find a token by the realm that they ask, `common` for one, and not by the tenant that this leads to:
-    /// for them it stands under every realm that has led there.
-    private mutating func addAsAsked(_ token: AccessTokenRecord, _ holdings: Holdings) {
-        guard token.version == .v2, token.foreign ?? UnifiedItem.nothingForeign == UnifiedItem.nothingForeign else {
-            return
+    /// for them it stands under every realm that has led there. So does the ID token, without which nobody could tell
+    /// which tenant issued the copy.
+    private mutating func addAsAsked(_ record: CacheRecord, _ holdings: Holdings) {
+        switch record {
+        case .accessToken(var token) where token.version == .v2:
+            let realms = askedRealms(of: token.owner, token.clientID, token.realm, token.environment, holdings)
+            token.foreign = Self.withoutRealm(token.foreign)
+            for realm in realms {
+                token.realm = realm
+                add(.accessToken(token))
+            }
+        case .idToken(var token) where token.version == .v2:
+            let realms = askedRealms(of: token.owner, token.clientID, token.realm, token.environment, holdings)
+            token.foreign = Self.withoutRealm(token.foreign)
+            for realm in realms { if let copy = token.asked(of: realm) { add(.idToken(copy)) } }
+        case .account, .accessToken, .idToken, .refreshToken, .appMetadata, .accountMetadata, .carried, .principal:
+            break
         }
-        for (asked, issuer) in holdings.metadata[token.clientID.key]?.authorityMap ?? [:] {
-            guard let asked = try? Authority(asked), let issuer = try? Authority(issuer), issuer.realm == token.realm,
-                asked.realm != token.realm, clouds.sameCloud(asked.environment, token.environment)
-            else { continue }
-            var copy = token
-            copy.realm = asked.realm
-            add(.accessToken(copy))
-            // Without it, nobody could tell which tenant issued the copy.
-            guard let idToken = holdings.idToken(like: token)?.asked(of: asked.realm) else { continue }
-            add(.idToken(idToken))
-        }
+    }
+
+    /// The realms that led an app to a tenant, without the tenant.
+    private func askedRealms(
+        of owner: OwnerID, _ clientID: ClientID, _ tenant: String, _ environment: String, _ holdings: Holdings
+    ) -> [String] {
+        let map = holdings.metadata[clientID.key]?.authorityMap ?? [:]
+        return map.compactMap { asked, issuer in
+            guard let asked = AskedRealm(asked), let issuer = AskedRealm(issuer), asked.realm != tenant,
+                clouds.sameCloud(asked.environment, environment)
+            else { return nil }
+            // A B2C account is in one tenant only, which an authority without `tfp` does not lead to by name.
+            let isB2C = asked.authority?.kind == .b2c && asked.authority?.admits(owner) == true
+            return issuer.realm == tenant || isB2C ? asked.realm : nil
+        }.sorted()
+    }
+
+    private static func withoutRealm(_ foreign: String?) -> String? {
+        guard let foreign else { return nil }
+        var item = UnifiedItem()
+        item.take(foreign: foreign)
+        item.drop("realm")
+        return JSONTree.object(item.members).json
     }
 
     /// The record in the schema that the libraries share; nil when that has no place for it.
