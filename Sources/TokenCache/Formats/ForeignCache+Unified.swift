@@ -25,11 +25,11 @@ extension ForeignCache {
     private static func entries(_ tree: JSONTree?, _ section: UnifiedSection) -> [JSONTree.Member] {
         let entries = tree?.members ?? []
         guard section == .account else { return entries }
-        func place(_ entry: JSONTree.Member) -> (String, String) {
+        let places = entries.map { entry in
             let item = UnifiedItem(entry.value)
-            return (item.text("realm") ?? "", item.text("environment") ?? "")
+            return (place: (item.text("realm") ?? "", item.text("environment") ?? "", entry.name), entry: entry)
         }
-        return entries.sorted { place($0) < place($1) }
+        return places.sorted { $0.place < $1.place }.map(\.entry)
     }
 
     private mutating func read(_ entry: JSONTree.Member, in section: UnifiedSection, _ tenants: UnifiedTenants) {
@@ -54,8 +54,7 @@ extension ForeignCache {
             let environment = item.text("environment")
         else { return carry(entry, in: .account, "it does not say whose it is; kept for export only") }
         let username = item.text("username") ?? ""
-        let written = Self.realm(item)
-        let realm = tenants.tenant(of: item) ?? written
+        let realm = tenants.tenant(of: item) ?? Self.realm(item)
         var record = AccountRecord(
             homeAccountID: home.text, environment: environment.lowercased(),
             realm: realm, localAccountID: item.text("local_account_id")?.lowercased(), username: username,
@@ -66,7 +65,7 @@ extension ForeignCache {
         record.foreign = item.foreign(beyond: UnifiedItem(record))
         add(
             .account(record), Self.title("account", username.isEmpty ? home.text : username, nil, realm),
-            askedRealm: realm == written ? nil : written, original: Self.carried(entry, .account))
+            askedRealm: Self.askedRealm(item, realm), original: Self.carried(entry, .account))
     }
 
     private mutating func readAppMetadata(_ item: UnifiedItem, _ entry: JSONTree.Member) {
@@ -93,9 +92,8 @@ extension ForeignCache {
             let clientID = item.text("client_id").flatMap(ClientID.init)
         else { return carry(entry, in: section, "it does not say whose it is; kept for export only") }
         let owner = OwnerID.home(home)
-        let written = Self.realm(item)
-        let realm = tenants.tenant(of: item) ?? written
-        let askedRealm = realm == written ? nil : written
+        let realm = tenants.tenant(of: item) ?? Self.realm(item)
+        let askedRealm = Self.askedRealm(item, realm)
         switch section {
         case .refreshToken:
             var token = RefreshTokenRecord(
@@ -179,6 +177,13 @@ extension ForeignCache {
 
     /// AD FS has no tenants: .NET leaves the realm out, the others write this.
     private static func realm(_ item: UnifiedItem) -> String { item.text("realm")?.lowercased() ?? "adfs" }
+
+    /// The realm that the entry's library asked, where that is another than the tenant. Node's early versions name none for
+    /// B2C, which is none to ask.
+    private static func askedRealm(_ item: UnifiedItem, _ tenant: String) -> String? {
+        guard let written = item.text("realm")?.lowercased(), written != tenant else { return nil }
+        return written
+    }
 
     /// `AAD` and `MSA` are what early versions called the one kind that Entra's accounts now are.
     private static func authorityType(_ text: String?) -> String {
