@@ -1,4 +1,5 @@
 package import TokenModel
+internal import TokenStore
 
 /// What an import comes to: the steps to take, all or none of them, and what to say of it.
 package struct ImportPlan: Sendable {
@@ -55,6 +56,10 @@ private struct Importing {
     /// Apps that have got tokens, in order, and which authorities led them to which.
     private var signedIn: [SignIn] = []
     private var authorities: [SignIn: [String: String]] = [:]
+    /// Whose the names of the records in the store are.
+    private var holders: [RecordKey: OwnerID] = [:]
+    /// What is kept for other libraries, whatever its name: an export may have had to give it another.
+    private var carried: Set<[String]> = []
 
     /// An app, and an account that it has got tokens of.
     private struct SignIn: Hashable {
@@ -66,6 +71,11 @@ private struct Importing {
         self.cache = cache
         self.group = group
         self.skipped = skipped
+        let partition = cache.partition(group)
+        for owner in partition.owners.keys {
+            for record in partition[owner].records { holders[record.key(in: group)] = owner }
+        }
+        carried = Set(partition.carried.values.map(\.content))
     }
 
     var plan: ImportPlan {
@@ -80,6 +90,10 @@ private struct Importing {
 
     mutating func take(_ entry: ForeignCache.Entry) {
         let record = identified(entry)
+        if let holder = holders[record.key(in: group)], holder != record.owner {
+            let reason = "its identifier could be taken for another account's"
+            return skipped.append(ImportCache.Skipped(entry: entry.title, reason: reason))
+        }
         switch verdict(on: record, knowsTenant: entry.knowsTenant) {
         case .skip where entry.askedRealm != nil: break
         case .skip(let reason): skipped.append(ImportCache.Skipped(entry: entry.title, reason: reason))
@@ -105,16 +119,20 @@ private struct Importing {
     private mutating func note(
         _ owner: OwnerID, _ clientID: ClientID, _ environment: String, _ askedRealm: String, _ issuer: String
     ) {
-        authorities[SignIn(owner: owner, clientID: clientID), default: [:]]["https://\(environment)/\(askedRealm)"] =
-            "https://\(environment)/\(issuer)"
+        let pair = SignIn(owner: owner, clientID: clientID)
+        guard authorities[pair, default: [:]].count < Self.mostRealms else { return }
+        authorities[pair, default: [:]]["https://\(environment)/\(askedRealm)"] = "https://\(environment)/\(issuer)"
     }
+
+    /// How many realms may have led an app to an account's tenants: every token is exported under each of them.
+    private static let mostRealms = 16
 
     /// One account may stand in a file several times, under realms that lead to one tenant. Here it is one record, which
     /// is written again under one of them; its library wants the others, too.
     private mutating func keep(_ original: CarriedRecord?, of account: AccountRecord, _ askedRealm: String?) {
         guard let original, let held = partition[account.owner].account(like: account, cache.clouds) else { return }
         let written = UnifiedItem(held, as: held.foreign)
-        let isUnderRealm = written.text("realm")?.lowercased() == askedRealm ?? account.realm
+        let isUnderRealm = (written.text("realm")?.lowercased() ?? account.realm) == askedRealm ?? account.realm
         // What the agent saved itself goes by any of its cloud's names.
         let isUnderName =
             held.foreign == nil || written.text("environment")?.lowercased() == account.environment
@@ -124,6 +142,8 @@ private struct Importing {
 
     private mutating func save(_ record: CacheRecord) {
         changes.append(.save(record))
+        holders[record.key(in: group)] = record.owner
+        if case .carried(let entry) = record { carried.insert(entry.content) }
         cache.apply([.save(record)], in: group)
     }
 
@@ -186,7 +206,7 @@ private struct Importing {
         case .accountMetadata(let metadata):
             holdings.holds(record) ? .nothingNew : .save(.accountMetadata(metadata))
         case .principal: .nothingNew
-        case .carried(let entry): partition.carried[entry.key] == entry ? .nothingNew : .save(record)
+        case .carried(let entry): carried.contains(entry.content) ? .nothingNew : .save(record)
         }
     }
 
@@ -209,17 +229,19 @@ private struct Importing {
                 ?? AccountMetadataRecord(
                     owner: pair.owner, clientID: pair.clientID, signInState: .signedIn, authorityMap: [:])
             metadata.signInState = .signedIn
-            for (asked, issuer) in authorities[pair] ?? [:] where !leads(asked, in: metadata.authorityMap) {
+            var places = Set(metadata.authorityMap.keys.compactMap(place(of:)))
+            for (asked, issuer) in (authorities[pair] ?? [:]).sorted(by: { $0.key < $1.key }) {
+                guard let place = place(of: asked), places.insert(place).inserted else { continue }
                 metadata.authorityMap[asked] = issuer
             }
             if metadata != known { save(.accountMetadata(metadata)) }
         }
     }
-    /// Whether an authority map says where an authority leads, under whatever name of its cloud.
-    private func leads(_ asked: String, in map: [String: String]) -> Bool {
-        guard let asked = AskedRealm(asked) else { return true }
-        return map.keys.compactMap(AskedRealm.init).contains {
-            $0.realm == asked.realm && cache.clouds.sameCloud($0.environment, asked.environment)
+
+    /// What an authority asks, under whatever name of its cloud.
+    private func place(of authority: String) -> [String]? {
+        AskedRealm(authority).map {
+            [$0.realm, URLParts.host(ofEnvironment: cache.clouds.cloud(of: $0.environment).preferredCache)]
         }
     }
 }

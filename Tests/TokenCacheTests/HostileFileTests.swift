@@ -82,6 +82,21 @@ internal import TokenModel
         #expect(try JSONReader.read(Array(text.utf8)).json == written)
     }
 
+    /// Work that grows with the square of this would not end in time.
+    @Test(.timeLimit(.minutes(1))) func holdsEntriesOfManyMembersAgainstEachOther() throws {
+        func entry(_ prefix: String) -> String {
+            let members = (0..<60_000).map { "\"\(prefix)\($0)\":1" }.joined(separator: ",")
+            return """
+                {"home_account_id": "a.b", "environment": "login.microsoftonline.com", "realm": "b", "username": "u",
+                 "authority_type": "MSSTS", \(members)}
+                """
+        }
+        let file = "{\"Account\": {\"1\": \(entry("x")), \"2\": \(entry("y"))}}"
+        var cache = CredentialCache()
+        #expect(try cache.take(Array(file.utf8), .msalJSON).report.accounts == 1)
+        _ = try cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten)
+    }
+
     @Test func endsWhereAnArchiveRefersToItself() throws {
         // A dictionary that holds itself, many times over.
         var archive = KeyedArchiveWriter()

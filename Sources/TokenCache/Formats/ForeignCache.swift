@@ -65,6 +65,10 @@ package struct ForeignCache: Sendable {
         _ record: CacheRecord, _ title: String, person: Person? = nil, askedRealm: String? = nil,
         original: CarriedRecord? = nil, knowsTenant: Bool = true
     ) {
+        guard !record.isMistakable else {
+            return skip(title, "its identifier could be taken for another account's")
+        }
+        guard let record = record.withPossibleTimes else { return skip(title, "its times are none that a clock shows") }
         if case .accessToken(let token) = record {
             note(obtained: token.cachedAt, token.owner, token.clientID)
             guard token.expiresOn > now else { return skip(title, "it has expired") }

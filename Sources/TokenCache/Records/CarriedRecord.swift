@@ -20,5 +20,8 @@ package struct CarriedRecord: Sendable, Equatable, Codable {
         case clientID = "client_id"
     }
 
+    /// What tells it from others, by whatever name.
+    var content: [String] { [section, name == nil ? "section" : "entry", json] }
+
     var key: String { name.map { "\(section)/\($0)" } ?? section }
 }
