@@ -1,0 +1,215 @@
+internal import Foundation
+internal import Testing
+
+@testable internal import TokenModel
+
+@Suite(.timeLimit(.minutes(1))) struct SecretMemoryTests {
+    /// Where sizes are rounded differently from here on, and what a chunk of small ones ends with.
+    static let edges = [
+        0, 1, 15, 63, 64, 65, 1023, 1024, 1025, 1535, 1536, 1537, 16_383, 16_384, 16_385, 20_480, 20_481, 65_536,
+        65_537, 1 << 20,
+    ]
+
+    @Test(arguments: edges) func givesZeroedRoomOfTheWholeSize(count: Int) {
+        let memory = SecretMemory()
+        let blocks = (0..<10).map { _ in memory.take(count) }
+        for block in blocks {
+            #expect(block.count == count)
+            #expect(Int(bitPattern: block.baseAddress) % 16 == 0)
+            #expect(block.allSatisfy { $0 == 0 })
+        }
+        // Each to its last byte, and none into another.
+        for (number, block) in blocks.enumerated() { block.fill(UInt8(number + 1)) }
+        for (number, block) in blocks.enumerated() { #expect(block.allSatisfy { $0 == UInt8(number + 1) }) }
+        blocks.forEach(memory.give)
+    }
+
+    @Test(arguments: edges.filter { $0 <= 16_384 }) func wipesWhatComesBackAndGivesItOutAgain(count: Int) {
+        let memory = SecretMemory()
+        let first = memory.take(count)
+        first.fill(0xAB)
+        memory.give(first)
+        // It stays mapped: what is there now is what whoever comes next would see.
+        #expect(first.allSatisfy { $0 == 0 })
+        let second = memory.take(count)
+        #expect(second.baseAddress == first.baseAddress)
+        #expect(second.allSatisfy { $0 == 0 })
+        let third = memory.take(count)
+        #expect(third.baseAddress != second.baseAddress)
+        memory.give(second)
+        memory.give(third)
+    }
+
+    /// Each of another size, as passphrases and whole caches are.
+    @Test func givesWhatIsLargeBackToTheSystem() async {
+        // In a process of its own: others take memory, too.
+        await #expect(processExitsWith: .success) {
+            let memory = SecretMemory()
+            #if canImport(Glibc)
+                let before = try #require(try SecretMemoryTests.kilobytes("VmSize:"))
+            #endif
+            for number in 1...300 { memory.give(memory.take(1 << 20 + number * 4096)) }
+            #expect(memory.lockedCount == 0)
+            #if canImport(Glibc)
+                let after = try #require(try SecretMemoryTests.kilobytes("VmSize:"))
+                // All of them would be 480 MB.
+                #expect(after - before < 50_000)
+            #endif
+        }
+    }
+
+    @Test func locksWhatIsLargeAgainAfterItWasGivenBack() {
+        let memory = SecretMemory()
+        for _ in 0..<100 {
+            let block = memory.take(500_000)
+            memory.give(block)
+        }
+        let block = memory.take(500_000)
+        let isLocked = memory.lockedCount > 0
+        memory.give(block)
+        // Where nothing may be locked, there is nothing to see.
+        let fresh = SecretMemory()
+        let first = fresh.take(500_000)
+        #expect(isLocked == (fresh.lockedCount > 0))
+        fresh.give(first)
+    }
+
+    @Test func givesASmallerSecretNothingOfALargerOne() {
+        let memory = SecretMemory()
+        let large = memory.take(1024)
+        large.fill(0xAB)
+        memory.give(large)
+        // The same room, of which less is used.
+        let small = memory.take(970)
+        #expect(small.baseAddress == large.baseAddress)
+        #expect(large.allSatisfy { $0 == 0 })
+        memory.give(small)
+    }
+
+    @Test func wipesASecretWhenTheLastReferenceGoes() {
+        // Of a size that no other test asks for, so that the room stays free; a larger one would not stay at all.
+        var secret: Secret? = Secret(bytes: [UInt8](repeating: 0xAB, count: 12_345))
+        var copy = secret
+        let bytes = secret?.withBytes { $0 }
+        secret = nil
+        #expect(bytes?.allSatisfy { $0 == 0xAB } == true)
+        withExtendedLifetime(copy) {}
+        copy = nil
+        #expect(bytes?.allSatisfy { $0 == 0 } == true)
+    }
+
+    @Test func keepsSecretsOfManyThreadsApart() async {
+        let memory = SecretMemory()
+        let damaged = await withTaskGroup(of: Int.self) { group in
+            for lane in 1...8 {
+                group.addTask {
+                    await withCheckedContinuation { done in
+                        Thread.detachNewThread { done.resume(returning: Self.churn(memory, UInt8(lane))) }
+                    }
+                }
+            }
+            return await group.reduce(0, +)
+        }
+        #expect(damaged == 0)
+    }
+
+    #if canImport(Glibc)
+        @Test(arguments: [1, 1024, 16_384, 16_385, 300_000]) func leavesItOutOfCoreDumps(count: Int) throws {
+            let memory = SecretMemory()
+            let block = memory.take(count)
+            defer { memory.give(block) }
+            let start = UInt(bitPattern: block.baseAddress)
+            for address in [start, start + UInt(count - 1)] {
+                #expect(try Self.flags(at: address).contains("dd"), "\(count)")
+            }
+            // Ordinary memory has no such flag: the test can tell.
+            let ordinary = [UInt8](repeating: 1, count: 300_000)
+            let elsewhere = ordinary.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
+            #expect(try !Self.flags(at: elsewhere + 100_000).contains("dd"))
+        }
+
+        @Test func locksALittleAndNoMore() async {
+            // In a process of its own: what is locked is counted by process.
+            await #expect(processExitsWith: .success) {
+                let memory = SecretMemory()
+                let blocks = (0..<100).map { _ in memory.take(50_000) }
+                let locked = try #require(try SecretMemoryTests.lockedKilobytes())
+                #expect(locked <= 1024)
+                var limit = rlimit()
+                getrlimit(__rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue), &limit)
+                if geteuid() == 0 || limit.rlim_cur >= 1 << 20 { #expect(locked > 900) }
+                blocks.forEach(memory.give)
+            }
+        }
+
+        @Test func doesWithoutLockingWhereItIsRefused() async {
+            await #expect(processExitsWith: .success) {
+                var limit = rlimit()
+                setrlimit(__rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue), &limit)
+                // The limit is not for root.
+                if geteuid() == 0 { try #require(setuid(65534) == 0) }
+                for count in SecretMemoryTests.edges {
+                    let secret = Secret(bytes: [UInt8](repeating: 0xAB, count: count))
+                    #expect(secret.count == count)
+                    #expect(secret.withBytes { $0.allSatisfy { $0 == 0xAB } })
+                }
+                let memory = SecretMemory()
+                let block = memory.take(100)
+                block.fill(0xAB)
+                memory.give(block)
+                #expect(block.allSatisfy { $0 == 0 })
+                #expect(try SecretMemoryTests.lockedKilobytes() == 0)
+            }
+        }
+
+        /// What the kernel says of the mapping in which `address` lies.
+        private static func flags(at address: UInt) throws -> [Substring] {
+            // Longer than what a single read gives.
+            let file = try #require(fopen("/proc/self/smaps", "r"))
+            defer { fclose(file) }
+            var bytes: [UInt8] = []
+            var part = [UInt8](repeating: 0, count: 65_536)
+            while case let count = fread(&part, 1, part.count, file), count > 0 { bytes += part[..<count] }
+            let text = String(decoding: bytes, as: UTF8.self)
+            var isInside = false
+            for line in text.split(separator: "\n") {
+                let words = line.split(separator: " ")
+                let ends = words[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
+                if ends.count == 2 { isInside = ends[0] <= address && address < ends[1] }
+                if isInside, words[0] == "VmFlags:" { return Array(words.dropFirst()) }
+            }
+            return []
+        }
+
+        private static func lockedKilobytes() throws -> Int? { try kilobytes("VmLck:") }
+
+        fileprivate static func kilobytes(_ name: String) throws -> Int? {
+            let text = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+            let line = text.split(separator: "\n").first { $0.hasPrefix(name) }
+            return line.flatMap { Int($0.split(whereSeparator: \.isWhitespace)[1]) }
+        }
+    #endif
+
+    /// Takes and gives back secrets of all sizes.
+    ///
+    /// - Returns: how many were not zero at first, or not as they had been left.
+    private static func churn(_ memory: SecretMemory, _ mark: UInt8) -> Int {
+        var (held, damaged) = ([UnsafeMutableRawBufferPointer](), 0)
+        for number in 0..<600 {
+            let block = memory.take(number * 37 % 2_000 + (number % 50 == 0 ? 16_000 : 1))
+            if !block.allSatisfy({ $0 == 0 }) { damaged += 1 }
+            block.fill(mark)
+            held.append(block)
+            guard held.count > 5 else { continue }
+            let oldest = held.removeFirst()
+            if !oldest.allSatisfy({ $0 == mark }) { damaged += 1 }
+            memory.give(oldest)
+        }
+        held.forEach(memory.give)
+        return damaged
+    }
+}
+
+extension UnsafeMutableRawBufferPointer {
+    fileprivate func fill(_ byte: UInt8) { initializeMemory(as: UInt8.self, repeating: byte) }
+}
