@@ -104,4 +104,43 @@ internal import TokenModel
         let root = archive.add(dictionary: loop, isMutable: false)
         #expect(throws: TokenError.self) { try Fixture.read(archive.bytes(root: root), .adalArchive) }
     }
+
+    /// Many places may refer to one text, and many items hold it.
+    @Test func readsATextOnceHoweverManyReferToIt() throws {
+        var writer = KeyedArchiveWriter()
+        let long = writer.add(String(repeating: "x", count: 100_000))
+        let root = writer.add(
+            dictionary: (0..<20).map { _ in (key: long, value: long) }, isMutable: false)
+        var archive = try KeyedArchive(writer.bytes(root: root))
+        let pairs = try #require(try archive.instance(archive.root).flatMap { try archive.pairs($0) })
+        // All of them at once, since memory that is given back would be used again.
+        let texts = try pairs.flatMap { [$0.key, $0.value] }.map { try #require(try archive.text($0)) }
+        var addresses: Set<UnsafePointer<UInt8>> = []
+        for text in texts {
+            text.utf8.withContiguousStorageIfAvailable { _ = $0.baseAddress.map { addresses.insert($0) } }
+        }
+        #expect(pairs.count == 20)
+        #expect(addresses.count == 1)
+    }
+
+    @Test func endsWhereALongTextIsUsedWithoutEnd() throws {
+        var writer = KeyedArchiveWriter()
+        let long = writer.add(String(repeating: "x", count: 1_000_000))
+        let items = (0..<200).map { number in
+            let item = writer.add(
+                "ADTokenCacheStoreItem", [(name: "userId", value: long), (name: "authority", value: long)])
+            return (key: writer.add("\(number)"), value: item)
+        }
+        let root = writer.add(dictionary: items, isMutable: false)
+        var archive = try KeyedArchive(writer.bytes(root: root))
+        let pairs = try #require(try archive.instance(archive.root).flatMap { try archive.pairs($0) })
+        let error = #expect(throws: TokenError.self) {
+            for pair in pairs {
+                for place in try #require(try archive.instance(pair.value)).members.values {
+                    _ = try archive.text(place)
+                }
+            }
+        }
+        #expect(error?.code == .cacheBadFormat)
+    }
 }
