@@ -108,6 +108,15 @@ internal import TokenModel
         #expect(try copy.export(.msalJSON, of: .standard, now: builder.now) == exported)
     }
 
+    @Test func printsNothingOfWhatIsCarried() {
+        let record = CarriedRecord(section: "RefreshToken", name: "alice", json: "top secret")
+        var dumped = ""
+        dump([CacheRecord.carried(record)], to: &dumped)
+        for text in ["\(record)", String(reflecting: [record]), dumped] {
+            #expect(!text.contains("secret") && !text.contains("alice"))
+        }
+    }
+
     @Test func leavesOutWhatHasExpired() throws {
         let builder = try Self.everything()
         let json = try builder.cache.export(.msalJSON, of: .standard, now: builder.now + 100_000)
