@@ -20,7 +20,7 @@ enum ImportVerdict {
         merged.familyName = held.familyName ?? new.familyName
         merged.alternativeAccountID = held.alternativeAccountID ?? new.alternativeAccountID
         merged.clientInfo = held.clientInfo ?? new.clientInfo
-        merged.foreign = merge(held.foreign, new.foreign)
+        merged.foreign = merge(held.foreign, new.foreign, named(held.environment, new.environment))
         return merged == held ? .nothingNew : .save(.account(merged))
     }
 
@@ -33,7 +33,7 @@ enum ImportVerdict {
         }
         var token = new
         token.environment = held.environment
-        token.foreign = merge(held.foreign, new.foreign)
+        token.foreign = merge(held.foreign, new.foreign, named(held.environment, new.environment))
         return .save(.refreshToken(token))
     }
 
@@ -45,7 +45,7 @@ enum ImportVerdict {
         }
         var token = new
         token.environment = held.environment
-        token.foreign = merge(held.foreign, new.foreign)
+        token.foreign = merge(held.foreign, new.foreign, named(held.environment, new.environment))
         return .save(.accessToken(token))
     }
 
@@ -58,7 +58,7 @@ enum ImportVerdict {
         }
         var token = new
         token.environment = held.environment
-        token.foreign = merge(held.foreign, new.foreign)
+        token.foreign = merge(held.foreign, new.foreign, named(held.environment, new.environment))
         return .save(.idToken(token))
     }
 
@@ -66,22 +66,26 @@ enum ImportVerdict {
     static func on(_ new: AppMetadataRecord, held: AppMetadataRecord?) -> Self {
         guard let held else { return .save(.appMetadata(new)) }
         var merged = held
-        merged.foreign = merge(held.foreign, new.foreign)
+        merged.foreign = merge(held.foreign, new.foreign, named(held.environment, new.environment))
         return merged == held ? .nothingNew : .save(.appMetadata(merged))
     }
 
-    /// Members that another library wrote; those of the one that is held stay.
-    private static func merge(_ held: String?, _ new: String?) -> String? {
+    /// Members that another library wrote; those of the one that is held stay. What the agent saved itself becomes one of
+    /// that library's, under the name of the cloud that the library goes by.
+    private static func merge(_ held: String?, _ new: String?, _ name: String?) -> String? {
         guard let new, new != UnifiedItem.nothingForeign else { return held }
-        guard let held, held != UnifiedItem.nothingForeign else { return new }
-        guard held != new else { return held }
         var item = UnifiedItem()
         item.take(foreign: held)
         var added = UnifiedItem()
         added.take(foreign: new)
-        for member in added.members where item[member.name] == nil { item.members.append(member) }
+        if held == nil, added["environment"] == nil { added.put("environment", name) }
+        let names = Set(item.members.map(\.name))
+        item.members += added.members.filter { !names.contains($0.name) }
         return JSONTree.object(item.members).json
     }
+
+    /// The name that the library gave the cloud, where the record stands under another.
+    private static func named(_ held: String, _ new: String) -> String? { held == new ? nil : new }
 
     private static func issuedAt(_ token: IDTokenRecord) -> Int64? {
         guard let payload = IDTokenClaims.payload(ofJWT: token.idToken) else { return nil }
@@ -90,6 +94,11 @@ enum ImportVerdict {
 }
 
 extension Holdings {
+    /// Whether there is an account record of a cloud.
+    func isKnown(at environment: String, _ clouds: CloudDirectory) -> Bool {
+        accounts.values.contains { clouds.sameCloud($0.environment, environment) }
+    }
+
     /// What stands in the record's place, under whatever name of its cloud.
     func account(like record: AccountRecord, _ clouds: CloudDirectory) -> AccountRecord? {
         accounts[record.key]

@@ -23,7 +23,12 @@ package enum OwnerID: Sendable, Hashable {
     var key: String {
         switch self {
         case .home(let identifier): identifier.text
-        case .name(let name): "name:\(name)"
+        case .name(let name): "\(Self.namePrefix)\(name)"
         }
     }
+
+    /// Whether an identifier looks like a name, so that its records would be stored in the place of somebody else's.
+    var isMistakable: Bool { homeAccountID?.text.hasPrefix(Self.namePrefix) ?? false }
+
+    private static let namePrefix = "name:"
 }

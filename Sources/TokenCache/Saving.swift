@@ -26,6 +26,10 @@ struct Saving {
             throw TokenError(.serverInvalidResponse, "the ID token in the response cannot be read")
         }
         owner = Self.owner(tokens, issuance, claims: claims, parameters: parameters, asked: asked)
+        guard !owner.isMistakable else {
+            throw TokenError(
+                .serverInvalidResponse, "the response names an account in a way that could be taken for another's name")
+        }
         self.environment = environment
         accessToken = Self.accessToken(
             tokens, owner: owner, parameters: parameters, environment: environment,

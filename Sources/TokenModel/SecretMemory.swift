@@ -19,6 +19,8 @@ final class SecretMemory: Sendable {
         var next: UInt = 0
         var end: UInt = 0
         var locked = 0
+        /// What is too large to be kept for the next, and how much of it is locked.
+        var mapped: [UInt: Int] = [:]
     }
 
     private let state = Mutex(State())
@@ -40,17 +42,31 @@ final class SecretMemory: Sendable {
         return start
     }
 
-    /// Wipes it and takes it back.
+    /// Wipes it and takes it back; what is large goes back to the system, since hardly two are of one size.
     func give(_ memory: UnsafeMutableRawBufferPointer) {
         wipeMemory(memory)
         guard let start = memory.baseAddress else { return }
-        let size = Self.size(for: memory.count)
-        state.withLock { $0.free[size, default: []].append(UInt(bitPattern: start)) }
+        let (size, address) = (Self.size(for: memory.count), UInt(bitPattern: start))
+        state.withLock { state in
+            guard size > Self.largest else { return state.free[size, default: []].append(address) }
+            // Ordinary memory.
+            guard let locked = state.mapped.removeValue(forKey: address) else { return start.deallocate() }
+            munmap(start, size)
+            state.locked -= locked
+        }
     }
+
+    /// How many bytes are locked.
+    var lockedCount: Int { state.withLock(\.locked) }
 
     private static func take(_ size: Int, from state: inout State) -> UInt {
         if let address = state.free[size]?.popLast() { return address }
-        if size > largest { return map(size, &state.locked) }
+        if size > largest {
+            let before = state.locked
+            let address = map(size, &state.locked)
+            if address != 0 { state.mapped[address] = state.locked - before }
+            return address
+        }
         if state.end - state.next < UInt(size) {
             state.next = map(chunk, &state.locked)
             state.end = state.next == 0 ? 0 : state.next + UInt(chunk)

@@ -86,6 +86,37 @@ internal import TokenModel
         #expect(key.service == service)
     }
 
+    /// A token on behalf of a user stands under the name that the app's own will have.
+    @Test func keepsACarriedEntryBesideALiveOneOfItsName() throws {
+        var builder = CacheBuilder()
+        builder.now = Fixture.whenWritten
+        let name = "oid-alice.\(CacheBuilder.tenant)-login.microsoftonline.com-refreshtoken-app-1--"
+        let file = """
+            {"RefreshToken": {"\(name)": {"home_account_id": "oid-alice.\(CacheBuilder.tenant)", "client_id": "app-1",
+              "environment": "login.microsoftonline.com", "credential_type": "RefreshToken", "secret": "rt-carried",
+              "user_assertion_hash": "hash"}}}
+            """
+        try builder.cache.take(Array(file.utf8), .msalJSON)
+        try builder.signIn("alice", builder.parameters(), refreshToken: "rt-own")
+        let exported = try builder.cache.export(.msalJSON, of: .standard, now: builder.now)
+        let section = try #require(try JSONReader.read(exported)["RefreshToken"])
+        #expect(section[name]?["secret"]?.string == "rt-own")
+        #expect(Set(section.members.compactMap { $0.value["secret"]?.string }) == ["rt-own", "rt-carried"])
+        #expect(try builder.cache.take(exported, .msalJSON).changes.isEmpty)
+        var copy = CredentialCache()
+        try copy.take(exported, .msalJSON)
+        #expect(try copy.export(.msalJSON, of: .standard, now: builder.now) == exported)
+    }
+
+    @Test func printsNothingOfWhatIsCarried() {
+        let record = CarriedRecord(section: "RefreshToken", name: "alice", json: "top secret")
+        var dumped = ""
+        dump([CacheRecord.carried(record)], to: &dumped)
+        for text in ["\(record)", String(reflecting: [record]), dumped] {
+            #expect(!text.contains("secret") && !text.contains("alice"))
+        }
+    }
+
     @Test func leavesOutWhatHasExpired() throws {
         let builder = try Self.everything()
         let json = try builder.cache.export(.msalJSON, of: .standard, now: builder.now + 100_000)

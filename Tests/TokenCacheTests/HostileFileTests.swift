@@ -31,18 +31,29 @@ internal import TokenModel
     }
 
     /// What the fuzzer found, and where it starts from.
-    @Test(arguments: ["json", "archive"])
+    @Test(arguments: ["json", "adal-archive", "adal-json", "msal-json"])
     func survivesTheCorpus(target: String) throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "Fuzz/corpus/\(target)")
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-        #expect(names.count >= 5)
+        #expect(!names.isEmpty)
         for name in names {
             let bytes = [UInt8](try Data(contentsOf: folder.appending(path: name)))
             let broken =
-                target == "json" ? FormatProperties.brokenJSON(bytes) : FormatProperties.brokenArchive(bytes)
+                switch target {
+                case "json": FormatProperties.brokenJSON(bytes)
+                case "adal-archive": FormatProperties.brokenImport(bytes, .adalArchive)
+                case "adal-json": FormatProperties.brokenImport(bytes, .adalJSON)
+                default: FormatProperties.brokenImport(bytes, .msalJSON)
+                }
             #expect(broken == nil, "\(name)")
         }
+    }
+
+    /// What holds for all bytes holds for what the libraries wrote.
+    @Test(arguments: Fixture.all)
+    func goesOutAsItCameIn(fixture: Fixture) throws {
+        #expect(FormatProperties.brokenImport(try fixture.bytes, fixture.format) == nil)
     }
 
     @Test(arguments: ["[", #"{"a":"#, "[[[", #"[""#])
@@ -71,11 +82,65 @@ internal import TokenModel
         #expect(try JSONReader.read(Array(text.utf8)).json == written)
     }
 
+    /// Work that grows with the square of this would not end in time.
+    @Test(.timeLimit(.minutes(1))) func holdsEntriesOfManyMembersAgainstEachOther() throws {
+        func entry(_ prefix: String) -> String {
+            let members = (0..<60_000).map { "\"\(prefix)\($0)\":1" }.joined(separator: ",")
+            return """
+                {"home_account_id": "a.b", "environment": "login.microsoftonline.com", "realm": "b", "username": "u",
+                 "authority_type": "MSSTS", \(members)}
+                """
+        }
+        let file = "{\"Account\": {\"1\": \(entry("x")), \"2\": \(entry("y"))}}"
+        var cache = CredentialCache()
+        #expect(try cache.take(Array(file.utf8), .msalJSON).report.accounts == 1)
+        _ = try cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten)
+    }
+
     @Test func endsWhereAnArchiveRefersToItself() throws {
         // A dictionary that holds itself, many times over.
         var archive = KeyedArchiveWriter()
         let loop = (0..<64).map { _ in (key: 0, value: 2) }
         let root = archive.add(dictionary: loop, isMutable: false)
         #expect(throws: TokenError.self) { try Fixture.read(archive.bytes(root: root), .adalArchive) }
+    }
+
+    /// Many places may refer to one text, and many items hold it.
+    @Test func readsATextOnceHoweverManyReferToIt() throws {
+        var writer = KeyedArchiveWriter()
+        let long = writer.add(String(repeating: "x", count: 100_000))
+        let root = writer.add(
+            dictionary: (0..<20).map { _ in (key: long, value: long) }, isMutable: false)
+        var archive = try KeyedArchive(writer.bytes(root: root))
+        let pairs = try #require(try archive.instance(archive.root).flatMap { try archive.pairs($0) })
+        // All of them at once, since memory that is given back would be used again.
+        let texts = try pairs.flatMap { [$0.key, $0.value] }.map { try #require(try archive.text($0)) }
+        var addresses: Set<UnsafePointer<UInt8>> = []
+        for text in texts {
+            text.utf8.withContiguousStorageIfAvailable { _ = $0.baseAddress.map { addresses.insert($0) } }
+        }
+        #expect(pairs.count == 20)
+        #expect(addresses.count == 1)
+    }
+
+    @Test func endsWhereALongTextIsUsedWithoutEnd() throws {
+        var writer = KeyedArchiveWriter()
+        let long = writer.add(String(repeating: "x", count: 1_000_000))
+        let items = (0..<200).map { number in
+            let item = writer.add(
+                "ADTokenCacheStoreItem", [(name: "userId", value: long), (name: "authority", value: long)])
+            return (key: writer.add("\(number)"), value: item)
+        }
+        let root = writer.add(dictionary: items, isMutable: false)
+        var archive = try KeyedArchive(writer.bytes(root: root))
+        let pairs = try #require(try archive.instance(archive.root).flatMap { try archive.pairs($0) })
+        let error = #expect(throws: TokenError.self) {
+            for pair in pairs {
+                for place in try #require(try archive.instance(pair.value)).members.values {
+                    _ = try archive.text(place)
+                }
+            }
+        }
+        #expect(error?.code == .cacheBadFormat)
     }
 }

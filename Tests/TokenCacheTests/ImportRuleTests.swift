@@ -109,6 +109,41 @@ internal import TokenModel
         #expect(tokens.map { $0.secret.reveal() } == ["rt-new"])
     }
 
+    /// An archive without ID tokens does not say who somebody is; the name does, where one account goes by it.
+    @Test func recognisesByNameWhomAnArchiveDoesNotIdentify() throws {
+        var cache = CredentialCache()
+        cache.take(try Fixture.adal[0].read())
+        let archive = try cache.export(.adalArchive, of: .standard, now: Fixture.whenWritten)
+        #expect(try cache.take(archive, .adalArchive).changes.isEmpty)
+        let saved = try cache.redeemForMSAL("d3590ed6-52b3-4102-aeff-aad2292ab01c", now: Fixture.whenWritten + 60)
+        cache.apply(saved.changes, in: .standard)
+        let owners = cache.partition(.standard).owners.keys
+        let again = try cache.take(archive, .adalArchive, now: Fixture.whenWritten + 120)
+        #expect(again.report.counts == [0, 0, 0, 0])
+        #expect(cache.partition(.standard).owners.keys == owners)
+        let tokens = cache.partition(.standard).owners.values.flatMap(\.refreshTokens.values)
+        #expect(tokens.map { $0.secret.reveal() } == ["rt-new"])
+    }
+
+    /// Two people in one cloud may go by the same name.
+    @Test func doesNotGuessWhomANameMeans() throws {
+        var source = CredentialCache()
+        source.take(try Fixture.adal[0].read())
+        let archive = try source.export(.adalArchive, of: .standard, now: Fixture.whenWritten)
+        let name = try #require(source.accounts(ListAccounts(clientID: nil)).accounts.first?.username)
+        var cache = CredentialCache()
+        for person in ["one", "two"] {
+            let file = """
+                {"Account": {"1": {"home_account_id": "\(person).\(CacheBuilder.tenant)", "username": "\(name)",
+                  "environment": "login.microsoftonline.com", "realm": "\(CacheBuilder.tenant)",
+                  "local_account_id": "\(person)", "authority_type": "MSSTS"}}}
+                """
+            try cache.take(Array(file.utf8), .msalJSON)
+        }
+        try cache.take(archive, .adalArchive)
+        #expect(cache.partition(.standard).owners.keys.filter { $0.homeAccountID == nil }.count == 1)
+    }
+
     /// The library wrote the host that it was given; the agent saves under the cloud's preferred name.
     @Test func keepsWhatTheLibraryWroteWhenARecordIsRenewed() throws {
         var builder = CacheBuilder()

@@ -45,9 +45,11 @@ struct ADALRecords {
     }
 
     /// The tenant that the person is in, as far as the entry knows.
-    private var tenant: String {
-        tenantID ?? (authority.isTenantless ? entry.homeAccountID?.tenantID : nil) ?? realm
-    }
+    private var tenant: String { knownTenant ?? realm }
+
+    private var knownTenant: String? { tenantID ?? (authority.isTenantless ? entry.homeAccountID?.tenantID : nil) }
+
+    var knowsTenant: Bool { knownTenant != nil }
 
     /// An entry that names a family says that its app belongs to it.
     var appMetadata: AppMetadataRecord? {

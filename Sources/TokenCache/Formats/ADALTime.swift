@@ -9,7 +9,7 @@ enum ADALTime {
         if let number = value.integer {
             // Node's `createdOn` may be in milliseconds, as JavaScript counts.
             let seconds = number > 100_000_000_000 ? number / 1000 : number
-            return 0...latest ~= seconds ? seconds : nil
+            return possible ~= seconds ? seconds : nil
         }
         return value.string.flatMap { seconds($0, timeZone: timeZone) }
     }
@@ -64,6 +64,8 @@ enum ADALTime {
     private static let colon = UInt8(ascii: ":")
     /// The end of the year 9999.
     private static let latest: Int64 = 253_402_300_799
+    /// The times that anything here can have happened at, or can be due at.
+    static let possible = 0...latest
     /// Longer than any token lives, in seconds.
     static let longest: Int64 = 100 * 366 * 86_400
 }

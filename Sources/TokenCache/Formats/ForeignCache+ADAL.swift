@@ -54,6 +54,9 @@ extension ForeignCache {
         guard let text = entry.authority, let authority = try? Authority(text) else {
             return skip(title, "its authority is not one that tokens can be asked of")
         }
+        guard entry.resource?.trimmedNonEmpty?.contains(where: \.isWhitespace) != true else {
+            return skip(title, "its resource is not one that tokens can be asked for")
+        }
         add(ADALRecords(entry, clientID, authority))
     }
 
@@ -77,7 +80,8 @@ extension ForeignCache {
         }
         // An account of which nothing is left is none.
         guard accessToken != nil || records.refreshToken != nil else { return }
-        add(.account(records.account), title("account"), person: records.person)
+        add(
+            .account(records.account), title("account"), person: records.person, knowsTenant: records.knowsTenant)
         if let app = records.appMetadata { add(.appMetadata(app), title("app metadata")) }
         if let token = records.refreshToken {
             add(.refreshToken(token), title("refresh token"), person: records.person)

@@ -14,11 +14,22 @@ extension ForeignCache {
         let tenants = UnifiedTenants(root[UnifiedSection.idToken.rawValue])
         // In this order, so that a report reads from accounts to tokens.
         for section in UnifiedSection.allCases {
-            for entry in root[section.rawValue]?.members ?? [] { read(entry, in: section, tenants) }
+            for entry in Self.entries(root[section.rawValue], section) { read(entry, in: section, tenants) }
         }
         for member in root.members where UnifiedSection(rawValue: member.name) == nil || !member.value.isObject {
             carry(CarriedRecord(section: member.name, name: nil, json: member.value.json), "section")
         }
+    }
+
+    /// Accounts by realm and cloud, so that of several that are one the same comes first, whatever its library named them.
+    private static func entries(_ tree: JSONTree?, _ section: UnifiedSection) -> [JSONTree.Member] {
+        let entries = tree?.members ?? []
+        guard section == .account else { return entries }
+        let places = entries.map { entry in
+            let item = UnifiedItem(entry.value)
+            return (place: (item.text("realm") ?? "", item.text("environment") ?? "", entry.name), entry: entry)
+        }
+        return places.sorted { $0.place < $1.place }.map(\.entry)
     }
 
     private mutating func read(_ entry: JSONTree.Member, in section: UnifiedSection, _ tenants: UnifiedTenants) {
@@ -43,17 +54,18 @@ extension ForeignCache {
             let environment = item.text("environment")
         else { return carry(entry, in: .account, "it does not say whose it is; kept for export only") }
         let username = item.text("username") ?? ""
-        let written = Self.realm(item)
+        let realm = tenants.tenant(of: item) ?? Self.realm(item)
         var record = AccountRecord(
             homeAccountID: home.text, environment: environment.lowercased(),
-            realm: tenants.tenant(of: item) ?? written,
-            localAccountID: item.text("local_account_id")?.lowercased(), username: username,
+            realm: realm, localAccountID: item.text("local_account_id")?.lowercased(), username: username,
             authorityType: Self.authorityType(item.text("authority_type")), name: item.text("name"),
             givenName: item.text("given_name"), familyName: item.text("family_name"),
             alternativeAccountID: item.text("alternative_account_id"), clientInfo: item.text("client_info"),
             source: item.text("source") == "adal" ? "adal" : "msal")
         record.foreign = item.foreign(beyond: UnifiedItem(record))
-        add(.account(record), Self.title("account", username.isEmpty ? home.text : username, nil, record.realm))
+        add(
+            .account(record), Self.title("account", username.isEmpty ? home.text : username, nil, realm),
+            askedRealm: Self.askedRealm(item, realm), original: Self.carried(entry, .account))
     }
 
     private mutating func readAppMetadata(_ item: UnifiedItem, _ entry: JSONTree.Member) {
@@ -80,8 +92,8 @@ extension ForeignCache {
             let clientID = item.text("client_id").flatMap(ClientID.init)
         else { return carry(entry, in: section, "it does not say whose it is; kept for export only") }
         let owner = OwnerID.home(home)
-        let written = Self.realm(item)
-        let realm = tenants.tenant(of: item) ?? written
+        let realm = tenants.tenant(of: item) ?? Self.realm(item)
+        let askedRealm = Self.askedRealm(item, realm)
         switch section {
         case .refreshToken:
             var token = RefreshTokenRecord(
@@ -96,8 +108,8 @@ extension ForeignCache {
                     owner: owner, environment: environment, clientID: clientID, realm: realm, version: .v2,
                     idToken: secret)
             else { return carry(entry, in: section, "its claims cannot be read; kept for export only") }
-            token.foreign = item.foreign(beyond: UnifiedItem(token))
-            add(.idToken(token), title, askedRealm: realm == written ? nil : written)
+            token.foreign = item.foreign(beyond: UnifiedItem(token), askedRealm: askedRealm)
+            add(.idToken(token), title, askedRealm: askedRealm)
         default:
             guard let expiresOn = item["expires_on"]?.integer else {
                 return skip(title, "it does not say when it expires")
@@ -109,8 +121,8 @@ extension ForeignCache {
                 extendedExpiresOn: (item["extended_expires_on"] ?? item["ext_expires_on"])?.integer.flatMap {
                     $0 > 0 ? $0 : nil
                 }, refreshOn: item["refresh_on"]?.integer.flatMap { $0 > 0 ? $0 : nil })
-            token.foreign = item.foreign(beyond: UnifiedItem(token))
-            add(.accessToken(token), title, askedRealm: realm == written ? nil : written)
+            token.foreign = item.foreign(beyond: UnifiedItem(token), askedRealm: askedRealm)
+            add(.accessToken(token), title, askedRealm: askedRealm)
         }
     }
 
@@ -127,12 +139,16 @@ extension ForeignCache {
 
     private mutating func carry(_ entry: JSONTree.Member, in section: UnifiedSection, _ reason: String) {
         let item = UnifiedItem(entry.value)
-        let record = CarriedRecord(
+        carry(Self.carried(entry, section), Self.kind(section))
+        skip(Self.title(Self.kind(section), item.text("username"), item.text("client_id"), item.text("target")), reason)
+    }
+
+    private static func carried(_ entry: JSONTree.Member, _ section: UnifiedSection) -> CarriedRecord {
+        let item = UnifiedItem(entry.value)
+        return CarriedRecord(
             section: section.rawValue, name: entry.name, json: entry.value.json,
             homeAccountID: item.text("home_account_id").flatMap(HomeAccountID.init)?.text,
             clientID: item.text("client_id"))
-        carry(record, Self.kind(section))
-        skip(Self.title(Self.kind(section), item.text("username"), item.text("client_id"), item.text("target")), reason)
     }
 
     private mutating func carry(_ record: CarriedRecord, _ kind: String) {
@@ -161,6 +177,13 @@ extension ForeignCache {
 
     /// AD FS has no tenants: .NET leaves the realm out, the others write this.
     private static func realm(_ item: UnifiedItem) -> String { item.text("realm")?.lowercased() ?? "adfs" }
+
+    /// The realm that the entry's library asked, where that is another than the tenant. Node's early versions name none for
+    /// B2C, which is none to ask.
+    private static func askedRealm(_ item: UnifiedItem, _ tenant: String) -> String? {
+        guard let written = item.text("realm")?.lowercased(), written != tenant else { return nil }
+        return written
+    }
 
     /// `AAD` and `MSA` are what early versions called the one kind that Entra's accounts now are.
     private static func authorityType(_ text: String?) -> String {

@@ -9,8 +9,12 @@ package struct ForeignCache: Sendable {
         var title: String
         /// Who it is in a tenant's directory, for an account that is known by its name alone.
         var person: Person?
-        /// The realm that an access token was asked of, where that is not the tenant that issued it.
+        /// The realm that it was asked of, where that is not the tenant that issued it.
         var askedRealm: String?
+        /// Whether it says which tenant an account is in, as an archive of ADAL need not.
+        var knowsTenant = true
+        /// An account as the file has it, which may have it several times.
+        var original: CarriedRecord?
     }
 
     /// An account in one tenant's directory.
@@ -29,6 +33,8 @@ package struct ForeignCache: Sendable {
     private(set) var skipped: [ImportCache.Skipped] = []
     /// When an app last obtained tokens of an account: what is known of a refresh token's age that does not say it itself.
     private var obtained: [Holder: Int64] = [:]
+    /// How many entries there are that have to be held against one another.
+    private var crowds: [String: Int] = [:]
     let now: Int64
 
     /// Reads a cache.
@@ -55,7 +61,14 @@ package struct ForeignCache: Sendable {
     }
 
     /// Adds a record, unless there is a reason not to.
-    mutating func add(_ record: CacheRecord, _ title: String, person: Person? = nil, askedRealm: String? = nil) {
+    mutating func add(
+        _ record: CacheRecord, _ title: String, person: Person? = nil, askedRealm: String? = nil,
+        original: CarriedRecord? = nil, knowsTenant: Bool = true
+    ) {
+        guard !record.isMistakable else {
+            return skip(title, "its identifier could be taken for another account's")
+        }
+        guard let record = record.withPossibleTimes else { return skip(title, "its times are none that a clock shows") }
         if case .accessToken(let token) = record {
             note(obtained: token.cachedAt, token.owner, token.clientID)
             guard token.expiresOn > now else { return skip(title, "it has expired") }
@@ -63,8 +76,27 @@ package struct ForeignCache: Sendable {
                 return skip(title, "it was saved in what is now the future, so that its times mean nothing")
             }
         }
-        entries.append(Entry(record: record, title: title, person: person, askedRealm: askedRealm))
+        guard isBearable(record) else {
+            return skip(title, "the cache has more than \(Self.mostAlike) entries like it")
+        }
+        entries.append(
+            Entry(
+                record: record, title: title, person: person, askedRealm: askedRealm, knowsTenant: knowsTenant,
+                original: original))
     }
+
+    /// Whether there are not too many that an import would hold it against: each of them, every time.
+    private mutating func isBearable(_ record: CacheRecord) -> Bool {
+        var groups: [String] = []
+        if let owner = record.owner { groups.append("owner \(owner.key)") }
+        if case .account(let account) = record { groups.append("name \(account.username.lowercased())") }
+        if case .appMetadata = record { groups.append("apps") }
+        for group in groups { crowds[group, default: 0] += 1 }
+        return groups.allSatisfy { crowds[$0, default: 0] <= Self.mostAlike }
+    }
+
+    /// Far more than one account has, and few enough to compare each with each.
+    private static let mostAlike = 2000
 
     mutating func note(obtained time: Int64?, _ owner: OwnerID, _ clientID: ClientID) {
         guard let time, time > 0, time <= now else { return }

@@ -13,40 +13,44 @@ struct KeyedArchive {
     }
 
     /// The place of the root object.
-    let root: Int
+    private(set) var root = 0
     private let list: BinaryPropertyList
-    private let objects: [Int]
+    private var objects: [Int] = []
+    /// Texts and names by the object, which many places may refer to.
     private var texts: [Int: String] = [:]
     private var classNames: [Int: String] = [:]
     private var effortLeft: Int
+    private var textLeft: Int
 
     /// - Throws: `cacheBadFormat` (-51201) when `bytes` are no keyed archive.
     init(_ bytes: [UInt8]) throws(TokenError) {
         list = try BinaryPropertyList(bytes)
         effortLeft = 4096 + 16 * bytes.count
-        guard case .dictionary(let keys, let values) = try list.object(at: list.top) else { throw Self.malformed }
-        var members: [String: Int] = [:]
-        for (key, value) in zip(keys, values) {
-            if case .text(let name) = try list.object(at: key) { members[name] = value }
-        }
+        textLeft = min(1 << 20 + 32 * bytes.count, Self.mostText)
+        let members = try names(list.top)
         guard let top = members["$top"], let objects = members["$objects"],
-            case .list(let places) = try list.object(at: objects),
-            case .dictionary(let names, let roots) = try list.object(at: top)
+            case .list(let places) = try object(objects), let root = try names(top)["root"]
         else { throw Self.malformed }
         self.objects = places
-        var root: Int?
-        for (name, place) in zip(names, roots) where try list.object(at: name) == .text("root") { root = place }
-        guard let root else { throw Self.malformed }
         self.root = root
+    }
+
+    /// A plain dictionary's values by their names.
+    private mutating func names(_ index: Int) throws(TokenError) -> [String: Int] {
+        guard case .dictionary(let keys, let values) = try object(index) else { throw Self.malformed }
+        var members: [String: Int] = [:]
+        for (key, value) in zip(keys, values) {
+            if let name = try text(object: key), name.utf8.count <= Self.longestName { members[name] = value }
+        }
+        return members
     }
 
     /// The text at a place, plain or as an `NSString` object; nil when there is none.
     mutating func text(_ place: Int?) throws(TokenError) -> String? {
         guard let place else { return nil }
         if let plain = try plainText(place) { return plain }
-        guard let inner = try instance(place)?.members["NS.string"], let text = try plainText(inner) else { return nil }
-        texts[place] = text
-        return text
+        guard let inner = try instance(place)?.members["NS.string"] else { return nil }
+        return try plainText(inner)
     }
 
     /// The number at a place.
@@ -98,36 +102,52 @@ struct KeyedArchive {
 
     /// The object at a place, through a reference where there is one; `.null` for the archive's nil.
     private mutating func open(_ place: Int) throws(TokenError) -> BinaryPropertyList.Object {
-        var object = try list.object(at: place)
-        if case .uid(let uid) = object {
-            guard uid != 0 else { return .null }
-            guard uid < objects.count else { throw Self.malformed }
-            object = try list.object(at: objects[uid])
-        }
+        guard let target = try target(of: place) else { return .null }
+        return try object(target)
+    }
+
+    /// What a place refers to; nil for the archive's nil.
+    private mutating func target(of place: Int) throws(TokenError) -> Int? {
+        guard case .uid(let uid) = try object(place) else { return place }
+        guard uid != 0 else { return nil }
+        guard uid < objects.count else { throw Self.malformed }
+        return objects[uid]
+    }
+
+    /// An object by its index, at the price of its size.
+    private mutating func object(_ index: Int) throws(TokenError) -> BinaryPropertyList.Object {
+        if let known = texts[index] { return .text(known) }
+        let object = try list.object(at: index)
         switch object {
         case .list(let places): effortLeft -= places.count
         case .dictionary(let keys, _): effortLeft -= keys.count
+        case .text(let text):
+            texts[index] = text
+            textLeft -= text.utf8.count
         default: break
         }
         effortLeft -= 1
-        guard effortLeft >= 0 else {
-            throw TokenError(.cacheBadFormat, "not an ADAL archive: its objects refer to one another without end")
-        }
+        guard effortLeft >= 0, textLeft >= 0 else { throw Self.endless }
         return object
     }
 
     /// A text that is no object: names are, and an object in a name's place could lead round in a circle.
     private mutating func plainText(_ place: Int) throws(TokenError) -> String? {
-        if let known = texts[place] { return known }
-        guard case .text(let text) = try open(place) else { return nil }
-        texts[place] = text
+        try target(of: place).flatMap { index throws(TokenError) in try text(object: index) }
+    }
+
+    /// A text by its index. Each use costs its length: what is made of an archive holds it as often as it is used.
+    private mutating func text(object index: Int) throws(TokenError) -> String? {
+        guard case .text(let text) = try object(index) else { return nil }
+        textLeft -= text.utf8.count
+        guard textLeft >= 0 else { throw Self.endless }
         return text
     }
 
     private mutating func instance(_ keys: [Int], _ values: [Int]) throws(TokenError) -> Instance? {
         var members: [String: Int] = [:]
         for (key, value) in zip(keys, values) {
-            if let name = try plainText(key) { members[name] = value }
+            if let name = try plainText(key), name.utf8.count <= Self.longestName { members[name] = value }
         }
         guard let place = members["$class"], let className = try className(place) else { return nil }
         members["$class"] = nil
@@ -135,19 +155,25 @@ struct KeyedArchive {
     }
 
     private mutating func className(_ place: Int) throws(TokenError) -> String? {
-        if let known = classNames[place] { return known }
-        guard case .dictionary(let keys, let values) = try open(place) else { return nil }
+        guard let index = try target(of: place) else { return nil }
+        if let known = classNames[index] { return known }
+        guard case .dictionary(let keys, let values) = try object(index) else { return nil }
         for (key, value) in zip(keys, values) where try plainText(key) == "$classname" {
             // Swift's archiver writes the module before the name.
             let name = try plainText(value)?.split(separator: ".").last.map(String.init)
-            classNames[place] = name
+            classNames[index] = name
             return name
         }
         return nil
     }
 
+    private static let endless = TokenError(
+        .cacheBadFormat, "not an ADAL archive: its objects refer to one another without end")
     private static let malformed = TokenError(.cacheBadFormat, "not an ADAL archive: it is no keyed archive")
     /// 2001-01-01, from where Apple counts.
     private static let referenceDate: Int64 = 978_307_200
     private static let farAway: UInt64 = 1 << 40
+    /// Longer than the name of any member.
+    private static let longestName = 256
+    private static let mostText = 256 << 20
 }

@@ -32,7 +32,7 @@ struct KeyedArchiveWriter {
     /// A moment, or nil; in seconds since 1970.
     mutating func add(moment: Int64?) -> Int {
         guard let moment else { return Self.null }
-        let time = PropertyList.real(Double(moment - Self.referenceDate))
+        let time = PropertyList.real(Double(moment) - Double(Self.referenceDate))
         return append(.dictionary([(name: "NS.time", value: time), (name: "$class", value: .uid(type("NSDate")))]))
     }
 

@@ -14,8 +14,10 @@ struct UnifiedExport {
         for owner in partition.owners.keys.sorted(by: { $0.key < $1.key }) {
             let holdings = partition[owner]
             for record in holdings.records {
-                add(record)
-                if case .accessToken(let token) = record { addAsAsked(token, holdings) }
+                let isWritten = addAsAsked(record, holdings)
+                // No library asks B2C for a tenant by its identifier, and Node takes a second entry for another token.
+                let isB2C = record.environment?.hasSuffix(UnifiedTenants.b2cHosts) == true
+                if !isWritten || !isB2C { add(record) }
             }
         }
         for app in partition.apps.values.sorted(by: { $0.key < $1.key }) { add(.appMetadata(app)) }
@@ -28,7 +30,7 @@ struct UnifiedExport {
         for section in UnifiedSection.allCases {
             var entries = sections[section] ?? [:]
             for entry in foreign where entry.section == section.rawValue {
-                if let name = entry.name, let tree = Self.tree(entry.json) { entries[name] = tree }
+                if let name = entry.name, let tree = Self.tree(entry.json) { Self.add(tree, name, to: &entries) }
             }
             guard section != .own || !entries.isEmpty else { continue }
             let sorted = entries.sorted { $0.key < $1.key }.map { JSONTree.Member(name: $0.key, value: $0.value) }
@@ -40,6 +42,18 @@ struct UnifiedExport {
         return JSONTree.object(members).json + "\n"
     }
 
+    /// Adds an entry that is only kept for its library. What stands under its name now is what counts, and it goes by
+    /// another: the libraries know entries by what they hold.
+    private static func add(_ entry: JSONTree, _ name: String, to entries: inout [String: JSONTree]) {
+        var free = name
+        var number = 1
+        while let other = entries[free], other != entry {
+            number += 1
+            free = "\(name)-\(number)"
+        }
+        entries[free] = entry
+    }
+
     private mutating func add(_ record: CacheRecord) {
         if case .accessToken(let token) = record, token.expiresOn <= now { return }
         guard let (section, item) = unified(record) else { return addOwn(record) }
@@ -47,22 +61,56 @@ struct UnifiedExport {
     }
 
     /// Python and Go find a token by the realm that they ask, `common` for one, and not by the tenant that this leads to:
-    /// for them it stands under every realm that has led there.
-    private mutating func addAsAsked(_ token: AccessTokenRecord, _ holdings: Holdings) {
-        guard token.version == .v2, token.foreign ?? UnifiedItem.nothingForeign == UnifiedItem.nothingForeign else {
-            return
+    /// for them it stands under every realm that has led there. So does the ID token, without which nobody could tell
+    /// which tenant issued the copy.
+    ///
+    /// - Returns: whether there is such a realm.
+    private mutating func addAsAsked(_ record: CacheRecord, _ holdings: Holdings) -> Bool {
+        switch record {
+        case .accessToken(var token) where token.version == .v2 && !Self.namesNoRealm(token.foreign):
+            let realms = askedRealms(of: token.owner, token.clientID, token.realm, token.environment, holdings)
+            token.foreign = Self.withoutRealm(token.foreign)
+            for realm in realms {
+                token.realm = realm
+                add(.accessToken(token))
+            }
+            return !realms.isEmpty
+        case .idToken(var token) where token.version == .v2 && !Self.namesNoRealm(token.foreign):
+            let realms = askedRealms(of: token.owner, token.clientID, token.realm, token.environment, holdings)
+            token.foreign = Self.withoutRealm(token.foreign)
+            for realm in realms { if let copy = token.asked(of: realm) { add(.idToken(copy)) } }
+            return !realms.isEmpty
+        case .account, .accessToken, .idToken, .refreshToken, .appMetadata, .accountMetadata, .carried, .principal:
+            return false
         }
-        for (asked, issuer) in holdings.metadata[token.clientID.key]?.authorityMap ?? [:] {
-            guard let asked = try? Authority(asked), let issuer = try? Authority(issuer), issuer.realm == token.realm,
-                asked.realm != token.realm, clouds.sameCloud(asked.environment, token.environment)
-            else { continue }
-            var copy = token
-            copy.realm = asked.realm
-            add(.accessToken(copy))
-            // Without it, nobody could tell which tenant issued the copy.
-            guard let idToken = holdings.idToken(like: token)?.asked(of: asked.realm) else { continue }
-            add(.idToken(idToken))
-        }
+    }
+
+    /// The realms that led an app to a tenant, without the tenant.
+    private func askedRealms(
+        of owner: OwnerID, _ clientID: ClientID, _ tenant: String, _ environment: String, _ holdings: Holdings
+    ) -> [String] {
+        let map = holdings.metadata[clientID.key]?.authorityMap ?? [:]
+        return map.compactMap { asked, issuer in
+            guard let asked = AskedRealm(asked), let issuer = AskedRealm(issuer), asked.realm != tenant,
+                clouds.sameCloud(asked.environment, environment)
+            else { return nil }
+            // A B2C account is in one tenant only, which an authority without `tfp` does not lead to by name.
+            let isB2C = asked.authority?.kind == .b2c && asked.authority?.admits(owner) == true
+            return issuer.realm == tenant || isB2C ? asked.realm : nil
+        }.sorted()
+    }
+
+    /// Whether it came from a library that names no realm, and would find a second entry as well as the first.
+    private static func namesNoRealm(_ foreign: String?) -> Bool {
+        foreign.flatMap(Self.tree)?["realm"].map { $0.string == nil } ?? false
+    }
+
+    private static func withoutRealm(_ foreign: String?) -> String? {
+        guard let foreign else { return nil }
+        var item = UnifiedItem()
+        item.take(foreign: foreign)
+        item.drop("realm")
+        return JSONTree.object(item.members).json
     }
 
     /// The record in the schema that the libraries share; nil when that has no place for it.

@@ -17,8 +17,10 @@ struct UnifiedItem {
 
     init() {}
 
+    /// Of members of one name the last counts, everywhere: another would pass for something that nobody here understands.
     init(_ tree: JSONTree) {
-        members = tree.members
+        var names: Set<String> = []
+        members = tree.members.reversed().filter { names.insert($0.name).inserted }.reversed()
     }
 
     subscript(name: String) -> JSONTree? {
@@ -34,25 +36,32 @@ struct UnifiedItem {
 
     mutating func put(_ name: String, _ number: Int64?) { put(name, number.map { String($0) }) }
 
+    /// Drops a member.
+    mutating func drop(_ name: String) { members.removeAll { $0.name == name } }
+
     /// Gives a member another text, in its place.
     mutating func replace(_ name: String, with text: String) {
         for index in members.indices where members[index].name == name { members[index].value = .text(text) }
     }
 
     /// What `self` says beyond `known`, as JSON: members that are unknown here, and those of an identity that is spelt
-    /// otherwise. Not what changes with every renewal.
-    func foreign(beyond known: UnifiedItem) -> String {
-        let rest = members.filter { !Self.renewed.contains($0.name) && known[$0.name] != $0.value }
+    /// otherwise. Not what changes with every renewal, nor the realm that was asked: the account's metadata tells that.
+    func foreign(beyond known: UnifiedItem, askedRealm: String? = nil) -> String {
+        let rest = members.filter {
+            !Self.renewed.contains($0.name) && known[$0.name] != $0.value && !(askedRealm != nil && $0.name == "realm")
+        }
         return JSONTree.object(rest).json
     }
 
     /// Takes in what another library wrote.
     mutating func take(foreign: String?) {
         guard let foreign, let tree = try? JSONReader.read(Array(foreign.utf8)) else { return }
+        var places = Dictionary(members.indices.map { (members[$0].name, $0) }) { first, _ in first }
         for member in tree.members {
-            if let index = members.firstIndex(where: { $0.name == member.name }) {
-                members[index].value = member.value
+            if let place = places[member.name] {
+                members[place].value = member.value
             } else {
+                places[member.name] = members.count
                 members.append(member)
             }
         }
@@ -63,6 +72,12 @@ struct UnifiedItem {
         "secret", "cached_at", "expires_on", "extended_expires_on", "ext_expires_on", "refresh_on", "token_type",
         "last_modification_time", "credential_type",
     ]
+
+    /// An account as it is written: with what another library wrote of it.
+    init(_ record: AccountRecord, as foreign: String?) {
+        self.init(record)
+        take(foreign: foreign)
+    }
 
     /// What foreign members look like when there are none.
     static let nothingForeign = "{}"

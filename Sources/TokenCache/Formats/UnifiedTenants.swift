@@ -25,9 +25,12 @@ struct UnifiedTenants {
 
     /// B2C's ID tokens need not say it; there the account is in one tenant only.
     private static func b2cTenant(of item: UnifiedItem) -> String? {
-        guard item.text("environment")?.lowercased().hasSuffix(".b2clogin.com") == true else { return nil }
+        guard item.text("environment")?.lowercased().hasSuffix(b2cHosts) == true else { return nil }
         return item.text("home_account_id").flatMap(HomeAccountID.init)?.tenantID
     }
+
+    /// What the names of B2C's hosts end in.
+    static let b2cHosts = ".b2clogin.com"
 
     /// The name of the account an entry belongs to; else its identifier.
     func name(of item: UnifiedItem) -> String? {

@@ -34,16 +34,19 @@ package struct AccessTokenRecord: Sendable, Equatable {
     }
 
     init?(_ stored: StoredCredential) {
-        guard let clientID = ClientID(stored.clientID), let expiresOn = stored.expiresOn.flatMap({ Int64($0) }) else {
-            return nil
+        func time(_ text: String?) -> Int64? {
+            text.flatMap { Int64($0) }.flatMap { ADALTime.possible ~= $0 ? $0 : nil }
         }
+        guard let clientID = ClientID(stored.clientID), let expiresOn = time(stored.expiresOn),
+            let cachedAt = stored.cachedAt == nil ? 0 : time(stored.cachedAt)
+        else { return nil }
         self.init(
             owner: stored.owner, environment: stored.environment, clientID: clientID, realm: stored.realm ?? "",
             version: stored.oauthVersion.flatMap(OAuthVersion.init(rawValue:)) ?? .v2,
             scopes: ScopeSet(target: stored.target ?? ""), tokenType: stored.tokenType ?? "Bearer",
-            secret: Secret(stored.secret), cachedAt: stored.cachedAt.flatMap { Int64($0) } ?? 0, expiresOn: expiresOn,
-            extendedExpiresOn: stored.extendedExpiresOn.flatMap { Int64($0) },
-            refreshOn: stored.refreshOn.flatMap { Int64($0) }, foreign: stored.foreign)
+            secret: Secret(stored.secret), cachedAt: cachedAt, expiresOn: expiresOn,
+            extendedExpiresOn: time(stored.extendedExpiresOn), refreshOn: time(stored.refreshOn),
+            foreign: stored.foreign)
     }
 
     init(

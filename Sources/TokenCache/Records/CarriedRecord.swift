@@ -20,5 +20,17 @@ package struct CarriedRecord: Sendable, Equatable, Codable {
         case clientID = "client_id"
     }
 
+    /// What tells it from others, by whatever name.
+    var content: [String] { [section, name == nil ? "section" : "entry", json] }
+
     var key: String { name.map { "\(section)/\($0)" } ?? section }
+}
+
+extension CarriedRecord: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Says only how long it is: it may be a token.
+    package var description: String { "<carried entry, \(json.utf8.count) bytes>" }
+    /// The same as `description`.
+    package var debugDescription: String { description }
+    /// Shows nothing, so that `dump` of an enclosing value shows nothing either.
+    package var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -17,14 +17,23 @@ struct KeyFile {
     }
 
     func read() throws(TokenError) -> Contents {
-        guard let bytes = try StoreFiles.read(path, limit: 4096) else { return .missing }
+        guard var bytes = try StoreFiles.read(path, limit: 4096) else { return .missing }
+        defer { bytes.wipe() }
         return KeyText.key(in: bytes).map(Contents.key) ?? .damaged
     }
 
     /// Writes a key, all at once.
     func write(_ key: SymmetricKey) throws(TokenError) {
+        var line = KeyText.bytes(of: key)
+        defer { line.wipe() }
         // With an empty line between, so that no one byte belongs to both.
-        let line = KeyText.line(key) + "\n"
-        try StoreFiles.write(Array((line + "\n" + line).utf8), to: path)
+        var text: [UInt8] = []
+        text.reserveCapacity(2 * line.count + 3)
+        defer { text.wipe() }
+        text += line
+        text += "\n\n".utf8
+        text += line
+        text += "\n".utf8
+        try StoreFiles.write(text, to: path)
     }
 }

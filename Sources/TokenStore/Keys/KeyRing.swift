@@ -113,10 +113,11 @@ struct KeyRing {
                 "the store's key is a credential of the service manager's, and $CREDENTIALS_DIRECTORY is not set; "
                     + "start the agent as the service that has it")
         }
-        guard let bytes = try StoreFiles.read(path, limit: 1 << 20), bytes.count >= 16 else {
+        guard var bytes = try StoreFiles.read(path, limit: 1 << 20), bytes.count >= 16 else {
             throw TokenError(
                 .storeUnavailable, "the store's key is missing: \(path) has to hold 16 bytes or more, at random")
         }
+        defer { bytes.wipe() }
         return HKDF<SHA256>.deriveKey(
             inputKeyMaterial: SymmetricKey(data: bytes), info: Data("sso-agent credential".utf8), outputByteCount: 32)
     }

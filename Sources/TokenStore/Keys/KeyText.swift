@@ -6,18 +6,38 @@ internal import TokenModel
 struct KeyText {
     private static let name = "sso-agent-key-1"
 
-    static func line(_ key: SymmetricKey) -> String {
-        let bytes = key.withUnsafeBytes { Data($0) }
-        return "\(name) \(bytes.base64EncodedString()) \(checksum(bytes))"
+    static func line(_ key: SymmetricKey) -> String { String(decoding: bytes(of: key), as: UTF8.self) }
+
+    /// The line's bytes, to be wiped when it is written.
+    static func bytes(of key: SymmetricKey) -> [UInt8] {
+        var plain = key.withUnsafeBytes { Data($0) }
+        defer { plain.wipe() }
+        var text = plain.base64EncodedData()
+        defer { text.wipe() }
+        let end = Array(" \(checksum(plain))".utf8)
+        return [UInt8](unsafeUninitializedCapacity: name.utf8.count + 1 + text.count + end.count) { room, count in
+            func add(_ part: some Sequence<UInt8>) {
+                for byte in part {
+                    room.initializeElement(at: count, to: byte)
+                    count += 1
+                }
+            }
+            add("\(name) ".utf8)
+            add(text)
+            add(end)
+        }
     }
 
     /// The key of the first line that is whole.
     static func key(in text: [UInt8]) -> SymmetricKey? {
         for line in text.split(separator: UInt8(ascii: "\n")) {
-            let words = String(decoding: line, as: UTF8.self).split(separator: " ")
-            guard words.count == 3, words[0] == name, let bytes = Data(base64Encoded: String(words[1])),
-                bytes.count == 32, words[2] == checksum(bytes)
-            else { continue }
+            let words = line.split(separator: UInt8(ascii: " "))
+            guard words.count == 3, words[0].elementsEqual(name.utf8) else { continue }
+            var word = Data(words[1])
+            defer { word.wipe() }
+            guard var bytes = Data(base64Encoded: word) else { continue }
+            defer { bytes.wipe() }
+            guard bytes.count == 32, words[2].elementsEqual(checksum(bytes).utf8) else { continue }
             return SymmetricKey(data: bytes)
         }
         return nil

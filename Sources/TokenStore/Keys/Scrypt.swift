@@ -1,5 +1,6 @@
 internal import Crypto
 internal import CryptoExtras
+internal import Foundation
 internal import TokenModel
 
 /// How a passphrase becomes a key (RFC 7914): slowly, once at each start, so that guessing at a stolen file is slow too.
@@ -35,12 +36,14 @@ struct Scrypt: Sendable, Equatable {
     var bytes: [UInt8] { [logCost, blockSize, parallelism] + salt }
 
     func key(from passphrase: Secret) throws(TokenError) -> SymmetricKey {
-        do {
-            return try KDF.Scrypt.deriveKey(
-                from: passphrase.withBytes { Array($0) }, salt: salt, outputByteCount: 32, rounds: 1 << Int(logCost),
-                blockSize: Int(blockSize), parallelism: Int(parallelism))
-        } catch {
+        let key = passphrase.withBytes { bytes in
+            try? KDF.Scrypt.deriveKey(
+                from: bytes, salt: salt, outputByteCount: 32, rounds: 1 << Int(logCost), blockSize: Int(blockSize),
+                parallelism: Int(parallelism))
+        }
+        guard let key else {
             throw TokenError(.storeUnavailable, "the passphrase could not be stretched; is there enough memory?")
         }
+        return key
     }
 }

@@ -21,7 +21,9 @@ struct WrappedKey: Sendable, Equatable {
         self.generation = generation
         self.source = source
         self.scrypt = scrypt
-        envelope = try Envelope(.key, head: head, content: keys.dataKey.withBytes { Array($0) }, with: wrapping)
+        envelope = try keys.dataKey.withBytes { content in
+            Result { () throws(TokenError) in try Envelope(.key, head: head, content: content, with: wrapping) }
+        }.get()
     }
 
     /// Nil when the bytes are not a wrapped key of a source that this version knows.
@@ -39,7 +41,7 @@ struct WrappedKey: Sendable, Equatable {
 
     /// The store's key; nil when the wrapping key is not the right one.
     func open(with wrapping: SymmetricKey) -> StoreKeys? {
-        guard let content = envelope.open(with: wrapping), content.count == 32 else { return nil }
-        return StoreKeys(dataKey: Secret(bytes: content))
+        guard let key = envelope.open(with: wrapping, { Secret(bytes: $0) }), key.count == 32 else { return nil }
+        return StoreKeys(dataKey: key)
     }
 }

@@ -29,7 +29,7 @@ struct Envelope: Sendable, Equatable {
     private let sealedStart: Int
 
     /// Seals `content`.
-    init(_ kind: Kind, head: [UInt8], content: [UInt8], with key: SymmetricKey) throws(TokenError) {
+    init(_ kind: Kind, head: [UInt8], content: some DataProtocol, with key: SymmetricKey) throws(TokenError) {
         let count = Self.prefixCount + head.count + Self.overhead + content.count
         guard count <= Self.limit else {
             throw TokenError(.storeUnavailable, "a record of \(content.count) bytes is too big for the store")
@@ -64,11 +64,15 @@ struct Envelope: Sendable, Equatable {
     }
 
     /// The content; nil when the key is not the right one or a bit of it has changed.
-    func open(with key: SymmetricKey) -> [UInt8]? {
+    func open(with key: SymmetricKey) -> [UInt8]? { open(with: key) { Array($0) } }
+
+    /// Lends the content for the time of `body`; then it is wiped.
+    func open<Result>(with key: SymmetricKey, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
         guard let box = try? AES.GCM.SealedBox(combined: bytes[sealedStart...]),
-            let content = try? AES.GCM.open(box, using: key, authenticating: bytes[..<sealedStart])
+            var content = try? AES.GCM.open(box, using: key, authenticating: bytes[..<sealedStart])
         else { return nil }
-        return Array(content)
+        defer { content.wipe() }
+        return content.withUnsafeBytes(body)
     }
 
     /// The length of the envelope that begins here, if one does.

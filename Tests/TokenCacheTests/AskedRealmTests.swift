@@ -1,0 +1,145 @@
+internal import Foundation
+internal import Testing
+internal import TokenModel
+
+@testable internal import TokenCache
+
+/// One account asked at several realms that lead to one tenant, as MSAL Python and Go write it.
+@Suite struct AskedRealmTests {
+    private static let environment = "login.microsoftonline.com"
+    private static let b2cHome = "00000000-0000-4000-8000-00000000000b-b2c_1_susi.7a1e0000-0000-4000-8000-000000000001"
+
+    /// Accounts, ID tokens and access tokens of `common` and of a domain: both stand in the export, as they were.
+    @Test func writesEveryRealmAgain() throws {
+        let json = try JSONReader.read(Array(Self.file.utf8))
+        var cache = CredentialCache()
+        let first = try cache.take(Array(Self.file.utf8), .msalJSON)
+        #expect(first.report.accounts == 1)
+        #expect(cache.accounts(ListAccounts(clientID: nil)).accounts.map(\.tenantProfiles.count) == [1])
+        let exported = try cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten)
+        let after = try JSONReader.read(exported)
+        for section in ["Account", "AccessToken", "IdToken"] {
+            for entry in json[section]?.members ?? [] {
+                let isKept = (after[section]?.members ?? []).contains { kept in
+                    entry.value.members.allSatisfy { kept.value[$0.name] == $0.value }
+                }
+                #expect(isKept, "\(section) \(entry.name)")
+            }
+        }
+    }
+
+    @Test func changesNothingWhenItsExportComesBack() throws {
+        var cache = CredentialCache()
+        try cache.take(Array(Self.file.utf8), .msalJSON)
+        let exported = try cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten)
+        #expect(try cache.take(exported, .msalJSON).changes.isEmpty)
+        var copy = CredentialCache()
+        try copy.take(exported, .msalJSON)
+        #expect(try copy.export(.msalJSON, of: .standard, now: Fixture.whenWritten) == exported)
+    }
+
+    /// Python's token of `common` is found by Node, Java and .NET, which look for the tenant.
+    @Test func writesATokenUnderTheTenantThatIssuedItToo() throws {
+        var cache = CredentialCache()
+        try cache.take(Array(UnifiedImportTests.cache(realm: "common").utf8), .msalJSON)
+        let json = try JSONReader.read(cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten))
+        for section in ["AccessToken", "IdToken"] {
+            let realms = (json[section]?.members ?? []).compactMap { $0.value["realm"]?.string }
+            #expect(Set(realms) == ["common", CacheBuilder.tenant], "\(section)")
+        }
+    }
+
+    /// Go and Python name a B2C tenant as the app did, Node by the policy; here the account tells. A policy's tokens are
+    /// nothing to another.
+    @Test(arguments: ["contoso.onmicrosoft.com", "b2c_1_susi", "tfp", ""])
+    func findsB2CTokensOfTheirPolicyOnly(realm: String) throws {
+        var cache = CredentialCache()
+        let base = Self.base(realm, home: Self.b2cHome, environment: "contoso.b2clogin.com")
+        let file = """
+            {"AccessToken": {"1": {\(base), "credential_type": "AccessToken", "target": "https://api/read", "secret": "at",
+               "cached_at": "1795229000", "expires_on": "1795239000"}},
+             "IdToken": {"4": {\(base), "credential_type": "IdToken", "secret": "\(CacheBuilder.idToken(["sub": "bea"]))"}},
+             "RefreshToken": {"2": {\(base), "credential_type": "RefreshToken", "secret": "rt"}},
+             "Account": {"3": {\(base), "username": "", "authority_type": "MSSTS", "local_account_id": "oid-bea"}}}
+            """
+        try cache.take(Array(file.utf8), .msalJSON)
+        let account = AccountReference(homeAccountID: HomeAccountID(Self.b2cHome))
+        for (path, token) in [("b2c_1_susi", "at"), ("b2c_1_edit", nil)] {
+            let authority = try Authority("https://contoso.b2clogin.com/contoso.onmicrosoft.com/\(path)")
+            let parameters = TokenParameters(
+                clientID: try #require(CacheBuilder.app), authority: authority, scopes: ScopeSet(["https://api/read"]))
+            let decision = cache.decide(
+                AcquireTokenSilent(parameters: parameters, account: account), now: Fixture.whenWritten)
+            #expect(decision.token == token, "\(path)")
+            let json = try JSONReader.read(cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten))
+            let realms = (json["AccessToken"]?.members ?? []).compactMap { $0.value["realm"] }
+            #expect(realms.contains(.text(realm)))
+            // Early Node finds whatever there is, and two are one too many.
+            #expect(realms.count == 1)
+        }
+    }
+
+    /// However many realms a file says, each token is written under a few of them.
+    @Test func writesATokenUnderAFewRealmsOnly() throws {
+        let tokens = (0..<300).map { number in
+            let members = Self.base("tenant-\(number).com")
+            return """
+                "a\(number)": {\(members), "credential_type": "AccessToken", "secret": "at-\(number)", "target": "s\(number)",
+                  "cached_at": "1795229000", "expires_on": "1795239000"}
+                """
+        }
+        let idToken = CacheBuilder.idToken("alice", tenant: CacheBuilder.tenant, version: .v2)
+        let idTokens = (0..<300).map { number in
+            let members = Self.base("tenant-\(number).com")
+            return #""i\#(number)": {\#(members), "credential_type": "IdToken", "secret": "\#(idToken)"}"#
+        }
+        let file = """
+            {"AccessToken": {\(tokens.joined(separator: ","))}, "IdToken": {\(idTokens.joined(separator: ","))}}
+            """
+        var cache = CredentialCache()
+        try cache.take(Array(file.utf8), .msalJSON)
+        let json = try JSONReader.read(cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten))
+        let written = try #require(json["AccessToken"]).members
+        #expect(written.count == 300 * 17)
+        #expect(Set(written.compactMap { $0.value["secret"]?.string }).count == 300)
+    }
+
+    /// What the agent saved itself goes over to the library whose file names it: under the name that the library asks for.
+    @Test func writesAnAccountUnderTheNameThatItsLibraryKnows() throws {
+        var builder = CacheBuilder()
+        builder.now = 1_795_228_000
+        try builder.signIn("alice", builder.parameters(), refreshToken: "rt-mine")
+        let file = UnifiedImportTests.cache(realm: CacheBuilder.tenant)
+            .replacingOccurrences(of: #""authority_type""#, with: #""account_source": "device", "authority_type""#)
+            .replacingOccurrences(of: #""secret": "rt-1""#, with: #""secret": "rt-1", "target": "User.Read""#)
+        try builder.cache.take(Array(file.utf8), .msalJSON)
+        let json = try JSONReader.read(builder.cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten))
+        for section in ["Account", "RefreshToken"] {
+            let names = (json[section]?.members ?? []).compactMap { $0.value["environment"]?.string }
+            #expect(names == [Self.environment], "\(section)")
+        }
+    }
+
+    private static var file: String {
+        let idToken = CacheBuilder.idToken("alice", tenant: CacheBuilder.tenant, version: .v2)
+        func entries(_ name: String, _ members: (String) -> String) -> String {
+            let list = ["common", "contoso.com"].map { realm in
+                "\"\(name)-\(realm)\": {\(base(realm)), \(members(realm))}"
+            }
+            return "{\(list.joined(separator: ", "))}"
+        }
+        return """
+            {"AccessToken": \(entries("at") { #""credential_type": "AccessToken", "secret": "at-\#($0)", "note": "\#($0)", "#
+                + #""target": "\#($0).Read", "cached_at": "1795229000", "expires_on": "1795239000""# }),
+             "IdToken": \(entries("id") { _ in #""credential_type": "IdToken", "secret": "\#(idToken)""# }),
+             "Account": \(entries("account") { #""username": "alice@contoso.com", "authority_type": "MSSTS", "#
+                + #""local_account_id": "oid-alice-in-7a1e", "account_source": "\#($0)""# })}
+            """
+    }
+
+    private static func base(
+        _ realm: String, home: String = "oid-alice.\(CacheBuilder.tenant)", environment: String = environment
+    ) -> String {
+        #""home_account_id": "\#(home)", "environment": "\#(environment)", "client_id": "app-1", "realm": "\#(realm)""#
+    }
+}

@@ -1,0 +1,76 @@
+internal import Testing
+internal import TokenModel
+internal import TokenStore
+
+@testable internal import TokenCache
+
+/// Numbers in a file that are no times. Whatever they are, both exports can be written afterwards.
+@Suite struct ImpossibleTimeTests {
+    private static let base = """
+        "home_account_id": "oid-alice.\(CacheBuilder.tenant)", "environment": "login.microsoftonline.com",
+        "client_id": "app-1", "realm": "\(CacheBuilder.tenant)"
+        """
+
+    @Test(arguments: ["-9223372036854775808", "9223372036854775807", "-1", "253402300800"])
+    func survivesAnyNumberInARecordOfItsOwn(number: String) throws {
+        for (cachedAt, expiresOn) in [(number, "1795239000"), ("1795229000", number)] {
+            let file = """
+                {"SSOAgent": {"x": {"kind": 2, "record": {\(Self.base), "credential_type": "AccessToken", "secret": "at",
+                   "target": "https://graph.microsoft.com", "oauth_version": 1, "cached_at": "\(cachedAt)",
+                   "expires_on": "\(expiresOn)"}}}}
+                """
+            try Self.survives(file, tokens: 0)
+        }
+    }
+
+    @Test(arguments: ["-9223372036854775808", "9223372036854775807", "-1", "253402300800"])
+    func survivesAnyNumberInALibrarysRecord(number: String) throws {
+        for (cachedAt, expiresOn) in [(number, "1795239000"), ("1795229000", number)] {
+            let file = """
+                {"AccessToken": {"1": {\(Self.base), "credential_type": "AccessToken", "secret": "at", "target": "a",
+                  "cached_at": "\(cachedAt)", "expires_on": "\(expiresOn)"}}}
+                """
+            try Self.survives(file, tokens: 0)
+        }
+    }
+
+    /// A token without them is as good as with them.
+    @Test(arguments: ["-9223372036854775808", "9223372036854775807"])
+    func dropsWhatATokenCanDoWithout(number: String) throws {
+        let file = """
+            {"AccessToken": {"1": {\(Self.base), "credential_type": "AccessToken", "secret": "at", "target": "a",
+              "cached_at": "1795229000", "expires_on": "1795239000", "extended_expires_on": "\(number)",
+              "refresh_on": "\(number)"}},
+             "RefreshToken": {"2": {\(Self.base), "credential_type": "RefreshToken", "secret": "rt",
+              "last_modification_time": "\(number)"}}}
+            """
+        let cache = try Self.survives(file, tokens: 1)
+        let holdings = try #require(cache.partition(.standard).owners.values.first)
+        #expect(holdings.accessTokens.values.allSatisfy { $0.extendedExpiresOn == nil && $0.refreshOn == nil })
+        // When the access token was obtained, which came with it.
+        #expect(holdings.refreshTokens.values.map(\.obtainedOn) == [1_795_229_000])
+    }
+
+    @Test func takesNoSuchRecordFromTheStore() {
+        for number in ["-9223372036854775808", "-1", "253402300800"] {
+            let body = """
+                {\(Self.base), "credential_type": "AccessToken", "secret": "at", "cached_at": "\(number)",
+                 "expires_on": "1795239000"}
+                """
+            let key = RecordKey(group: "group", kind: .accessToken, key: "key")
+            #expect(CacheRecord(StoredRecord(key: key, body: Array(body.utf8))) == nil)
+        }
+    }
+
+    @discardableResult
+    private static func survives(_ file: String, tokens: Int64) throws -> CredentialCache {
+        var cache = CredentialCache()
+        let report = try cache.take(Array(file.utf8), .msalJSON).report
+        #expect(report.accessTokens == tokens)
+        #expect(report.skipped.count == 1 - Int(tokens))
+        for format in [CacheFormat.msalJSON, .adalArchive] {
+            _ = try cache.export(format, of: .standard, now: Fixture.whenWritten)
+        }
+        return cache
+    }
+}

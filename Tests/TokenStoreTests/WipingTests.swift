@@ -1,0 +1,50 @@
+internal import Crypto
+internal import Foundation
+internal import Testing
+internal import TokenModel
+
+@testable internal import TokenStore
+
+/// Keys leave nothing behind, and records show nothing.
+@Suite struct WipingTests {
+    @Test func overwritesBytesInTheirPlace() {
+        var bytes: [UInt8] = [1, 2, 3]
+        let address = bytes.withUnsafeBytes { $0.baseAddress }
+        bytes.wipe()
+        #expect(bytes == [0, 0, 0])
+        #expect(bytes.withUnsafeBytes { $0.baseAddress } == address)
+        var data = Data([1, 2, 3])
+        data.wipe()
+        #expect(data == Data([0, 0, 0]))
+    }
+
+    @Test func lendsAnEnvelopesContentOnlyForAMoment() throws {
+        let key = SymmetricKey(size: .bits256)
+        let envelope = try Envelope(.key, head: [1], content: [7, 8, 9], with: key)
+        #expect(envelope.open(with: key) { Array($0) } == [7, 8, 9])
+        #expect(envelope.open(with: SymmetricKey(size: .bits256)) { Array($0) } == nil)
+    }
+
+    @Test func readsALineOfAKeyAgain() throws {
+        let key = SymmetricKey(size: .bits256)
+        let line = KeyText.bytes(of: key)
+        #expect(KeyText.key(in: line) == key)
+        #expect(String(decoding: line, as: UTF8.self) == KeyText.line(key))
+        for index in line.indices {
+            var damaged = line
+            damaged[index] ^= 1
+            #expect(KeyText.key(in: damaged) == nil, "\(index)")
+        }
+    }
+
+    @Test func printsNothingOfARecord() {
+        let record = StoredRecord(
+            key: RecordKey(group: "g", kind: .refreshToken, key: "alice"), body: Array("top secret".utf8))
+        var dumped = ""
+        dump([record], to: &dumped)
+        let bytes = "\(Array("top".utf8))".dropFirst().dropLast()
+        for text in ["\(record)", String(reflecting: [record]), dumped] {
+            #expect(!text.contains("secret") && !text.contains("alice") && !text.contains(bytes))
+        }
+    }
+}
