@@ -30,8 +30,10 @@ api-parity: deps
 bench: deps
 	Tests/Benchmarks/run.sh
 
+# Each decoder and each reader for a minute; SECONDS=900 for longer.
+SECONDS ?= 60
 fuzz:
-	Tests/Fuzz/run.sh
+	Tests/Fuzz/run.sh all $(SECONDS)
 
 protos:
 	Protos/generate.sh

@@ -79,7 +79,8 @@ enum ImportVerdict {
         item.take(foreign: held)
         var added = UnifiedItem()
         added.take(foreign: new)
-        for member in added.members where item[member.name] == nil { item.members.append(member) }
+        let names = Set(item.members.map(\.name))
+        item.members += added.members.filter { !names.contains($0.name) }
         return JSONTree.object(item.members).json
     }
 

@@ -1,3 +1,6 @@
+internal import Foundation
+internal import TokenModel
+
 /// What libFuzzer calls with each input. Which target it is was decided when it was compiled; see run.sh.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
@@ -8,11 +11,19 @@ public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 
         let broken = WireProperties.brokenReply(bytes)
     #elseif FUZZ_JSON
         let broken = FormatProperties.brokenJSON(bytes)
-    #elseif FUZZ_ARCHIVE
-        let broken = FormatProperties.brokenArchive(bytes)
+    #elseif FUZZ_ADAL_ARCHIVE
+        let broken = FormatProperties.brokenImport(bytes, .adalArchive)
+    #elseif FUZZ_ADAL_JSON
+        let broken = FormatProperties.brokenImport(bytes, .adalJSON)
+    #elseif FUZZ_MSAL_JSON
+        let broken = FormatProperties.brokenImport(bytes, .msalJSON)
     #else
         let broken = WireProperties.brokenFrames(bytes)
     #endif
-    if let broken { preconditionFailure(broken) }
+    if let broken {
+        // Optimised code does not say why a precondition fails.
+        FileHandle.standardError.write(Data("\(broken)\n".utf8))
+        preconditionFailure(broken)
+    }
     return 0
 }

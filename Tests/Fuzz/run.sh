@@ -1,27 +1,26 @@
 #!/bin/sh
-# Fuzzes one target with libFuzzer and AddressSanitizer:
+# Fuzzes with libFuzzer and AddressSanitizer: one target, or all of them in turn.
 #
-#     Tests/Fuzz/run.sh request|reply|frames|json|archive [seconds]
+#     Tests/Fuzz/run.sh request|reply|frames|json|adal-archive|adal-json|msal-json|all [seconds for each]
+#
+# The first three are the wire's decoders, C and Swift together; `json` is the reader of JSON; the last three are whole
+# imports, with what an export makes of them (FormatProperties.swift).
 #
 # An input that fails is written to .build/fuzz/crash-…; copy it to Tests/Fuzz/corpus/<target>, with a name that says
 # what was wrong, and `swift test` replays it for ever. What the fuzzer learns stays in .build/fuzz.
 set -eu
 
-target=${1:-request}
 seconds=${2:-60}
 root=$(cd "$(dirname "$0")/../.." && pwd)
 out="$root/.build/fuzz"
 
-case $target in
-    request) define=FUZZ_REQUEST ;;
-    reply) define=FUZZ_REPLY ;;
-    frames) define=FUZZ_FRAMES ;;
-    json) define=FUZZ_JSON ;;
-    archive) define=FUZZ_ARCHIVE ;;
-    *) echo "usage: $0 request|reply|frames|json|archive [seconds]" >&2; exit 64 ;;
+case ${1:-all} in
+    request | reply | frames | json | adal-archive | adal-json | msal-json) targets=$1 ;;
+    all) targets="request reply frames json adal-archive adal-json msal-json" ;;
+    *) sed -n 's/^#     /usage: /p' "$0" >&2; exit 64 ;;
 esac
 
-mkdir -p "$out/modules" "$out/learnt/$target"
+mkdir -p "$out/modules"
 
 # Not every toolchain carries libFuzzer: Apple's does not.
 echo '@_cdecl("LLVMFuzzerTestOneInput") public func one(_ p: UnsafePointer<UInt8>?, _ n: Int) -> Int32 { 0 }' \
@@ -42,22 +41,39 @@ echo "module CTokenProtos { header \"$root/Sources/CTokenProtos/include/agent.pb
     > "$out/modules/CTokenProtos.modulemap"
 clang -O1 -g -fsanitize=fuzzer-no-link,address -I"$root/Sources/CTokenProtos/include" \
     -c "$root/Sources/CTokenProtos/agent.pb-c.c" -o "$out/agent.pb-c.o"
-for module in TokenModel TokenWire; do
-    # shellcheck disable=SC2046,SC2086 # lists, and paths of ours
-    swiftc $flags -wmo -module-name $module -emit-module -emit-module-path "$out/modules/$module.swiftmodule" \
-        -c $(find "$root/Sources/$module" -name '*.swift') -o "$out/$module.o"
-done
-# The readers of other libraries' caches stand on TokenModel alone, and are compiled without the rest of TokenCache.
-formats="$root/Sources/TokenCache/Formats"
-readers="$formats/JSONTree.swift $formats/JSONReader.swift $formats/BinaryPropertyList.swift
-    $formats/KeyedArchive.swift $formats/ADALEntry.swift $formats/ADALArchive.swift
-    $formats/HomeAccountID+ClientInfo.swift $root/Tests/TokenCacheTests/FormatProperties.swift"
-# shellcheck disable=SC2086
-swiftc $flags -D $define -module-name Fuzz "$root/Tests/Fuzz/Harness.swift" \
-    "$root/Tests/TokenWireTests/WireProperties.swift" $readers "$out"/*.o -lprotobuf-c -o "$out/fuzz-$target"
+
+compile() { # compile MODULE SOURCE…
+    module=$1
+    shift
+    # shellcheck disable=SC2086 # flags are a list
+    swiftc $flags -wmo -enable-testing -module-name "$module" -emit-module \
+        -emit-module-path "$out/modules/$module.swiftmodule" -c "$@" -o "$out/$module.o"
+}
+
+# shellcheck disable=SC2046 # the paths below the sources have no spaces
+{
+    compile TokenModel $(find "$root/Sources/TokenModel" -name '*.swift')
+    compile TokenWire $(find "$root/Sources/TokenWire" -name '*.swift')
+    # Of the store, the cache knows the records alone; the rest would bring SQLite and cryptography along.
+    compile TokenStore "$root"/Sources/TokenStore/Record*.swift "$root"/Sources/TokenStore/StoredRecord.swift \
+        "$root"/Sources/TokenStore/StoreChange.swift
+    compile TokenCache $(find "$root/Sources/TokenCache" -name '*.swift')
+}
 
 cd "$out"
 # The report is libFuzzer's: Swift's own backtracer would wait for a process that AddressSanitizer has stopped.
 export SWIFT_BACKTRACE=enable=no
-exec "./fuzz-$target" -max_total_time="$seconds" -max_len=70000 -rss_limit_mb=1024 -timeout=5 \
-    "learnt/$target" "$root/Tests/Fuzz/corpus/$target"
+for target in $targets; do
+    define=FUZZ_$(echo "$target" | tr 'a-z-' 'A-Z_')
+    # shellcheck disable=SC2086
+    swiftc $flags -D "$define" -module-name Fuzz "$root/Tests/Fuzz/Harness.swift" \
+        "$root/Tests/TokenWireTests/WireProperties.swift" "$root/Tests/TokenCacheTests/FormatProperties.swift" \
+        TokenModel.o TokenWire.o TokenStore.o TokenCache.o agent.pb-c.o -lprotobuf-c -o "fuzz-$target" \
+        2> link.log || { cat link.log >&2; exit 1; }
+    mkdir -p "learnt/$target"
+    # What other libraries wrote is a start as well, and the names that they use are worth trying.
+    set -- "learnt/$target" "$root/Tests/Fuzz/corpus/$target"
+    [ ! -d "$root/Tests/TokenCacheTests/Fixtures/$target" ] || set -- "$@" "$root/Tests/TokenCacheTests/Fixtures/$target"
+    [ ! -e "$root/Tests/Fuzz/$target.dict" ] || set -- "-dict=$root/Tests/Fuzz/$target.dict" "$@"
+    "./fuzz-$target" -max_total_time="$seconds" -max_len=70000 -rss_limit_mb=1024 -timeout=5 "$@"
+done

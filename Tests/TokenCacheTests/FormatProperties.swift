@@ -1,7 +1,7 @@
-// The fuzzer compiles the readers into a module of its own.
-#if canImport(TokenCache)
-    @testable internal import TokenCache
-#endif
+internal import Foundation
+internal import TokenModel
+
+@testable internal import TokenCache
 
 /// What holds for all bytes, whoever wrote them. Shared with the fuzzer in Tests/Fuzz, so it imports no tests.
 ///
@@ -14,10 +14,65 @@ enum FormatProperties {
         return again == tree ? nil : "\(tree) became \(again)"
     }
 
-    /// An archive that was read is read to the same end again.
-    static func brokenArchive(_ bytes: [UInt8]) -> String? {
-        guard let archive = try? ADALArchive(bytes) else { return nil }
-        guard let again = try? ADALArchive(bytes) else { return "it cannot be read again" }
-        return again.entries == archive.entries ? nil : "\(archive.entries) became \(again.entries)"
+    /// A cache that was taken in changes nothing the second time. It goes out so that an agent that takes it in has the
+    /// same tokens, and gives the same cache to the next one.
+    static func brokenImport(_ bytes: [UInt8], _ format: CacheFormat) -> String? {
+        var cache = CredentialCache()
+        guard let foreign = Self.foreign(bytes, format) else { return nil }
+        take(foreign, &cache)
+        let again = cache.changes(importing: foreign, in: .standard).changes
+        guard again.isEmpty else { return "the second time it changes \(again)" }
+        return brokenExport(of: cache)
     }
+
+    private static func brokenExport(of cache: CredentialCache) -> String? {
+        guard let exported = try? cache.export(.msalJSON, of: .standard, now: now),
+            let copy = Self.cache(from: exported)
+        else { return "its export cannot be read" }
+        guard secrets(copy) == secrets(cache) else { return "\(text(exported)) has not the same tokens" }
+        // The first time an import may draw conclusions: on when a refresh token was obtained, or on who is signed in.
+        guard let again = try? copy.export(.msalJSON, of: .standard, now: now), let third = Self.cache(from: again)
+        else { return "the copy's export cannot be read" }
+        guard let last = try? third.export(.msalJSON, of: .standard, now: now), last == again else {
+            return "\(text(again)) became another cache"
+        }
+        guard let archive = try? cache.export(.adalArchive, of: .standard, now: now),
+            foreign(archive, .adalArchive) != nil
+        else { return "its archive cannot be read" }
+        return nil
+    }
+
+    private static func cache(from bytes: [UInt8]) -> CredentialCache? {
+        guard let foreign = foreign(bytes, .msalJSON) else { return nil }
+        var cache = CredentialCache()
+        take(foreign, &cache)
+        return cache
+    }
+
+    /// The tokens that have not expired.
+    private static func secrets(_ cache: CredentialCache) -> Set<String> {
+        var secrets: Set<String> = []
+        for record in cache.partition(.standard).owners.values.flatMap(\.records) {
+            switch record {
+            case .accessToken(let token) where token.expiresOn > now: secrets.insert(token.secret.reveal())
+            case .refreshToken(let token): secrets.insert(token.secret.reveal())
+            case .idToken(let token): secrets.insert(token.idToken)
+            default: break
+            }
+        }
+        return secrets
+    }
+
+    private static func take(_ foreign: ForeignCache, _ cache: inout CredentialCache) {
+        cache.apply(cache.changes(importing: foreign, in: .standard).changes, in: .standard)
+    }
+
+    private static func foreign(_ bytes: [UInt8], _ format: CacheFormat) -> ForeignCache? {
+        try? ForeignCache(bytes, format: format, now: now, timeZone: .gmt)
+    }
+
+    private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+    /// Before the tokens of most libraries' own test files expire.
+    private static let now: Int64 = 1_600_000_000
 }

@@ -54,6 +54,9 @@ extension ForeignCache {
         guard let text = entry.authority, let authority = try? Authority(text) else {
             return skip(title, "its authority is not one that tokens can be asked of")
         }
+        guard entry.resource?.trimmedNonEmpty?.contains(where: \.isWhitespace) != true else {
+            return skip(title, "its resource is not one that tokens can be asked for")
+        }
         add(ADALRecords(entry, clientID, authority))
     }
 

@@ -29,6 +29,8 @@ package struct ForeignCache: Sendable {
     private(set) var skipped: [ImportCache.Skipped] = []
     /// When an app last obtained tokens of an account: what is known of a refresh token's age that does not say it itself.
     private var obtained: [Holder: Int64] = [:]
+    /// How many entries there are that have to be held against one another.
+    private var crowds: [String: Int] = [:]
     let now: Int64
 
     /// Reads a cache.
@@ -63,8 +65,24 @@ package struct ForeignCache: Sendable {
                 return skip(title, "it was saved in what is now the future, so that its times mean nothing")
             }
         }
+        guard isBearable(record) else {
+            return skip(title, "the cache has more than \(Self.mostAlike) entries like it")
+        }
         entries.append(Entry(record: record, title: title, person: person, askedRealm: askedRealm))
     }
+
+    /// Whether there are not too many that an import would hold it against: each of them, every time.
+    private mutating func isBearable(_ record: CacheRecord) -> Bool {
+        var groups: [String] = []
+        if let owner = record.owner { groups.append("owner \(owner.key)") }
+        if case .account(let account) = record { groups.append("name \(account.username.lowercased())") }
+        if case .appMetadata = record { groups.append("apps") }
+        for group in groups { crowds[group, default: 0] += 1 }
+        return groups.allSatisfy { crowds[$0, default: 0] <= Self.mostAlike }
+    }
+
+    /// Far more than one account has, and few enough to compare each with each.
+    private static let mostAlike = 2000
 
     mutating func note(obtained time: Int64?, _ owner: OwnerID, _ clientID: ClientID) {
         guard let time, time > 0, time <= now else { return }

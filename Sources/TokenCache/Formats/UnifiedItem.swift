@@ -17,8 +17,10 @@ struct UnifiedItem {
 
     init() {}
 
+    /// Of members of one name the last counts, everywhere: another would pass for something that nobody here understands.
     init(_ tree: JSONTree) {
-        members = tree.members
+        var names: Set<String> = []
+        members = tree.members.reversed().filter { names.insert($0.name).inserted }.reversed()
     }
 
     subscript(name: String) -> JSONTree? {
@@ -49,10 +51,12 @@ struct UnifiedItem {
     /// Takes in what another library wrote.
     mutating func take(foreign: String?) {
         guard let foreign, let tree = try? JSONReader.read(Array(foreign.utf8)) else { return }
+        var places = Dictionary(members.indices.map { (members[$0].name, $0) }) { first, _ in first }
         for member in tree.members {
-            if let index = members.firstIndex(where: { $0.name == member.name }) {
-                members[index].value = member.value
+            if let place = places[member.name] {
+                members[place].value = member.value
             } else {
+                places[member.name] = members.count
                 members.append(member)
             }
         }
