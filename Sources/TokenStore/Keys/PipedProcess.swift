@@ -22,10 +22,7 @@ enum PipedProcess {
         shutdown(ends[0], Int32(SHUT_WR))
         let output = read(ends[0], seconds)
         if output == nil { kill(child, SIGKILL) }
-        var status: Int32 = 0
-        while waitpid(child, &status, 0) < 0, errno == EINTR {}
-        let code = status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
-        return Ended(status: code, output: output ?? [])
+        return Ended(status: agent_wait(child), output: output ?? [])
     }
 
     /// Nil when it did not end in time.
@@ -44,32 +41,10 @@ enum PipedProcess {
     }
 
     private static func spawn(_ words: [String], _ descriptor: Int32) -> pid_t? {
-        var actions = posix_spawn_file_actions_t()
-        var attributes = posix_spawnattr_t()
-        posix_spawn_file_actions_init(&actions)
-        posix_spawnattr_init(&attributes)
-        defer {
-            posix_spawn_file_actions_destroy(&actions)
-            posix_spawnattr_destroy(&attributes)
-        }
-        posix_spawn_file_actions_adddup2(&actions, descriptor, 0)
-        posix_spawn_file_actions_adddup2(&actions, descriptor, 1)
-        // The agent's connections and files are its own.
-        _ = agent_spawn_close_from(&actions, 3)
-        // The threads of this process block signals that a program wants to get.
-        var none = sigset_t()
-        var all = sigset_t()
-        sigemptyset(&none)
-        sigfillset(&all)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setsigdefault(&attributes, &all)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         var arguments = words.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
         var child = pid_t()
-        guard let program = words.first, posix_spawnp(&child, program, &actions, &attributes, &arguments, environ) == 0
-        else { return nil }
-        return child
+        return agent_spawn(&arguments, descriptor, &child) == 0 ? child : nil
     }
 
     private static var streamType: Int32 {
