@@ -13,39 +13,25 @@ struct SavingKey: Hashable {
 extension CacheOwner {
     /// Writes changes down and makes them true in memory, in that order: durable before anyone hears of it.
     ///
-    /// - Parameters:
-    ///   - written: the same changes as they go to disk, where that has been worked out already.
-    ///   - settled: a refresh token whose redemption these changes answer.
-    ///   - orNothing: whether changes that cannot be written are dropped, because whoever made them can make them again.
-    /// - Throws: `storeUnavailable` when they could not be written. Unless `orNothing`, they are true in memory all the
-    ///   same, since the token endpoint has issued what it issued; the next commit, or a few seconds, tries again to write
-    ///   them.
+    /// - Parameter settled: a refresh token whose redemption these changes answer.
+    /// - Throws: `storeUnavailable` when they could not be written. They are true in memory all the same, since the token
+    ///   endpoint has issued what it issued; the next commit, or a few seconds, tries again to write them.
     func commit(
-        _ changes: [CacheChange], as written: [StoreChange]? = nil, settling settled: RecordKey? = nil,
-        in group: SharingGroup, orNothing: Bool = false
+        _ changes: [CacheChange], settling settled: RecordKey? = nil, in group: SharingGroup
     ) async throws(TokenError) {
-        var stored = written ?? []
-        if written == nil {
-            for change in changes { stored.append(try change.stored(in: group)) }
-        }
+        while let importing { _ = try? await importing.get() }
+        var stored: [StoreChange] = []
+        for change in changes { stored.append(try change.stored(in: group)) }
         let tokens = stored.compactMap(\.refreshToken) + (settled.map { [$0] } ?? [])
         stored += tokens.map { .delete(RedemptionNote.key(of: $0)) }
         guard !stored.isEmpty else { return }
         commitsUnderWay += 1
-        commitsBegun += 1
-        defer { commitEnded() }
-        if orNothing {
-            try await store.commit(stored)
-            applyWritten(changes, tokens, in: group)
-        } else {
-            defer { applyWritten(changes, tokens, in: group) }
-            try await write(stored)
+        defer {
+            cache.apply(changes, in: group)
+            interrupted.subtract(tokens)
+            commitEnded()
         }
-    }
-
-    private func applyWritten(_ changes: [CacheChange], _ tokens: [RecordKey], in group: SharingGroup) {
-        cache.apply(changes, in: group)
-        interrupted.subtract(tokens)
+        try await write(stored)
     }
 
     /// Writes steps down, together with those that could not be written before.
@@ -86,11 +72,9 @@ extension CacheOwner {
 
     private func retryLater() {
         guard retry == nil, !unsaved.isEmpty else { return }
-        retry = loop.scheduleTask(in: Self.retryInterval) {
-            self.assumeIsolated { owner in
-                owner.retry = nil
-                _ = owner.later { owner async throws(TokenError) in await owner.saveUnsaved() }
-            }
+        retry = after(Self.retryInterval) { owner in
+            owner.retry = nil
+            _ = owner.later { owner async throws(TokenError) in await owner.saveUnsaved() }
         }
     }
 

@@ -44,9 +44,9 @@ extension CacheOwner {
     private func redeem(_ plan: RedemptionPlan, for request: AcquireTokenSilent) async throws(TokenError) -> TokenResult
     {
         var plan = plan
-        var rejected: [Secret: TokenError] = [:]
-        var lastError: TokenError?
-        while let token = plan.candidates.first(where: { rejected[$0.secret] == nil }) {
+        var rejected: Set<Secret> = []
+        var refusal: Refusal?
+        while let token = plan.candidates.first(where: { !rejected.contains($0.secret) }) {
             if let inUse = refreshTokensInUse[token.secret] {
                 _ = try? await inUse.get()
                 switch cache.decide(request, now: options.now()) {
@@ -56,17 +56,20 @@ extension CacheOwner {
                 }
                 continue
             }
+            let key = CacheRecord.refreshToken(token).key(in: request.parameters.sharingGroup)
+            let wasInterrupted = interrupted.contains(key)
             do throws(TokenError) {
                 return try await exchange(token, plan, request.parameters, asked: request.account.username)
             } catch  where error.letsAnotherRefreshTokenTry {
-                rejected[token.secret] = error
+                rejected.insert(token.secret)
                 // ADAL reports what was said to the app's own refresh token, whichever was tried last.
-                if request.parameters.version == .v2 || token.familyID == nil || lastError == nil { lastError = error }
+                if request.parameters.version == .v2 || token.familyID == nil || refusal == nil {
+                    refusal = Refusal(error, wasInterrupted: wasInterrupted)
+                }
             }
         }
         throw TokenError(
-            .interactionRequired, lastError?.interruption ?? "no refresh token is accepted any more; sign in again",
-            details: lastError?.details ?? TokenError.Details())
+            .interactionRequired, refusal?.reason ?? Refusal.unknown, details: refusal?.details ?? TokenError.Details())
     }
 
     /// One refresh token for new tokens: sent by nobody else meanwhile, on disk before it is answered.
@@ -105,9 +108,7 @@ extension CacheOwner {
         do throws(TokenError) {
             response = try await endpoint.redeem(request)
         } catch {
-            let wasInterrupted = interrupted.contains(key)
             try await note(error, about: token, key, parameters)
-            if wasInterrupted, error.details.oauthError == "invalid_grant" { throw error.afterInterruption }
             throw error.concerning(plan.owner, cache: cache, in: parameters.sharingGroup)
         }
         guard cache.stillHolds(token, in: parameters.sharingGroup) else { throw await signedOut(settling: key) }
@@ -168,16 +169,19 @@ extension Issuance {
     }
 }
 
-extension TokenError {
-    fileprivate static let interruption =
-        "the agent stopped while this account's refresh token was being redeemed, and the answer was lost; sign in again"
+/// How a refresh token was refused.
+private struct Refusal {
+    let details: TokenError.Details
+    /// What whoever has to sign in again is told.
+    let reason: String
 
-    /// The refusal of a refresh token that an earlier redemption may have used up.
-    fileprivate var afterInterruption: TokenError {
-        var error = self
-        error.message = Self.interruption
-        return error
+    /// - Parameter wasInterrupted: whether an earlier redemption, whose answer was lost, may have used the token up.
+    init(_ error: TokenError, wasInterrupted: Bool) {
+        details = error.details
+        reason = wasInterrupted && error.details.oauthError == "invalid_grant" ? Self.interruption : Self.unknown
     }
 
-    fileprivate var interruption: String? { message == Self.interruption ? message : nil }
+    static let unknown = "no refresh token is accepted any more; sign in again"
+    private static let interruption =
+        "the agent stopped while this account's refresh token was being redeemed, and the answer was lost; sign in again"
 }

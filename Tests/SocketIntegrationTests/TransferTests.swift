@@ -89,41 +89,6 @@ internal import TokenWire
         }
     }
 
-    @Test func limitsCachesUnderWay() async throws {
-        try await AgentFixture.with { f in
-            let peer = try RawPeer(f.socketPath)
-            let part = ImportCache(format: .msalJSON, data: Secret("{"), isLast: false)
-            for id in 1...8 {
-                guard case .importCache = try await peer.ask(.importCache(part)) else {
-                    Issue.record("part \(id) was refused")
-                    return
-                }
-            }
-            guard case .failure(let error) = try await peer.ask(.importCache(part)) else {
-                Issue.record("not refused")
-                return
-            }
-            #expect(error.code == .interactionInProgress)
-        }
-    }
-
-    @Test func doesNotGoOnWithATransferThatItDoesNotKnow() async throws {
-        try await AgentFixture.with { f in
-            let peer = try RawPeer(f.socketPath)
-            let bodies: [Request.Body] = [
-                .importCache(ImportCache(format: .msalJSON, importID: "x", data: Secret("{"), isLast: true)),
-                .exportCache(ExportCache(format: .msalJSON, includesSecrets: true, exportID: "x")),
-            ]
-            for body in bodies {
-                guard case .failure(let error) = try await peer.ask(body) else {
-                    Issue.record("not refused")
-                    return
-                }
-                #expect(error.code == .sessionCanceled)
-            }
-        }
-    }
-
     /// What a sign-in brings while a file is read is newer than the file.
     @Test func neverOverwritesWhatIsBeingRedeemed() async throws {
         try await AgentFixture.with { f in
@@ -179,15 +144,6 @@ extension AgentClient {
             #"{"_authority":"\#(url)/common","_clientId":"app-1","isMRRT":true,"#
             + #""userId":"alice@contoso.com","refreshToken":"r"}"#
         return try await importCache(Secret("[\(entry)]"), format: .adalJSON, isDryRun: isDryRun)
-    }
-}
-
-extension RawPeer {
-    fileprivate func ask(_ body: Request.Body) async throws -> Reply.Body? {
-        try await offPool {
-            try self.write(Request(id: 1, body))
-            return try self.reply()?.body
-        }
     }
 }
 
