@@ -35,14 +35,19 @@ extension CacheOwner {
     }
 
     /// Writes steps down, together with those that could not be written before.
-    func write(_ stored: [StoreChange]) async throws(TokenError) {
-        // Those first, so that what is said later of the same record comes later.
-        let together = unsaved.changes + stored
+    ///
+    /// - Parameter insists: whether the steps are to be tried again when they cannot be written now.
+    func write(_ stored: [StoreChange], insists: Bool = true) async throws(TokenError) {
+        // Those first, so that what is said later of the same record comes later; and taken, so that nobody else writes
+        // them again after what is written now.
+        let earlier = unsaved.take()
         do throws(TokenError) {
-            try await store.commit(together)
-            unsaved.supersede(together)
+            try await store.commit(earlier + stored)
+            unsaved.supersede(earlier + stored)
+            logNotices()
         } catch {
-            unsaved.failed(stored)
+            unsaved.failed(insists ? earlier + stored : earlier)
+            logNotices()
             options.logger.error("the store cannot be written", metadata: ["reason": "\(error.message)"])
             retryLater()
             throw error
@@ -54,13 +59,30 @@ extension CacheOwner {
     func inTurn<Value>(
         _ key: SavingKey, _ work: () async throws(TokenError) -> Value
     ) async throws(TokenError) -> Value {
-        while let earlier = saving[key] { _ = try? await earlier.get() }
+        while let earlier = removing[key.group] ?? saving[key] { _ = try? await earlier.get() }
         let done = loop.makePromise(of: Void.self)
         saving[key] = done.futureResult
         defer {
             saving[key] = nil
             done.succeed()
         }
+        return try await work()
+    }
+
+    /// Does `work` when nobody is changing any account of the group: what was being saved is there, and what is saved from
+    /// now on comes after it.
+    func inTurn<Value>(
+        _ group: SharingGroup, _ work: () async throws(TokenError) -> Value
+    ) async throws(TokenError) -> Value {
+        while let earlier = removing[group] { _ = try? await earlier.get() }
+        let done = loop.makePromise(of: Void.self)
+        removing[group] = done.futureResult
+        defer {
+            removing[group] = nil
+            done.succeed()
+        }
+        while let saved = saving.first(where: { $0.key.group == group })?.value { _ = try? await saved.get() }
+        while let importing { _ = try? await importing.get() }
         return try await work()
     }
 

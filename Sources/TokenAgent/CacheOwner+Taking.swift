@@ -45,6 +45,8 @@ extension CacheOwner {
     /// On disk and then in memory. What cannot be written is dropped: it can be imported again.
     private func write(_ prepared: PreparedImport) async throws(TokenError) {
         try await store.commit(prepared.stored)
+        unsaved.supersede(prepared.stored)
+        logNotices()
         interrupted.subtract(prepared.settled)
         for _ in 0..<Self.patience {
             let before = cacheChanges

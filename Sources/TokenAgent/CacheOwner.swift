@@ -46,9 +46,13 @@ actor CacheOwner {
     private var idle: EventLoopPromise<Void>?
     /// Accounts whose records are being written: the next change of one is worked out when the last is done.
     var saving: [SavingKey: EventLoopFuture<Void>] = [:]
+    /// Sharing groups that something is being removed from: changes of their accounts wait.
+    var removing: [SharingGroup: EventLoopFuture<Void>] = [:]
     /// Changes that are true in memory and could not be written yet; the next commit tries them again.
     var unsaved = UnsavedChanges()
     var retry: Scheduled<Void>?
+    /// How many of the store's notices have been logged.
+    var loggedNotices = 0
     /// Refresh tokens that were on their way to the token endpoint when the agent last stopped.
     var interrupted: Set<RecordKey> = []
 
