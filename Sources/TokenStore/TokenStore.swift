@@ -136,7 +136,8 @@ package final class TokenStore: Sendable {
         }
     }
 
-    private func withEngine<Value: Sendable>(
+    // Not private: StoreEngine+Key.swift.
+    func withEngine<Value: Sendable>(
         _ body: @Sendable (StoreEngine) throws(TokenError) -> Value
     ) -> Result<Value, TokenError> {
         dispatchPrecondition(condition: .onQueue(queue))

@@ -54,7 +54,8 @@ package struct AgentFixture: Sendable {
 
     /// The same in an internet where every host is the emulator.
     package static func online(
-        settings: EmulatorSettings = EmulatorSettings(), _ body: (AgentFixture) async throws -> Void
+        settings: EmulatorSettings = EmulatorSettings(), disk: FaultyDisk? = nil,
+        _ body: (AgentFixture) async throws -> Void
     ) async throws {
         ResourceLimits.raiseOpenFiles()
         let folder = try TemporaryFolder()
@@ -63,7 +64,8 @@ package struct AgentFixture: Sendable {
         do {
             let internet = try await TestInternet.start(emulator, files: files)
             let clock = TestClock()
-            let server = try await start(in: folder, clock: clock, connectionLimit: 4096, internet: internet)
+            let server = try await start(
+                in: folder, clock: clock, connectionLimit: 4096, internet: internet, disk: disk)
             let path = server.options.socketPath
             let fixture = AgentFixture(
                 folder: folder, emulator: emulator, agent: AgentClient(socketPath: path), clock: clock,
