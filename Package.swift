@@ -130,7 +130,7 @@ let package = Package(
         .executableTarget(
             name: "ssoctl",
             dependencies: [
-                "AgentClient", "AgentSocket", "TokenModel",
+                "AgentClient", "AgentSocket", "CAgentSystem", "TokenModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: strict),
         .target(

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -66,10 +67,26 @@ int agent_spawn(char *const words[], int descriptor, pid_t *child) {
     return code;
 }
 
+static int code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
+
 int agent_wait(pid_t child) {
     int status = 0;
     while (waitpid(child, &status, 0) < 0) {
         if (errno != EINTR) return -1;
     }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return code_of(status);
+}
+
+int agent_wait_or_kill(pid_t child, int milliseconds) {
+    /* There is no waiting for a child with an end to it everywhere; most have ended at the first look. */
+    const int step = 5;
+    for (int waited = 0; waited < milliseconds; waited += step) {
+        int status = 0;
+        pid_t ended = waitpid(child, &status, WNOHANG);
+        if (ended == child) return code_of(status);
+        if (ended < 0 && errno != EINTR) return -1;
+        poll(NULL, 0, step);
+    }
+    kill(child, SIGKILL);
+    return agent_wait(child);
 }

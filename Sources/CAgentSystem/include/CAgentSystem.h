@@ -29,6 +29,14 @@ int agent_spawn(char *const words[], int descriptor, pid_t *child);
    no such child. */
 int agent_wait(pid_t child);
 
+/* The same, of a child that is killed when it has not ended after so many milliseconds. */
+int agent_wait_or_kill(pid_t child, int milliseconds);
+
+/* Keeps what is typed at a terminal from showing, until `agent_show_typing` or a signal that ends the process; 0, or an
+   errno. */
+int agent_hide_typing(int terminal);
+void agent_show_typing(void);
+
 /* Leaves no core dump of this process, and lets no other process of the user trace or read it; 0, or an errno. */
 int agent_forbid_inspection(void);
 

@@ -9,8 +9,10 @@ enum PipedProcess {
         var output: [UInt8]
     }
 
-    /// Runs a program found on `PATH`; nil when it cannot be started. One that takes longer than `seconds` is ended.
+    /// Runs a program found on `PATH`; nil when it cannot be started. One that takes longer than `seconds` in all, or says
+    /// more than 64 KiB, is ended.
     static func run(_ words: [String], input: [UInt8], seconds: Int32) -> Ended? {
+        let deadline = ContinuousClock.now + .seconds(seconds)
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, streamType, 0, &ends) == 0 else { return nil }
         defer { close(ends[0]) }
@@ -20,24 +22,33 @@ enum PipedProcess {
         // A few hundred bytes always fit into the socket's buffer.
         _ = send(ends[0], input, input.count, Int32(MSG_NOSIGNAL))
         shutdown(ends[0], Int32(SHUT_WR))
-        let output = read(ends[0], seconds)
-        if output == nil { kill(child, SIGKILL) }
-        return Ended(status: agent_wait(child), output: output ?? [])
+        let output = read(ends[0], until: deadline)
+        // It may have said all that it will, and go on all the same.
+        let status = agent_wait_or_kill(child, output == nil ? 0 : milliseconds(until: deadline))
+        return Ended(status: status, output: output ?? [])
     }
 
-    /// Nil when it did not end in time.
-    private static func read(_ descriptor: Int32, _ seconds: Int32) -> [UInt8]? {
+    /// Nil when it did not come to an end in time, or within bounds.
+    private static func read(_ descriptor: Int32, until deadline: ContinuousClock.Instant) -> [UInt8]? {
         var output: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
         defer { buffer.withUnsafeMutableBytes { wipeMemory($0) } }
         var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         while output.count < 65_536 {
-            guard poll(&event, 1, seconds * 1000) > 0 else { return nil }
+            let ready = poll(&event, 1, milliseconds(until: deadline))
+            if ready < 0, errno == EINTR { continue }
+            guard ready > 0 else { return nil }
             let count = recv(descriptor, &buffer, buffer.count, 0)
-            guard count > 0 else { break }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return output }
             output += buffer.prefix(count)
         }
-        return output
+        return nil
+    }
+
+    private static func milliseconds(until deadline: ContinuousClock.Instant) -> Int32 {
+        let left = (deadline - ContinuousClock.now) / .milliseconds(1)
+        return Int32(max(left.rounded(.up), 0))
     }
 
     private static func spawn(_ words: [String], _ descriptor: Int32) -> pid_t? {
