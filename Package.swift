@@ -133,7 +133,7 @@ let package = Package(
         .executableTarget(
             name: "ssoctl",
             dependencies: [
-                "AgentClient", "AgentSocket", "TokenModel",
+                "AgentClient", "AgentSocket", "CAgentSystem", "TokenModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: strict),
         .target(
@@ -198,13 +198,15 @@ let package = Package(
         .testTarget(
             name: "ConformanceTests",
             dependencies: [
-                "ADALCompat", "AgentClient", "AgentTestSupport", "EntraEmulator", "MSALCompat", "TokenModel",
-                "compat-app",
-                "sso-agent",
+                "ADALCompat", "AgentClient", "AgentTestSupport", "CompatReport", "EntraEmulator", "MSALCompat",
+                "TokenModel", "compat-app", "sso-agent",
             ],
-            path: "Tests/ConformanceTests", exclude: ["compat-app"], swiftSettings: strict),
+            path: "Tests/ConformanceTests", exclude: ["compat-app", "compat-report"], swiftSettings: strict),
+        .target(
+            name: "CompatReport", path: "Tests/ConformanceTests/compat-report", swiftSettings: strict),
         .executableTarget(
-            name: "compat-app", dependencies: ["ADAL", "MSAL"], path: "Tests/ConformanceTests/compat-app",
+            name: "compat-app", dependencies: ["ADAL", "CompatReport", "MSAL"],
+            path: "Tests/ConformanceTests/compat-app",
             swiftSettings: strict),
         .testTarget(
             name: "DaemonTests",

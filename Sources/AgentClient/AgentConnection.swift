@@ -36,6 +36,7 @@ final class AgentConnection: Sendable {
         do throws(TokenError) {
             frame = try Request(id: id, body).frame()
         } catch {
+            abandon(id)
             return deliver(.failure(error))
         }
         let call = PendingCall(frame: frame, deadline: deadline, isRepeatable: isRepeatable, deliver: deliver)

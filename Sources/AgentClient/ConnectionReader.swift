@@ -66,7 +66,8 @@ struct ConnectionReader: ~Copyable {
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)
             _ = fcntl(end, F_SETFL, O_NONBLOCK)
         }
-        let greeting = (try? Request(id: connection.reserveID(), .hello(Hello(appName: appName))).frame()) ?? []
+        let id = connection.state.withLock { $0.newID() }
+        let greeting = (try? Request(id: id, .hello(Hello(appName: appName))).frame()) ?? []
         connection.stream.withLock { $0 = ReplyStream(socket: socket) }
         connection.state.withLock { $0.opened(socket: socket, wake: wakeStart, greeting: greeting) }
         pump(socket, wake: wakeEnd)

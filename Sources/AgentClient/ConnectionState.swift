@@ -19,7 +19,8 @@ struct PendingCall: Sendable {
 /// What callers and the reading thread share, behind one lock. It does no more under it than a write that cannot block.
 struct ConnectionState {
     private(set) var calls: [UInt64: PendingCall] = [:]
-    private var abandonedEarly: Set<UInt64> = []
+    /// Numbers of calls that are yet to be added; one that is abandoned before that is none of them any more.
+    private(set) var reserved: Set<UInt64> = []
     private var lastID: UInt64 = 0
     private var isClosed = false
     private var hasThread = false
@@ -46,14 +47,22 @@ struct ConnectionState {
         case closed
     }
 
+    /// A number for a call, which is to be added or abandoned.
     mutating func reserveID() -> UInt64 {
+        let id = newID()
+        reserved.insert(id)
+        return id
+    }
+
+    /// A number for a request whose reply nobody waits for.
+    mutating func newID() -> UInt64 {
         lastID += 1
         return lastID
     }
 
     /// Registers a call and, on an open connection, writes its frame from the caller's own thread.
     mutating func add(_ call: PendingCall, id: UInt64) -> Added {
-        guard abandonedEarly.remove(id) == nil else { return .cancelled }
+        guard reserved.remove(id) != nil else { return .cancelled }
         guard !isClosed else { return .closed }
         calls[id] = call
         guard hasThread else {
@@ -70,9 +79,8 @@ struct ConnectionState {
     }
 
     mutating func abandon(_ id: UInt64) -> PendingCall? {
-        if let call = calls.removeValue(forKey: id) { return call }
-        abandonedEarly.insert(id)
-        return nil
+        reserved.remove(id)
+        return calls.removeValue(forKey: id)
     }
 
     /// The caller that led has read; what is still in flight is the thread's, and so is a stream that is over.

@@ -1,7 +1,17 @@
 #define _GNU_SOURCE
 #include "CAgentSystem.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#ifdef __APPLE__
+#include <crt_externs.h>
+#define environ (*_NSGetEnviron())
+#endif
 
 int agent_spawn_close_from(posix_spawn_file_actions_t *actions, int lowest) {
 #if defined(__linux__)
@@ -14,4 +24,69 @@ int agent_spawn_close_from(posix_spawn_file_actions_t *actions, int lowest) {
     }
     return 0;
 #endif
+}
+
+/* Standard input and output, and nothing else of what is open here. */
+static int set_files(posix_spawn_file_actions_t *actions, int descriptor) {
+    int code;
+    for (int end = 0; end <= 1; end++) {
+        code = descriptor >= 0
+                   ? posix_spawn_file_actions_adddup2(actions, descriptor, end)
+                   : posix_spawn_file_actions_addopen(actions, end, "/dev/null", end == 0 ? O_RDONLY : O_WRONLY, 0);
+        if (code != 0) return code;
+    }
+    return agent_spawn_close_from(actions, 3);
+}
+
+/* Signals as in a fresh process: threads of Swift's pool block them all, and a program that inherited that could not
+   be told to quit. */
+static int set_signals(posix_spawnattr_t *attributes) {
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    int code = posix_spawnattr_setsigmask(attributes, &none);
+    if (code == 0) code = posix_spawnattr_setsigdefault(attributes, &all);
+    if (code == 0) code = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    return code;
+}
+
+int agent_spawn(char *const words[], int descriptor, pid_t *child) {
+    if (words[0] == NULL) return EINVAL;
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int code = posix_spawn_file_actions_init(&actions);
+    if (code != 0) return code;
+    code = posix_spawnattr_init(&attributes);
+    if (code == 0) {
+        code = set_files(&actions, descriptor);
+        if (code == 0) code = set_signals(&attributes);
+        if (code == 0) code = posix_spawnp(child, words[0], &actions, &attributes, words, environ);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return code;
+}
+
+static int code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
+
+int agent_wait(pid_t child) {
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0) {
+        if (errno != EINTR) return -1;
+    }
+    return code_of(status);
+}
+
+int agent_wait_or_kill(pid_t child, int milliseconds) {
+    /* There is no waiting for a child with an end to it everywhere; most have ended at the first look. */
+    const int step = 5;
+    for (int waited = 0; waited < milliseconds; waited += step) {
+        int status = 0;
+        pid_t ended = waitpid(child, &status, WNOHANG);
+        if (ended == child) return code_of(status);
+        if (ended < 0 && errno != EINTR) return -1;
+        poll(NULL, 0, step);
+    }
+    kill(child, SIGKILL);
+    return agent_wait(child);
 }

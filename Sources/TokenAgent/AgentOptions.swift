@@ -24,6 +24,8 @@ package struct AgentOptions: Sendable {
     package var connectionLimit: Int
     /// Seconds since 1970.
     package var now: @Sendable () -> Int64
+    /// How it has something done later.
+    package var timers = Timers.system
     /// Where its user is: some of the caches it imports have local times.
     package var timeZone: TimeZone
     /// Where it reports.
@@ -32,8 +34,7 @@ package struct AgentOptions: Sendable {
     package init(
         socketPath: String, stateDirectory: String, keys: KeySettings = KeySettings(), allowsLoopbackHTTP: Bool,
         network: NetworkSettings, policy: PeerPolicy, connectionLimit: Int = 4096, now: @escaping @Sendable () -> Int64,
-        timeZone: TimeZone = .current,
-        logger: Logger
+        timeZone: TimeZone = .current, logger: Logger
     ) {
         self.socketPath = socketPath
         self.stateDirectory = stateDirectory

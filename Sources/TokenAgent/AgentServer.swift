@@ -41,6 +41,16 @@ package final class AgentServer: Sendable {
     /// - Throws: `agentUnavailable` (-53004) when the socket cannot be had, `storeUnavailable` (-53008) when the store's
     ///   folder cannot; the message says what to do.
     package static func start(_ options: AgentOptions) async throws(TokenError) -> AgentServer {
+        var options = options
+        // It opens the store once, and is nobody's afterwards.
+        let passphrase = options.keys.passphrase
+        options.keys.passphrase = nil
+        return try await start(options, passphrase)
+    }
+
+    private static func start(
+        _ options: AgentOptions, _ passphrase: Secret?
+    ) async throws(TokenError) -> AgentServer {
         _ = try SocketFolder(ofSocket: options.socketPath)
         let lock = LockHolder(try LockFile(beside: options.socketPath))
         let store = try TokenStore.open(
@@ -62,7 +72,7 @@ package final class AgentServer: Sendable {
                 lock: lock, store: store, group: group, endpoint: endpoint, owner: owner, registry: registry,
                 listener: listener)
             // Beside the listener: whoever needs the cache waits for it, everyone else is answered at once.
-            _ = try await loop.submit { owner.assumeIsolated { _ = $0.open() } }.get()
+            _ = try await loop.submit { owner.assumeIsolated { _ = $0.open(passphrase: passphrase) } }.get()
             return AgentServer(options, parts)
         } catch {
             await endpoint.close()

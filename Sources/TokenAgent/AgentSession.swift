@@ -11,6 +11,7 @@ final class AgentSession: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
+    private let id: SessionID
     private let router: RequestRouter
     private let log: RequestLog
     private let registry: SessionRegistry
@@ -23,6 +24,7 @@ final class AgentSession: ChannelInboundHandler {
     private(set) var lastHeard = NIODeadline.now()
 
     init(router: RequestRouter, log: RequestLog, registry: SessionRegistry) {
+        self.id = registry.newID()
         self.router = router
         self.log = log
         self.registry = registry
@@ -40,6 +42,7 @@ final class AgentSession: ChannelInboundHandler {
     func channelInactive(context: ChannelHandlerContext) {
         self.context = nil
         halfFrame?.cancel()
+        router.ended(id)
         registry.closed(self)
         context.fireChannelInactive()
     }
@@ -85,7 +88,7 @@ final class AgentSession: ChannelInboundHandler {
     }
 
     private func serve(_ request: Request, _ context: ChannelHandlerContext) {
-        switch router.reply(to: request.body) {
+        switch router.reply(to: request.body, from: id) {
         case .now(let outcome): write(outcome, to: request, context)
         case .later(let future):
             inFlight += 1

@@ -39,8 +39,9 @@ extension CacheOwner {
             allowedEnvironments: allowed)
     }
 
-    /// Remembers learnt clouds, so that the next start needs no network for a cached token.
-    func learn(_ clouds: [CloudDirectory.Cloud], from environment: String) async throws(TokenError) {
+    /// Remembers learnt clouds, so that the next start needs no network for a cached token. No request fails when they
+    /// cannot be written: the next commit tries again.
+    func learn(_ clouds: [CloudDirectory.Cloud], from environment: String) async {
         guard cache.clouds.learn(clouds, from: environment) else { return }
         var changes: [StoreChange] = []
         for cloud in cache.clouds.learnt {
@@ -48,7 +49,7 @@ extension CacheOwner {
             let key = RecordKey(group: "", kind: .cloud, key: cloud.preferredCache)
             changes.append(.put(StoredRecord(key: key, body: Array(body))))
         }
-        try await write(changes)
+        try? await write(changes)
     }
 }
 

@@ -13,52 +13,42 @@ struct SavingKey: Hashable {
 extension CacheOwner {
     /// Writes changes down and makes them true in memory, in that order: durable before anyone hears of it.
     ///
-    /// - Parameters:
-    ///   - written: the same changes as they go to disk, where that has been worked out already.
-    ///   - settled: a refresh token whose redemption these changes answer.
-    ///   - orNothing: whether changes that cannot be written are dropped, because whoever made them can make them again.
-    /// - Throws: `storeUnavailable` when they could not be written. Unless `orNothing`, they are true in memory all the
-    ///   same, since the token endpoint has issued what it issued; the next commit, or a few seconds, tries again to write
-    ///   them.
+    /// - Parameter settled: a refresh token whose redemption these changes answer.
+    /// - Throws: `storeUnavailable` when they could not be written. They are true in memory all the same, since the token
+    ///   endpoint has issued what it issued; the next commit, or a few seconds, tries again to write them.
     func commit(
-        _ changes: [CacheChange], as written: [StoreChange]? = nil, settling settled: RecordKey? = nil,
-        in group: SharingGroup, orNothing: Bool = false
+        _ changes: [CacheChange], settling settled: RecordKey? = nil, in group: SharingGroup
     ) async throws(TokenError) {
-        var stored = written ?? []
-        if written == nil {
-            for change in changes { stored.append(try change.stored(in: group)) }
-        }
+        while let importing { _ = try? await importing.get() }
+        var stored: [StoreChange] = []
+        for change in changes { stored.append(try change.stored(in: group)) }
         let tokens = stored.compactMap(\.refreshToken) + (settled.map { [$0] } ?? [])
         stored += tokens.map { .delete(RedemptionNote.key(of: $0)) }
         guard !stored.isEmpty else { return }
         commitsUnderWay += 1
-        commitsBegun += 1
-        defer { commitEnded() }
-        if orNothing {
-            try await store.commit(stored)
-            applyWritten(changes, tokens, in: group)
-            makeUpForLosses()
-        } else {
-            defer { applyWritten(changes, tokens, in: group) }
-            try await write(stored)
+        defer {
+            cache.apply(changes, in: group)
+            interrupted.subtract(tokens)
+            commitEnded()
         }
-    }
-
-    private func applyWritten(_ changes: [CacheChange], _ tokens: [RecordKey], in group: SharingGroup) {
-        cache.apply(changes, in: group)
-        interrupted.subtract(tokens)
+        try await write(stored)
     }
 
     /// Writes steps down, together with those that could not be written before.
-    func write(_ stored: [StoreChange]) async throws(TokenError) {
-        // Those first, so that what is said later of the same record comes later.
-        let together = unsaved.changes + stored
+    ///
+    /// - Parameter insists: whether the steps are to be tried again when they cannot be written now.
+    func write(_ stored: [StoreChange], insists: Bool = true) async throws(TokenError) {
+        // Those first, so that what is said later of the same record comes later; and taken, so that nobody else writes
+        // them again after what is written now.
+        let earlier = unsaved.take()
         do throws(TokenError) {
-            try await store.commit(together)
-            unsaved.supersede(together)
+            try await store.commit(earlier + stored)
+            unsaved.supersede(earlier + stored)
+            logNotices()
             makeUpForLosses()
         } catch {
-            unsaved.failed(stored)
+            unsaved.failed(insists ? earlier + stored : earlier)
+            logNotices()
             options.logger.error("the store cannot be written", metadata: ["reason": "\(error.message)"])
             retryLater()
             throw error
@@ -70,13 +60,30 @@ extension CacheOwner {
     func inTurn<Value>(
         _ key: SavingKey, _ work: () async throws(TokenError) -> Value
     ) async throws(TokenError) -> Value {
-        while let earlier = saving[key] { _ = try? await earlier.get() }
+        while let earlier = removing[key.group] ?? saving[key] { _ = try? await earlier.get() }
         let done = loop.makePromise(of: Void.self)
         saving[key] = done.futureResult
         defer {
             saving[key] = nil
             done.succeed()
         }
+        return try await work()
+    }
+
+    /// Does `work` when nobody is changing any account of the group: what was being saved is there, and what is saved from
+    /// now on comes after it.
+    func inTurn<Value>(
+        _ group: SharingGroup, _ work: () async throws(TokenError) -> Value
+    ) async throws(TokenError) -> Value {
+        while let earlier = removing[group] { _ = try? await earlier.get() }
+        let done = loop.makePromise(of: Void.self)
+        removing[group] = done.futureResult
+        defer {
+            removing[group] = nil
+            done.succeed()
+        }
+        while let saved = saving.first(where: { $0.key.group == group })?.value { _ = try? await saved.get() }
+        while let importing { _ = try? await importing.get() }
         return try await work()
     }
 
@@ -101,11 +108,9 @@ extension CacheOwner {
 
     private func retryLater() {
         guard retry == nil, !unsaved.isEmpty else { return }
-        retry = loop.scheduleTask(in: Self.retryInterval) {
-            self.assumeIsolated { owner in
-                owner.retry = nil
-                _ = owner.later { owner async throws(TokenError) in await owner.saveUnsaved() }
-            }
+        retry = after(Self.retryInterval) { owner in
+            owner.retry = nil
+            _ = owner.later { owner async throws(TokenError) in await owner.saveUnsaved() }
         }
     }
 

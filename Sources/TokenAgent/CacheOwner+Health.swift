@@ -27,7 +27,12 @@ extension CacheOwner {
 
     /// Why the store is not as it should be, if it is not.
     private var storeProblem: String? {
-        if case .failed(let error) = opening { return error.message }
+        let problems = [writingProblem].compactMap(\.self) + store.report.notices
+        return problems.isEmpty ? nil : problems.joined(separator: "; ")
+    }
+
+    private var writingProblem: String? {
+        if case .failed(let error, _) = opening { return error.message }
         if let error = store.report.unwritable { return error.message }
         return unsaved.isEmpty ? nil : "the last change could not be written to \(options.stateDirectory)"
     }
@@ -36,7 +41,8 @@ extension CacheOwner {
     func diagnose(_ request: Diagnose) -> Answer<Diagnose.Reply> {
         .later(
             later { owner async throws(TokenError) in
-                var checks = [owner.stateCheck(), owner.storeCheck(), owner.keyCheck(), owner.memoryCheck()]
+                let keyProblem = await owner.store.keyProblem()
+                var checks = [owner.stateCheck(), owner.storeCheck(), owner.keyCheck(keyProblem), owner.memoryCheck()]
                 let authority = request.authority ?? owner.usualAuthority
                 checks += owner.endpointChecks(authority, await owner.endpoint.probe(authority))
                 return Diagnose.Reply(checks: checks)
@@ -59,29 +65,33 @@ extension CacheOwner {
     }
 
     private func storeCheck() -> HealthCheck {
-        if let problem = storeProblem {
-            return HealthCheck(
-                name: "store", ok: false, detail: problem,
-                hint:
-                    "free disk space, or make \(options.stateDirectory) writable; nothing is lost while the agent runs")
-        }
         let quarantined = store.quarantined
-        guard quarantined.isEmpty else {
-            let notices = store.report.notices
+        let kept =
+            "damaged files are kept in \(options.stateDirectory): \(quarantined.joined(separator: ", ")); delete them when "
+            + "nobody needs them"
+        if let problem = storeProblem {
+            let writable =
+                "free disk space, or make \(options.stateDirectory) writable; nothing is lost while the agent runs"
+            let hints = (writingProblem == nil ? [] : [writable]) + (quarantined.isEmpty ? [] : [kept])
             return HealthCheck(
-                name: "store", ok: false,
-                detail: (notices.isEmpty ? ["files of the store were damaged earlier"] : notices).joined(
-                    separator: "; "),
-                hint:
-                    "they are kept in \(options.stateDirectory): \(quarantined.joined(separator: ", ")); delete them when "
-                    + "nobody needs them")
+                name: "store", ok: false, detail: problem, hint: hints.isEmpty ? nil : hints.joined(separator: "; "))
         }
-        let doubtful = interrupted.isEmpty ? "" : "; \(interrupted.count) redemptions were interrupted by the last stop"
+        guard quarantined.isEmpty else {
+            return HealthCheck(name: "store", ok: false, detail: "files of the store were damaged earlier", hint: kept)
+        }
+        let doubtful =
+            interrupted.isEmpty ? "" : "; no answer came to \(interrupted.count) redemptions before the last stop"
         return HealthCheck(name: "store", ok: true, detail: "\(cache.accountCount) accounts\(doubtful)")
     }
 
-    private func keyCheck() -> HealthCheck {
+    /// - Parameter problem: why the store could not be opened at the next start.
+    private func keyCheck(_ problem: TokenError?) -> HealthCheck {
         let report = store.report
+        if let problem {
+            return HealthCheck(
+                name: "key", ok: false, detail: problem.message,
+                hint: "ssoctl key set file, before the agent stops: it still has the store's key in memory")
+        }
         guard case .locked(let error) = report.phase else {
             let source = report.keySource.map { "\($0.name): \(report.keyPlace)" } ?? "not known yet"
             return HealthCheck(name: "key", ok: true, detail: source)

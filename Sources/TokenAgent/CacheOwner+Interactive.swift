@@ -68,9 +68,7 @@ extension CacheOwner {
     /// Keeps a sign-in until it is finished, cancelled or too old.
     func remember(_ way: Interaction.Way, for seconds: Int64) -> String {
         let id = PKCE.randomText()
-        let expiry = loop.scheduleTask(in: .seconds(seconds)) {
-            self.assumeIsolated { $0.end(id, Interaction.expired) }
-        }
+        let expiry = after(.seconds(seconds)) { $0.end(id, Interaction.expired) }
         interactions[id] = Interaction(way: way, expiry: expiry)
         return id
     }

@@ -9,15 +9,18 @@ enum Opening {
     case begun
     case underWay(EventLoopFuture<Result<Void, TokenError>>)
     case done
-    /// Nothing can be served from the cache; the error says what to do.
-    case failed(TokenError)
+    /// Nothing can be served from the cache since this moment; the error says what to do.
+    case failed(TokenError, at: Int64)
 }
 
 extension CacheOwner {
-    /// Loads the store beside everything else; a second call joins the first.
+    /// Loads the store beside everything else; a second call joins the first, unless it brings a passphrase to try if the
+    /// first fails.
     func open(passphrase: Secret? = nil) -> EventLoopFuture<Result<Void, TokenError>> {
         switch opening {
-        case .underWay(let future): return future
+        case .underWay(let future):
+            guard passphrase != nil else { return future }
+            return future.flatMap { _ in self.assumeIsolated { $0.open(passphrase: passphrase) } }
         case .done: return loop.makeSucceededFuture(.success(()))
         case .begun, .failed: break
         }
@@ -29,7 +32,10 @@ extension CacheOwner {
                 owner.opening = .done
                 owner.reportOpening(unknown: loaded.unknown)
             } catch {
-                owner.opening = .failed(error)
+                await owner.store.forgetPassphrase()
+                let error = owner.isWorthRetrying ? error.sayingThatItIsTriedAgain : error
+                owner.opening = .failed(error, at: owner.options.now())
+                owner.logNotices()
                 owner.options.logger.error("the store is not open", metadata: ["reason": "\(error.message)"])
                 throw error
             }
@@ -44,9 +50,23 @@ extension CacheOwner {
         case .done: nil
         case .underWay(let future): future
         case .begun: loop.makeSucceededFuture(.failure(TokenError(.storeUnavailable, "the agent is starting")))
-        case .failed(let error): loop.makeSucceededFuture(.failure(error))
+        case .failed(let error, let moment):
+            if isWorthRetrying, abs(options.now() - moment) >= Self.retryInterval {
+                open()
+            } else {
+                loop.makeSucceededFuture(.failure(error))
+            }
         }
     }
+
+    /// Whether another attempt may succeed without a person: a keyring or a passphrase needs one.
+    private var isWorthRetrying: Bool {
+        guard case .locked = store.report.phase else { return true }
+        return store.report.keySource != .passphrase && store.report.keySource != .secretService
+    }
+
+    /// Seconds between attempts to open a store that cannot be opened.
+    private static let retryInterval: Int64 = 5
 
     /// What a request that describes the store waits for: the load, but not for long, since a keyring may keep it waiting for
     /// a person. Nil when there is nothing to wait for.
@@ -64,8 +84,15 @@ extension CacheOwner {
     /// Longer than most stores take to load, and shorter than somebody who asks for the status minds.
     private static let loadingPatience = TimeAmount.milliseconds(500)
 
+    /// Logs what the store has found damaged since the last time.
+    func logNotices() {
+        let notices = store.report.notices
+        for notice in notices.dropFirst(loggedNotices) { options.logger.error("\(notice)") }
+        loggedNotices = notices.count
+    }
+
     private func reportOpening(unknown: Int) {
-        for notice in store.report.notices { options.logger.error("\(notice)") }
+        logNotices()
         if let error = store.report.unwritable {
             options.logger.error("the store cannot be written", metadata: ["reason": "\(error.message)"])
         }
@@ -74,8 +101,16 @@ extension CacheOwner {
         }
         if !interrupted.isEmpty {
             options.logger.warning(
-                "redemptions were under way when the agent stopped; whoever's answer was lost has to sign in again",
+                "no answer came to redemptions before the agent stopped; an account whose refresh token they used up has to sign in again",
                 metadata: ["count": "\(interrupted.count)"])
         }
+    }
+}
+
+extension TokenError {
+    fileprivate var sayingThatItIsTriedAgain: TokenError {
+        var error = self
+        error.message += "; the agent tries again with the next request"
+        return error
     }
 }

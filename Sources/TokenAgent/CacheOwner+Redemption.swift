@@ -10,9 +10,19 @@ extension CacheOwner {
         of plan: RedemptionPlan, for request: AcquireTokenSilent
     ) -> EventLoopFuture<Result<TokenResult, TokenError>> {
         shared(plan, request).map { outcome in
-            outcome.map { $0.answering(request.parameters.correlationID) }
-                .orElse(plan.fallback?.answering(request.parameters.correlationID), at: self.options.now())
+            self.assumeIsolated { owner in
+                outcome.map { $0.answering(request.parameters.correlationID) }
+                    .orElse(owner.fallback(of: plan, for: request), at: owner.options.now())
+            }
         }
+    }
+
+    /// The token to do with when it cannot be renewed, unless it has been removed meanwhile.
+    private func fallback(of plan: RedemptionPlan, for request: AcquireTokenSilent) -> TokenResult? {
+        guard let token = plan.fallback,
+            cache.stillHolds(token.accessToken, of: plan.owner, in: request.parameters.sharingGroup)
+        else { return nil }
+        return token.answering(request.parameters.correlationID)
     }
 
     private func shared(
@@ -44,9 +54,9 @@ extension CacheOwner {
     private func redeem(_ plan: RedemptionPlan, for request: AcquireTokenSilent) async throws(TokenError) -> TokenResult
     {
         var plan = plan
-        var rejected: [Secret: TokenError] = [:]
-        var lastError: TokenError?
-        while let token = plan.candidates.first(where: { rejected[$0.secret] == nil }) {
+        var rejected: Set<Secret> = []
+        var refusal: Refusal?
+        while let token = plan.candidates.first(where: { !rejected.contains($0.secret) }) {
             if let inUse = refreshTokensInUse[token.secret] {
                 _ = try? await inUse.get()
                 switch cache.decide(request, now: options.now()) {
@@ -56,17 +66,20 @@ extension CacheOwner {
                 }
                 continue
             }
+            let key = CacheRecord.refreshToken(token).key(in: request.parameters.sharingGroup)
+            let wasInterrupted = interrupted.contains(key)
             do throws(TokenError) {
                 return try await exchange(token, plan, request.parameters, asked: request.account.username)
             } catch  where error.letsAnotherRefreshTokenTry {
-                rejected[token.secret] = error
+                rejected.insert(token.secret)
                 // ADAL reports what was said to the app's own refresh token, whichever was tried last.
-                if request.parameters.version == .v2 || token.familyID == nil || lastError == nil { lastError = error }
+                if request.parameters.version == .v2 || token.familyID == nil || refusal == nil {
+                    refusal = Refusal(error, wasInterrupted: wasInterrupted)
+                }
             }
         }
         throw TokenError(
-            .interactionRequired, lastError?.interruption ?? "no refresh token is accepted any more; sign in again",
-            details: lastError?.details ?? TokenError.Details())
+            .interactionRequired, refusal?.reason ?? Refusal.unknown, details: refusal?.details ?? TokenError.Details())
     }
 
     /// One refresh token for new tokens: sent by nobody else meanwhile, on disk before it is answered.
@@ -98,37 +111,55 @@ extension CacheOwner {
             plan.authority, parameters, username: cache.username(of: plan.owner, in: parameters.sharingGroup) ?? asked)
         let key = CacheRecord.refreshToken(token).key(in: parameters.sharingGroup)
         // Before it is sent: where nothing can be written, the answer could not be kept, and the old token stays good.
-        try await store.commit([.put(RedemptionNote.of(key, at: options.now()))])
-        guard cache.stillHolds(token, in: parameters.sharingGroup) else { throw await signedOut(settling: key) }
+        try await write([.put(RedemptionNote.of(key, at: options.now()))], insists: false)
+        guard cache.stillHolds(token, in: parameters.sharingGroup) else { throw await signedOut(token, parameters) }
         let request = tokenRequest(.refreshToken(token.secret), at: authority, parameters)
+        let sending = SendingMark()
         let response: TokenResponse
         do throws(TokenError) {
-            response = try await endpoint.redeem(request)
+            response = try await endpoint.redeem(request, sending)
         } catch {
-            let wasInterrupted = interrupted.contains(key)
-            try await note(error, about: token, key, parameters)
-            if wasInterrupted, error.details.oauthError == "invalid_grant" { throw error.afterInterruption }
+            if sending.mayHaveArrived {
+                try await note(error, about: token, parameters)
+            } else {
+                await strikeOut(token, in: parameters.sharingGroup)
+            }
             throw error.concerning(plan.owner, cache: cache, in: parameters.sharingGroup)
         }
-        guard cache.stillHolds(token, in: parameters.sharingGroup) else { throw await signedOut(settling: key) }
         return try await save(response, from: .redemption(token), parameters, at: plan.authority)
     }
 
-    private func signedOut(settling key: RecordKey) async -> TokenError {
-        try? await write([.delete(RedemptionNote.key(of: key))])
+    private func signedOut(_ token: RefreshTokenRecord, _ parameters: TokenParameters) async -> TokenError {
+        await strikeOut(token, in: parameters.sharingGroup)
         return Self.signedOutMeanwhile
+    }
+
+    /// Takes back the note about a refresh token that nothing came of.
+    private func strikeOut(_ token: RefreshTokenRecord, in group: SharingGroup) async {
+        guard let key = settled(token, in: group) else { return }
+        try? await write([.delete(RedemptionNote.key(of: key))])
+    }
+
+    /// Whose note an answer to this refresh token settles; nil where the note is by now that of another token, which has
+    /// taken its place and is on its way itself.
+    private func settled(_ token: RefreshTokenRecord, in group: SharingGroup) -> RecordKey? {
+        let held = cache.refreshToken(inPlaceOf: token, in: group)?.secret
+        guard held == nil || held == token.secret || held.map({ refreshTokensInUse[$0] == nil }) == true else {
+            return nil
+        }
+        return CacheRecord.refreshToken(token).key(in: group)
     }
 
     /// What the refusal says about the refresh token itself is remembered before anyone hears of it.
     private func note(
-        _ error: TokenError, about token: RefreshTokenRecord, _ key: RecordKey, _ parameters: TokenParameters
+        _ error: TokenError, about token: RefreshTokenRecord, _ parameters: TokenParameters
     ) async throws(TokenError) {
         // Without an answer the note stays: the token may have been redeemed all the same.
         guard error.details.oauthError != nil else { return }
         let group = parameters.sharingGroup
         try await inTurn(SavingKey(group: group, owner: token.owner)) { () async throws(TokenError) in
             let changes = cache.changes(rejecting: token, for: parameters.clientID, in: group, error)
-            try await commit(changes, settling: key, in: group)
+            try await commit(changes, settling: settled(token, in: group), in: group)
         }
     }
 
@@ -148,8 +179,13 @@ extension CacheOwner {
         }
         let saved = try await inTurn(SavingKey(group: group, owner: try changes().owner)) {
             () async throws(TokenError) in
+            // Only now: whoever signed out while it waited for its turn must not find the account there again.
+            if let used = issuance.token, !cache.stillHolds(used, in: group) {
+                throw await signedOut(used, parameters)
+            }
             let saved = try changes()
-            try await commit(saved.changes, settling: issuance.token?.key(in: group), in: group)
+            try await commit(
+                saved.changes, settling: issuance.token.flatMap { settled($0, in: group) }, in: group)
             return saved
         }
         if case .signIn = issuance { throttled.noteSignIn() }
@@ -163,21 +199,25 @@ extension CacheOwner {
 
 extension Issuance {
     /// The refresh token that was redeemed.
-    fileprivate var token: CacheRecord? {
-        if case .redemption(let token) = self { .refreshToken(token) } else { nil }
+    fileprivate var token: RefreshTokenRecord? {
+        if case .redemption(let token) = self { token } else { nil }
     }
 }
 
-extension TokenError {
-    fileprivate static let interruption =
-        "the agent stopped while this account's refresh token was being redeemed, and the answer was lost; sign in again"
+/// How a refresh token was refused.
+private struct Refusal {
+    let details: TokenError.Details
+    /// What whoever has to sign in again is told.
+    let reason: String
 
-    /// The refusal of a refresh token that an earlier redemption may have used up.
-    fileprivate var afterInterruption: TokenError {
-        var error = self
-        error.message = Self.interruption
-        return error
+    /// - Parameter wasInterrupted: whether an earlier redemption, whose answer was lost, may have used the token up.
+    init(_ error: TokenError, wasInterrupted: Bool) {
+        details = error.details
+        reason = wasInterrupted && error.details.oauthError == "invalid_grant" ? Self.interruption : Self.unknown
     }
 
-    fileprivate var interruption: String? { message == Self.interruption ? message : nil }
+    static let unknown = "no refresh token is accepted any more; sign in again"
+    private static let interruption =
+        "no answer came when this account's refresh token was redeemed before the agent stopped, and it may have been used "
+        + "up; sign in again"
 }

@@ -10,12 +10,7 @@ extension CacheOwner {
         cache.apply(changes, in: request.sharingGroup)
         return .later(
             later { owner async throws(TokenError) in
-                try await owner.commit(changes, in: request.sharingGroup)
-                // Tokens whose saving had begun before the removal have arrived by now: they go as well.
-                while case let late = owner.cache.changes(removing: request), !late.isEmpty {
-                    owner.cache.apply(late, in: request.sharingGroup)
-                    try await owner.commit(late, in: request.sharingGroup)
-                }
+                try await owner.finish(changes, in: request.sharingGroup) { $0.changes(removing: request) }
                 return RemoveAccount.Reply(removed: true)
             })
     }
@@ -27,8 +22,20 @@ extension CacheOwner {
         cache.apply(changes, in: request.sharingGroup)
         return .later(
             later { owner async throws(TokenError) in
-                try await owner.commit(changes, in: request.sharingGroup)
+                try await owner.finish(changes, in: request.sharingGroup) { $0.changes(removing: request) }
                 return RemoveCredential.Reply(removed: true)
             })
+    }
+
+    /// Writes a removal that is already true in memory. Tokens whose saving had begun before it have arrived when it is its
+    /// turn: they go as well, also where nothing can be written.
+    private func finish(
+        _ changes: [CacheChange], in group: SharingGroup, late: (CredentialCache) -> [CacheChange]
+    ) async throws(TokenError) {
+        try await inTurn(group) { () async throws(TokenError) in
+            let late = late(cache)
+            cache.apply(late, in: group)
+            try await commit(changes + late, in: group)
+        }
     }
 }

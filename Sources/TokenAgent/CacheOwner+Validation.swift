@@ -54,7 +54,7 @@ extension CacheOwner {
                 defer { owner.findings.discoveries[environment] = nil }
                 do throws(TokenError) {
                     let clouds = try await owner.endpoint.discoverClouds(of: authority, correlationID: correlationID)
-                    try await owner.learn(clouds, from: environment)
+                    await owner.learn(clouds, from: environment)
                 } catch {
                     if error.code == .authorityValidation {
                         owner.findings.remember(error, about: environment, now: owner.options.now())

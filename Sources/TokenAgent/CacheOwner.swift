@@ -19,7 +19,9 @@ actor CacheOwner {
     let endpoint: TokenEndpoint
     let startedAt: Int64
     /// Empty until the store has been loaded.
-    var cache = CredentialCache()
+    var cache = CredentialCache() { didSet { cacheChanges += 1 } }
+    /// How often it has changed: what was worked out from a copy beside the event loop may be out of date.
+    private(set) var cacheChanges = 0
     /// How far that has come.
     var opening = Opening.begun
     /// Redemptions under way, which everyone who asks for the same shares.
@@ -34,8 +36,9 @@ actor CacheOwner {
     var findings = AuthorityFindings()
     /// Caches of other libraries on their way in or out, a part at a time.
     var transfers = Transfers()
-    /// How many commits have begun, how many are being written, and who waits until none is.
-    var commitsBegun = 0
+    /// The import that is being taken in: commits wait for its end.
+    var importing: EventLoopFuture<Void>?
+    /// How many commits are being written, and who waits until none is.
     var commitsUnderWay = 0
     private var quiet: EventLoopPromise<Void>?
     /// How many tasks `later` has started and not yet finished, and who waits for the last.
@@ -43,11 +46,15 @@ actor CacheOwner {
     private var idle: EventLoopPromise<Void>?
     /// Accounts whose records are being written: the next change of one is worked out when the last is done.
     var saving: [SavingKey: EventLoopFuture<Void>] = [:]
+    /// Sharing groups that something is being removed from: changes of their accounts wait.
+    var removing: [SharingGroup: EventLoopFuture<Void>] = [:]
     /// Changes that are true in memory and could not be written yet; the next commit tries them again.
     var unsaved = UnsavedChanges()
     var retry: Scheduled<Void>?
     /// How many of the store's losses have been made up for.
     var lossesMadeUpFor = 0
+    /// How many of the store's notices have been logged.
+    var loggedNotices = 0
     /// Refresh tokens that were on their way to the token endpoint when the agent last stopped.
     var interrupted: Set<RecordKey> = []
 
@@ -121,8 +128,7 @@ actor CacheOwner {
         return promise.futureResult
     }
 
-    /// Returns when the cache in memory is the one on disk: what is worked out then, without another wait, is still so
-    /// when it is written.
+    /// Returns when no commit is being written.
     func quiescence() async {
         while commitsUnderWay > 0 {
             let promise = quiet ?? loop.makePromise(of: Void.self)
@@ -136,6 +142,13 @@ actor CacheOwner {
         guard commitsUnderWay == 0, let promise = quiet else { return }
         quiet = nil
         promise.succeed()
+    }
+
+    /// Does `work` after a while, unless what is returned is cancelled.
+    func after(
+        _ delay: TimeAmount, _ work: @escaping @Sendable (isolated CacheOwner) -> Void
+    ) -> Scheduled<Void> {
+        options.timers.schedule(loop, delay) { self.assumeIsolated(work) }
     }
 
     private func workEnded() {

@@ -7,15 +7,24 @@ struct RequestRouter: Sendable {
     let owner: CacheOwner
 
     /// Call on the owner's event loop. A hit is answered before this returns.
-    func reply(to request: Request.Body) -> Answer<Reply.Body> {
+    func reply(to request: Request.Body, from session: SessionID) -> Answer<Reply.Body> {
         owner.assumeIsolated { owner in
-            if request.needsCache, let open = owner.untilOpen { return after(open, request) }
-            if request.describesStore, let patience = owner.loadingOrPatience { return after(patience, request) }
-            return answer(request, owner)
+            if request.needsCache, let open = owner.untilOpen { return after(open, request, session) }
+            if request.describesStore, let patience = owner.loadingOrPatience {
+                return after(patience, request, session)
+            }
+            return answer(request, session, owner)
         }
     }
 
-    private func answer(_ request: Request.Body, _ owner: isolated CacheOwner) -> Answer<Reply.Body> {
+    /// A session is over: nobody can go on with what it has begun.
+    func ended(_ session: SessionID) {
+        owner.assumeIsolated { $0.transfers.forgetAll(of: session) }
+    }
+
+    private func answer(
+        _ request: Request.Body, _ session: SessionID, _ owner: isolated CacheOwner
+    ) -> Answer<Reply.Body> {
         switch request {
         case .hello(let request): owner.hello(request).map(Reply.Body.hello)
         case .acquireTokenSilent(let request):
@@ -36,8 +45,8 @@ struct RequestRouter: Sendable {
         case .removeCredential(let request): owner.removeCredential(request).map(Reply.Body.removeCredential)
         case .redeemGrant(let request): owner.redeemGrant(request).map(Reply.Body.redeemGrant)
         case .getCurrentAccount(let request): owner.currentAccount(request).map(Reply.Body.getCurrentAccount)
-        case .importCache(let request): owner.importCache(request).map(Reply.Body.importCache)
-        case .exportCache(let request): owner.exportCache(request).map(Reply.Body.exportCache)
+        case .importCache(let request): owner.importCache(request, from: session).map(Reply.Body.importCache)
+        case .exportCache(let request): owner.exportCache(request, from: session).map(Reply.Body.exportCache)
         case .getKey: owner.keyStatus().map(Reply.Body.getKey)
         case .setKey(let request): owner.setKey(request).map(Reply.Body.setKey)
         case .unlock(let request): owner.unlock(request).map(Reply.Body.unlock)
@@ -47,19 +56,21 @@ struct RequestRouter: Sendable {
 
     /// The reply once the cache is there.
     private func after(
-        _ open: EventLoopFuture<Result<Void, TokenError>>, _ request: Request.Body
+        _ open: EventLoopFuture<Result<Void, TokenError>>, _ request: Request.Body, _ session: SessionID
     ) -> Answer<Reply.Body> {
         .later(
             open.flatMap { outcome in
                 if case .failure(let error) = outcome { return open.eventLoop.makeSucceededFuture(.failure(error)) }
-                return reply(to: request).future(on: open.eventLoop)
+                return reply(to: request, from: session).future(on: open.eventLoop)
             })
     }
 
     /// The reply once the store is loaded, or once that has taken too long to wait for.
-    private func after(_ patience: EventLoopFuture<Void>, _ request: Request.Body) -> Answer<Reply.Body> {
+    private func after(
+        _ patience: EventLoopFuture<Void>, _ request: Request.Body, _ session: SessionID
+    ) -> Answer<Reply.Body> {
         .later(
-            patience.flatMap { owner.assumeIsolated { answer(request, $0) }.future(on: patience.eventLoop) })
+            patience.flatMap { owner.assumeIsolated { answer(request, session, $0) }.future(on: patience.eventLoop) })
     }
 }
 

@@ -4,10 +4,17 @@ internal import NIOCore
 final class SessionRegistry {
     private var sessions: [ObjectIdentifier: AgentSession] = [:]
     private var drained: EventLoopPromise<Void>?
+    private var lastID: UInt64 = 0
     private let limit: Int
 
     init(limit: Int) {
         self.limit = limit
+    }
+
+    /// A name for a session, good for no other.
+    func newID() -> SessionID {
+        lastID += 1
+        return SessionID(number: lastID)
     }
 
     /// Past the limit, the connection that has been idle longest makes room: its app reconnects when it wants something.

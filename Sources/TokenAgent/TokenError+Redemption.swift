@@ -63,9 +63,9 @@ extension TokenResult {
 extension Result<TokenResult, TokenError> {
     /// A token that is still good, when it could not be renewed; an expired one only in an outage, within its extended lifetime.
     func orElse(_ fallback: TokenResult?, at now: Int64) -> Self {
-        guard case .failure(let error) = self, let fallback, error.code != .protectionPolicyRequired,
-            error != CacheOwner.signedOutMeanwhile
-        else { return self }
+        guard case .failure(let error) = self, let fallback, error.code != .protectionPolicyRequired else {
+            return self
+        }
         if fallback.expiresOn > now { return .success(fallback) }
         guard error.isOutage, fallback.extendedExpiresOn ?? 0 > now else { return self }
         var extended = fallback

@@ -1,54 +1,73 @@
 internal import NIOCore
 internal import TokenModel
 
-/// Caches of other libraries on their way in or out: bounded in number and size, and forgotten when nobody goes on.
+/// Caches of other libraries on their way in or out: bounded in number and size, forgotten when nobody goes on, and gone
+/// with the session that began them. Nobody else's session can go on with them.
 struct Transfers {
     /// A cache that is still coming in.
     struct Upload {
         /// The first part, which says what to do with the whole.
         var request: ImportCache
-        var parts: [Secret]
-        var size: Int
-        var expiry: Scheduled<Void>
+        var session: SessionID
+        var parts: [Secret] = []
+        var size = 0
+        /// Nil once the last part is there: from then on nobody has to go on with it.
+        var expiry: Scheduled<Void>?
+
+        /// Adds a part; to a small one before it, so that many small ones take no more memory than their bytes.
+        mutating func add(_ part: Secret) {
+            size += part.count
+            guard let last = parts.last, last.count < Self.smallPart else { return parts.append(part) }
+            parts[parts.count - 1] = Secret(bytes: last.withBytes(Array.init) + part.withBytes(Array.init))
+        }
+
+        private static let smallPart = 4096
     }
 
     /// A cache that is still going out.
     struct Download {
         var data: Secret
+        var session: SessionID
         var position: Int
         var expiry: Scheduled<Void>
     }
 
-    private(set) var uploads: [String: Upload] = [:]
-    private(set) var downloads: [String: Download] = [:]
+    private var uploads: [String: Upload] = [:]
+    private var downloads: [String: Download] = [:]
 
     mutating func keep(_ upload: Upload, as id: String) { uploads[id] = upload }
 
     mutating func keep(_ download: Download, as id: String) { downloads[id] = download }
 
-    /// Lets go of a transfer, to go on with it or because nobody did.
-    mutating func takeUpload(_ id: String) -> Upload? {
-        let upload = uploads.removeValue(forKey: id)
-        upload?.expiry.cancel()
+    /// Lets go of a transfer that its session goes on with; nil when that is not so.
+    mutating func takeUpload(_ id: String, from session: SessionID) -> Upload? {
+        guard let upload = uploads[id], upload.session == session, upload.expiry != nil else { return nil }
+        forget(id)
         return upload
     }
 
-    mutating func takeDownload(_ id: String) -> Download? {
-        let download = downloads.removeValue(forKey: id)
-        download?.expiry.cancel()
+    mutating func takeDownload(_ id: String, from session: SessionID) -> Download? {
+        guard let download = downloads[id], download.session == session else { return nil }
+        forget(id)
         return download
     }
 
     mutating func forget(_ id: String) {
-        _ = takeUpload(id)
-        _ = takeDownload(id)
+        uploads.removeValue(forKey: id)?.expiry?.cancel()
+        downloads.removeValue(forKey: id)?.expiry.cancel()
+    }
+
+    /// Forgets what a session cannot go on with any more. What is wholly there is taken in all the same.
+    mutating func forgetAll(of session: SessionID) {
+        for (id, upload) in uploads where upload.session == session && upload.expiry != nil { forget(id) }
+        for (id, download) in downloads where download.session == session { forget(id) }
     }
 
     mutating func forgetAll() {
         for id in Array(uploads.keys) + Array(downloads.keys) { forget(id) }
     }
 
-    /// Why `more` bytes cannot be taken now, if that is so.
+    /// Why a transfer of this size cannot go on now, if that is so.
     func refusal(of more: Int) -> TokenError? {
         let size =
             uploads.values.reduce(more) { $0 + $1.size } + downloads.values.reduce(0) { $0 + $1.data.count }
@@ -63,7 +82,8 @@ struct Transfers {
     }
 
     static let unknown = TokenError(
-        .sessionCanceled, "there is no such import or export; it was finished, or nobody went on with it in time")
+        .sessionCanceled,
+        "there is no such import or export on this connection; it was finished, or nobody went on with it in time")
 
     /// More at a time than people run.
     static let limit = 8

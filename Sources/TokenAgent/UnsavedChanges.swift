@@ -7,7 +7,12 @@ struct UnsavedChanges: Sendable {
     private var steps: [StoreChange] = []
 
     var isEmpty: Bool { steps.isEmpty }
-    var changes: [StoreChange] { steps }
+
+    /// Hands them over to be written, or to be given back with `failed`.
+    mutating func take() -> [StoreChange] {
+        defer { steps = [] }
+        return steps
+    }
 
     /// `changes` could not be written.
     mutating func failed(_ changes: [StoreChange]) {

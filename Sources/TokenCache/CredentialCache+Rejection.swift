@@ -15,6 +15,7 @@ extension CredentialCache {
             return holdings.refreshTokens.values.filter { $0.secret == token.secret }.sorted { $0.key < $1.key }
                 .map { remove(.refreshToken, $0.key, owner: token.owner, group) }
         case ("invalid_grant", "user_account_deleted"):
+            guard stillHolds(secret: token.secret, of: token.owner, in: group) else { return [] }
             return credentials(of: token.owner, holdings, group) { $0 == clientID }
                 + holdings.metadata.values.sorted { $0.key < $1.key }.map {
                     remove(.accountMetadata, $0.key, owner: token.owner, group)
@@ -38,6 +39,25 @@ extension CredentialCache {
         return partition.owners(named: name).contains { owner in
             partition[owner].refreshTokens.values.contains { $0.secret == token.secret }
         }
+    }
+
+    /// What is in the place of a refresh token: itself, or what a sign-in or an import has put there since.
+    package func refreshToken(inPlaceOf token: RefreshTokenRecord, in group: SharingGroup) -> RefreshTokenRecord? {
+        partition(group)[token.owner].refreshTokens[token.key]
+    }
+
+    /// Whether an access token is still in the cache, also of an account that has got its identifier meanwhile.
+    package func stillHolds(_ accessToken: Secret, of owner: OwnerID, in group: SharingGroup) -> Bool {
+        let partition = partition(group)
+        var owners = [owner]
+        if case .name(let name) = owner { owners += partition.owners(named: name) }
+        return owners.contains { owner in
+            partition[owner].accessTokens.values.contains { $0.secret == accessToken }
+        }
+    }
+
+    private func stillHolds(secret: Secret, of owner: OwnerID, in group: SharingGroup) -> Bool {
+        partition(group)[owner].refreshTokens.values.contains { $0.secret == secret }
     }
 
     /// Whether the app has signed out of the account.

@@ -14,7 +14,8 @@ extension CredentialCache {
     ) throws(TokenError) -> SavedTokens {
         let partition = partition(parameters.sharingGroup)
         let saving = try Saving(
-            tokens: tokens, issuance: issuance, parameters: parameters, asked: asked,
+            tokens: withoutOutdated(tokens, issuance, in: parameters.sharingGroup),
+            issuance: issuance, parameters: parameters, asked: asked,
             environment: cacheEnvironment(of: asked), now: now)
         let holdings = partition[saving.owner]
         let app = appMetadata(of: parameters.clientID, at: saving.environment, in: partition)
@@ -26,6 +27,19 @@ extension CredentialCache {
         changes += adoptedRecords(saving, in: partition, leaving: inUse)
         return SavedTokens(
             owner: saving.owner, changes: changes, result: try saving.result(cache: self, holdings: holdings))
+    }
+
+    /// The tokens to save: where a sign-in or an import has put another refresh token in the place of the one that was
+    /// redeemed, that one is the newer, and stays.
+    private func withoutOutdated(
+        _ tokens: IssuedTokens, _ issuance: Issuance, in group: SharingGroup
+    ) -> IssuedTokens {
+        guard case .redemption(let used) = issuance, let held = refreshToken(inPlaceOf: used, in: group),
+            held.secret != used.secret
+        else { return tokens }
+        var tokens = tokens
+        tokens.refreshToken = nil
+        return tokens
     }
 
     /// Access tokens whose scopes the new one takes over. Scopes that every token has say nothing about that.

@@ -7,11 +7,13 @@ struct HTTPRequest: Sendable {
     let url: String
     let form: FormParameters?
     let correlationID: CorrelationID?
+    let mark: SendingMark?
 
-    init(url: String, form: FormParameters? = nil, correlationID: CorrelationID?) {
+    init(url: String, form: FormParameters? = nil, correlationID: CorrelationID?, mark: SendingMark? = nil) {
         self.url = url
         self.form = form
         self.correlationID = correlationID
+        self.mark = mark
     }
 
     /// The URL without its query: what an error message may say.

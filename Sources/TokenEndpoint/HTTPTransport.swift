@@ -61,6 +61,7 @@ final class HTTPTransport: Sendable {
     private func sendOnce(_ request: HTTPRequest) async -> Result<HTTPResponse, TokenError> {
         do {
             let client = try client(for: request)
+            request.mark?.begun()
             // The deadline is the caller's, since this one would not cover the body.
             let response = try await client.execute(request.asClientRequest, deadline: .distantFuture)
             let body = try await response.body.collect(upTo: HTTPResponse.bodyLimit)
@@ -71,6 +72,7 @@ final class HTTPTransport: Sendable {
         } catch let error as TokenError {
             return .failure(error)
         } catch {
+            if TokenError.neverConnected(error) { request.mark?.neverConnected() }
             return .failure(Task.isCancelled ? .cancelledRequest : TokenError(error, reaching: request.endpoint))
         }
     }

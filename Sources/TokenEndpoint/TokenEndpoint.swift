@@ -32,10 +32,13 @@ package final class TokenEndpoint: Sendable {
 
     /// Trades a grant for tokens (RFC 6749 sections 4.1.3 and 6, RFC 8628 section 3.4).
     ///
+    /// - Parameter mark: says afterwards whether the grant may have been used up.
     /// - Throws: `interactionRequired`, with nothing sent, when the token endpoint's host is not among
     ///   `allowedEnvironments`; the OAuth error's own code when the issuer refuses; `unhandledHTTPResponse` for a
     ///   status other than 200, 400 and 401; `serverInvalidResponse` when the answer makes no sense.
-    package func redeem(_ request: TokenRequest) async throws(TokenError) -> TokenResponse {
+    package func redeem(
+        _ request: TokenRequest, _ mark: SendingMark? = nil
+    ) async throws(TokenError) -> TokenResponse {
         try await concerning(request.correlationID) { () async throws(TokenError) in
             let form = try request.form()
             let url = try await endpoints(
@@ -43,7 +46,7 @@ package final class TokenEndpoint: Sendable {
             ).token
             try request.requireAllowedEnvironment(of: url)
             let response = try await transport.send(
-                HTTPRequest(url: url, form: form, correlationID: request.correlationID))
+                HTTPRequest(url: url, form: form, correlationID: request.correlationID, mark: mark))
             return try TokenResponse(response, to: request)
         }
     }

@@ -47,6 +47,23 @@ extension TokenError {
         }
     }
 
+    /// Whether it says that there was no connection, so that nothing can have been sent over one. Where that is doubtful,
+    /// something may have been.
+    static func neverConnected(_ error: any Error) -> Bool {
+        switch error {
+        case is NIOConnectionError, ChannelError.connectTimeout, NIOSSLError.handshakeFailed: true
+        case let error as NIOSSLExtraError: error == .failedToValidateHostname
+        // Of one address alone; with several it is a `NIOConnectionError`.
+        case let error as IOError: error.errnoCode == ECONNREFUSED
+        case let error as HTTPClientError:
+            [
+                .connectTimeout, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout, .proxyAuthenticationRequired,
+                .invalidProxyResponse, .httpProxyHandshakeTimeout,
+            ].contains(error)
+        default: false
+        }
+    }
+
     private init(_ error: HTTPClientError, reaching endpoint: String) {
         switch error {
         case .cancelled, .alreadyShutdown, .requestStreamCancelled:

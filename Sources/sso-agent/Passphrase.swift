@@ -5,22 +5,30 @@ internal import TokenModel
 enum Passphrase {
     /// Reads one line, and closes the descriptor.
     ///
-    /// - Throws: `invalidDeveloperParameter` (-51112) when there is nothing to read.
+    /// - Throws: `invalidDeveloperParameter` (-51112) when there is nothing to read, or more than a passphrase may have.
     static func read(_ descriptor: Int32) throws(TokenError) -> Secret {
-        var bytes = [UInt8](repeating: 0, count: 4096)
+        var bytes = [UInt8](repeating: 0, count: longest + 1)
         defer {
             bytes.withUnsafeMutableBytes { wipeMemory($0) }
             close(descriptor)
         }
         var count = 0
-        while count < bytes.count, Foundation.read(descriptor, &bytes[count], 1) == 1,
-            bytes[count] != UInt8(ascii: "\n")
-        {
+        while count < bytes.count {
+            let length = Foundation.read(descriptor, &bytes[count], 1)
+            if length < 0, errno == EINTR { continue }
+            guard length == 1, bytes[count] != UInt8(ascii: "\n") else { break }
             count += 1
         }
         guard count > 0 else {
             throw TokenError(.invalidDeveloperParameter, "file descriptor \(descriptor) holds no passphrase")
         }
+        guard count <= longest else {
+            throw TokenError(
+                .invalidDeveloperParameter, "a passphrase may have \(longest) bytes, and this one has more")
+        }
         return Secret(bytes: bytes[..<count])
     }
+
+    /// Bytes of a passphrase; the same for `ssoctl`.
+    private static let longest = 4096
 }

@@ -63,6 +63,7 @@ struct SSOAgent: AsyncParsableCommand {
         options.connectionLimit = min(options.connectionLimit, max(ResourceLimits.raiseOpenFiles() - 128, 16))
         let signals = StopSignals()
         let server = try await AgentServer.start(options)
+        options.keys.passphrase = nil
         StandardError.print("listening on \(options.socketPath)")
         await signals.first()
         await server.stop()

@@ -18,22 +18,33 @@ enum PrivateFile {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw failure("cannot read", path) }
         defer { close(file) }
-        var bytes: [UInt8] = []
+        var status = stat()
+        let size = fstat(file, &status) == 0 ? Int(clamping: status.st_size) : 0
+        // One more than there is, to see the end; a pipe does not say how much there is.
+        var bytes = [UInt8](repeating: 0, count: min(max(size, 1 << 16), longest) + 1)
         defer { bytes.withUnsafeMutableBytes { wipeMemory($0) } }
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        defer { buffer.withUnsafeMutableBytes { wipeMemory($0) } }
+        var count = 0
         while true {
-            let count = readSome(file, &buffer)
-            if count == 0 { return Secret(bytes: bytes) }
-            guard count > 0 else {
+            let length = readSome(file, &bytes, from: count)
+            if length == 0 { return Secret(bytes: bytes[..<count]) }
+            guard length > 0 else {
                 if errno == EINTR { continue }
                 throw failure("cannot read", path)
             }
-            guard bytes.count + count <= longest else {
+            count += length
+            guard count <= longest else {
                 throw TokenError(.invalidDeveloperParameter, "\(path) is longer than \(longest >> 20) MiB")
             }
-            bytes += buffer[..<count]
+            if count == bytes.count { grow(&bytes) }
         }
+    }
+
+    /// Twice the room. An array that grows by itself leaves its old bytes behind.
+    private static func grow(_ bytes: inout [UInt8]) {
+        var larger = [UInt8](repeating: 0, count: min(bytes.count * 2, longest + 1))
+        larger.withUnsafeMutableBytes { room in bytes.withUnsafeBytes { room.copyMemory(from: $0) } }
+        bytes.withUnsafeMutableBytes { wipeMemory($0) }
+        bytes = larger
     }
 
     /// Writes a file for its owner alone, whole or not at all.
@@ -80,7 +91,12 @@ enum PrivateFile {
 }
 
 // Outside the type, whose functions have the same names as the system's.
-private func readSome(_ file: Int32, _ buffer: inout [UInt8]) -> Int { read(file, &buffer, buffer.count) }
+private func readSome(_ file: Int32, _ buffer: inout [UInt8], from start: Int) -> Int {
+    buffer.withUnsafeMutableBytes { bytes in
+        let rest = UnsafeMutableRawBufferPointer(rebasing: bytes[start...])
+        return read(file, rest.baseAddress, rest.count)
+    }
+}
 
 private func writeSome(_ file: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     write(file, bytes.baseAddress, bytes.count)

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CAgentSystem
 internal import TokenModel
 
 /// The command line: one file for each command.
@@ -19,4 +20,10 @@ struct SSOCtl: AsyncParsableCommand {
             Status.self, Accounts.self, SignIn.self, Token.self, SignOut.self, Import.self, Export.self, Key.self,
             Unlock.self, Doctor.self,
         ])
+
+    static func main() async {
+        // It holds passphrases and whole caches. Where the system refuses, the agent has said so already.
+        _ = agent_forbid_inspection()
+        await main(nil)
+    }
 }

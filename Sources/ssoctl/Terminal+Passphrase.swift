@@ -1,3 +1,4 @@
+internal import CAgentSystem
 internal import Foundation
 internal import TokenModel
 
@@ -7,23 +8,19 @@ extension Terminal {
     /// - Throws: `invalidDeveloperParameter` (-51112) when there is none.
     static func passphrase(_ prompt: String) throws(TokenError) -> Secret {
         let isPerson = isatty(STDIN_FILENO) == 1
-        var before = termios()
         if isPerson {
+            // Before the prompt: who sees it may begin to type.
+            _ = agent_hide_typing(STDIN_FILENO)
             FileHandle.standardError.write(Data(prompt.utf8))
-            tcgetattr(STDIN_FILENO, &before)
-            var silent = before
-            silent.c_lflag &= ~tcflag_t(ECHO)
-            tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
         }
         defer {
             if isPerson {
-                tcsetattr(STDIN_FILENO, TCSAFLUSH, &before)
+                agent_show_typing()
                 printError("")
             }
         }
-        guard let line = line(), !line.isEmpty else {
-            throw TokenError(.invalidDeveloperParameter, "no passphrase was given")
-        }
+        let line = try line()
+        guard !line.isEmpty else { throw TokenError(.invalidDeveloperParameter, "no passphrase was given") }
         return line
     }
 
@@ -38,13 +35,23 @@ extension Terminal {
     }
 
     /// Up to the end of the line, byte by byte, so that no more is taken than it needs.
-    private static func line() -> Secret? {
-        var bytes = [UInt8](repeating: 0, count: 4096)
+    private static func line() throws(TokenError) -> Secret {
+        var bytes = [UInt8](repeating: 0, count: longest + 1)
         defer { bytes.withUnsafeMutableBytes { wipeMemory($0) } }
         var count = 0
-        while count < bytes.count, read(STDIN_FILENO, &bytes[count], 1) == 1, bytes[count] != UInt8(ascii: "\n") {
+        while count < bytes.count {
+            let length = read(STDIN_FILENO, &bytes[count], 1)
+            if length < 0, errno == EINTR { continue }
+            guard length == 1, bytes[count] != UInt8(ascii: "\n") else { break }
             count += 1
+        }
+        guard count <= longest else {
+            throw TokenError(
+                .invalidDeveloperParameter, "a passphrase may have \(longest) bytes, and this one has more")
         }
         return Secret(bytes: bytes[..<count])
     }
+
+    /// Bytes of a passphrase; the same for the agent's `--passphrase-fd`.
+    private static let longest = 4096
 }

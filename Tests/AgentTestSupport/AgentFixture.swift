@@ -23,7 +23,8 @@ package struct AgentFixture: Sendable {
     /// Runs a test with everything started, and stops everything on every way out.
     package static func with(
         settings: EmulatorSettings = EmulatorSettings(), usernames: [String] = [], connectionLimit: Int = 4096,
-        disk: FaultyDisk? = nil, keys: KeySettings = KeySettings(), _ body: (AgentFixture) async throws -> Void
+        disk: FaultyDisk? = nil, timers: TestTimers? = nil, keys: KeySettings = KeySettings(),
+        _ body: (AgentFixture) async throws -> Void
     ) async throws {
         // Agent and peers are one process here, and a shell usually allows it 1,024 files.
         ResourceLimits.raiseOpenFiles()
@@ -32,7 +33,7 @@ package struct AgentFixture: Sendable {
         do {
             let clock = TestClock()
             let server = try await start(
-                in: folder, clock: clock, connectionLimit: connectionLimit, disk: disk, keys: keys)
+                in: folder, clock: clock, connectionLimit: connectionLimit, disk: disk, timers: timers, keys: keys)
             let path = server.options.socketPath
             let fixture = AgentFixture(
                 folder: folder, emulator: emulator, agent: AgentClient(socketPath: path), clock: clock,
@@ -53,7 +54,8 @@ package struct AgentFixture: Sendable {
 
     /// The same in an internet where every host is the emulator.
     package static func online(
-        settings: EmulatorSettings = EmulatorSettings(), _ body: (AgentFixture) async throws -> Void
+        settings: EmulatorSettings = EmulatorSettings(), disk: FaultyDisk? = nil,
+        _ body: (AgentFixture) async throws -> Void
     ) async throws {
         ResourceLimits.raiseOpenFiles()
         let folder = try TemporaryFolder()
@@ -62,7 +64,8 @@ package struct AgentFixture: Sendable {
         do {
             let internet = try await TestInternet.start(emulator, files: files)
             let clock = TestClock()
-            let server = try await start(in: folder, clock: clock, connectionLimit: 4096, internet: internet)
+            let server = try await start(
+                in: folder, clock: clock, connectionLimit: 4096, internet: internet, disk: disk)
             let path = server.options.socketPath
             let fixture = AgentFixture(
                 folder: folder, emulator: emulator, agent: AgentClient(socketPath: path), clock: clock,
@@ -112,7 +115,7 @@ package struct AgentFixture: Sendable {
 
     private static func start(
         in folder: TemporaryFolder, clock: TestClock, connectionLimit: Int, internet: TestInternet? = nil,
-        disk: FaultyDisk? = nil, keys: KeySettings = KeySettings()
+        disk: FaultyDisk? = nil, timers: TestTimers? = nil, keys: KeySettings = KeySettings()
     ) async throws -> AgentServer {
         var logger = Logger(label: "agent") { _ in SwiftLogNoOpLogHandler() }
         logger.logLevel = .critical
@@ -121,6 +124,7 @@ package struct AgentFixture: Sendable {
             allowsLoopbackHTTP: true, network: try internet?.network() ?? NetworkSettings(environment: [:]),
             policy: PeerPolicy(userID: geteuid()), connectionLimit: connectionLimit, now: { clock.now }, logger: logger)
         options.storeVFS = disk?.name
+        if let timers { options.timers = timers.timers }
         return try await AgentServer.start(options)
     }
 }

@@ -55,6 +55,14 @@ package final class RawPeer {
         }
     }
 
+    /// Asks, and waits for the reply.
+    package func ask(_ body: Request.Body) async throws -> Reply.Body? {
+        try await offPool {
+            try self.write(Request(id: 1, body))
+            return try self.reply()?.body
+        }
+    }
+
     /// Whether the agent closes the connection, whatever it still has to say.
     package func isClosedByAgent() -> Bool {
         while read() != nil {}

@@ -86,6 +86,8 @@ internal import Testing
             "AgentClient",
             "AgentSocket",
             "ArgumentParser",
+            // It holds passphrases and whole caches: no debugger, no core dump, no echo.
+            "CAgentSystem",
             "TokenModel",
         ],
         "EntraEmulator": [

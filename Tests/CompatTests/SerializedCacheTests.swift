@@ -14,8 +14,9 @@ internal import TokenModel
     private static let alice = "alice@contoso.com"
 
     /// An ADAL app with a file of its own; what it is told of, in order.
+    ///
+    /// Unchecked because the calls of one test come one after another.
     private final class Keeper: NSObject, ADTokenCacheDelegate, @unchecked Sendable {
-        // Calls of one test come one after another.
         var blob: Data?
         var calls: [String] = []
 
@@ -39,9 +40,8 @@ internal import TokenModel
         }
     }
 
-    /// The same of an MSAL app.
+    /// The same of an MSAL app; unchecked for the same reason.
     private final class Provider: NSObject, MSALSerializedADALCacheProviderDelegate, @unchecked Sendable {
-        // Calls of one test come one after another.
         var blob: Data?
 
         init(_ blob: Data? = nil) { self.blob = blob }

@@ -143,6 +143,40 @@ internal import TokenModel
         }
     }
 
+    @Test func givesTheTerminalBackToWhoeverStopsThePrompt() async throws {
+        try await AgentProcessFixture.with { f in
+            let script = URL(filePath: #filePath).deletingLastPathComponent().appending(
+                path: "python/passphrase_prompt.py")
+            let ended = try await f.run("/usr/bin/env", ["python3", script.path, Executable.path("ssoctl")])
+            #expect(ended.status == 0, "\(ended.errors)")
+        }
+    }
+
+    @Test func takesNoPassphraseThatIsTooLong() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let long = String(repeating: "x", count: 4097)
+            try await shell(f, "echo \(long) | ssoctl key set passphrase", status: 1)
+            #expect(try await key(f)["source"] as? String == "file")
+            try await shell(f, "echo \(long.dropLast()) | ssoctl key set passphrase")
+            try await shell(f, "echo \(long) | sso-agent --passphrase-fd 0", status: 1)
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    /// How long it is is not known before.
+    @Test func readsAnImportOfAnyLengthFromAPipe() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let entries = Array(repeating: "{}", count: 100_000).joined(separator: ",")
+            let file = f.folder.file("cache.json")
+            try "[\(entries)]".write(toFile: file, atomically: true, encoding: .utf8)
+            try await shell(f, "cat '\(file)' | ssoctl import /dev/stdin --format adal-json --json | grep 99800")
+            try await shell(f, "ssoctl import '\(file)' --format adal-json --json | grep 99800")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     private func key(_ f: AgentProcessFixture) async throws -> [String: Any] {
         let ended = try await f.run("ssoctl", ["key", "--json"])
         let object = try JSONSerialization.jsonObject(with: Data(ended.output.utf8))

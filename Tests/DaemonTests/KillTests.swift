@@ -74,12 +74,14 @@ private struct KillRun {
 
     /// Every account is asked about until the agent is gone.
     private mutating func load(_ agent: RunningAgent, _ client: AgentClient) async throws {
-        let patience = Int.random(in: 0..<40_000, using: &seed)
+        let (answers, patience) = (Int.random(in: 0..<6, using: &seed), Int.random(in: 0..<20_000, using: &seed))
+        let (news, teller) = AsyncStream<News>.makeStream()
         let ended: [(String, Knowledge, Int)] = await withTaskGroup { group in
             for (name, knowledge) in accounts {
                 let (chance, ask) = (TestSeed(seed.next()), self)
-                group.addTask { await ask.work(name, knowledge, client, chance) }
+                group.addTask { await ask.work(name, knowledge, client, chance, teller) }
             }
+            await Self.wait(for: answers, accounts.count, news)
             await withCheckedContinuation { done in
                 DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(patience)) { done.resume() }
             }
@@ -95,10 +97,30 @@ private struct KillRun {
         }
     }
 
+    private enum News: Sendable {
+        case answer
+        case end
+    }
+
+    /// Returns after so many answers, or when nobody asks any more.
+    private static func wait(for answers: Int, _ asking: Int, _ news: AsyncStream<News>) async {
+        var (answers, asking) = (answers, asking)
+        guard answers > 0 else { return }
+        for await event in news {
+            switch event {
+            case .answer: answers -= 1
+            case .end: asking -= 1
+            }
+            if answers == 0 || asking == 0 { return }
+        }
+    }
+
     private func work(
-        _ name: String, _ before: Knowledge, _ client: AgentClient, _ chance: TestSeed
+        _ name: String, _ before: Knowledge, _ client: AgentClient, _ chance: TestSeed,
+        _ news: AsyncStream<News>.Continuation
     ) async -> (String, Knowledge, Int) {
         var (knowledge, chance, count) = (before, chance, 0)
+        defer { news.yield(.end) }
         while true {
             let step: Step =
                 knowledge.token == nil ? .signIn : Int.random(in: 0..<8, using: &chance) == 0 ? .remove : .renew
@@ -106,6 +128,7 @@ private struct KillRun {
             do {
                 knowledge = Knowledge(token: try await take(step, name, client))
                 count += 1
+                news.yield(.answer)
             } catch {
                 // That is an answer too, and only the doubtful may hear it.
                 let isRefusal = (error as? TokenError)?.code == .interactionRequired

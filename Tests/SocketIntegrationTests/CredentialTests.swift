@@ -83,6 +83,21 @@ internal import TokenModel
         }
     }
 
+    @Test func answersTheSameWhereItCannotBeWritten() async throws {
+        let disk = try FaultyDisk()
+        try await AgentFixture.with(disk: disk) { f in
+            let question = GetCurrentAccount(clientID: try f.parameters().clientID)
+            let alice = try await f.signIn("alice@contoso.com", f.parameters()).account
+            _ = try await f.agent.currentAccount(question)
+            _ = try await f.agent.removeAccount(RemoveAccount(clientID: question.clientID, account: alice.reference))
+            disk.fail(.full)
+            let gone = try await f.agent.currentAccount(question)
+            #expect(gone.account == nil)
+            #expect(gone.previous?.homeAccountID == alice.homeAccountID)
+            disk.recover()
+        }
+    }
+
     @Test func refusesToChooseAmongSeveral() async throws {
         try await AgentFixture.with { f in
             for name in ["alice@contoso.com", "bob@contoso.com"] { try await f.signIn(name, f.parameters()) }

@@ -89,51 +89,33 @@ internal import TokenWire
         }
     }
 
-    @Test func limitsCachesUnderWay() async throws {
-        try await AgentFixture.with { f in
-            let peer = try RawPeer(f.socketPath)
-            let part = ImportCache(format: .msalJSON, data: Secret("{"), isLast: false)
-            for id in 1...8 {
-                guard case .importCache = try await peer.ask(.importCache(part)) else {
-                    Issue.record("part \(id) was refused")
-                    return
-                }
-            }
-            guard case .failure(let error) = try await peer.ask(.importCache(part)) else {
-                Issue.record("not refused")
-                return
-            }
-            #expect(error.code == .interactionInProgress)
-        }
-    }
-
-    @Test func doesNotGoOnWithATransferThatItDoesNotKnow() async throws {
-        try await AgentFixture.with { f in
-            let peer = try RawPeer(f.socketPath)
-            let bodies: [Request.Body] = [
-                .importCache(ImportCache(format: .msalJSON, importID: "x", data: Secret("{"), isLast: true)),
-                .exportCache(ExportCache(format: .msalJSON, includesSecrets: true, exportID: "x")),
-            ]
-            for body in bodies {
-                guard case .failure(let error) = try await peer.ask(body) else {
-                    Issue.record("not refused")
-                    return
-                }
-                #expect(error.code == .sessionCanceled)
-            }
-        }
-    }
-
-    /// What a sign-in brings while a file is read is newer than the file.
+    /// A file whose refresh token is newer than the one that is on its way to the token endpoint is older than the answer.
     @Test func neverOverwritesWhatIsBeingRedeemed() async throws {
         try await AgentFixture.with { f in
-            try await f.signIn("alice@contoso.com", f.parameters())
-            let old = try await f.agent.exportCache(.msalJSON, includesSecrets: true)
-            async let renewed = f.silent(f.parameters(), AccountReference(username: "alice@contoso.com"), force: true)
-            async let imported = f.agent.importCache(old, format: .msalJSON)
-            _ = try await (renewed, imported)
-            // The emulator takes each refresh token once: the newest works, the file's does not.
-            _ = try await f.silent(f.parameters(), AccountReference(username: "alice@contoso.com"), force: true)
+            let account = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
+            let held = try #require(try await f.agent.exportedRefreshTokens().first)
+            let exported = try await f.agent.exportCache(.msalJSON, includesSecrets: true).reveal()
+            let other = exported.replacing(held, with: "of-the-file")
+            let (then, later) = (f.clock.now, f.clock.now + 50)
+            let file = other.replacing(
+                #""last_modification_time":"\#(then)""#, with: #""last_modification_time":"\#(later)""#)
+            #expect(file != other)
+            f.clock.advance(by: 100)
+            f.emulator.control.inject(.hold(grant: .refreshToken))
+            let renewed = Task { try await f.silent(f.parameters(), account, force: true) }
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            let imported = Task { try await f.agent.importCache(Secret(file), format: .msalJSON) }
+            // Of another account and no shorter: by the time that it is in, the first has been looked at.
+            let elsewhere = try #require(SharingGroup("elsewhere"))
+            for _ in 0..<5 {
+                _ = try await f.agent.importCache(Secret(file), format: .msalJSON, sharingGroup: elsewhere)
+            }
+            f.emulator.control.release()
+            #expect(try await !renewed.value.isFromCache)
+            #expect(try await imported.value.refreshTokens == 0)
+            #expect(try await !f.agent.exportedRefreshTokens().contains("of-the-file"))
+            // The emulator takes each refresh token once: the newest works.
+            _ = try await f.silent(f.parameters(), account, force: true)
         }
     }
 
@@ -179,15 +161,6 @@ extension AgentClient {
             #"{"_authority":"\#(url)/common","_clientId":"app-1","isMRRT":true,"#
             + #""userId":"alice@contoso.com","refreshToken":"r"}"#
         return try await importCache(Secret("[\(entry)]"), format: .adalJSON, isDryRun: isDryRun)
-    }
-}
-
-extension RawPeer {
-    fileprivate func ask(_ body: Request.Body) async throws -> Reply.Body? {
-        try await offPool {
-            try self.write(Request(id: 1, body))
-            return try self.reply()?.body
-        }
     }
 }
 

@@ -54,9 +54,9 @@ internal import TokenStore
             for _ in 0..<Int.random(in: 1...12, using: &seed) {
                 let changes = (0..<Int.random(in: 0...4, using: &seed)).map { _ in StoreChange.random(&seed) }
                 memory.apply(changes)
-                let together = unsaved.changes + changes
+                let together = unsaved.take() + changes
                 if Bool.random(using: &seed) {
-                    unsaved.failed(changes)
+                    unsaved.failed(together)
                 } else {
                     disk.apply(together)
                     unsaved.supersede(together)
@@ -67,6 +67,14 @@ internal import TokenStore
             disk.apply(unsaved.changes)
             #expect(disk == memory, "\(seed)")
         }
+    }
+}
+
+extension UnsavedChanges {
+    /// What there is to write.
+    fileprivate var changes: [StoreChange] {
+        var copy = self
+        return copy.take()
     }
 }
 

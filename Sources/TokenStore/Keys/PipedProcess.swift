@@ -9,8 +9,10 @@ enum PipedProcess {
         var output: [UInt8]
     }
 
-    /// Runs a program found on `PATH`; nil when it cannot be started. One that takes longer than `seconds` is ended.
+    /// Runs a program found on `PATH`; nil when it cannot be started. One that takes longer than `seconds` in all, or says
+    /// more than 64 KiB, is ended.
     static func run(_ words: [String], input: [UInt8], seconds: Int32) -> Ended? {
+        let deadline = ContinuousClock.now + .seconds(seconds)
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, streamType, 0, &ends) == 0 else { return nil }
         defer { close(ends[0]) }
@@ -20,56 +22,40 @@ enum PipedProcess {
         // A few hundred bytes always fit into the socket's buffer.
         _ = send(ends[0], input, input.count, Int32(MSG_NOSIGNAL))
         shutdown(ends[0], Int32(SHUT_WR))
-        let output = read(ends[0], seconds)
-        if output == nil { kill(child, SIGKILL) }
-        var status: Int32 = 0
-        while waitpid(child, &status, 0) < 0, errno == EINTR {}
-        let code = status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
-        return Ended(status: code, output: output ?? [])
+        let output = read(ends[0], until: deadline)
+        // It may have said all that it will, and go on all the same.
+        let status = agent_wait_or_kill(child, output == nil ? 0 : milliseconds(until: deadline))
+        return Ended(status: status, output: output ?? [])
     }
 
-    /// Nil when it did not end in time.
-    private static func read(_ descriptor: Int32, _ seconds: Int32) -> [UInt8]? {
+    /// Nil when it did not come to an end in time, or within bounds.
+    private static func read(_ descriptor: Int32, until deadline: ContinuousClock.Instant) -> [UInt8]? {
         var output: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
         defer { buffer.withUnsafeMutableBytes { wipeMemory($0) } }
         var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         while output.count < 65_536 {
-            guard poll(&event, 1, seconds * 1000) > 0 else { return nil }
+            let ready = poll(&event, 1, milliseconds(until: deadline))
+            if ready < 0, errno == EINTR { continue }
+            guard ready > 0 else { return nil }
             let count = recv(descriptor, &buffer, buffer.count, 0)
-            guard count > 0 else { break }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return output }
             output += buffer.prefix(count)
         }
-        return output
+        return nil
+    }
+
+    private static func milliseconds(until deadline: ContinuousClock.Instant) -> Int32 {
+        let left = (deadline - ContinuousClock.now) / .milliseconds(1)
+        return Int32(max(left.rounded(.up), 0))
     }
 
     private static func spawn(_ words: [String], _ descriptor: Int32) -> pid_t? {
-        var actions = posix_spawn_file_actions_t()
-        var attributes = posix_spawnattr_t()
-        posix_spawn_file_actions_init(&actions)
-        posix_spawnattr_init(&attributes)
-        defer {
-            posix_spawn_file_actions_destroy(&actions)
-            posix_spawnattr_destroy(&attributes)
-        }
-        posix_spawn_file_actions_adddup2(&actions, descriptor, 0)
-        posix_spawn_file_actions_adddup2(&actions, descriptor, 1)
-        // The agent's connections and files are its own.
-        _ = agent_spawn_close_from(&actions, 3)
-        // The threads of this process block signals that a program wants to get.
-        var none = sigset_t()
-        var all = sigset_t()
-        sigemptyset(&none)
-        sigfillset(&all)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setsigdefault(&attributes, &all)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         var arguments = words.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
         var child = pid_t()
-        guard let program = words.first, posix_spawnp(&child, program, &actions, &attributes, &arguments, environ) == 0
-        else { return nil }
-        return child
+        return agent_spawn(&arguments, descriptor, &child) == 0 ? child : nil
     }
 
     private static var streamType: Int32 {

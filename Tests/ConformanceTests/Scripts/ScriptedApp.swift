@@ -1,24 +1,11 @@
 internal import AgentTestSupport
+internal import CompatReport
 internal import EntraEmulator
 internal import Foundation
 internal import Testing
 
 /// An app of a script: every step of it is a process of its own, written for one library.
 struct ScriptedApp {
-    /// What a step came to.
-    struct Report: Decodable, Equatable {
-        var username: String?
-        var identifier: String?
-        var token: String?
-        var scopes: [String]?
-        var authority: String?
-        var tenant: String?
-        var accounts: [Report]?
-        var tenants: [String]?
-        var domain: String?
-        var code: Int?
-    }
-
     let f: AgentProcessFixture
     let library: String
     var clientID = "11111111-2222-4333-8444-555555555555"

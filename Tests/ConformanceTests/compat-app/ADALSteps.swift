@@ -1,4 +1,5 @@
 internal import ADAL
+internal import CompatReport
 internal import Foundation
 
 /// The steps of an app that was written for ADAL. It knows its users by name, and removes nobody.

@@ -1,3 +1,4 @@
+internal import CompatReport
 internal import Foundation
 internal import MSAL
 

@@ -1,3 +1,4 @@
+internal import CompatReport
 internal import Foundation
 
 // An app whose steps a test decides: one process, one library, one line for each step.

@@ -36,6 +36,18 @@ internal import TokenModel
         }
     }
 
+    @Test func aCloudIsLearntWhereItCannotBeWritten() async throws {
+        let disk = try FaultyDisk()
+        try await AgentFixture.online(settings: Self.settings, disk: disk) { f in
+            _ = try await f.agent.listAccounts(ListAccounts(clientID: nil))
+            disk.fail(.full)
+            let begun = try await f.agent.beginInteractive(
+                BeginInteractive(parameters: f.parameters(at: Self.authority), loginHint: Self.alice))
+            #expect(begun.authorizationURL.contains(Self.host))
+            disk.recover()
+        }
+    }
+
     @Test func anUnknownHostIsRefusedAndNotAskedAboutAgain() async throws {
         try await AgentFixture.online { f in
             let parameters = try f.parameters(at: Self.authority)

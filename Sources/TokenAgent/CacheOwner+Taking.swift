@@ -1,0 +1,63 @@
+internal import NIOCore
+internal import TokenCache
+internal import TokenModel
+internal import TokenStore
+
+extension CacheOwner {
+    /// Takes in what another library's cache says: all of it, or nothing.
+    ///
+    /// What belongs on disk and in memory is worked out beside the event loop, which meanwhile answers hits, and while
+    /// nobody else's changes are written: what it is worked out from then still holds when it is written.
+    func take(
+        _ foreign: ForeignCache, in group: SharingGroup, isDryRun: Bool
+    ) async throws(TokenError) -> ImportCache.Report {
+        while true {
+            var report: ImportCache.Report?
+            var redemption: EventLoopFuture<Void>?
+            try await alone { () async throws(TokenError) in
+                let prepared = try await PreparedImport(foreign, against: cache, in: group)
+                // A redemption brings something newer, and has to be written first.
+                redemption = refreshTokensInUse.first { prepared.replaced.contains($0.key) }?.value
+                guard redemption == nil else { return }
+                if !isDryRun { try await write(prepared) }
+                report = prepared.plan.report
+            }
+            if let report { return report }
+            _ = try? await redemption?.get()
+        }
+    }
+
+    /// Does `work` while no changes but its own are written; those of others wait, in `commit`.
+    private func alone(_ work: () async throws(TokenError) -> Void) async throws(TokenError) {
+        while let earlier = importing { _ = try? await earlier.get() }
+        let done = loop.makePromise(of: Void.self)
+        importing = done.futureResult
+        defer {
+            importing = nil
+            done.succeed()
+        }
+        await quiescence()
+        // Else they would be written over what is imported now.
+        while !unsaved.isEmpty { try await write([]) }
+        try await work()
+    }
+
+    /// On disk and then in memory. What cannot be written is dropped: it can be imported again.
+    private func write(_ prepared: PreparedImport) async throws(TokenError) {
+        try await store.commit(prepared.stored)
+        unsaved.supersede(prepared.stored)
+        logNotices()
+        interrupted.subtract(prepared.settled)
+        for _ in 0..<Self.patience {
+            let before = cacheChanges
+            let applied = await prepared.applied(to: cache)
+            guard before == cacheChanges else { continue }
+            return cache = applied
+        }
+        // In the end at once: somebody who keeps signing out must not keep an import waiting for ever.
+        cache.apply(prepared.plan.changes, in: prepared.group)
+    }
+
+    /// How often the cache may change, by a removal, while an import is being added to it.
+    private static let patience = 5
+}

@@ -1,0 +1,109 @@
+internal import AgentClient
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Testing
+internal import TokenModel
+
+/// What is remembered of a refresh token that was sent, until its answer is there.
+@Suite(.timeLimit(.minutes(2))) struct LostAnswerTests {
+    /// The next attempt to save takes an older note along, and must not take that of the redemption under way.
+    @Test func keepsTheNoteThatFollowsWhatCouldNotBeSaved() async throws {
+        let disk = try FaultyDisk()
+        let timers = TestTimers()
+        try await AgentFixture.with(disk: disk, timers: timers) { f in
+            let account = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
+            f.emulator.control.inject(.hold(grant: .refreshToken))
+            let unsaved = Task { try await f.silent(f.parameters(), account, force: true) }
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            disk.fail(.full)
+            f.emulator.control.release()
+            let error = await #expect(throws: TokenError.self) { try await unsaved.value }
+            #expect(error?.code == .storeUnavailable)
+            disk.recover()
+
+            f.emulator.control.inject(.hold(grant: .refreshToken))
+            let lost = Task { try await f.silent(f.parameters(), account, force: true) }
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            try await timers.advance(by: 5)
+            try await f.restarted { (f) async throws in
+                #expect(try await f.lostAnswers() == 1)
+                _ = await lost.result
+                // The token that was sent is the one on the disk, not the one before it.
+                _ = try await f.silent(f.parameters(), account, force: true)
+                #expect(try await f.lostAnswers() == 0)
+            }
+        }
+    }
+
+    /// What is saved while a retry is on its way is not set back by it.
+    @Test func doesNotWriteOlderTokensOverNewerOnes() async throws {
+        let disk = try FaultyDisk()
+        let timers = TestTimers()
+        try await AgentFixture.with(disk: disk, timers: timers) { f in
+            let account = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
+            f.emulator.control.inject(.hold(grant: .refreshToken))
+            let unsaved = Task { try await f.silent(f.parameters(), account, force: true) }
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            disk.fail(.full)
+            f.emulator.control.release()
+            await #expect(throws: TokenError.self) { try await unsaved.value }
+            disk.recover()
+            // The first flush is that of the note.
+            disk.holdFlushes(after: 1)
+            let renewal = Task { try await f.silent(f.parameters(), account, force: true) }
+            try await disk.waitForHeldFlush()
+            try await timers.advance(by: 5)
+            // Whatever the timer has begun has been taken up by the time that this is answered.
+            _ = try await f.agent.status()
+            disk.letGo()
+            #expect(try await !renewal.value.isFromCache)
+            let newest = try await f.agent.exportedRefreshTokens()
+            try await f.restarted { (f) async throws in #expect(try await f.agent.exportedRefreshTokens() == newest) }
+        }
+    }
+
+    @Test func doubtsNoTokenThatWasNeverSent() async throws {
+        try await AgentFixture.with { f in
+            let account = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
+            await f.goOffline()
+            let error = await #expect(throws: TokenError.self) {
+                try await f.silent(f.parameters(), account, force: true)
+            }
+            #expect(error?.code == .networkUnavailable)
+            try await f.restarted { (f) async throws in #expect(try await f.lostAnswers() == 0) }
+        }
+    }
+
+    @Test func doubtsATokenWhoseAnswerNeverCame() async throws {
+        try await AgentFixture.with { f in
+            let account = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
+            f.emulator.control.inject(
+                Fault {
+                    $0.endpoint = .token
+                    $0.drop = true
+                    $0.count = 2
+                })
+            let error = await #expect(throws: TokenError.self) {
+                try await f.silent(f.parameters(), account, force: true)
+            }
+            #expect(error?.code == .networkUnavailable)
+            try await f.restarted { (f) async throws in #expect(try await f.lostAnswers() == 1) }
+        }
+    }
+}
+
+extension AgentFixture {
+    /// How many answers `doctor` says were lost before the last stop.
+    fileprivate func lostAnswers() async throws -> Int {
+        // Its store check is worked out from the loaded store.
+        _ = try await agent.listAccounts(ListAccounts(clientID: nil))
+        let authority = try parameters().authority
+        let checks = try await agent.diagnose(Diagnose(authority: authority)).checks
+        let check = try #require(checks.first { $0.name == "store" })
+        #expect(check.ok)
+        guard let words = check.detail.split(separator: ";").last?.split(separator: " "),
+            words.starts(with: ["no", "answer", "came", "to"])
+        else { return 0 }
+        return Int(words[4]) ?? -1
+    }
+}

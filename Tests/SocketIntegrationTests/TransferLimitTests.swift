@@ -1,0 +1,202 @@
+internal import AgentClient
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Testing
+internal import TokenModel
+internal import TokenWire
+
+/// What caches under way may cost, and whose they are.
+@Suite(.timeLimit(.minutes(2))) struct TransferLimitTests {
+    @Test func forgetsWhatNobodyGoesOnWithForAMinute() async throws {
+        let timers = TestTimers()
+        try await AgentFixture.with(timers: timers) { f in
+            let peer = try RawPeer(f.socketPath)
+            let id = try await peer.importID(adding: "[")
+            let export = try await f.beginExport(peer)
+            try await timers.advance(by: 59)
+            try await peer.importID(adding: "\n", to: id)
+            let next = try #require(try await peer.exported(export).next)
+
+            // Each part is another minute.
+            try await timers.advance(by: 59)
+            #expect(try await peer.importID(adding: "\n", to: id) == id)
+            let last = try #require(try await peer.exported(next).next)
+            try await timers.advance(by: 60)
+            #expect(try await peer.refusal(of: .part("]", of: id, isLast: true)) == .sessionCanceled)
+            #expect(try await peer.refusal(of: .more(of: last)) == .sessionCanceled)
+        }
+    }
+
+    @Test func takesNoMoreThanEightAtATime() async throws {
+        let timers = TestTimers()
+        try await AgentFixture.with(timers: timers) { f in
+            let peer = try RawPeer(f.socketPath)
+            for _ in 0..<8 { try await peer.importID(adding: "[") }
+            let other = try RawPeer(f.socketPath)
+            #expect(try await other.refusal(of: .part("[")) == .interactionInProgress)
+            #expect(try await other.refusal(of: .export) == .interactionInProgress)
+            try await timers.advance(by: 60)
+            try await other.importID(adding: "[")
+        }
+    }
+
+    @Test func takesNoMoreThan64MiBAltogether() async throws {
+        let timers = TestTimers()
+        try await AgentFixture.with(timers: timers) { f in
+            let peer = try RawPeer(f.socketPath)
+            let first = try await peer.importID(adding: "[")
+            let second = try await peer.importID(adding: "[")
+            // Two that are under way share the room.
+            let room = 64 << 20
+            try await peer.fill(first, with: room / 2 - 1)
+            try await peer.fill(second, with: room / 2 - 1)
+            #expect(try await peer.refusal(of: .part(" ", of: second)) == .frameTooLarge)
+            // The one that is too long is gone, and its room is free.
+            #expect(try await peer.refusal(of: .part(" ", of: second)) == .sessionCanceled)
+            let third = try await peer.importID(adding: "[")
+            try await peer.fill(third, with: room / 2 - 1)
+            try await timers.advance(by: 60)
+            try await peer.fill(try await peer.importID(adding: "["), with: 60 * 1024)
+        }
+    }
+
+    /// The agent keeps bytes, not parts.
+    @Test func takesVeryManyEmptyAndTinyParts() async throws {
+        try await AgentFixture.with { f in
+            let peer = try RawPeer(f.socketPath)
+            let id = try await peer.importID(adding: "")
+            for part in ["[", "", " ", "", "{", "}", ""] + Array(repeating: " ", count: 2000) {
+                try await peer.importID(adding: part, to: id)
+            }
+            guard case .importCache(let reply) = try await peer.ask(.part("]", of: id, isLast: true)) else {
+                Issue.record("not taken")
+                return
+            }
+            #expect(reply.report?.skippedCount == 1)
+        }
+    }
+
+    @Test func keepsTwoApartThatComeInTurns() async throws {
+        try await AgentFixture.with { f in
+            let peer = try RawPeer(f.socketPath)
+            let first = try await peer.importID(adding: "[{}")
+            let second = try await peer.importID(adding: "[{},{}")
+            try await peer.importID(adding: ",{}", to: first)
+            try await peer.importID(adding: ",{}", to: second)
+            for (id, count) in [(first, 2), (second, 3)] {
+                guard case .importCache(let reply) = try await peer.ask(.part("]", of: id, isLast: true)) else {
+                    Issue.record("not taken")
+                    return
+                }
+                #expect(reply.report?.skippedCount == Int64(count))
+                // It is finished, and there is nothing to go on with.
+                #expect(try await peer.refusal(of: .part("]", of: id, isLast: true)) == .sessionCanceled)
+            }
+        }
+    }
+
+    @Test func doesNotGoOnWithATransferThatItDoesNotKnow() async throws {
+        try await AgentFixture.with { f in
+            let peer = try RawPeer(f.socketPath)
+            let id = try await peer.importID(adding: "[")
+            for body: Request.Body in [.part("{", of: "x", isLast: true), .more(of: "x"), .more(of: id)] {
+                #expect(try await peer.refusal(of: body) == .sessionCanceled)
+            }
+        }
+    }
+
+    @Test func letsNoOtherConnectionGoOn() async throws {
+        try await AgentFixture.with { f in
+            let peer = try RawPeer(f.socketPath)
+            let other = try RawPeer(f.socketPath)
+            let id = try await peer.importID(adding: "[")
+            let export = try await f.beginExport(peer)
+            #expect(try await other.refusal(of: .part("]", of: id, isLast: true)) == .sessionCanceled)
+            #expect(try await other.refusal(of: .more(of: export)) == .sessionCanceled)
+            // Nor does the attempt do any harm.
+            #expect(try await peer.importID(adding: " ", to: id) == id)
+            #expect(try await !peer.exported(export).data.isEmpty)
+        }
+    }
+
+    @Test func forgetsWhatAConnectionLeavesBehind() async throws {
+        try await AgentFixture.with { f in
+            let other = try RawPeer(f.socketPath)
+            do {
+                let peer = try RawPeer(f.socketPath)
+                for _ in 0..<7 { try await peer.importID(adding: "[") }
+                _ = try await f.beginExport(peer)
+                #expect(try await other.refusal(of: .part("[")) == .interactionInProgress)
+                peer.finishWriting()
+                _ = try await offPool { peer.isClosedByAgent() }
+            }
+            for _ in 0..<8 { try await other.importID(adding: "[") }
+        }
+    }
+}
+
+extension Request.Body {
+    fileprivate static let export = Request.Body.exportCache(ExportCache(format: .msalJSON, includesSecrets: true))
+
+    fileprivate static func part(_ text: String, of id: String? = nil, isLast: Bool = false) -> Request.Body {
+        .importCache(ImportCache(format: .adalJSON, importID: id, data: Secret(text), isLast: isLast))
+    }
+
+    fileprivate static func more(of id: String) -> Request.Body {
+        .exportCache(ExportCache(format: .msalJSON, includesSecrets: true, exportID: id))
+    }
+}
+
+extension RawPeer {
+    /// Why the agent refuses a request; nil when it does not.
+    fileprivate func refusal(of body: Request.Body) async throws -> TokenError.Code? {
+        guard case .failure(let error) = try await ask(body) else { return nil }
+        return error.code
+    }
+
+    /// Sends a part that is not the last.
+    @discardableResult
+    fileprivate func importID(adding text: String, to id: String? = nil) async throws -> String {
+        guard case .importCache(let reply) = try await ask(.part(text, of: id)) else {
+            throw TokenError(.malformedMessage, "the part was refused")
+        }
+        return reply.importID
+    }
+
+    fileprivate func exported(_ id: String) async throws -> ExportCache.Reply {
+        guard case .exportCache(let reply) = try await ask(.more(of: id)) else {
+            throw TokenError(.malformedMessage, "the rest was refused")
+        }
+        return reply
+    }
+
+    /// Sends so many bytes in parts that are not the last.
+    fileprivate func fill(_ id: String, with count: Int) async throws {
+        let most = 60 * 1024
+        try await offPool {
+            for start in stride(from: 0, to: count, by: most) {
+                let text = String(repeating: " ", count: min(most, count - start))
+                try self.write(Request(id: 1, .part(text, of: id)))
+                guard case .importCache = try self.reply()?.body else {
+                    throw TokenError(.malformedMessage, "the part was refused")
+                }
+            }
+        }
+    }
+}
+
+extension AgentFixture {
+    /// Begins an export of a cache that takes several parts; what to ask next.
+    fileprivate func beginExport(_ peer: RawPeer) async throws -> String {
+        let secret = String(repeating: "r", count: 1000)
+        let entries = (0..<1200).map { index in
+            #"{"_authority":"\#(emulator.url)/common","_clientId":"app","isMRRT":true,"#
+                + #""userId":"user-\#(index)@contoso.com","refreshToken":"\#(secret)"}"#
+        }
+        _ = try await agent.importCache(Secret("[\(entries.joined(separator: ","))]"), format: .adalJSON)
+        guard case .exportCache(let reply) = try await peer.ask(.export) else {
+            throw TokenError(.malformedMessage, "the export was refused")
+        }
+        return try #require(reply.next)
+    }
+}

@@ -1,0 +1,31 @@
+internal import Testing
+internal import TokenModel
+
+@testable internal import TokenEndpoint
+
+/// Whether a grant may have been used up, when no answer came.
+@Suite struct SendingMarkTests {
+    @Test func tellsARequestThatWasNeverSent() async throws {
+        let reserved = try ReservedPort()
+        try await EndpointFixture.with(isSecure: true, host: "localhost", { _ in .silence }) { (fixture) async throws in
+            let port = "http://127.0.0.1:\(reserved.port)/"
+            // Nobody listens there, nobody knows where it is, nobody knows who it is.
+            for url in [port, "https://nowhere.invalid/", fixture.authority.url] {
+                #expect(try await !mayHaveArrived(url, fixture), "\(url)")
+            }
+        }
+    }
+
+    @Test(arguments: [ScriptedReply.hangUp, .answer(status: 503, body: "")])
+    func tellsARequestThatMayHaveArrived(reply: ScriptedReply) async throws {
+        try await EndpointFixture.with({ _ in reply }) { (fixture) async throws in
+            #expect(try await mayHaveArrived(fixture.authority.url, fixture))
+        }
+    }
+
+    private func mayHaveArrived(_ url: String, _ fixture: EndpointFixture) async throws -> Bool {
+        let mark = SendingMark()
+        _ = try? await fixture.endpoint.transport.send(HTTPRequest(url: url, correlationID: nil, mark: mark))
+        return mark.mayHaveArrived
+    }
+}

@@ -1,0 +1,34 @@
+internal import Testing
+
+@testable internal import TokenStore
+
+/// Whatever a helper program does, whoever asks it gets an answer.
+@Suite(.timeLimit(.minutes(1))) struct PipedProcessTests {
+    @Test func passesOnWhatAProgramSaysAndItsStatus() throws {
+        let ended = try #require(PipedProcess.run(["sh", "-c", "cat; exit 3"], input: Array("key".utf8), seconds: 30))
+        #expect(ended.output == Array("key".utf8))
+        #expect(ended.status == 3)
+        #expect(PipedProcess.run(["no-such-program"], input: [], seconds: 30) == nil)
+    }
+
+    private static let killed: Int32 = 128 + 9
+
+    @Test func endsAProgramThatSaysTooMuch() throws {
+        let ended = try #require(PipedProcess.run(["head", "-c", "1000000", "/dev/zero"], input: [], seconds: 30))
+        #expect(ended.status == Self.killed)
+        #expect(ended.output.isEmpty)
+    }
+
+    @Test(arguments: [
+        // Says nothing, and stays.
+        "exec sleep 1000",
+        // Has no more to say, and stays.
+        "exec <&- >&-; exec sleep 1000",
+        // Says a little again and again.
+        "while :; do echo key; sleep 0.2; done",
+    ])
+    func endsAProgramThatDoesNotEnd(script: String) throws {
+        let ended = try #require(PipedProcess.run(["sh", "-c", script], input: [], seconds: 1))
+        #expect(ended.status == Self.killed)
+    }
+}
