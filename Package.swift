@@ -73,7 +73,7 @@ let package = Package(
         .target(
             name: "TokenCache", dependencies: ["TokenModel", "TokenStore"], swiftSettings: strict),
         .testTarget(
-            name: "TokenCacheTests", dependencies: ["TokenCache", "TokenModel", "TokenStore"],
+            name: "TokenCacheTests", dependencies: ["AgentTestSupport", "TokenCache", "TokenModel", "TokenStore"],
             exclude: ["Fixtures"], swiftSettings: strict),
         .target(
             name: "TokenStore",

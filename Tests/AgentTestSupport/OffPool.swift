@@ -1,5 +1,9 @@
 internal import Foundation
 
+#if canImport(Glibc)
+    internal import Glibc
+#endif
+
 /// Runs blocking work on a thread of its own and waits for it.
 ///
 /// An app, its agent and the emulator are processes of their own; in a test they share the few threads of Swift's pool,
@@ -10,6 +14,17 @@ package func offPool<Value>(_ work: @escaping () throws -> Value) async throws -
         Thread.detachNewThread { continuation.resume(returning: Handover(Result { try box.value() })) }
     }
     return try result.value.get()
+}
+
+/// As `offPool`, and after everybody else: for work that takes all there is of the processor.
+package func inBackground<Value>(_ work: @escaping () throws -> Value) async throws -> Value {
+    try await offPool {
+        #if canImport(Glibc)
+            // Of the calling thread only.
+            setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 19)
+        #endif
+        return try work()
+    }
 }
 
 /// Carries something to the other thread and back.

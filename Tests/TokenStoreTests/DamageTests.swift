@@ -119,7 +119,7 @@ internal import TokenModel
         try await withThrowingTaskGroup { group in
             for lane in 0..<2 {
                 group.addTask {
-                    try await offPool {
+                    try await inBackground {
                         let rounds = try DamageRounds(sample)
                         return try stride(from: lane, to: count, by: 2).flatMap { try round(rounds, $0) }
                     }
