@@ -10,7 +10,7 @@ internal import TokenModel
     /// What nobody may find there: of the account, of the app, and of every token there has been.
     private struct Canaries {
         private var texts: Set<String> = [
-            "com.microsoft.adalcache", "eyJ", "refresh_token", "home_account_id", "/common",
+            "com.microsoft.adalcache", "eyJhbGci", "eyJ1aWQi", "refresh_token", "home_account_id", "/common",
         ]
 
         mutating func take(_ result: TokenResult) {

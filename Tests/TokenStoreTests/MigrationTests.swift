@@ -98,9 +98,9 @@ internal import TokenModel
     private func readableFiles(_ folder: StoreFolder) throws -> [String] {
         try folder.names.filter { file in
             let bytes = try Data(contentsOf: URL(filePath: folder.path + "/" + file))
-            return ["alice", "bob@", "app-1", "adalcache", "eyJ", "refreshtoken", "home_account_id"].contains {
-                bytes.range(of: Data($0.utf8)) != nil
-            }
+            // All too long to come up by chance in what is sealed.
+            return ["alice@", "bob@fabrikam", "app-1", "adalcache", "eyJhbGci", "refreshtoken", "home_account_id"]
+                .contains { bytes.range(of: Data($0.utf8)) != nil }
         }
     }
 
