@@ -41,7 +41,7 @@ extension CacheOwner {
     func diagnose(_ request: Diagnose) -> Answer<Diagnose.Reply> {
         .later(
             later { owner async throws(TokenError) in
-                let keyProblem = await owner.store.keyProblem()
+                let keyProblem = await owner.keyProblem()
                 var checks = [owner.stateCheck(), owner.storeCheck(), owner.keyCheck(keyProblem), owner.memoryCheck()]
                 let authority = request.authority ?? owner.usualAuthority
                 checks += owner.endpointChecks(authority, await owner.endpoint.probe(authority))
@@ -82,6 +82,12 @@ extension CacheOwner {
         let doubtful =
             interrupted.isEmpty ? "" : "; no answer came to \(interrupted.count) redemptions before the last stop"
         return HealthCheck(name: "store", ok: true, detail: "\(cache.accountCount) accounts\(doubtful)")
+    }
+
+    /// Why the store could not be opened at the next start. Not asked during a load, which may wait for a keyring.
+    private func keyProblem() async -> TokenError? {
+        guard case .done = opening else { return nil }
+        return await store.keyProblem()
     }
 
     /// - Parameter problem: why the store could not be opened at the next start.

@@ -95,21 +95,7 @@ internal import TokenModel
 
     @Test func keepsTheKeyInTheSecretService() async throws {
         try await AgentProcessFixture.with { f in
-            // What libsecret's secret-tool does, as far as the agent asks.
-            let bin = f.folder.file("bin")
-            try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: false)
-            let script = """
-                #!/bin/sh
-                case $1 in
-                store) cat >"\(bin)/secret" ;;
-                lookup) cat "\(bin)/secret" ;;
-                clear) rm "\(bin)/secret" ;;
-                esac
-                """
-            try script.write(toFile: bin + "/secret-tool", atomically: true, encoding: .utf8)
-            chmod(bin + "/secret-tool", 0o755)
-            var environment = f.environment
-            environment["PATH"] = "\(bin):" + (f.environment["PATH"] ?? "")
+            let (bin, environment) = try keyring(f)
             let first = try TestProcess("sso-agent", ["--allow-loopback-http"], environment: environment)
             try await first.waitForError("listening on")
             try await f.signIn("alice@contoso.com", f.parameters())
@@ -128,6 +114,29 @@ internal import TokenModel
             rename(bin + "/locked", bin + "/secret")
             try await shell(f, "ssoctl unlock")
             #expect(try await client.listAccounts(all).count == 1)
+            try await second.killHard()
+        }
+    }
+
+    @Test func saysHowItIsWhileAKeyringWaitsForAPerson() async throws {
+        try await AgentProcessFixture.with { f in
+            let (bin, environment) = try keyring(f)
+            let first = try TestProcess("sso-agent", ["--allow-loopback-http"], environment: environment)
+            try await first.waitForError("listening on")
+            try await f.signIn("alice@contoso.com", f.parameters())
+            #expect(try await f.run("ssoctl", ["key", "set", "secret-service"]).status == 0)
+            try await first.killHard()
+
+            mkfifo(bin + "/person", 0o600)
+            let second = try TestProcess("sso-agent", ["--allow-loopback-http"], environment: environment)
+            try await second.waitForError("listening on")
+            let client = AgentClient(socketPath: f.socketPath)
+            async let accounts = client.listAccounts(ListAccounts(clientID: nil))
+            #expect(try await client.status().accounts == 0)
+            #expect(try await client.diagnose().checks.contains { $0.name == "key" })
+            #expect(try await client.keyStatus().isOpen == false)
+            try await shell(f, "echo yes >'\(bin)/person'")
+            #expect(try await accounts.count == 1)
             try await second.killHard()
         }
     }
@@ -175,6 +184,25 @@ internal import TokenModel
             try await shell(f, "ssoctl import '\(file)' --format adal-json --json | grep 99800")
             withExtendedLifetime(agent) {}
         }
+    }
+
+    /// What libsecret's secret-tool does, as far as the agent asks. While there is a pipe named `person`, it waits for one.
+    private func keyring(_ f: AgentProcessFixture) throws -> (bin: String, environment: [String: String]) {
+        let bin = f.folder.file("bin")
+        try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: false)
+        let script = """
+            #!/bin/sh
+            case $1 in
+            store) cat >"\(bin)/secret" ;;
+            lookup) [ ! -p "\(bin)/person" ] || cat "\(bin)/person" >/dev/null; cat "\(bin)/secret" ;;
+            clear) rm "\(bin)/secret" ;;
+            esac
+            """
+        try script.write(toFile: bin + "/secret-tool", atomically: true, encoding: .utf8)
+        chmod(bin + "/secret-tool", 0o755)
+        var environment = f.environment
+        environment["PATH"] = "\(bin):" + (f.environment["PATH"] ?? "")
+        return (bin, environment)
     }
 
     private func key(_ f: AgentProcessFixture) async throws -> [String: Any] {

@@ -7,7 +7,7 @@ internal import Testing
 internal import TokenModel
 
 /// kill -9 at any moment: whatever an app was told is still so afterwards.
-@Suite(.timeLimit(.minutes(10))) struct KillTests {
+@Suite(.timeLimit(.minutes(60))) struct KillTests {
     @Test(arguments: 0..<KillRun.lanes)
     func keepsWhatAppsWereToldWhenTheAgentIsKilled(lane: Int) async throws {
         let seed = TestSeed(TestSeed().seed &+ UInt64(lane) &* 7919)

@@ -6,9 +6,7 @@ internal import TokenModel
 struct KeyText {
     private static let name = "sso-agent-key-1"
 
-    static func line(_ key: SymmetricKey) -> String { String(decoding: bytes(of: key), as: UTF8.self) }
-
-    /// The line's bytes, to be wiped when it is written.
+    /// The line's bytes, to be wiped when they are written.
     static func bytes(of key: SymmetricKey) -> [UInt8] {
         var plain = key.withUnsafeBytes { Data($0) }
         defer { plain.wipe() }

@@ -28,13 +28,18 @@ enum PipedProcess {
         return Ended(status: status, output: output ?? [])
     }
 
+    /// Bytes.
+    private static let most = 65_536
+
     /// Nil when it did not come to an end in time, or within bounds.
     private static func read(_ descriptor: Int32, until deadline: ContinuousClock.Instant) -> [UInt8]? {
         var output: [UInt8] = []
+        // An array that grows leaves its old bytes behind.
+        output.reserveCapacity(most + 4096)
         var buffer = [UInt8](repeating: 0, count: 4096)
         defer { buffer.withUnsafeMutableBytes { wipeMemory($0) } }
         var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        while output.count < 65_536 {
+        while output.count < most {
             let ready = poll(&event, 1, milliseconds(until: deadline))
             if ready < 0, errno == EINTR { continue }
             guard ready > 0 else { return nil }

@@ -11,12 +11,15 @@ struct SecretTool {
 
     /// The key in the keyring; nil when there is none, or when it does not answer: the program does not say which.
     func read() throws(TokenError) -> SymmetricKey? {
-        let ended = try run(["lookup"] + attributes, input: [])
+        var ended = try run(["lookup"] + attributes, input: [])
+        defer { ended.output.wipe() }
         return ended.status == 0 ? KeyText.key(in: ended.output) : nil
     }
 
     func write(_ key: SymmetricKey) throws(TokenError) {
-        let ended = try run(["store", "--label=sso-agent"] + attributes, input: Array(KeyText.line(key).utf8))
+        var line = KeyText.bytes(of: key)
+        defer { line.wipe() }
+        let ended = try run(["store", "--label=sso-agent"] + attributes, input: line)
         guard ended.status == 0 else { throw unavailable }
     }
 
