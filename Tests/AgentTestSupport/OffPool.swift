@@ -1,8 +1,5 @@
+internal import Dispatch
 internal import Foundation
-
-#if canImport(Glibc)
-    internal import Glibc
-#endif
 
 /// Runs blocking work on a thread of its own and waits for it.
 ///
@@ -16,16 +13,16 @@ package func offPool<Value>(_ work: @escaping () throws -> Value) async throws -
     return try result.value.get()
 }
 
-/// As `offPool`, and after everybody else: for work that takes all there is of the processor.
+/// As `offPool`, one after the other: work that takes all there is of a processor leaves the others to other tests.
 package func inBackground<Value>(_ work: @escaping () throws -> Value) async throws -> Value {
-    try await offPool {
-        #if canImport(Glibc)
-            // Of the calling thread only.
-            setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 19)
-        #endif
-        return try work()
+    let box = Handover(work)
+    let result = await withCheckedContinuation { continuation in
+        background.async { continuation.resume(returning: Handover(Result { try box.value() })) }
     }
+    return try result.value.get()
 }
+
+private let background = DispatchQueue(label: "tests in the background")
 
 /// Carries something to the other thread and back.
 ///
