@@ -7,7 +7,7 @@ internal import Testing
 internal import TokenModel
 
 /// ADAL's calls against a real agent and the emulator.
-@Suite(.timeLimit(.minutes(2))) struct ADALWithAgentTests {
+@Suite(.timeLimit(.minutes(10))) struct ADALWithAgentTests {
     private static let graph = "https://graph.microsoft.com"
     private static let alice = "alice@contoso.com"
 

@@ -8,7 +8,7 @@ internal import TokenModel
 @testable internal import MSALCompat
 
 /// MSAL's calls against a real agent and the emulator.
-@Suite(.timeLimit(.minutes(2))) struct MSALWithAgentTests {
+@Suite(.timeLimit(.minutes(10))) struct MSALWithAgentTests {
     private static let graph = "https://graph.microsoft.com"
     private static let alice = "alice@contoso.com"
 

@@ -9,7 +9,7 @@ internal import TokenModel
 @testable internal import MSALCompat
 
 /// Apps that keep the archive of a cache themselves, as on macOS.
-@Suite(.timeLimit(.minutes(2))) struct SerializedCacheTests {
+@Suite(.timeLimit(.minutes(10))) struct SerializedCacheTests {
     private static let graph = "https://graph.microsoft.com"
     private static let alice = "alice@contoso.com"
 

@@ -7,7 +7,7 @@ internal import TokenModel
 internal import TokenWire
 
 /// The agent as a process: how it starts, is killed, and stops.
-@Suite(.timeLimit(.minutes(3))) struct AgentProcessTests {
+@Suite(.timeLimit(.minutes(10))) struct AgentProcessTests {
     @Test func keepsItsSocketAndStoreToItself() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()

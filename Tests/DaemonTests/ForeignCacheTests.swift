@@ -4,7 +4,7 @@ internal import Foundation
 internal import Testing
 
 /// `ssoctl import` and `ssoctl export`, with Microsoft's own libraries on the other side.
-@Suite(.timeLimit(.minutes(5))) struct ForeignCacheTests {
+@Suite(.timeLimit(.minutes(10))) struct ForeignCacheTests {
     private static let app = "11111111-2222-3333-4444-555555555555"
     private static let msal = ["1.39.0", "1.28.1", "1.24.1", "1.20.0"].map { PythonLibrary(name: "msal", version: $0) }
     private static let olderMSAL = ["1.16.0", "1.7.0", "1.0.0", "0.4.1"].map {

@@ -6,7 +6,7 @@ internal import Testing
 internal import TokenModel
 
 /// Where the store's key comes from, on the command line.
-@Suite(.timeLimit(.minutes(3))) struct KeyTests {
+@Suite(.timeLimit(.minutes(10))) struct KeyTests {
     @Test func showsTheKeyFileToBeginWith() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()

@@ -4,7 +4,7 @@ internal import Foundation
 internal import Testing
 
 /// Many apps, each a process of its own.
-@Suite(.timeLimit(.minutes(3))) struct ManyProcessesTests {
+@Suite(.timeLimit(.minutes(10))) struct ManyProcessesTests {
     @Test func sixtyFourProcessesGetOneRedemptionsToken() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()

@@ -4,7 +4,7 @@ internal import Foundation
 internal import Testing
 
 /// The command line: a contract with scripts.
-@Suite(.timeLimit(.minutes(3))) struct SSOCtlTests {
+@Suite(.timeLimit(.minutes(10))) struct SSOCtlTests {
     /// Runs a command with `--json` and reads what it printed.
     private func json(
         _ f: AgentProcessFixture, _ arguments: [String], status: Int32 = 0

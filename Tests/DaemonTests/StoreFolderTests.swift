@@ -6,7 +6,7 @@ internal import Testing
 internal import TokenModel
 
 /// What lies in the state folder of a real agent.
-@Suite(.timeLimit(.minutes(3))) struct StoreFolderTests {
+@Suite(.timeLimit(.minutes(10))) struct StoreFolderTests {
     /// What nobody may find there: of the account, of the app, and of every token there has been.
     private struct Canaries {
         private var texts: Set<String> = [

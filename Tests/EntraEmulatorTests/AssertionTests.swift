@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import EntraEmulator
 
-@Suite(.timeLimit(.minutes(2))) struct AssertionTests {
+@Suite(.timeLimit(.minutes(10))) struct AssertionTests {
     private static let saml2 =
         #"<saml:Assertion><saml:Subject><saml:NameID Format="x">ada@contoso.example</saml:NameID>"#
     private static let saml11 = "<Assertion><NameIdentifier>\n ada@contoso.example </NameIdentifier></Assertion>"

@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import EntraEmulator
 
-@Suite(.timeLimit(.minutes(2))) struct AuthorizationCodeTests {
+@Suite(.timeLimit(.minutes(10))) struct AuthorizationCodeTests {
     /// The example of RFC 7636 appendix B.
     static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
     static let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"

@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import EntraEmulator
 
-@Suite(.timeLimit(.minutes(2))) struct AuthorizeTests {
+@Suite(.timeLimit(.minutes(10))) struct AuthorizeTests {
     static let two = EmulatorOptions(usernames: ["alice@contoso.example", "bob@outlook.com"])
 
     @Test(arguments: [

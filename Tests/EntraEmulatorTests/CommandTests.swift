@@ -6,7 +6,7 @@ internal import Testing
 @testable internal import EntraEmulator
 
 /// The executable: what it prints, and how it ends.
-@Suite(.timeLimit(.minutes(2))) struct CommandTests {
+@Suite(.timeLimit(.minutes(10))) struct CommandTests {
     @Test(arguments: [Signal.terminate, .interrupt])
     func printsItsURLAndStopsWhenTold(signal: Signal) async throws {
         let result = try await run(

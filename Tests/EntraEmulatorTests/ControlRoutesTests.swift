@@ -5,7 +5,7 @@ internal import Testing
 @testable internal import EntraEmulator
 
 /// What tests in other processes do over HTTP.
-@Suite(.timeLimit(.minutes(2))) struct ControlRoutesTests {
+@Suite(.timeLimit(.minutes(10))) struct ControlRoutesTests {
     @Test(arguments: [
         #"{"error":"invalid_grant","suberror":"bad_token","grant":"refresh_token"}"#,
         #"[{"error":"invalid_grant","suberror":"bad_token"},{"status":503}]"#,

@@ -2,7 +2,7 @@ internal import Testing
 
 @testable internal import EntraEmulator
 
-@Suite(.timeLimit(.minutes(2))) struct CountsTests {
+@Suite(.timeLimit(.minutes(10))) struct CountsTests {
     @Test func countsByGrantEndpointAndApp() async throws {
         try await withEmulator { emulator in
             let app = App(emulator: emulator)

@@ -2,7 +2,7 @@ internal import Testing
 
 @testable internal import EntraEmulator
 
-@Suite(.timeLimit(.minutes(2))) struct DeviceCodeTests {
+@Suite(.timeLimit(.minutes(10))) struct DeviceCodeTests {
     private func start(_ app: App) async throws -> Reply {
         let field = app.isV1 ? "resource" : "scope"
         let value = app.isV1 ? "https://graph.example" : App.scope

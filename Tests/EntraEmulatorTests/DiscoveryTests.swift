@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import EntraEmulator
 
-@Suite(.timeLimit(.minutes(2))) struct DiscoveryTests {
+@Suite(.timeLimit(.minutes(10))) struct DiscoveryTests {
     @Test func knowsItselfByNameAndNumberAndAlias() async throws {
         try await withEmulator { emulator in
             emulator.control.settings.hostAliases = ["login.example"]

@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import EntraEmulator
 
-@Suite(.timeLimit(.minutes(2))) struct FaultTests {
+@Suite(.timeLimit(.minutes(10))) struct FaultTests {
     static let errors: [(error: String, suberror: String?)] = [
         ("invalid_grant", "bad_token"), ("invalid_grant", "token_expired"), ("invalid_grant", "client_mismatch"),
         ("invalid_grant", "protection_policy_required"), ("invalid_grant", "user_account_deleted"),

@@ -6,7 +6,7 @@ internal import Testing
 @testable internal import EntraEmulator
 
 /// Microsoft's own Python libraries sign in at the emulator: the judge of whether it behaves like the service.
-@Suite(.timeLimit(.minutes(5))) struct PythonTests {
+@Suite(.timeLimit(.minutes(10))) struct PythonTests {
     @Test func signsInWithMSAL() async throws {
         let results = try await signIn("sign_in_msal.py")
         let directory = Directory(seed: 1)

@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import EntraEmulator
 
-@Suite(.timeLimit(.minutes(2))) struct RefreshTokenTests {
+@Suite(.timeLimit(.minutes(10))) struct RefreshTokenTests {
     @Test(arguments: [
         (rotation: EmulatorSettings.Rotation.strict, isReplaced: true, statusOfReuse: 400),
         (.lenient, true, 200),

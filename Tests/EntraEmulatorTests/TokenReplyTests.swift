@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import EntraEmulator
 
-@Suite(.timeLimit(.minutes(2))) struct TokenReplyTests {
+@Suite(.timeLimit(.minutes(10))) struct TokenReplyTests {
     @Test func answersV2WithNumbers() async throws {
         let clock = TestClock()
         try await withEmulator(EmulatorOptions(now: clock.now)) { emulator in

@@ -4,7 +4,7 @@ internal import Foundation
 internal import Testing
 
 /// Each example, run as its README says: real processes, one agent, one sign-in.
-@Suite(.timeLimit(.minutes(3))) struct ExampleTests {
+@Suite(.timeLimit(.minutes(10))) struct ExampleTests {
     private static let app = "11111111-2222-4333-8444-555555555555"
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()

@@ -4,7 +4,7 @@ internal import Foundation
 internal import Testing
 
 /// The program that shows the sign-in page.
-@Suite(.timeLimit(.minutes(1))) struct BrowserTests {
+@Suite(.timeLimit(.minutes(10))) struct BrowserTests {
     @Test(arguments: [(true, "status 5"), (false, "status 4")])
     func getsNoneOfTheAppsOpenFiles(isOpen: Bool, expected: String) async throws {
         let folder = try TemporaryFolder()

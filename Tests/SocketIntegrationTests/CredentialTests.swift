@@ -5,7 +5,7 @@ internal import Testing
 internal import TokenModel
 
 /// The cache seen credential by credential, and the grants that apps hold themselves.
-@Suite(.timeLimit(.minutes(2))) struct CredentialTests {
+@Suite(.timeLimit(.minutes(10))) struct CredentialTests {
     @Test func listsAccessTokensAsTheyAreAndRefreshTokensWithoutTheirSecret() async throws {
         try await AgentFixture.with { f in
             let token = try await f.signIn("alice@contoso.com", f.parameters(resource: "https://graph.example"))
@@ -62,7 +62,7 @@ internal import TokenModel
 }
 
 /// The one account of an app, and the one before it.
-@Suite(.timeLimit(.minutes(2))) struct CurrentAccountTests {
+@Suite(.timeLimit(.minutes(10))) struct CurrentAccountTests {
     @Test func remembersWhoItWasAcrossARestart() async throws {
         try await AgentFixture.with { f in
             let question = GetCurrentAccount(clientID: try f.parameters().clientID)

@@ -8,7 +8,7 @@ internal import TokenStore
 internal import TokenWire
 
 /// What is on the disk when an app is answered, and what becomes of it when the disk is not there.
-@Suite(.timeLimit(.minutes(3))) struct DurabilityTests {
+@Suite(.timeLimit(.minutes(10))) struct DurabilityTests {
     @Test func answersNobodyBeforeARotatedRefreshTokenIsOnDisk() async throws {
         let disk = try FaultyDisk()
         try await AgentFixture.with(disk: disk) { f in

@@ -6,7 +6,7 @@ internal import TokenModel
 internal import TokenWire
 
 /// Sign-in by a person: in a browser, or with a code on another device.
-@Suite(.timeLimit(.minutes(2))) struct InteractiveTests {
+@Suite(.timeLimit(.minutes(10))) struct InteractiveTests {
     @Test func sendsTheBrowserToTheRightPageWithPKCE() async throws {
         try await AgentFixture.with { f in
             let begun = try await f.agent.beginInteractive(

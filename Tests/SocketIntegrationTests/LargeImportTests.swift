@@ -5,7 +5,7 @@ internal import TokenModel
 internal import TokenWire
 
 /// A large import is nobody else's business.
-@Suite(.timeLimit(.minutes(2))) struct LargeImportTests {
+@Suite(.timeLimit(.minutes(10))) struct LargeImportTests {
     /// The import is read and worked out while the other app is answered: its answer is there before the report.
     @Test func answersOthersWhileAFileIsRead() async throws {
         try await AgentFixture.with { f in

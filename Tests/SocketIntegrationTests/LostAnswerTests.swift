@@ -5,7 +5,7 @@ internal import Testing
 internal import TokenModel
 
 /// What is remembered of a refresh token that was sent, until its answer is there.
-@Suite(.timeLimit(.minutes(2))) struct LostAnswerTests {
+@Suite(.timeLimit(.minutes(10))) struct LostAnswerTests {
     /// The next attempt to save takes an older note along, and must not take that of the redemption under way.
     @Test func keepsTheNoteThatFollowsWhatCouldNotBeSaved() async throws {
         let disk = try FaultyDisk()

@@ -7,7 +7,7 @@ internal import TokenStore
 internal import TokenWire
 
 /// A store that does not open at once, and a key that goes away.
-@Suite(.timeLimit(.minutes(2))) struct OpeningTests {
+@Suite(.timeLimit(.minutes(10))) struct OpeningTests {
     @Test func triesAgainWhenWhatWasInTheWayIsGone() async throws {
         let credentials = try TemporaryFolder()
         let file = credentials.file("sso-agent.key")

@@ -5,7 +5,7 @@ internal import Testing
 internal import TokenModel
 
 /// Refresh tokens are redeemed once, durably, and beside everything else.
-@Suite(.timeLimit(.minutes(2))) struct RedemptionTests {
+@Suite(.timeLimit(.minutes(10))) struct RedemptionTests {
     @Test func answersFromTheCacheWithoutAskingAnybody() async throws {
         try await AgentFixture.with { f in
             let signedIn = try await f.signIn("alice@contoso.com", f.parameters())

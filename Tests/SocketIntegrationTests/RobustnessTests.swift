@@ -6,7 +6,7 @@ internal import TokenModel
 internal import TokenWire
 
 /// Whatever one peer sends, the others are answered.
-@Suite(.timeLimit(.minutes(2))) struct RobustnessTests {
+@Suite(.timeLimit(.minutes(10))) struct RobustnessTests {
     /// Byte strings that are no frame, and the code of the last reply before the connection closes.
     @Test(arguments: [
         ([0, 0, 0, 0], TokenError.Code.malformedMessage), ([0xFF, 0xFF, 0xFF, 0xFF], .frameTooLarge),

@@ -5,7 +5,7 @@ internal import Testing
 internal import TokenModel
 
 /// Whoever signs in first, by either library, signs in for the others.
-@Suite(.timeLimit(.minutes(2))) struct SharedSignInTests {
+@Suite(.timeLimit(.minutes(10))) struct SharedSignInTests {
     private static let graph = "https://graph.microsoft.com"
 
     @Test func anADALAppFindsByNameWhoSignedInToAnMSALApp() async throws {

@@ -6,7 +6,7 @@ internal import TokenModel
 internal import TokenWire
 
 /// What caches under way may cost, and whose they are.
-@Suite(.timeLimit(.minutes(2))) struct TransferLimitTests {
+@Suite(.timeLimit(.minutes(10))) struct TransferLimitTests {
     @Test func forgetsWhatNobodyGoesOnWithForAMinute() async throws {
         let timers = TestTimers()
         try await AgentFixture.with(timers: timers) { f in

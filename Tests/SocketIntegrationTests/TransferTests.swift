@@ -7,7 +7,7 @@ internal import TokenModel
 internal import TokenWire
 
 /// Other libraries' caches, in and out over a real socket.
-@Suite(.timeLimit(.minutes(2))) struct TransferTests {
+@Suite(.timeLimit(.minutes(10))) struct TransferTests {
     @Test func givesBackTheSameCacheToAnotherAgent() async throws {
         try await AgentFixture.with { f in
             try await f.signIn("alice@contoso.com", f.parameters())

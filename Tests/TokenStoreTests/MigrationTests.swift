@@ -6,7 +6,7 @@ internal import TokenModel
 @testable internal import TokenStore
 
 /// Files as released versions wrote them, one closed in order and one whose agent was killed.
-@Suite(.timeLimit(.minutes(5))) struct MigrationTests {
+@Suite(.timeLimit(.minutes(10))) struct MigrationTests {
     @Test(arguments: ["store-1", "store-1-killed"])
     func takesOverAStoreOfVersion1AndLeavesNothingOfItUnsealed(name: String) async throws {
         let folder = try folder(with: name)

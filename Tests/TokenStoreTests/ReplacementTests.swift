@@ -5,7 +5,7 @@ internal import TokenModel
 internal import TokenStore
 
 /// A damaged file gives way to a new one: nothing is lost wherever that stops, and what was put aside stays as it was.
-@Suite(.timeLimit(.minutes(5))) struct ReplacementTests {
+@Suite(.timeLimit(.minutes(10))) struct ReplacementTests {
     @Test(arguments: FaultyDisk.Failure.allCases)
     func replacesADamagedFileLaterWhereTheDiskFails(failure: FaultyDisk.Failure) async throws {
         for after in 0... {

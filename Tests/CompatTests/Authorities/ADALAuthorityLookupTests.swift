@@ -5,7 +5,7 @@ internal import Foundation
 internal import Testing
 
 /// Under which authorities an ADAL app finds its tokens again.
-@Suite(.timeLimit(.minutes(2))) struct ADALAuthorityLookupTests {
+@Suite(.timeLimit(.minutes(10))) struct ADALAuthorityLookupTests {
     private static let graph = "https://graph.microsoft.com"
     private static let alice = "alice@contoso.com"
     private static let host = "https://login.microsoftonline.com"

@@ -5,7 +5,7 @@ internal import Foundation
 internal import Testing
 
 /// ADAL at an organisation's own AD FS.
-@Suite(.timeLimit(.minutes(2))) struct ADALWithADFSTests {
+@Suite(.timeLimit(.minutes(10))) struct ADALWithADFSTests {
     private static let farm = "https://fs.contoso.com/adfs"
     private static let api = "https://api.contoso.com"
     private static let alice = "alice@contoso.com"

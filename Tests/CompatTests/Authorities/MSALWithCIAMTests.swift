@@ -6,7 +6,7 @@ internal import Testing
 @testable internal import MSALCompat
 
 /// MSAL at Entra External ID for customers.
-@Suite(.timeLimit(.minutes(2))) struct MSALWithCIAMTests {
+@Suite(.timeLimit(.minutes(10))) struct MSALWithCIAMTests {
     private static let alice = "alice@outlook.com"
 
     @Test(arguments: [

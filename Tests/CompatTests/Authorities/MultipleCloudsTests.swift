@@ -9,7 +9,7 @@ internal import TokenModel
 @testable internal import MSALCompat
 
 /// Apps whose people may be at home in another cloud than their authority's.
-@Suite(.timeLimit(.minutes(2))) struct MultipleCloudsTests {
+@Suite(.timeLimit(.minutes(10))) struct MultipleCloudsTests {
     private static let publicCloud = "https://login.microsoftonline.com/common"
     private static let government = "login.microsoftonline.us"
     private static let anna = "anna@fabrikam.example"

@@ -5,7 +5,7 @@ internal import Foundation
 internal import Testing
 
 /// The cache as ADAL shows it, and what removing does.
-@Suite(.timeLimit(.minutes(2))) struct ADALCacheItemsTests {
+@Suite(.timeLimit(.minutes(10))) struct ADALCacheItemsTests {
     private static let (alice, bob) = (ADALApp.alice, ADALApp.bob)
 
     // Mirrors: 10 ADAcquireTokenTests testSilentExpiredATRefreshMRRTNetwork, for what is in the cache afterwards

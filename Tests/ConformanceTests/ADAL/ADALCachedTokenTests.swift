@@ -5,7 +5,7 @@ internal import Foundation
 internal import Testing
 
 /// What ADAL answers from the cache, and when it asks for a sign-in.
-@Suite(.timeLimit(.minutes(2))) struct ADALCachedTokenTests {
+@Suite(.timeLimit(.minutes(10))) struct ADALCachedTokenTests {
     private static let (alice, bob) = (ADALApp.alice, ADALApp.bob)
     /// AD FS as it often is: neither ID tokens, nor refresh tokens for more than one resource.
     private static var federation: EmulatorSettings {

@@ -4,7 +4,7 @@ internal import EntraEmulator
 internal import Testing
 
 /// Refresh tokens that a family of client IDs shares.
-@Suite(.timeLimit(.minutes(2))) struct ADALFamilyTests {
+@Suite(.timeLimit(.minutes(10))) struct ADALFamilyTests {
     private static let alice = ADALApp.alice
 
     private static func family(_ clientIDs: String...) -> EmulatorSettings {

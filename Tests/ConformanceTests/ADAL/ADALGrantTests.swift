@@ -5,7 +5,7 @@ internal import Foundation
 internal import Testing
 
 /// Tokens for a refresh token or an assertion that the app holds itself.
-@Suite(.timeLimit(.minutes(2))) struct ADALGrantTests {
+@Suite(.timeLimit(.minutes(10))) struct ADALGrantTests {
     private static let alice = ADALApp.alice
 
     private static func assertion(_ name: String) -> String { "<Assertion><NameID>\(name)</NameID></Assertion>" }

@@ -5,7 +5,7 @@ internal import Foundation
 internal import Testing
 
 /// How ADAL renews a token.
-@Suite(.timeLimit(.minutes(2))) struct ADALRefreshTests {
+@Suite(.timeLimit(.minutes(10))) struct ADALRefreshTests {
     private static let alice = ADALApp.alice
 
     // Mirrors: 8 ADAcquireTokenTests testSilentBadRefreshToken

@@ -5,7 +5,7 @@ internal import Foundation
 internal import Testing
 
 /// Tokens that live longer while the server is down.
-@Suite(.timeLimit(.minutes(2))) struct ADALResiliencyTests {
+@Suite(.timeLimit(.minutes(10))) struct ADALResiliencyTests {
     private static let alice = ADALApp.alice
 
     private func app(_ f: AgentFixture) -> ADALApp {

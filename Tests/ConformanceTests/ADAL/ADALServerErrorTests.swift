@@ -5,7 +5,7 @@ internal import Foundation
 internal import Testing
 
 /// What ADAL makes of a server's refusals.
-@Suite(.timeLimit(.minutes(2))) struct ADALServerErrorTests {
+@Suite(.timeLimit(.minutes(10))) struct ADALServerErrorTests {
     private static let alice = ADALApp.alice
     private static let claims = "%7B%22access_token%22%3A%7B%22polids%22%3A%7B%7D%7D%7D"
 

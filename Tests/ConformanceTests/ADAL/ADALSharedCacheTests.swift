@@ -7,7 +7,7 @@ internal import Testing
 internal import TokenModel
 
 /// What ADAL 2.7 reads of MSAL's, and MSAL of ADAL's.
-@Suite(.timeLimit(.minutes(3))) struct ADALSharedCacheTests {
+@Suite(.timeLimit(.minutes(10))) struct ADALSharedCacheTests {
     private static let (alice, bob) = (ADALApp.alice, ADALApp.bob)
     private static let interactionRequired = MSALError.interactionRequired.rawValue
 

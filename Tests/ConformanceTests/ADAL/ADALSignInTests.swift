@@ -5,7 +5,7 @@ internal import Foundation
 internal import Testing
 
 /// `acquireToken`: the cache, then a refresh token, then the sign-in page.
-@Suite(.timeLimit(.minutes(3))) struct ADALSignInTests {
+@Suite(.timeLimit(.minutes(10))) struct ADALSignInTests {
     private static let (alice, bob) = (ADALApp.alice, ADALApp.bob)
 
     /// What the sign-in page was opened with.

@@ -7,7 +7,7 @@ internal import Testing
 @testable internal import MSALCompat
 
 /// Which accounts an app sees, and as what.
-@Suite(.timeLimit(.minutes(3))) struct AccountListingTests {
+@Suite(.timeLimit(.minutes(10))) struct AccountListingTests {
     private static let alice = "alice@contoso.com"
     private static let bob = "bob@contoso.com"
 

@@ -6,7 +6,7 @@ internal import Testing
 @testable internal import MSALCompat
 
 /// The one account of an app, and the one before it.
-@Suite(.timeLimit(.minutes(3))) struct CurrentAccountTests {
+@Suite(.timeLimit(.minutes(10))) struct CurrentAccountTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: A4 MSIDAccountMetadataCacheAccessorTests

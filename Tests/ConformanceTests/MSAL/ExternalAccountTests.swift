@@ -6,7 +6,7 @@ internal import Testing
 @testable internal import MSALCompat
 
 /// The app's own places that keep accounts: asked, told, and never trusted with the outcome.
-@Suite(.timeLimit(.minutes(3))) struct ExternalAccountTests {
+@Suite(.timeLimit(.minutes(10))) struct ExternalAccountTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: M5 MSALAccountsProviderTests

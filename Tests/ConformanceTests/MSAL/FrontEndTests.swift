@@ -6,7 +6,7 @@ internal import Testing
 @testable internal import MSALCompat
 
 /// What is refused before the agent is asked, and in which order.
-@Suite(.timeLimit(.minutes(3))) struct FrontEndTests {
+@Suite(.timeLimit(.minutes(10))) struct FrontEndTests {
     private static let alice = "alice@contoso.com"
     private static let invalid = MSALInternalError.internalErrorInvalidParameter.rawValue
 

@@ -7,7 +7,7 @@ internal import TokenModel
 @testable internal import MSALCompat
 
 /// What was granted against what was asked for, and how a result shows it.
-@Suite(.timeLimit(.minutes(3))) struct GrantedScopesTests {
+@Suite(.timeLimit(.minutes(10))) struct GrantedScopesTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: A5 MSIDDefaultTokenResponseValidatorTests testValidateTokenResult_

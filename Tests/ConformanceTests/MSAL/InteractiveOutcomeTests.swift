@@ -6,7 +6,7 @@ internal import Testing
 @testable internal import MSALCompat
 
 /// How a sign-in ends when it does not end well.
-@Suite(.timeLimit(.minutes(3))) struct InteractiveOutcomeTests {
+@Suite(.timeLimit(.minutes(10))) struct InteractiveOutcomeTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: msal.md 1.9: each error of the authorization endpoint, as MSAL shows it

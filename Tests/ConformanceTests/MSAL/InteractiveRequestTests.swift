@@ -6,7 +6,7 @@ internal import Testing
 @testable internal import MSALCompat
 
 /// What a sign-in sends: to the page, and to the token endpoint.
-@Suite(.timeLimit(.minutes(3))) struct InteractiveRequestTests {
+@Suite(.timeLimit(.minutes(10))) struct InteractiveRequestTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: MSALAcquireTokenTests testAcquireTokenInteractive (prompt types), msal.md 1.4

@@ -7,7 +7,7 @@ internal import Testing
 @testable internal import MSALCompat
 
 /// What an ADAL app sees of MSAL's sign-ins, and what its own leave behind for MSAL.
-@Suite(.timeLimit(.minutes(3))) struct LegacyAccessTests {
+@Suite(.timeLimit(.minutes(10))) struct LegacyAccessTests {
     private static let alice = "alice@contoso.com"
     private static let bob = "bob@contoso.com"
 

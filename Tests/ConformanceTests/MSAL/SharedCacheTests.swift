@@ -7,7 +7,7 @@ internal import Testing
 @testable internal import MSALCompat
 
 /// What an MSAL app finds of an ADAL app's sign-in, and what a sign-in leaves behind.
-@Suite(.timeLimit(.minutes(3))) struct SharedCacheTests {
+@Suite(.timeLimit(.minutes(10))) struct SharedCacheTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: D1 MSIDDefaultAccessorSSOIntegrationTests

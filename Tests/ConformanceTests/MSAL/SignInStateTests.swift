@@ -8,7 +8,7 @@ internal import Testing
 @testable internal import MSALCompat
 
 /// Removal and sign-out: what goes, what stays, and that it sticks.
-@Suite(.timeLimit(.minutes(3))) struct SignInStateTests {
+@Suite(.timeLimit(.minutes(10))) struct SignInStateTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: A3 MSIDAccountMetadataCacheAccessorTests

@@ -7,7 +7,7 @@ internal import TokenModel
 @testable internal import MSALCompat
 
 /// When a cached token is returned, and when a new one is fetched.
-@Suite(.timeLimit(.minutes(3))) struct SilentCacheTests {
+@Suite(.timeLimit(.minutes(10))) struct SilentCacheTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: S1 MSIDDefaultSilentTokenRequestTests testAcquireTokenSilent_whenNoAccountProvided_shouldReturnError

@@ -7,7 +7,7 @@ internal import TokenModel
 @testable internal import MSALCompat
 
 /// What an app gets when a token cannot be renewed, and what is left of the account.
-@Suite(.timeLimit(.minutes(3))) struct SilentFailureTests {
+@Suite(.timeLimit(.minutes(10))) struct SilentFailureTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: S9 MSIDDefaultSilentTokenRequestTests testAcquireTokenSilent_whenATExpired_AndFailedToRefreshToken_

@@ -6,7 +6,7 @@ internal import Testing
 @testable internal import MSALCompat
 
 /// Which refresh token is used: the app's own, or its family's.
-@Suite(.timeLimit(.minutes(3))) struct SilentFamilyTests {
+@Suite(.timeLimit(.minutes(10))) struct SilentFamilyTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: S3 MSIDDefaultSilentTokenRequestTests testAcquireTokenSilent_

@@ -6,7 +6,7 @@ internal import Testing
 @testable internal import MSALCompat
 
 /// Which cached token answers a request, and which tokens replace each other.
-@Suite(.timeLimit(.minutes(3))) struct TokenMatchingTests {
+@Suite(.timeLimit(.minutes(10))) struct TokenMatchingTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: K1 MSIDDefaultTokenCacheIntegrationTests testSaveTokensWithRequestParams_

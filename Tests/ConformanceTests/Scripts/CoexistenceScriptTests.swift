@@ -5,7 +5,7 @@ internal import Foundation
 internal import Testing
 
 /// Two apps, two libraries, two processes: the originals' live scripts.
-@Suite(.timeLimit(.minutes(5))) struct CoexistenceScriptTests {
+@Suite(.timeLimit(.minutes(10))) struct CoexistenceScriptTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: E1 MSALUnifiedADALCacheCoexistenceTests

@@ -5,7 +5,7 @@ internal import Foundation
 internal import Testing
 
 /// MSAL apps beside each other, in processes of their own: the originals' live scripts.
-@Suite(.timeLimit(.minutes(5))) struct MSALScriptTests {
+@Suite(.timeLimit(.minutes(10))) struct MSALScriptTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: E7 MSALMultiAppCacheCoexistenceTests

@@ -5,7 +5,7 @@ internal import Testing
 internal import TokenModel
 
 /// Entra's authorities: audiences, tenants, and which of them leads where.
-@Suite(.timeLimit(.minutes(2))) struct EntraAuthorityTests {
+@Suite(.timeLimit(.minutes(10))) struct EntraAuthorityTests {
     private static let host = "https://login.microsoftonline.com"
     private static let alice = "alice@contoso.com"
     private static let bob = "bob@outlook.com"

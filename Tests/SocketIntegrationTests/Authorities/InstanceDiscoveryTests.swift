@@ -5,7 +5,7 @@ internal import Testing
 internal import TokenModel
 
 /// Clouds that are not built in: asked about once, believed within limits, remembered.
-@Suite(.timeLimit(.minutes(2))) struct InstanceDiscoveryTests {
+@Suite(.timeLimit(.minutes(10))) struct InstanceDiscoveryTests {
     private static let alice = "alice@contoso.com"
     private static let host = "login.contoso.example"
     private static let alias = "sts.contoso.example"

@@ -5,7 +5,7 @@ internal import Testing
 internal import TokenModel
 
 /// A cached token that is still good needs no network, also in an agent that has just started.
-@Suite(.timeLimit(.minutes(2))) struct OfflineTests {
+@Suite(.timeLimit(.minutes(10))) struct OfflineTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var authority: String
         var kind: Authority.Kind?

@@ -5,7 +5,7 @@ internal import Testing
 internal import TokenModel
 
 /// Providers that are not Microsoft's, found by OpenID Connect Discovery.
-@Suite(.timeLimit(.minutes(2))) struct OpenIDProviderTests {
+@Suite(.timeLimit(.minutes(10))) struct OpenIDProviderTests {
     private static let main = "https://id.contoso.example/openid/Main"
     private static let alice = "Alice@contoso.example"
 
