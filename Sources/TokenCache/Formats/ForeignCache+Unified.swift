@@ -16,14 +16,16 @@ extension ForeignCache {
         for section in UnifiedSection.allCases {
             for entry in Self.entries(root[section.rawValue], section) { read(entry, in: section, tenants) }
         }
-        for member in root.members where UnifiedSection(rawValue: member.name) == nil || !member.value.isObject {
+        for member in UnifiedItem(root).members
+        where UnifiedSection(rawValue: member.name) == nil || !member.value.isObject {
             carry(CarriedRecord(section: member.name, name: nil, json: member.value.json), "section")
         }
     }
 
     /// Accounts by realm and cloud, so that of several that are one the same comes first, whatever its library named them.
     private static func entries(_ tree: JSONTree?, _ section: UnifiedSection) -> [JSONTree.Member] {
-        let entries = tree?.members ?? []
+        // Of entries of one name the last counts: two could take each other's place for ever.
+        let entries = tree.map { UnifiedItem($0).members } ?? []
         guard section == .account else { return entries }
         let places = entries.map { entry in
             let item = UnifiedItem(entry.value)
