@@ -87,6 +87,21 @@ extension CacheOwner {
         return try await work()
     }
 
+    /// Does `work` while no changes but its own are written; those of others wait, in `commit`.
+    func alone(_ work: () async throws(TokenError) -> Void) async throws(TokenError) {
+        while let earlier = importing { _ = try? await earlier.get() }
+        let done = loop.makePromise(of: Void.self)
+        importing = done.futureResult
+        defer {
+            importing = nil
+            done.succeed()
+        }
+        await quiescence()
+        // Else they would be written over what is written now.
+        while !unsaved.isEmpty { try await write([]) }
+        try await work()
+    }
+
     /// Tries once more to write what could not be written.
     func saveUnsaved() async {
         guard !unsaved.isEmpty else { return }
@@ -100,10 +115,16 @@ extension CacheOwner {
         lossesMadeUpFor = losses
         options.logger.error("the store has lost records; all of them are written again")
         _ = later { owner async throws(TokenError) in
-            // What is being written is newer than memory, and must not be written over.
-            await owner.quiescence()
-            try await owner.write(try owner.cache.everything())
+            try await owner.alone { () async throws(TokenError) in
+                try await owner.write(try await Self.everything(in: owner.cache))
+            }
         }
+    }
+
+    /// Beside the event loop, since a cache may be long.
+    @concurrent
+    private static func everything(in cache: CredentialCache) async throws(TokenError) -> [StoreChange] {
+        try cache.everything()
     }
 
     private func retryLater() {

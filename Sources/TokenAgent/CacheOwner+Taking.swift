@@ -27,21 +27,6 @@ extension CacheOwner {
         }
     }
 
-    /// Does `work` while no changes but its own are written; those of others wait, in `commit`.
-    private func alone(_ work: () async throws(TokenError) -> Void) async throws(TokenError) {
-        while let earlier = importing { _ = try? await earlier.get() }
-        let done = loop.makePromise(of: Void.self)
-        importing = done.futureResult
-        defer {
-            importing = nil
-            done.succeed()
-        }
-        await quiescence()
-        // Else they would be written over what is imported now.
-        while !unsaved.isEmpty { try await write([]) }
-        try await work()
-    }
-
     /// On disk and then in memory. What cannot be written is dropped: it can be imported again.
     private func write(_ prepared: PreparedImport) async throws(TokenError) {
         try await store.commit(prepared.stored)

@@ -36,7 +36,7 @@ actor CacheOwner {
     var findings = AuthorityFindings()
     /// Caches of other libraries on their way in or out, a part at a time.
     var transfers = Transfers()
-    /// The import that is being taken in: commits wait for its end.
+    /// What has to be written alone, an import for one: commits wait for its end.
     var importing: EventLoopFuture<Void>?
     /// How many commits are being written, and who waits until none is.
     var commitsUnderWay = 0

@@ -27,7 +27,7 @@ package struct CredentialCache: Sendable, Equatable {
         }
     }
 
-    /// All of it, as it goes to the store.
+    /// Every record of an account or an app, as it goes to the store. Clouds are learnt again.
     package func everything() throws(TokenError) -> [StoreChange] {
         var changes: [StoreChange] = []
         for (group, partition) in partitions {

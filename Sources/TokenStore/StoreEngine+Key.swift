@@ -1,25 +1,15 @@
-internal import Dispatch
 package import TokenModel
 
 extension TokenStore {
     /// Why the key's source would not open the store at the next start; nil when it would, and where it cannot be asked
     /// without a person.
     package func keyProblem() async -> TokenError? {
-        let problem = await onQueue { engine throws(TokenError) in engine.keyProblem() }
-        return (try? problem.get()) ?? nil
+        (try? await onQueue { engine throws(TokenError) in engine.keyProblem() }) ?? nil
     }
 
     /// Lets go of a passphrase that did not open the store.
     package func forgetPassphrase() async {
-        _ = await onQueue { engine throws(TokenError) in engine.ring.settings.passphrase = nil }
-    }
-
-    private func onQueue<Value: Sendable>(
-        _ body: @escaping @Sendable (StoreEngine) throws(TokenError) -> Value
-    ) async -> Result<Value, TokenError> {
-        await withCheckedContinuation { done in
-            queue.async { done.resume(returning: self.withEngine(body)) }
-        }
+        try? await onQueue { engine throws(TokenError) in engine.ring.settings.passphrase = nil }
     }
 }
 

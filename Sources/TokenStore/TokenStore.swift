@@ -46,16 +46,10 @@ package final class TokenStore: Sendable {
     package func load<Receiver: RecordReceiver>(
         passphrase: Secret? = nil, into receiver: Receiver.Type
     ) async throws(TokenError) -> Receiver {
-        let result = await withCheckedContinuation { done in
-            queue.async {
-                done.resume(
-                    returning: self.withEngine { engine throws(TokenError) -> Receiver in
-                        if let passphrase { engine.ring.settings.passphrase = passphrase }
-                        return try engine.load()
-                    })
-            }
+        try await onQueue { engine throws(TokenError) -> Receiver in
+            if let passphrase { engine.ring.settings.passphrase = passphrase }
+            return try engine.load()
         }
-        return try result.get()
     }
 
     /// The same for a caller that may block.
@@ -76,15 +70,9 @@ package final class TokenStore: Sendable {
     /// - Parameter passphrase: for `.passphrase`.
     /// - Throws: `storeUnavailable` (-53008) when the source has no key, or nothing can be written.
     package func changeKeySource(to source: KeySource, passphrase: Secret?) async throws(TokenError) {
-        let result = await withCheckedContinuation { done in
-            queue.async {
-                done.resume(
-                    returning: self.withEngine { engine throws(TokenError) in
-                        try engine.changeKeySource(to: source, passphrase: passphrase)
-                    })
-            }
+        try await onQueue { engine throws(TokenError) in
+            try engine.changeKeySource(to: source, passphrase: passphrase)
         }
-        try result.get()
     }
 
     /// Makes all of `changes` durable, or none; returns when they have reached the disk.
@@ -134,6 +122,15 @@ package final class TokenStore: Sendable {
         withEngine { engine throws(TokenError) in
             try engine.apply(commits.lazy.flatMap(\.changes))
         }
+    }
+
+    /// Does `body` when what was asked of the store before is done.
+    func onQueue<Value: Sendable>(
+        _ body: @escaping @Sendable (StoreEngine) throws(TokenError) -> Value
+    ) async throws(TokenError) -> Value {
+        try await withCheckedContinuation { done in
+            queue.async { done.resume(returning: self.withEngine(body)) }
+        }.get()
     }
 
     func withEngine<Value: Sendable>(

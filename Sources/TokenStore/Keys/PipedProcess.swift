@@ -37,7 +37,7 @@ enum PipedProcess {
         // An array that grows leaves its old bytes behind.
         output.reserveCapacity(most + 4096)
         var buffer = [UInt8](repeating: 0, count: 4096)
-        defer { buffer.withUnsafeMutableBytes { wipeMemory($0) } }
+        defer { buffer.wipe() }
         var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         while output.count < most {
             let ready = poll(&event, 1, milliseconds(until: deadline))
