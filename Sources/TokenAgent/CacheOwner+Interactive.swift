@@ -15,7 +15,8 @@ extension CacheOwner {
                 let endpoints = try await owner.endpoint.endpoints(of: authority, version: parameters.version)
                 let (pkce, state, nonce) = (PKCE.make(), PKCE.randomText(), PKCE.randomText())
                 let redirect = try await LoopbackRedirect.listen(
-                    redirectURI: parameters.redirectURI, state: state, on: owner.loop)
+                    redirectURI: parameters.redirectURI, state: state, on: owner.loop,
+                    timeout: owner.options.httpTiming.browser)
                 let page: AuthorizationRequest
                 do throws(TokenError) {
                     page = try owner.authorizationRequest(

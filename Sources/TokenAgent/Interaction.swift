@@ -12,7 +12,9 @@ struct Interaction: Sendable {
 
     var way: Way
     /// Ends the wait when nobody comes.
-    var expiry: Scheduled<Void>
+    var expiry: Timers.Timer
+    /// Completes when a device code is to be asked about again, or when the sign-in ends.
+    var pause: EventLoopPromise<Void>?
     /// Whether an app waits for it to end.
     var isAwaited = false
     /// Why it ended, once it has; the wait reports it.
@@ -21,6 +23,7 @@ struct Interaction: Sendable {
     /// Stops listening for an answer.
     func close() {
         expiry.cancel()
+        pause?.succeed()
         if case .browser(_, let redirect, _, _, _) = way { redirect.close() }
     }
 

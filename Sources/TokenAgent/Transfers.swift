@@ -12,7 +12,7 @@ struct Transfers {
         var parts: [Secret] = []
         var size = 0
         /// Nil once the last part is there: from then on nobody has to go on with it.
-        var expiry: Scheduled<Void>?
+        var expiry: Timers.Timer?
 
         /// Adds a part; to a small one before it, so that many small ones take no more memory than their bytes.
         mutating func add(_ part: Secret) {
@@ -29,7 +29,7 @@ struct Transfers {
         var data: Secret
         var session: SessionID
         var position: Int
-        var expiry: Scheduled<Void>
+        var expiry: Timers.Timer
     }
 
     private var uploads: [String: Upload] = [:]

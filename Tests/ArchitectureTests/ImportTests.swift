@@ -1,7 +1,8 @@
+internal import TestSupport
 internal import Testing
 
 /// The import graph of docs/architecture.md: an edge that is not here is argued for in the commit that adds it.
-@Suite struct ImportTests {
+@Suite(.bounded) struct ImportTests {
     static let edges: [String: Set<String>] = [
         "TokenModel": [],
         "TokenWire": [

@@ -1,10 +1,11 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @testable internal import MSALCompat
 
 /// Which authorities can be made, of which class, and in which normal form.
-@Suite struct MSALAuthorityTests {
+@Suite(.bounded) struct MSALAuthorityTests {
     @Test(arguments: [
         ("https://login.microsoftonline.com/common", "MSALAADAuthority", "https://login.microsoftonline.com/common"),
         (

@@ -1,10 +1,11 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @testable internal import MSALCompat
 
 /// The claims parameter as apps build it, write it and read it.
-@Suite struct MSALClaimsRequestTests {
+@Suite(.bounded) struct MSALClaimsRequestTests {
     @Test func writesTheShapeOfOpenIDConnect() throws {
         let request = MSALClaimsRequest()
         let nbf = MSALIndividualClaimRequest(name: "nbf")

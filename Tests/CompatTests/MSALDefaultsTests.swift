@@ -1,11 +1,12 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import MSALCompat
 
 /// What a property is when the app says nothing.
-@Suite struct MSALDefaultsTests {
+@Suite(.bounded) struct MSALDefaultsTests {
     @Test func ofTheConfiguration() {
         let config = MSALPublicClientApplicationConfig(clientId: "app")
         #expect(config.tokenExpirationBuffer == 300)

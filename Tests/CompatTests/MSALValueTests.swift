@@ -1,9 +1,10 @@
-// Written by Tests/APIParity/api_parity.py --write-values from msal.tsv; do not edit.
 internal import MSALCompat
+// Written by Tests/APIParity/api_parity.py --write-values from msal.tsv; do not edit.
+internal import TestSupport
 internal import Testing
 
 /// The values that MSAL's public header files give its names.
-@Suite struct MSALValueTests {
+@Suite(.bounded) struct MSALValueTests {
     static let numbers: [(name: String, isRight: Bool)] = [
         row(MSALLogLevel.nothing, 0),
         row(MSALLogLevel.error, 1),

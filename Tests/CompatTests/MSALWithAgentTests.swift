@@ -2,13 +2,14 @@ internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import MSALCompat
 
 /// MSAL's calls against a real agent and the emulator.
-@Suite(.timeLimit(.minutes(10))) struct MSALWithAgentTests {
+@Suite(.bounded) struct MSALWithAgentTests {
     private static let graph = "https://graph.microsoft.com"
     private static let alice = "alice@contoso.com"
 

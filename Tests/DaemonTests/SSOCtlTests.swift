@@ -1,10 +1,11 @@
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 /// The command line: a contract with scripts.
-@Suite(.timeLimit(.minutes(10))) struct SSOCtlTests {
+@Suite(.bounded) struct SSOCtlTests {
     /// Runs a command with `--json` and reads what it printed.
     private func json(
         _ f: AgentProcessFixture, _ arguments: [String], status: Int32 = 0

@@ -1,9 +1,10 @@
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import TokenEndpoint
 
-@Suite struct AuthorizationTests {
+@Suite(.bounded) struct AuthorizationTests {
     private func request(
         version: OAuthVersion = .v2, scopes: ScopeSet = ScopeSet(["User.Read"]), extra: [String: String] = [:]
     ) throws -> AuthorizationRequest {

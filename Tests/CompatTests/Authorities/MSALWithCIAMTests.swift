@@ -1,12 +1,13 @@
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @testable internal import MSALCompat
 
 /// MSAL at Entra External ID for customers.
-@Suite(.timeLimit(.minutes(10))) struct MSALWithCIAMTests {
+@Suite(.bounded) struct MSALWithCIAMTests {
     private static let alice = "alice@outlook.com"
 
     @Test(arguments: [

@@ -2,10 +2,11 @@ internal import ADALCompat
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 /// `acquireToken`: the cache, then a refresh token, then the sign-in page.
-@Suite(.timeLimit(.minutes(10))) struct ADALSignInTests {
+@Suite(.bounded) struct ADALSignInTests {
     private static let (alice, bob) = (ADALApp.alice, ADALApp.bob)
 
     /// What the sign-in page was opened with.

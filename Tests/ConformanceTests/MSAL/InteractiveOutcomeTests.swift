@@ -1,12 +1,13 @@
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @testable internal import MSALCompat
 
 /// How a sign-in ends when it does not end well.
-@Suite(.timeLimit(.minutes(10))) struct InteractiveOutcomeTests {
+@Suite(.bounded) struct InteractiveOutcomeTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: msal.md 1.9: each error of the authorization endpoint, as MSAL shows it

@@ -1,12 +1,13 @@
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @testable internal import MSALCompat
 
 /// What a sign-in sends: to the page, and to the token endpoint.
-@Suite(.timeLimit(.minutes(10))) struct InteractiveRequestTests {
+@Suite(.bounded) struct InteractiveRequestTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: MSALAcquireTokenTests testAcquireTokenInteractive (prompt types), msal.md 1.4

@@ -3,12 +3,13 @@ internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @testable internal import MSALCompat
 
 /// Removal and sign-out: what goes, what stays, and that it sticks.
-@Suite(.timeLimit(.minutes(10))) struct SignInStateTests {
+@Suite(.bounded) struct SignInStateTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: A3 MSIDAccountMetadataCacheAccessorTests
