@@ -73,7 +73,7 @@ package final class AgentServer: Sendable {
                 lock: lock, store: store, group: group, endpoint: endpoint, owner: owner, registry: registry,
                 listener: listener)
             // Beside the listener: whoever needs the cache waits for it, everyone else is answered at once.
-            _ = try await loop.submit { owner.assumeIsolated { _ = $0.open(passphrase: passphrase) } }.get()
+            try await loop.submit { owner.assumeIsolated { $0.start(passphrase: passphrase) } }.get()
             return AgentServer(options, parts)
         } catch {
             await endpoint.close()
@@ -95,7 +95,7 @@ package final class AgentServer: Sendable {
         let (loop, registry, owner) = (parts.registry.eventLoop, parts.registry, parts.owner)
         if finishesReplies { await wait { registry.value.end(on: loop) } }
         await parts.endpoint.close()
-        await wait { owner.assumeIsolated { $0.windDown() } }
+        await wait { owner.assumeIsolated { $0.shutDown() } }
         await parts.store.close()
         try? await parts.group.shutdownGracefully()
         parts.lock.release()

@@ -4,86 +4,134 @@ internal import TokenCache
 internal import TokenEndpoint
 internal import TokenModel
 internal import TokenStore
+internal import TokenWire
 
-/// The only owner of the cache, and the agent's only mutable state.
+/// The one place that answers requests from the cache, and the actor of every part that has state.
 ///
-/// An actor pinned to the event loop that serves the sessions: they enter it with `assumeIsolated`, so that a hit is
-/// answered in place, at the price of a function call, and the compiler still checks the isolation.
-/// After an `await`, everything may have changed: look again.
+/// It is pinned to the event loop that serves the sessions: they enter it with `assumeIsolated`, so that a hit is answered in
+/// place, at the price of a function call, and the compiler still checks the isolation. Each request is a line here; what it
+/// takes to answer it is in the part that the line names. After an `await`, everything may have changed.
 actor CacheOwner {
     nonisolated let loop: any EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.executor.asUnownedSerialExecutor() }
 
-    let options: AgentOptions
-    let store: TokenStore
-    let endpoint: TokenEndpoint
-    let startedAt: Int64
-    /// Empty until the store has been loaded.
-    var cache = CredentialCache() { didSet { cacheChanges += 1 } }
-    /// How often it has changed: what was worked out from a copy beside the event loop may be out of date.
-    private(set) var cacheChanges = 0
-    /// How far that has come.
-    var opening = Opening.begun
-    /// Redemptions under way, which everyone who asks for the same shares.
-    var redemptions: [RedemptionKey: EventLoopFuture<Result<TokenResult, TokenError>>] = [:]
-    /// Refresh tokens on their way to the token endpoint: a rotating one sent twice at once is a lost session.
-    var refreshTokensInUse: [Secret: EventLoopFuture<Void>] = [:]
-    /// What the token endpoint lately refused.
-    var throttled = ThrottleTable()
-    /// Sign-ins that wait for a person.
-    var interactions: [String: Interaction] = [:]
-    /// What was found out about authorities, and what is being found out.
-    var findings = AuthorityFindings()
-    /// Caches of other libraries on their way in or out, a part at a time.
-    var transfers = Transfers()
-    /// What has to be written alone, an import for one: commits wait for its end.
-    var importing: EventLoopFuture<Void>?
-    /// How many commits are being written, and who waits until none is.
-    var commitsUnderWay = 0
-    private var quiet: EventLoopPromise<Void>?
-    /// How many tasks `later` has started and not yet finished, and who waits for the last.
-    private var underWay = 0
-    private var idle: EventLoopPromise<Void>?
-    /// Accounts whose records are being written: the next change of one is worked out when the last is done.
-    var saving: [SavingKey: EventLoopFuture<Void>] = [:]
-    /// Sharing groups that something is being removed from: changes of their accounts wait.
-    var removing: [SharingGroup: EventLoopFuture<Void>] = [:]
-    /// Changes that are true in memory and could not be written yet; the next commit tries them again.
-    var unsaved = UnsavedChanges()
-    var retry: Timers.Timer?
-    /// How many of the store's losses have been made up for.
-    var lossesMadeUpFor = 0
-    /// How many of the store's notices have been logged.
-    var loggedNotices = 0
-    /// Refresh tokens that were on their way to the token endpoint when the agent last stopped.
-    var interrupted: Set<RecordKey> = []
+    private let options: AgentOptions
+    private let core: AgentCore
+    private let redeemer: RefreshTokenRedeemer
+    private let signIns: SignInSessions
+    private let transfers: CacheTransfers
+    private let lifecycle: StoreLifecycle
+    private let diagnosis: Diagnosis
 
     init(loop: any EventLoop, options: AgentOptions, store: TokenStore, endpoint: TokenEndpoint) {
         self.loop = loop
         self.options = options
-        self.store = store
-        self.endpoint = endpoint
-        self.startedAt = options.now()
+        let core = AgentCore(
+            loop: loop, timers: options.timers, target: store, service: endpoint,
+            allowsLoopbackHTTP: options.allowsLoopbackHTTP, now: options.now, logger: options.logger)
+        let lifecycle = StoreLifecycle(core, store: store, timers: options.timers, logger: options.logger)
+        redeemer = RefreshTokenRedeemer(core)
+        signIns = SignInSessions(core, browserTimeout: options.httpTiming.browser)
+        transfers = CacheTransfers(core, timeZone: options.timeZone)
+        diagnosis = Diagnosis(core, lifecycle: lifecycle, options: options)
+        self.core = core
+        self.lifecycle = lifecycle
     }
 
-    /// An access token without bothering anyone. Entered with `assumeIsolated` from the session's handler; never waits.
+    /// An access token without user interaction. Entered with `assumeIsolated` from the session's handler; never waits.
     func acquireTokenSilent(_ request: AcquireTokenSilent) -> Answer<TokenResult> {
         let request = request.withoutReservedScopes
-        if let refusal = refusal(of: request.parameters) { return .now(.failure(refusal)) }
-        switch cache.decide(request, now: options.now()) {
+        if let refusal = core.authorities.refusal(of: request.parameters) { return .now(.failure(refusal)) }
+        switch core.memory.cache.decide(request, now: core.now()) {
         case .use(let result): return .now(.success(result))
-        case .redeem(let plan): return .later(redemption(of: plan, for: request))
+        case .redeem(let plan): return .later(redeemer.redeem(plan, for: request))
         case .interactionRequired(let why): return .now(.failure(TokenError(.interactionRequired, why)))
         case .ambiguousAccount: return .now(.failure(Self.ambiguous))
         }
     }
 
+    func redeemGrant(_ request: RedeemGrant) -> Answer<TokenResult> {
+        if let refusal = core.authorities.refusal(of: request.parameters) { return .now(.failure(refusal)) }
+        return later { owner async throws(TokenError) in try await owner.redeemer.redeem(request) }
+    }
+
+    func beginInteractive(_ request: BeginInteractive) -> Answer<BeginInteractive.Reply> {
+        if let refusal = refusalOfSignIn(request.parameters) { return .now(.failure(refusal)) }
+        return later { owner async throws(TokenError) in try await owner.signIns.begin(request) }
+    }
+
+    func completeInteractive(_ request: CompleteInteractive) -> Answer<TokenResult> {
+        later { owner async throws(TokenError) in try await owner.signIns.complete(request) }
+    }
+
+    func beginDeviceCode(_ request: BeginDeviceCode) -> Answer<BeginDeviceCode.Reply> {
+        if let refusal = refusalOfSignIn(request.parameters) { return .now(.failure(refusal)) }
+        return later { owner async throws(TokenError) in try await owner.signIns.begin(request) }
+    }
+
+    func completeDeviceCode(_ request: CompleteDeviceCode) -> Answer<TokenResult> {
+        later { owner async throws(TokenError) in try await owner.signIns.complete(request) }
+    }
+
+    func cancelInteraction(_ request: CancelInteraction) -> Answer<Void> {
+        signIns.cancel(request.sessionID)
+        return .now(.success(()))
+    }
+
     func listAccounts(_ request: ListAccounts) -> Answer<ListAccounts.Reply> {
-        .now(.success(cache.accounts(request)))
+        .now(.success(core.memory.cache.accounts(request)))
     }
 
     func listCredentials(_ request: ListCredentials) -> Answer<ListCredentials.Reply> {
-        .now(.success(cache.credentials(request, localScheme: options.allowsLoopbackHTTP ? "http" : "https")))
+        let scheme = options.allowsLoopbackHTTP ? "http" : "https"
+        return .now(.success(core.memory.cache.credentials(request, localScheme: scheme)))
+    }
+
+    /// The app's one account, and the one it was the last time. That is durable before the app hears of it, if it can be
+    /// written; if not, the next commit tries again, and the reply is the same.
+    func currentAccount(_ request: GetCurrentAccount) -> Answer<GetCurrentAccount.Reply> {
+        do throws(TokenError) {
+            let (reply, changes) = try core.memory.cache.currentAccount(request)
+            guard !changes.isEmpty else { return .now(.success(reply)) }
+            return later { owner async throws(TokenError) in
+                try? await owner.core.commits.commit(changes, in: request.sharingGroup)
+                return reply
+            }
+        } catch {
+            return .now(.failure(error))
+        }
+    }
+
+    func removeAccount(_ request: RemoveAccount) -> Answer<RemoveAccount.Reply> {
+        remove(in: request.sharingGroup) { $0.changes(removing: request) }.map(RemoveAccount.Reply.init(removed:))
+    }
+
+    func removeCredential(_ request: RemoveCredential) -> Answer<RemoveCredential.Reply> {
+        remove(in: request.sharingGroup) { $0.changes(removing: request) }.map(RemoveCredential.Reply.init(removed:))
+    }
+
+    func importCache(_ request: ImportCache, from session: SessionID) -> Answer<ImportCache.Reply> {
+        transfers.receive(request, from: session)
+    }
+
+    func exportCache(_ request: ExportCache, from session: SessionID) -> Answer<ExportCache.Reply> {
+        transfers.send(request, to: session)
+    }
+
+    func keyStatus() -> Answer<KeyStatus> { .now(.success(lifecycle.keyStatus)) }
+
+    func setKey(_ request: SetKey) -> Answer<KeyStatus> {
+        later { owner async throws(TokenError) in try await owner.lifecycle.setKey(request) }
+    }
+
+    func unlock(_ request: Unlock) -> Answer<KeyStatus> {
+        later { owner async throws(TokenError) in try await owner.lifecycle.unlock(request) }
+    }
+
+    func status() -> Answer<AgentStatus> { .now(.success(diagnosis.status)) }
+
+    func diagnose(_ request: Diagnose) -> Answer<Diagnose.Reply> {
+        later { owner async throws(TokenError) in Diagnose.Reply(checks: await owner.diagnosis.checks(request)) }
     }
 
     func hello(_ request: Hello) -> Answer<Hello.Reply> {
@@ -94,67 +142,53 @@ actor CacheOwner {
         return .now(.success(Self.greeting))
     }
 
-    /// Runs `work` beside the event loop's other work, and answers when it is done.
-    ///
-    /// Unstructured on purpose: an app that hangs up must not fail the others that wait for the same, nor lose a refresh
-    /// token that is being rotated. This is the only place that starts a task.
-    func later<Value: Sendable>(
-        _ work: @escaping @Sendable (isolated CacheOwner) async throws(TokenError) -> Value
-    ) -> EventLoopFuture<Result<Value, TokenError>> {
-        let promise = loop.makePromise(of: Result<Value, TokenError>.self)
-        underWay += 1
-        Task {
-            defer { workEnded() }
-            let outcome: Result<Value, TokenError>
-            do throws(TokenError) {
-                outcome = .success(try await work(self))
-            } catch {
-                outcome = .failure(error)
-            }
-            promise.succeed(outcome)
-        }
-        return promise.futureResult
-    }
+    /// What a request that needs the cache waits for; nil if there is nothing to wait for.
+    func untilLoaded() -> EventLoopFuture<Result<Void, TokenError>>? { lifecycle.untilLoaded() }
 
-    /// Gives up every sign-in; the future completes when nothing is under way any more.
-    func windDown() -> EventLoopFuture<Void> {
-        for id in interactions.keys { end(id, Interaction.cancelled) }
+    /// What a request that describes the store waits for; nil if there is nothing to wait for.
+    func untilLoadedOrTimeout() -> EventLoopFuture<Void>? { lifecycle.untilLoadedOrTimeout() }
+
+    /// Loads the store, beside everything that needs no cache.
+    func start(passphrase: Secret?) { lifecycle.load(passphrase: passphrase) }
+
+    /// A session is over: nobody can go on with the imports and exports that it has begun.
+    func ended(_ session: SessionID) { transfers.forgetAll(of: session) }
+
+    /// Gives up every sign-in and transfer, and writes what could not be written; completes when no task is running.
+    func shutDown() -> EventLoopFuture<Void> {
+        signIns.cancelAll()
         transfers.forgetAll()
-        retry?.cancel()
-        if !unsaved.isEmpty { _ = later { owner async throws(TokenError) in await owner.saveUnsaved() } }
-        guard underWay > 0 else { return loop.makeSucceededVoidFuture() }
-        let promise = idle ?? loop.makePromise(of: Void.self)
-        idle = promise
-        return promise.futureResult
+        core.commits.stopRetrying()
+        core.tasks.start { [commits = core.commits] () async throws(TokenError) in await commits.writeUnsavedChanges() }
+        return core.tasks.whenIdle()
     }
 
-    /// Returns when no commit is being written.
-    func quiescence() async {
-        while commitsUnderWay > 0 {
-            let promise = quiet ?? loop.makePromise(of: Void.self)
-            quiet = promise
-            _ = try? await promise.futureResult.get()
+    /// Removes from memory first: from now on no reply hands out what is being removed, and a redemption that comes back finds
+    /// its refresh token gone and saves nothing.
+    private func remove(
+        in group: SharingGroup, _ removal: @escaping @Sendable (CredentialCache) -> [CacheChange]
+    ) -> Answer<Bool> {
+        let changes = removal(core.memory.cache)
+        guard !changes.isEmpty else { return .now(.success(false)) }
+        core.memory.apply(changes, in: group)
+        return later { owner async throws(TokenError) in
+            try await owner.core.commits.commit(removal: changes, in: group, late: removal)
+            return true
         }
     }
 
-    func commitEnded() {
-        commitsUnderWay -= 1
-        guard commitsUnderWay == 0, let promise = quiet else { return }
-        quiet = nil
-        promise.succeed()
+    private func refusalOfSignIn(_ parameters: TokenParameters) -> TokenError? {
+        core.authorities.refusal(of: parameters) ?? signIns.refusalOfMore
     }
 
-    /// Does `work` after a while, unless what is returned is cancelled.
-    func after(
-        _ delay: TimeAmount, _ work: @escaping @Sendable (isolated CacheOwner) -> Void
-    ) -> Timers.Timer {
-        options.timers.schedule(loop, delay) { self.assumeIsolated(work) }
+    private func later<Value: Sendable>(
+        _ work: @escaping @Sendable (isolated CacheOwner) async throws(TokenError) -> Value
+    ) -> Answer<Value> {
+        .later(core.tasks.start { () async throws(TokenError) in try await work(self) })
     }
 
-    private func workEnded() {
-        underWay -= 1
-        if underWay == 0 { idle?.succeed() }
-    }
+    private static let greeting = Hello.Reply(
+        protocolVersion: WireLimits.protocolVersion, agentVersion: ProductVersion.text, requests: Request.numbers)
 
     private static let ambiguous = TokenError(
         .ambiguousAccount, "several accounts are signed in; name one by its home account ID or username")

@@ -6,7 +6,7 @@ internal import TokenModel
 /// As MSAL has it: a server that is overloaded (429, 5xx, or `Retry-After`) is left alone for as long as it says, else for a
 /// minute; what only a person can settle is asked again after two minutes, or as soon as somebody has signed in.
 /// One table serves all apps; a record is for one app, refresh token and scopes.
-struct ThrottleTable {
+final class ThrottleTable {
     private struct Record {
         var error: TokenError
         var expiry: Int64
@@ -32,7 +32,7 @@ struct ThrottleTable {
     }
 
     /// Remembers an error, if it is of a kind that stays true for a while.
-    mutating func note(_ error: TokenError, for key: RedemptionKey, at now: Int64) {
+    func note(_ error: TokenError, for key: RedemptionKey, at now: Int64) {
         if error.isOverload {
             let lifetime = min(error.retryAfter(now: now) ?? Self.overloadLifetime, Self.longestOverload)
             overloads[key.target] = Record(error: error, expiry: now + lifetime)
@@ -44,7 +44,7 @@ struct ThrottleTable {
     }
 
     /// A person signed in: what only a person could settle may be settled now.
-    mutating func noteSignIn() { refusals = [:] }
+    func noteSignIn() { refusals = [:] }
 
     private static func shorten<Key>(_ records: inout [Key: Record]) {
         guard records.count > limit, let first = records.min(by: { $0.value.expiry < $1.value.expiry }) else { return }

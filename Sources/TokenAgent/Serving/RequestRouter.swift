@@ -9,9 +9,9 @@ struct RequestRouter: Sendable {
     /// Call on the owner's event loop. A hit is answered before this returns.
     func reply(to request: Request.Body, from session: SessionID) -> Answer<Reply.Body> {
         owner.assumeIsolated { owner in
-            if request.needsCache, let open = owner.untilOpen { return after(open, request, session) }
-            if request.describesStore, let patience = owner.loadingOrPatience {
-                return after(patience, request, session)
+            if request.needsCache, let open = owner.untilLoaded() { return after(open, request, session) }
+            if request.describesStore, let loading = owner.untilLoadedOrTimeout() {
+                return after(loading, request, session)
             }
             return answer(request, session, owner)
         }
@@ -19,7 +19,7 @@ struct RequestRouter: Sendable {
 
     /// A session is over: nobody can go on with what it has begun.
     func ended(_ session: SessionID) {
-        owner.assumeIsolated { $0.transfers.forgetAll(of: session) }
+        owner.assumeIsolated { $0.ended(session) }
     }
 
     private func answer(
@@ -67,10 +67,10 @@ struct RequestRouter: Sendable {
 
     /// The reply once the store is loaded, or once that has taken too long to wait for.
     private func after(
-        _ patience: EventLoopFuture<Void>, _ request: Request.Body, _ session: SessionID
+        _ loading: EventLoopFuture<Void>, _ request: Request.Body, _ session: SessionID
     ) -> Answer<Reply.Body> {
         .later(
-            patience.flatMap { owner.assumeIsolated { answer(request, session, $0) }.future(on: patience.eventLoop) })
+            loading.flatMap { owner.assumeIsolated { answer(request, session, $0) }.future(on: loading.eventLoop) })
     }
 }
 

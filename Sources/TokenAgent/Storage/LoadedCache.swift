@@ -19,7 +19,7 @@ struct LoadedCache: RecordReceiver {
     }
 
     static func read(_ stored: StoredRecord) -> Item {
-        if let token = RedemptionNote.token(of: stored.key) { return .interrupted(token) }
+        if let token = RedemptionNotes.token(of: stored.key) { return .interrupted(token) }
         if stored.key.kind == .cloud {
             let cloud = try? JSONDecoder().decode(CloudDirectory.Cloud.self, from: Data(stored.body))
             return cloud.map(Item.cloud) ?? .unknown

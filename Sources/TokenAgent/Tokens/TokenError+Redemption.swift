@@ -3,8 +3,8 @@ internal import TokenModel
 
 /// What the token endpoint's refusals mean for a silent request.
 extension TokenError {
-    /// Whether the next refresh token may be tried: this one was refused, and the refusal is not about the request itself.
-    var letsAnotherRefreshTokenTry: Bool {
+    /// Whether the next refresh token may be tried: this one was refused, for a reason that is not the request itself.
+    var allowsNextRefreshToken: Bool {
         guard details.oauthError != nil else { return false }
         switch code {
         case .protectionPolicyRequired, .invalidScope, .invalidClient, .serverError: return false
@@ -41,16 +41,6 @@ extension TokenError {
     }
 }
 
-extension CacheOwner {
-    static let nothingToRedeem = TokenError(.interactionRequired, "there is no refresh token to redeem; sign in")
-
-    static let signedOutMeanwhile = TokenError(
-        .interactionRequired, "the account signed out while its token was being renewed; sign in again")
-
-    /// Scopes that an issuer need not mention among the granted ones.
-    static let neverDeclined = ScopeSet.reserved.union(ScopeSet(["email"]))
-}
-
 extension TokenResult {
     /// The same result for another operation that shared it.
     func answering(_ correlationID: CorrelationID) -> TokenResult {
@@ -61,8 +51,9 @@ extension TokenResult {
 }
 
 extension Result<TokenResult, TokenError> {
-    /// A token that is still good, when it could not be renewed; an expired one only in an outage, within its extended lifetime.
-    func orElse(_ fallback: TokenResult?, at now: Int64) -> Self {
+    /// The fallback if a renewal failed and the fallback is still valid; an expired one only in an outage, within its extended
+    /// lifetime.
+    func usingFallback(_ fallback: TokenResult?, at now: Int64) -> Self {
         guard case .failure(let error) = self, let fallback, error.code != .protectionPolicyRequired else {
             return self
         }

@@ -10,46 +10,58 @@ internal import TokenWire
     internal import Darwin
 #endif
 
-extension CacheOwner {
-    /// What `hello` is answered with.
-    static let greeting = Hello.Reply(
-        protocolVersion: WireLimits.protocolVersion, agentVersion: ProductVersion.text, requests: Request.numbers)
+/// The agent's description of itself (`get_status`), and its check of what it depends on (`diagnose`).
+///
+/// Used on the actor of `CacheOwner` only.
+final class Diagnosis {
+    private let options: AgentOptions
+    private let memory: CacheMemory
+    private let notes: RedemptionNotes
+    private let commits: CommitQueue
+    private let lifecycle: StoreLifecycle
+    private let service: any TokenService
+    private let startedAt: Int64
 
-    func status() -> Answer<AgentStatus> {
-        .now(
-            .success(
-                AgentStatus(
-                    processID: getpid(), version: ProductVersion.text, protocolVersion: WireLimits.protocolVersion,
-                    socketPath: options.socketPath, stateDirectory: options.stateDirectory,
-                    uptimeSeconds: max(options.now() - startedAt, 0), accounts: Int64(cache.accountCount),
-                    quarantined: store.quarantined, storeProblem: storeProblem)))
+    init(_ core: AgentCore, lifecycle: StoreLifecycle, options: AgentOptions) {
+        self.options = options
+        memory = core.memory
+        notes = core.notes
+        commits = core.commits
+        service = core.service
+        self.lifecycle = lifecycle
+        startedAt = options.now()
     }
 
-    /// Why the store is not as it should be, if it is not.
+    var status: AgentStatus {
+        AgentStatus(
+            processID: getpid(), version: ProductVersion.text, protocolVersion: WireLimits.protocolVersion,
+            socketPath: options.socketPath, stateDirectory: options.stateDirectory,
+            uptimeSeconds: max(options.now() - startedAt, 0), accounts: Int64(memory.cache.accountCount),
+            quarantined: lifecycle.store.quarantined, storeProblem: storeProblem)
+    }
+
+    /// Checks the state folder, the store, its key, the protection of memory, the clock and the way to the token endpoint.
+    func checks(_ request: Diagnose) async -> [HealthCheck] {
+        let keyProblem = await lifecycle.keyProblem()
+        let checks = [folderCheck(), storeCheck(), keyCheck(keyProblem), memoryCheck()]
+        let authority = request.authority ?? usualAuthority
+        return checks + endpointChecks(authority, await service.probe(authority))
+    }
+
+    /// What is wrong with the store; nil if nothing is.
     private var storeProblem: String? {
-        let problems = [writingProblem].compactMap(\.self) + store.report.notices
+        let problems = [writingProblem].compactMap(\.self) + lifecycle.store.report.notices
         return problems.isEmpty ? nil : problems.joined(separator: "; ")
     }
 
     private var writingProblem: String? {
-        if case .failed(let error, _) = opening { return error.message }
-        if let error = store.report.unwritable { return error.message }
-        return unsaved.isEmpty ? nil : "the last change could not be written to \(options.stateDirectory)"
+        if let error = lifecycle.failure { return error.message }
+        if let error = lifecycle.store.report.unwritable { return error.message }
+        guard commits.hasUnsavedChanges else { return nil }
+        return "the last change could not be written to \(options.stateDirectory)"
     }
 
-    /// Checks what the agent stands on: its folder, its key, its clock and the way to the token endpoint.
-    func diagnose(_ request: Diagnose) -> Answer<Diagnose.Reply> {
-        .later(
-            later { owner async throws(TokenError) in
-                let keyProblem = await owner.keyProblem()
-                var checks = [owner.stateCheck(), owner.storeCheck(), owner.keyCheck(keyProblem), owner.memoryCheck()]
-                let authority = request.authority ?? owner.usualAuthority
-                checks += owner.endpointChecks(authority, await owner.endpoint.probe(authority))
-                return Diagnose.Reply(checks: checks)
-            })
-    }
-
-    private func stateCheck() -> HealthCheck {
+    private func folderCheck() -> HealthCheck {
         let folder = options.stateDirectory
         var status = stat()
         if stat(folder, &status) == 0, status.st_mode & 0o077 != 0 {
@@ -65,7 +77,7 @@ extension CacheOwner {
     }
 
     private func storeCheck() -> HealthCheck {
-        let quarantined = store.quarantined
+        let quarantined = lifecycle.store.quarantined
         let kept =
             "damaged files are kept in \(options.stateDirectory): \(quarantined.joined(separator: ", ")); delete them when "
             + "nobody needs them"
@@ -80,19 +92,13 @@ extension CacheOwner {
             return HealthCheck(name: "store", ok: false, detail: "files of the store were damaged earlier", hint: kept)
         }
         let doubtful =
-            interrupted.isEmpty ? "" : "; no answer came to \(interrupted.count) redemptions before the last stop"
-        return HealthCheck(name: "store", ok: true, detail: "\(cache.accountCount) accounts\(doubtful)")
-    }
-
-    /// Why the store could not be opened at the next start. Not asked during a load, which may wait for a keyring.
-    private func keyProblem() async -> TokenError? {
-        guard case .done = opening else { return nil }
-        return await store.keyProblem()
+            notes.interrupted.isEmpty ? "" : "; no answer came to \(notes.interrupted.count) redemptions before the last stop"
+        return HealthCheck(name: "store", ok: true, detail: "\(memory.cache.accountCount) accounts\(doubtful)")
     }
 
     /// - Parameter problem: why the store could not be opened at the next start.
     private func keyCheck(_ problem: TokenError?) -> HealthCheck {
-        let report = store.report
+        let report = lifecycle.store.report
         if let problem {
             return HealthCheck(
                 name: "key", ok: false, detail: problem.message,
@@ -141,8 +147,8 @@ extension CacheOwner {
 
     /// Where the accounts are; the public cloud when there are none.
     private var usualAuthority: Authority {
-        let environment = cache.environments.min() ?? Authority.common.environment
-        let network = cache.clouds.cloud(of: environment).preferredNetwork
+        let environment = memory.cache.environments.min() ?? Authority.common.environment
+        let network = memory.cache.clouds.cloud(of: environment).preferredNetwork
         let isLocal = Authority.common.withEnvironment(network).isLoopback && options.allowsLoopbackHTTP
         let url = "\(isLocal ? "http" : "https")://\(network)/common"
         return (try? Authority(url)) ?? .common

@@ -24,7 +24,6 @@ struct PreparedImport: Sendable {
             stored.append(step)
             if case .put(let record) = step, record.key.kind == .refreshToken { settled.insert(record.key) }
         }
-        stored += settled.map { .delete(RedemptionNote.key(of: $0)) }
     }
 
     /// The cache with the import in it.

@@ -1,0 +1,46 @@
+internal import Logging
+internal import NIOCore
+internal import TokenCache
+internal import TokenModel
+internal import TokenStore
+
+/// What the parts of the agent share: the cache in memory, the order of its changes, and the ways to the outside.
+///
+/// Made once, on the actor of `CacheOwner`, and used there only; nothing in it is sendable, so the compiler checks that.
+struct AgentCore {
+    let loop: any EventLoop
+    /// Seconds since 1970.
+    let now: @Sendable () -> Int64
+    let service: any TokenService
+    let tasks: TaskTracker
+    let memory: CacheMemory
+    let tokensInUse: KeyedLock<Secret>
+    let notes: RedemptionNotes
+    let log: StoreLog
+    let commits: CommitQueue
+    let authorities: AuthorityResolver
+    let throttle: ThrottleTable
+    let saver: TokenSaver
+
+    init(
+        loop: any EventLoop, timers: Timers, target: any CommitTarget, service: any TokenService,
+        allowsLoopbackHTTP: Bool, now: @escaping @Sendable () -> Int64, logger: Logger
+    ) {
+        self.loop = loop
+        self.now = now
+        self.service = service
+        tasks = TaskTracker(loop: loop, timers: timers)
+        memory = CacheMemory()
+        tokensInUse = KeyedLock()
+        notes = RedemptionNotes(memory: memory, tokensInUse: tokensInUse)
+        log = StoreLog(target: target, logger: logger)
+        commits = CommitQueue(memory: memory, notes: notes, target: target, tasks: tasks, log: log)
+        authorities = AuthorityResolver(
+            memory: memory, commits: commits, service: service, tasks: tasks, now: now,
+            allowsLoopbackHTTP: allowsLoopbackHTTP)
+        throttle = ThrottleTable()
+        saver = TokenSaver(
+            memory: memory, commits: commits, notes: notes, tokensInUse: tokensInUse, throttle: throttle,
+            authorities: authorities, now: now)
+    }
+}

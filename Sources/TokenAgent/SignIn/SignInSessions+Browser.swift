@@ -1,0 +1,91 @@
+internal import TokenCache
+internal import TokenEndpoint
+internal import TokenModel
+
+/// Signing in with a browser: authorization code with PKCE on a loopback redirect (RFC 8252).
+extension SignInSessions {
+    /// Listens for the browser and says which page to open.
+    func begin(_ request: BeginInteractive) async throws(TokenError) -> BeginInteractive.Reply {
+        let parameters = request.parameters
+        let authority = try await authorities.resolve(
+            parameters.authority, parameters, username: request.loginHint ?? request.account.username)
+        let endpoints = try await service.endpoints(of: authority, version: parameters.version)
+        let (pkce, state, nonce) = (PKCE.make(), PKCE.randomText(), PKCE.randomText())
+        let redirect = try await LoopbackRedirect.listen(
+            redirectURI: parameters.redirectURI, state: state, on: loop, timeout: browserTimeout)
+        let page: AuthorizationRequest
+        do throws(TokenError) {
+            page = try authorizationRequest(
+                request, redirectURI: redirect.redirectURI, challenge: pkce.challenge, state: state, nonce: nonce)
+        } catch {
+            redirect.close()
+            throw error
+        }
+        let id = begin(.browser(request, redirect, pkce, state: state, nonce: nonce), lifetime: Self.browserLifetime)
+        return BeginInteractive.Reply(
+            sessionID: id, authorizationURL: page.url(endpoint: endpoints.authorization),
+            redirectURI: redirect.redirectURI, expiresIn: Self.browserLifetime)
+    }
+
+    /// Waits for the browser, redeems its code and saves the response.
+    func complete(_ request: CompleteInteractive) async throws(TokenError) -> TokenResult {
+        let id = request.sessionID
+        guard case .browser(let begun, let redirect, let pkce, let state, let nonce) = try claim(id).method else {
+            throw Self.unknown
+        }
+        defer { finish(id) }
+        let url: String
+        do throws(TokenError) {
+            url = if let url = request.responseURL { url } else { try await redirect.response() }
+        } catch {
+            throw ending(of: id) ?? error
+        }
+        let answer = try AuthorizationResponse(url: url, expectedState: state)
+        return try await signIn(
+            begun,
+            code: .authorizationCode(
+                code: answer.code, verifier: pkce.verifier, redirectURI: redirect.redirectURI), nonce: nonce,
+            at: authorities.authority(begun.parameters, movedTo: answer.cloudName))
+    }
+
+    private func signIn(
+        _ begun: BeginInteractive, code: Grant, nonce: String, at asked: Authority
+    ) async throws(TokenError) -> TokenResult {
+        let parameters = begun.parameters
+        let authority = try await authorities.resolve(
+            asked, parameters, username: begun.loginHint ?? begun.account.username)
+        let response = try await service.redeem(authorities.tokenRequest(code, at: authority, parameters), nil)
+        if let idToken = response.idToken, let claims = IDTokenClaims(idToken: idToken), let echoed = claims.nonce,
+            echoed != nonce
+        {
+            throw TokenError(.serverInvalidResponse, "the ID token's nonce is not the one sent")
+        }
+        let result = try await saver.save(response, from: .signIn, parameters, at: asked)
+        try check(result, against: begun.account)
+        return result
+    }
+
+    private func authorizationRequest(
+        _ request: BeginInteractive, redirectURI: String, challenge: String, state: String, nonce: String
+    ) throws(TokenError) -> AuthorizationRequest {
+        let parameters = request.parameters
+        return try AuthorizationRequest(
+            clientID: parameters.clientID, version: parameters.version,
+            scopes: parameters.version == .v1 ? parameters.scopes : parameters.scopes.union(request.extraScopes),
+            redirectURI: redirectURI, state: state, challenge: challenge, nonce: nonce, prompt: prompt(for: request),
+            loginHint: request.loginHint, domainHint: request.domainHint, claims: parameters.mergedClaims,
+            extraParameters: parameters.extraParameters, asksForClientInfo: parameters.authority.kind != .openID,
+            correlationID: parameters.correlationID)
+    }
+
+    /// Who signed out of the app is asked for credentials again, whatever the browser remembers.
+    private func prompt(for request: BeginInteractive) -> String? {
+        guard let identifier = request.account.homeAccountID, request.prompt != "consent" else { return request.prompt }
+        let signedOut = memory.cache.isSignedOut(
+            .home(identifier), of: request.parameters.clientID, in: request.parameters.sharingGroup)
+        return signedOut ? "login" : request.prompt
+    }
+
+    /// How long the agent waits for somebody to come back from the browser, in seconds.
+    private static let browserLifetime: Int64 = 900
+}

@@ -1,0 +1,63 @@
+internal import NIOCore
+internal import TokenCache
+internal import TokenEndpoint
+internal import TokenModel
+
+/// Signing in with a code that the person types on another device (RFC 8628).
+extension SignInSessions {
+    /// Gets a code for the person to type.
+    func begin(_ request: BeginDeviceCode) async throws(TokenError) -> BeginDeviceCode.Reply {
+        let parameters = request.parameters
+        let authority = try await authorities.resolve(
+            parameters.authority, parameters, username: parameters.extraParameters["login_hint"])
+        let grant = try await service.beginDeviceCode(
+            DeviceCodeRequest(
+                clientID: parameters.clientID, authority: authority, version: parameters.version,
+                scopes: parameters.scopes, claims: parameters.mergedClaims,
+                extraParameters: parameters.extraParameters, correlationID: parameters.correlationID))
+        let id = begin(.deviceCode(request, grant), lifetime: grant.expiresIn)
+        return BeginDeviceCode.Reply(
+            sessionID: id, userCode: grant.userCode, verificationURL: grant.verificationURL,
+            message: grant.message, expiresIn: grant.expiresIn)
+    }
+
+    /// Asks the token endpoint, at the interval it wishes, until the person has finished (RFC 8628 section 3.4).
+    func complete(_ request: CompleteDeviceCode) async throws(TokenError) -> TokenResult {
+        let id = request.sessionID
+        let session = try claim(id)
+        guard case .deviceCode(let begun, let grant) = session.method else { throw Self.unknown }
+        defer { finish(id) }
+        let parameters = begun.parameters
+        let authority = try await authorities.resolve(
+            parameters.authority, parameters, username: parameters.extraParameters["login_hint"])
+        let poll = authorities.tokenRequest(.deviceCode(grant.deviceCode), at: authority, parameters)
+        var interval = grant.interval
+        while true {
+            await tasks.sleep(for: .seconds(interval), until: session.ended.futureResult)
+            if let ending = ending(of: id) { throw ending }
+            do throws(TokenError) {
+                let response = try await service.redeem(poll, nil)
+                let result = try await saver.save(response, from: .signIn, parameters, at: parameters.authority)
+                try check(result, against: begun.account)
+                return result
+            } catch {
+                interval = try error.nextDeviceCodeInterval(after: interval)
+            }
+        }
+    }
+}
+
+extension TokenError {
+    /// How long to wait before asking again, in seconds; throws what ends the wait (RFC 8628 section 3.5).
+    fileprivate func nextDeviceCodeInterval(after interval: Int64) throws(TokenError) -> Int64 {
+        switch details.oauthError {
+        case "authorization_pending": return interval
+        case "slow_down": return interval + 5
+        case "expired_token", "code_expired": throw SignInSessions.expired
+        default:
+            // An outage of a moment does not end a sign-in that somebody is in the middle of.
+            guard isOutage else { throw self }
+            return interval + 5
+        }
+    }
+}

@@ -1,0 +1,48 @@
+internal import Logging
+internal import TokenModel
+internal import TokenStore
+
+/// Writes to the log what happens to the store, each notice once.
+final class StoreLog {
+    private let target: any CommitTarget
+    private let logger: Logger
+    private var reportedNotices = 0
+
+    init(target: any CommitTarget, logger: Logger) {
+        self.target = target
+        self.logger = logger
+    }
+
+    /// What the store has found damaged since the last call.
+    func reportNotices() {
+        let notices = target.report.notices
+        for notice in notices.dropFirst(reportedNotices) { logger.error("\(notice)") }
+        reportedNotices = notices.count
+    }
+
+    func reportFailure(_ error: TokenError) {
+        logger.error("the store cannot be written", metadata: ["reason": "\(error.message)"])
+    }
+
+    func reportLoss() { logger.error("the store has lost records; all of them are written again") }
+
+    func reportLocked(_ error: TokenError) {
+        logger.error("the store is not open", metadata: ["reason": "\(error.message)"])
+    }
+
+    /// - Parameters:
+    ///   - unknown: the number of records that cannot be read.
+    ///   - interrupted: the number of redemptions whose answers were lost.
+    func reportOpened(unknown: Int, interrupted: Int) {
+        reportNotices()
+        if let error = target.report.unwritable { reportFailure(error) }
+        if unknown > 0 {
+            logger.warning("records that cannot be read are left alone", metadata: ["count": "\(unknown)"])
+        }
+        if interrupted > 0 {
+            logger.warning(
+                "no answer came to redemptions before the agent stopped; an account whose refresh token they used up has to sign in again",
+                metadata: ["count": "\(interrupted)"])
+        }
+    }
+}

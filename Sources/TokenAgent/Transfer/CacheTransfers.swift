@@ -1,0 +1,181 @@
+internal import Foundation
+internal import NIOCore
+internal import TokenCache
+internal import TokenEndpoint
+internal import TokenModel
+internal import TokenStore
+
+/// Imports and exports of other libraries' caches, which come and go in parts.
+///
+/// Used on the actor of `CacheOwner` only. Files are read and written beside it.
+final class CacheTransfers {
+    private let memory: CacheMemory
+    private let commits: CommitQueue
+    private let notes: RedemptionNotes
+    private let tokensInUse: KeyedLock<Secret>
+    private let tasks: TaskTracker
+    private let now: @Sendable () -> Int64
+    private let timeZone: TimeZone
+    private var transfers = Transfers()
+
+    init(_ core: AgentCore, timeZone: TimeZone) {
+        memory = core.memory
+        commits = core.commits
+        notes = core.notes
+        tokensInUse = core.tokensInUse
+        tasks = core.tasks
+        now = core.now
+        self.timeZone = timeZone
+    }
+
+    /// Forgets what a session cannot go on with any more. An import that has come in completely goes on.
+    func forgetAll(of session: SessionID) { transfers.forgetAll(of: session) }
+
+    func forgetAll() { transfers.forgetAll() }
+
+    /// Keeps a part of a cache; with the last part, imports the whole.
+    func receive(
+        _ request: ImportCache, from session: SessionID, isolation: isolated (any Actor)? = #isolation
+    ) -> Answer<ImportCache.Reply> {
+        do throws(TokenError) {
+            let id = request.importID ?? PKCE.randomText()
+            var upload = try received(request, from: session)
+            // Also while it is read: its memory is needed until then.
+            upload.expiry = request.isLast ? nil : expiry(of: id)
+            transfers.keep(upload, as: id)
+            guard request.isLast else { return .now(.success(ImportCache.Reply(importID: id))) }
+            return .later(
+                tasks.start { [upload] () async throws(TokenError) in
+                    defer { self.transfers.forget(id) }
+                    return ImportCache.Reply(importID: id, report: try await self.finish(upload))
+                })
+        } catch {
+            return .now(.failure(error))
+        }
+    }
+
+    /// Writes a cache for another library and hands it out in parts.
+    func send(
+        _ request: ExportCache, to session: SessionID, isolation: isolated (any Actor)? = #isolation
+    ) -> Answer<ExportCache.Reply> {
+        guard request.includesSecrets else { return .now(.failure(Self.holdsSecrets)) }
+        if let id = request.exportID {
+            guard let download = transfers.takeDownload(id, from: session) else {
+                return .now(.failure(Transfers.unknown))
+            }
+            return .now(.success(part(of: download.data, from: download.position, as: id, session)))
+        }
+        if let refusal = transfers.refusal(of: 0) { return .now(.failure(refusal)) }
+        return .later(
+            tasks.start { () async throws(TokenError) in
+                let data = try await Self.write(
+                    self.memory.cache, request.format, of: request.sharingGroup, now: self.now())
+                if let refusal = self.transfers.refusal(of: data.count) { throw refusal }
+                return self.part(of: data, from: 0, as: PKCE.randomText(), session)
+            })
+    }
+
+    private func part(
+        of data: Secret, from start: Int, as id: String, _ session: SessionID,
+        isolation: isolated (any Actor)? = #isolation
+    ) -> ExportCache.Reply {
+        let end = min(start + Transfers.partSize, data.count)
+        let part = data.withBytes { Secret(bytes: $0[start..<end]) }
+        guard end < data.count else { return ExportCache.Reply(data: part) }
+        transfers.keep(
+            Transfers.Download(data: data, session: session, position: end, expiry: expiry(of: id)), as: id)
+        return ExportCache.Reply(data: part, remaining: Int64(data.count - end), next: id)
+    }
+
+    /// What has come of a cache, this part included.
+    private func received(_ request: ImportCache, from session: SessionID) throws(TokenError) -> Transfers.Upload {
+        var upload = Transfers.Upload(request: request, session: session)
+        if let id = request.importID {
+            guard let earlier = transfers.takeUpload(id, from: session) else { throw Transfers.unknown }
+            upload = earlier
+        }
+        if let refusal = transfers.refusal(of: upload.size + request.data.count) { throw refusal }
+        upload.add(request.data)
+        return upload
+    }
+
+    /// Forgets a transfer that nobody goes on with.
+    private func expiry(of id: String, isolation: isolated (any Actor)? = #isolation) -> Timers.Timer {
+        tasks.start(after: Transfers.patience) { self.transfers.forget(id) }
+    }
+
+    private func finish(_ upload: Transfers.Upload) async throws(TokenError) -> ImportCache.Report {
+        let request = upload.request
+        let foreign = try await Self.read(upload, now: now(), timeZone: timeZone)
+        var report = try await merge(foreign, in: request.sharingGroup, isDryRun: request.isDryRun)
+        report.skipped = Array(report.skipped.prefix(Self.skippedLimit))
+        return report
+    }
+
+    /// Imports everything in another library's cache, or nothing.
+    ///
+    /// What belongs on disk and in memory is worked out beside the event loop, which meanwhile answers hits, and while no
+    /// other change is written: what it is worked out from is then still true when it is written.
+    private func merge(
+        _ foreign: ForeignCache, in group: SharingGroup, isDryRun: Bool
+    ) async throws(TokenError) -> ImportCache.Report {
+        while true {
+            var report: ImportCache.Report?
+            var tokenInUse: Secret?
+            try await commits.exclusively { () async throws(TokenError) in
+                let prepared = try await PreparedImport(foreign, against: memory.cache, in: group)
+                // A redemption brings something newer, and has to be saved first.
+                tokenInUse = prepared.replaced.first { tokensInUse.isHeld($0) }
+                guard tokenInUse == nil else { return }
+                if !isDryRun { try await write(prepared) }
+                report = prepared.plan.report
+            }
+            if let report { return report }
+            if let tokenInUse { await tokensInUse.waitUntilReleased(tokenInUse) }
+        }
+    }
+
+    /// Durable first, then visible. What cannot be written is dropped: it can be imported again.
+    private func write(_ prepared: PreparedImport) async throws(TokenError) {
+        try await commits.writeExclusively(prepared.stored + notes.deletions(of: prepared.settled))
+        notes.settle(prepared.settled)
+        for _ in 0..<Self.attempts {
+            let before = memory.changeCount
+            let applied = await prepared.applied(to: memory.cache)
+            guard before == memory.changeCount else { continue }
+            return memory.replace(with: applied)
+        }
+        // In the end at once: somebody who keeps signing out must not keep an import waiting for ever.
+        memory.apply(prepared.plan.changes, in: prepared.group)
+    }
+
+    /// Beside the event loop: a file may be long, and hits must not wait for it.
+    @concurrent
+    private static func read(
+        _ upload: Transfers.Upload, now: Int64, timeZone: TimeZone
+    ) async throws(TokenError) -> ForeignCache {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(upload.size)
+        for part in upload.parts { part.withBytes { bytes += $0 } }
+        defer { bytes.withUnsafeMutableBytes { wipeMemory($0) } }
+        return try ForeignCache(bytes, format: upload.request.format, now: now, timeZone: timeZone)
+    }
+
+    /// Beside the event loop, from the cache as it is at this moment.
+    @concurrent
+    private static func write(
+        _ cache: CredentialCache, _ format: CacheFormat, of group: SharingGroup, now: Int64
+    ) async throws(TokenError) -> Secret {
+        var bytes = try cache.export(format, of: group, now: now)
+        defer { bytes.withUnsafeMutableBytes { wipeMemory($0) } }
+        return Secret(bytes: bytes)
+    }
+
+    private static let holdsSecrets = TokenError(
+        .invalidDeveloperParameter,
+        "an export holds refresh tokens in the clear; ask for it with includes_secrets (ssoctl: --include-secrets)")
+    /// As many as people read, and a list in a message may hold.
+    private static let skippedLimit = 200
+    /// How often the cache may change, by a removal, while an import is being added to a copy of it.
+    private static let attempts = 5
+}
