@@ -82,10 +82,6 @@ internal import Testing
         ("MSALHomeAccountIdKey", MSALHomeAccountIdKey),
         ("MSALErrorDomain", MSALErrorDomain),
         ("MSALThrottlingCacheHitKey", MSALThrottlingCacheHitKey),
-        ("MSALWebAuthDidStartLoadNotification", MSALWebAuthDidStartLoadNotification),
-        ("MSALWebAuthDidFinishLoadNotification", MSALWebAuthDidFinishLoadNotification),
-        ("MSALWebAuthDidFailNotification", MSALWebAuthDidFailNotification),
-        ("MSALWebAuthDidCompleteNotification", MSALWebAuthDidCompleteNotification),
         ("MSALWebAuthWillSwitchToBrokerApp", MSALWebAuthWillSwitchToBrokerApp),
         ("MSALWebAuthDidReceiveResponseFromBroker", MSALWebAuthDidReceiveResponseFromBroker),
     ]
