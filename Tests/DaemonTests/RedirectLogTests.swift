@@ -1,6 +1,7 @@
 internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
+internal import Foundation
 internal import Testing
 internal import TokenModel
 
@@ -15,11 +16,13 @@ internal import TokenModel
             parameters.redirectURI = Self.own
             let begun = try await AgentClient(socketPath: f.socketPath).beginInteractive(
                 BeginInteractive(parameters: parameters))
-            let printed = try await agent.process.waitForError("redirect URI cannot be used here")
-            for part in [Self.own, begun.redirectURI, "app-1", "register http://localhost"] {
+            agent.process.signal(SIGTERM)
+            let printed = try await agent.process.finish().errors
+            for part in [
+                "redirect URI cannot be used here", Self.own, begun.redirectURI, "app-1", "register http://localhost",
+            ] {
                 #expect(printed.contains(part), "\(printed)")
             }
-            withExtendedLifetime(agent) {}
         }
     }
 
