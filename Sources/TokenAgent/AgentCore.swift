@@ -11,6 +11,7 @@ struct AgentCore {
     let loop: any EventLoop
     /// Seconds since 1970.
     let now: @Sendable () -> Int64
+    let logger: Logger
     let service: any TokenService
     let tasks: TaskTracker
     let memory: CacheMemory
@@ -28,6 +29,7 @@ struct AgentCore {
     ) {
         self.loop = loop
         self.now = now
+        self.logger = logger
         self.service = service
         tasks = TaskTracker(loop: loop, timers: timers)
         memory = CacheMemory()

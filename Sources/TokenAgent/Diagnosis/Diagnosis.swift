@@ -1,3 +1,4 @@
+internal import NIOCore
 internal import TokenCache
 internal import TokenEndpoint
 internal import TokenModel
@@ -14,6 +15,7 @@ internal import TokenWire
 ///
 /// Used on the actor of `CacheOwner` only.
 final class Diagnosis {
+    private let loop: any EventLoop
     private let options: AgentOptions
     private let memory: CacheMemory
     private let notes: RedemptionNotes
@@ -24,6 +26,7 @@ final class Diagnosis {
 
     init(_ core: AgentCore, lifecycle: StoreLifecycle, options: AgentOptions) {
         self.options = options
+        loop = core.loop
         memory = core.memory
         notes = core.notes
         commits = core.commits
@@ -43,7 +46,9 @@ final class Diagnosis {
     /// Checks the state folder, the store, its key, the protection of memory, the clock and the way to the token endpoint.
     func checks(_ request: Diagnose) async -> [HealthCheck] {
         let keyProblem = await lifecycle.keyProblem()
-        let checks = [folderCheck(), storeCheck(), keyCheck(keyProblem), memoryCheck()]
+        let checks = [
+            folderCheck(), storeCheck(), keyCheck(keyProblem), memoryCheck(), await redirectCheck(),
+        ]
         let authority = request.authority ?? usualAuthority
         return checks + endpointChecks(authority, await service.probe(authority))
     }
@@ -92,7 +97,8 @@ final class Diagnosis {
             return HealthCheck(name: "store", ok: false, detail: "files of the store were damaged earlier", hint: kept)
         }
         let doubtful =
-            notes.interrupted.isEmpty ? "" : "; no answer came to \(notes.interrupted.count) redemptions before the last stop"
+            notes.interrupted.isEmpty
+            ? "" : "; no answer came to \(notes.interrupted.count) redemptions before the last stop"
         return HealthCheck(name: "store", ok: true, detail: "\(memory.cache.accountCount) accounts\(doubtful)")
     }
 
@@ -118,6 +124,22 @@ final class Diagnosis {
             name: "memory", ok: true,
             detail: isOpen ? "open to debuggers and core dumps" : "closed to debuggers and core dumps",
             hint: isOpen ? "start sso-agent without --allow-debugging" : nil)
+    }
+
+    /// Whether the loopback redirect of a browser sign-in can be listened on. Whether it is registered as a redirect URI, only the
+    /// identity provider knows; the hint says what to register.
+    private func redirectCheck() async -> HealthCheck {
+        let (name, target) = ("browser sign-in", BrowserRedirect(nil))
+        do throws(TokenError) {
+            try await LoopbackRedirect.listen(redirectURI: nil, state: PKCE.randomText(), on: loop).close()
+        } catch {
+            return HealthCheck(
+                name: name, ok: false, detail: error.message,
+                hint: "sign in with a device code: ssoctl sign-in --device-code")
+        }
+        return HealthCheck(
+            name: name, ok: true, detail: "redirects to \(target.registration) on a free port",
+            hint: "if a sign-in page shows AADSTS50011, \(target.remedy)")
     }
 
     private func endpointChecks(

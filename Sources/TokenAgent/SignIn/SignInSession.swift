@@ -12,7 +12,7 @@ struct SignInSession {
 
     let method: Method
     /// Ends the session when nobody answers in time.
-    let expiry: Timers.Timer
+    var expiry: Timers.Timer
     /// Completes when the session ends: the pause between two polls of a device code is cut short.
     let ended: EventLoopPromise<Void>
     /// Whether an app waits for the result.

@@ -1,3 +1,4 @@
+internal import Logging
 internal import TokenCache
 internal import TokenEndpoint
 internal import TokenModel
@@ -13,6 +14,7 @@ extension SignInSessions {
         let (pkce, state, nonce) = (PKCE.make(), PKCE.randomText(), PKCE.randomText())
         let redirect = try await LoopbackRedirect.listen(
             redirectURI: parameters.redirectURI, state: state, on: loop, timeout: browserTimeout)
+        logReplacement(in: parameters, by: redirect)
         let page: AuthorizationRequest
         do throws(TokenError) {
             page = try authorizationRequest(
@@ -73,9 +75,9 @@ extension SignInSessions {
             clientID: parameters.clientID, version: parameters.version,
             scopes: parameters.version == .v1 ? parameters.scopes : parameters.scopes.union(request.extraScopes),
             redirectURI: redirectURI, state: state, challenge: challenge, nonce: nonce, prompt: prompt(for: request),
-            loginHint: request.loginHint, domainHint: request.domainHint, claims: parameters.mergedClaims,
-            extraParameters: parameters.extraParameters, asksForClientInfo: parameters.authority.kind != .openID,
-            correlationID: parameters.correlationID)
+            loginHint: request.loginHint, domainHint: request.domainHint, account: request.account.homeAccountID,
+            claims: parameters.mergedClaims, extraParameters: parameters.extraParameters,
+            kind: parameters.authority.kind, correlationID: parameters.correlationID)
     }
 
     /// Who signed out of the app is asked for credentials again, whatever the browser remembers.
@@ -86,6 +88,39 @@ extension SignInSessions {
         return signedOut ? "login" : request.prompt
     }
 
-    /// How long the agent waits for somebody to come back from the browser, in seconds.
-    private static let browserLifetime: Int64 = 900
+    /// Logs that the app's redirect URI was replaced: an identity provider that does not know the replacement shows an error to
+    /// the user and sends none to the app.
+    private func logReplacement(in parameters: TokenParameters, by redirect: LoopbackRedirect) {
+        guard let replaced = BrowserRedirect(parameters.redirectURI).replaced else { return }
+        var metadata = RequestLog.redirect(redirect.redirectURI, of: parameters)
+        metadata["replaced"] = "\(RequestLog.safe(replaced))"
+        logger.notice("the app's redirect URI cannot be used here; register http://localhost", metadata: metadata)
+    }
+
+    func logExpiry(of method: SignInSession.Method) {
+        guard case .browser(let begun, let redirect, _, _, _) = method else { return }
+        logger.notice(
+            "a browser sign-in expired without a response",
+            metadata: RequestLog.redirect(redirect.redirectURI, of: begun.parameters))
+    }
+
+    /// How long the agent waits for the browser's response, in seconds: the lifetime of Entra's authorization codes.
+    fileprivate static let browserLifetime: Int64 = 600
+}
+
+extension SignInSession.Method {
+    /// The error of a sign-in that nobody finishes in time. A redirect URI that is not registered is a likely reason: the identity
+    /// provider says so on its page only, and does not redirect the browser.
+    var expired: TokenError {
+        guard case .browser(let begun, let redirect, _, _, _) = self else { return Self.expiredDeviceCode }
+        let target = BrowserRedirect(begun.parameters.redirectURI)
+        let own = target.replaced.map { "; the app's own, \($0), cannot be used on this system" } ?? ""
+        return TokenError(
+            .timedOut,
+            "no response from the sign-in page arrived at \(redirect.redirectURI) within "
+                + "\(SignInSessions.browserLifetime) seconds. If the page showed AADSTS50011, \(target.remedy)\(own). "
+                + "Then start the sign-in again")
+    }
+
+    static let expiredDeviceCode = TokenError(.timedOut, "nobody finished the sign-in in time; start it again")
 }

@@ -53,7 +53,7 @@ extension TokenError {
         switch details.oauthError {
         case "authorization_pending": return interval
         case "slow_down": return interval + 5
-        case "expired_token", "code_expired": throw SignInSessions.expired
+        case "expired_token", "code_expired": throw SignInSession.Method.expiredDeviceCode
         default:
             // An outage of a moment does not end a sign-in that somebody is in the middle of.
             guard isOutage else { throw self }

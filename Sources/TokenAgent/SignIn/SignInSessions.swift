@@ -1,3 +1,4 @@
+internal import Logging
 internal import NIOCore
 internal import TokenCache
 internal import TokenEndpoint
@@ -14,6 +15,7 @@ final class SignInSessions {
     let service: any TokenService
     let tasks: TaskTracker
     let loop: any EventLoop
+    let logger: Logger
     /// How long a browser that has connected to the redirect URI may take to send its request.
     let browserTimeout: Duration
     private var sessions: [String: SignInSession] = [:]
@@ -25,11 +27,14 @@ final class SignInSessions {
         service = core.service
         tasks = core.tasks
         loop = core.loop
+        logger = core.logger
         self.browserTimeout = browserTimeout
     }
 
     /// Why no other sign-in can begin now; nil if one can.
-    var refusalOfMore: TokenError? { sessions.count < Self.limit ? nil : Self.tooMany }
+    var refusalOfMore: TokenError? {
+        sessions.values.count { $0.ending == nil } < Self.limit ? nil : Self.tooMany
+    }
 
     /// Keeps a sign-in until it is finished, cancelled or expired.
     ///
@@ -38,7 +43,7 @@ final class SignInSessions {
         _ method: SignInSession.Method, lifetime seconds: Int64, isolation: isolated (any Actor)? = #isolation
     ) -> String {
         let id = PKCE.randomText()
-        let expiry = tasks.start(after: .seconds(seconds)) { self.end(id, Self.expired) }
+        let expiry = tasks.start(after: .seconds(seconds)) { self.expire(id) }
         sessions[id] = SignInSession(method: method, expiry: expiry, ended: loop.makePromise(of: Void.self))
         return id
     }
@@ -47,6 +52,10 @@ final class SignInSessions {
     func claim(_ id: String) throws(TokenError) -> SignInSession {
         guard let session = sessions[id] else { throw Self.unknown }
         guard !session.isAwaited else { throw Self.awaited }
+        if let ending = session.ending {
+            finish(id)
+            throw ending
+        }
         sessions[id]?.isAwaited = true
         return session
     }
@@ -92,6 +101,20 @@ final class SignInSessions {
         session.close()
     }
 
+    /// Ends a session that nobody finished in time. The reason is kept until an app has picked it up, at least for
+    /// `expiredRetention`.
+    private func expire(_ id: String, isolation: isolated (any Actor)? = #isolation) {
+        guard let session = sessions[id] else { return }
+        logExpiry(of: session.method)
+        sessions[id]?.ending = session.method.expired
+        session.close()
+        guard !session.isAwaited else { return }
+        sessions[id]?.expiry = tasks.start(after: Self.expiredRetention) { self.finish(id) }
+    }
+
+    /// How long the reason of an expiry is kept for a request that has not come yet to wait for the result.
+    private static let expiredRetention = TimeAmount.seconds(60)
+
     /// More sign-ins at the same time than people can finish; each has a listener of its own.
     private static let limit = 64
 
@@ -101,5 +124,4 @@ final class SignInSessions {
     private static let cancelled = TokenError(.sessionCanceled, "the sign-in was cancelled")
     static let unknown = TokenError(
         .sessionCanceled, "there is no such sign-in; it was finished, cancelled or has expired")
-    static let expired = TokenError(.timedOut, "nobody finished the sign-in in time; start it again")
 }

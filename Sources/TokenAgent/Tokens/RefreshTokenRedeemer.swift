@@ -118,7 +118,7 @@ final class RefreshTokenRedeemer {
                 return try await tokensInUse.exclusive(token.secret) { () async throws(TokenError) in
                     try await send(token, plan, request.parameters, asked: request.account.username)
                 }
-            } catch where error.allowsNextRefreshToken {
+            } catch  where error.allowsNextRefreshToken {
                 rejected.insert(token.secret)
                 // ADAL reports what was said to the app's own refresh token, whichever was tried last.
                 if request.parameters.version == .v2 || token.familyID == nil || refusal == nil {
