@@ -118,7 +118,12 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ], swiftSettings: strict),
         .testTarget(
-            name: "TokenAgentTests", dependencies: ["AgentTestSupport", "TestSupport", "TokenAgent", "TokenStore"],
+            name: "TokenAgentTests",
+            dependencies: [
+                "AgentTestSupport", "TestSupport", "TokenAgent", "TokenCache", "TokenEndpoint", "TokenModel",
+                "TokenStore", .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+            ],
             swiftSettings: strict),
 
         // Executables: wiring only.

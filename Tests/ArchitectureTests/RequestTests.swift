@@ -31,7 +31,7 @@ internal import Testing
 
     @Test(arguments: names)
     func hasARouteInTheAgent(name: String) throws {
-        let router = try #require(PackageTree.text("Sources/TokenAgent/RequestRouter.swift"))
+        let router = try #require(PackageTree.text("Sources/TokenAgent/Serving/RequestRouter.swift"))
         #expect(Self.mentions("case .\(Self.camel(name))", in: router))
     }
 

@@ -38,25 +38,10 @@ final class TaskTracker {
         return promise.futureResult
     }
 
-    /// Starts `work` after a delay, unless what is returned is cancelled first.
-    func start(
-        after delay: TimeAmount, isolation: isolated (any Actor)? = #isolation,
-        _ work: sending @escaping () async -> Void
-    ) -> Timers.Timer {
-        let (due, continuation) = AsyncStream<Void>.makeStream()
-        let timer = timers.schedule(loop, delay) { continuation.yield() }
-        Task {
-            _ = isolation
-            var due = due.makeAsyncIterator()
-            guard await due.next(isolation: isolation) != nil else { return }
-            running += 1
-            await work()
-            ended()
-        }
-        return Timers.Timer {
-            timer.cancel()
-            continuation.finish()
-        }
+    /// Does `work` after a delay, on the event loop, unless what is returned is cancelled first.
+    func schedule(after delay: TimeAmount, _ work: @escaping () -> Void) -> Timers.Timer {
+        let work = NIOLoopBound(work, eventLoop: loop)
+        return timers.schedule(loop, delay) { work.value() }
     }
 
     /// Waits, beside the actor's other work; cut short by `wakeUp`.

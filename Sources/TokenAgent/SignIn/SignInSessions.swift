@@ -43,7 +43,7 @@ final class SignInSessions {
         _ method: SignInSession.Method, lifetime seconds: Int64, isolation: isolated (any Actor)? = #isolation
     ) -> String {
         let id = PKCE.randomText()
-        let expiry = tasks.start(after: .seconds(seconds)) { self.expire(id) }
+        let expiry = tasks.schedule(after: .seconds(seconds)) { self.expire(id) }
         sessions[id] = SignInSession(method: method, expiry: expiry, ended: loop.makePromise(of: Void.self))
         return id
     }
@@ -109,7 +109,7 @@ final class SignInSessions {
         sessions[id]?.ending = session.method.expired
         session.close()
         guard !session.isAwaited else { return }
-        sessions[id]?.expiry = tasks.start(after: Self.expiredRetention) { self.finish(id) }
+        sessions[id]?.expiry = tasks.schedule(after: Self.expiredRetention) { self.finish(id) }
     }
 
     /// How long the reason of an expiry is kept for a request that has not come yet to wait for the result.

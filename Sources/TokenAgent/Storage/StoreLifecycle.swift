@@ -17,7 +17,7 @@ final class StoreLifecycle {
         case failed(TokenError, at: Int64)
     }
 
-    let store: TokenStore
+    let store: any CacheStore
     private let memory: CacheMemory
     private let notes: RedemptionNotes
     private let log: StoreLog
@@ -28,7 +28,7 @@ final class StoreLifecycle {
     private let logger: Logger
     private var state = State.notBegun
 
-    init(_ core: AgentCore, store: TokenStore, timers: Timers, logger: Logger) {
+    init(_ core: AgentCore, store: any CacheStore, timers: Timers, logger: Logger) {
         self.store = store
         memory = core.memory
         notes = core.notes
@@ -135,7 +135,7 @@ final class StoreLifecycle {
 
     private func loadNow(_ passphrase: Secret?) async throws(TokenError) {
         do throws(TokenError) {
-            let loaded = try await store.load(passphrase: passphrase, into: LoadedCache.self)
+            let loaded = try await store.load(passphrase: passphrase)
             memory.replace(with: loaded.cache)
             notes.load(loaded.interrupted)
             state = .loaded

@@ -1,19 +1,7 @@
-internal import Logging
 internal import NIOCore
 internal import TokenCache
 internal import TokenModel
 internal import TokenStore
-
-/// What the commits of the agent need of a store.
-protocol CommitTarget: Sendable {
-    /// Makes all of `changes` durable, or none, in the order of the calls; see `TokenStore.commit`.
-    func commit(_ changes: [StoreChange]) async throws(TokenError)
-
-    /// How the store is after the last commit.
-    var report: StoreReport { get }
-}
-
-extension TokenStore: CommitTarget {}
 
 /// The order in which changes become durable and visible.
 ///
@@ -167,9 +155,9 @@ final class CommitQueue {
 
     private func retryLater(isolation: isolated (any Actor)? = #isolation) {
         guard retry == nil, !unsaved.isEmpty else { return }
-        retry = tasks.start(after: Self.retryInterval) {
+        retry = tasks.schedule(after: Self.retryInterval) {
             self.retry = nil
-            await self.writeUnsavedChanges()
+            self.tasks.start(isolation: isolation) { () async throws(TokenError) in await self.writeUnsavedChanges() }
         }
     }
 

@@ -101,7 +101,7 @@ final class CacheTransfers {
 
     /// Forgets a transfer that nobody goes on with.
     private func expiry(of id: String, isolation: isolated (any Actor)? = #isolation) -> Timers.Timer {
-        tasks.start(after: Transfers.patience) { self.transfers.forget(id) }
+        tasks.schedule(after: Transfers.patience) { self.transfers.forget(id) }
     }
 
     private func finish(_ upload: Transfers.Upload) async throws(TokenError) -> ImportCache.Report {

@@ -1,0 +1,135 @@
+internal import AgentTestSupport
+internal import TestSupport
+internal import Testing
+internal import TokenEndpoint
+internal import TokenModel
+
+@testable internal import TokenAgent
+
+/// When an authority has to be asked about, and what is remembered of the answer.
+@Suite(.bounded) struct AuthorityResolverTests {
+    private let parts = Parts()
+
+    @Test func needsNoNetworkForAHostThatIsBuiltIn() async throws {
+        let resolved = try await parts.resolve("https://login.windows.net/common").value()
+        #expect(resolved.url == "https://login.microsoftonline.com/common")
+        #expect(parts.provider.discoveries.count == 0)
+    }
+
+    @Test func asksOnceForEveryoneWhoAsksMeanwhile() async throws {
+        let first = try await parts.resolve("https://login.example.com/common")
+        let second = try await parts.resolve("https://login.example.com/tenant")
+        let discovery = await parts.provider.discoveries.next()
+        try await parts.settle()
+        #expect(parts.provider.discoveries.count == 0)
+        discovery.answer([.sample])
+        #expect(try await first.value().url == "https://sts.example.com/common")
+        #expect(try await second.value().url == "https://sts.example.com/tenant")
+        #expect(try await parts.resolve("https://login.example.com/common").value().environment == "sts.example.com")
+        #expect(parts.provider.discoveries.count == 0)
+    }
+
+    @Test func writesWhatItHasLearntToTheStore() async throws {
+        let resolving = try await parts.resolve("https://login.example.com/common")
+        await parts.provider.discoveries.next().answer([.sample])
+        try await resolving.value()
+        #expect(parts.store.clouds == 1)
+    }
+
+    @Test func servesARequestEvenIfWhatItHasLearntCannotBeWritten() async throws {
+        parts.store.fail()
+        let resolving = try await parts.resolve("https://login.example.com/common")
+        await parts.provider.discoveries.next().answer([.sample])
+        try await resolving.value()
+        #expect(await parts.hasUnsavedChanges)
+    }
+
+    @Test func remembersForAnHourThatAHostIsNoAuthority() async throws {
+        let resolving = try await parts.resolve("https://login.example.com/common")
+        await parts.provider.discoveries.next().fail(TokenError(.authorityValidation, "no such authority"))
+        #expect(try await resolving.error()?.code == .authorityValidation)
+        #expect(try await parts.refusal("https://login.example.com/common")?.code == .authorityValidation)
+        parts.clock.advance(by: 3600)
+        #expect(try await parts.refusal("https://login.example.com/common") == nil)
+    }
+
+    @Test func forgetsAnOutageAtOnce() async throws {
+        let resolving = try await parts.resolve("https://login.example.com/common")
+        await parts.provider.discoveries.next().fail(TokenError(.networkUnavailable, "no route"))
+        #expect(try await resolving.error()?.code == .networkUnavailable)
+        #expect(try await parts.refusal("https://login.example.com/common") == nil)
+        let again = try await parts.resolve("https://login.example.com/common")
+        await parts.provider.discoveries.next().answer([.sample])
+        try await again.value()
+    }
+
+    @Test func letsAnAppVouchForItsAuthority() async throws {
+        let resolving = try await parts.resolve("https://login.example.com/common", validates: false)
+        await parts.provider.discoveries.next().fail(TokenError(.authorityValidation, "no such authority"))
+        #expect(try await resolving.value().environment == "login.example.com")
+        #expect(try await parts.refusal("https://login.example.com/common", validates: false) == nil)
+    }
+
+    @Test func doesNotBelieveADocumentThatMakesNoSenseEvenIfAnAppVouches() async throws {
+        let resolving = try await parts.resolve("https://login.example.com/common", validates: false)
+        await parts.provider.discoveries.next().fail(TokenError(.serverInvalidResponse, "no names"))
+        #expect(try await resolving.error()?.code == .serverInvalidResponse)
+    }
+
+    @Test func validatesAnADFSWithTheDomainOfTheUserOnce() async throws {
+        let first = try await parts.resolve("https://fs.contoso.com/adfs", username: "alice@Contoso.com")
+        let federation = await parts.provider.federations.next()
+        #expect(federation.question == "contoso.com")
+        federation.answer(())
+        try await first.value()
+        try await parts.resolve("https://fs.contoso.com/adfs", username: nil).value()
+        #expect(parts.provider.federations.count == 0)
+    }
+
+    @Test func doesNotValidateAnADFSWithoutAUser() async throws {
+        let error = try await parts.resolve("https://fs.contoso.com/adfs", username: nil).error()
+        #expect(error?.code == .invalidDeveloperParameter)
+        #expect(parts.provider.federations.count == 0)
+    }
+
+    @Test func refusesPlainHTTPUnlessItIsAllowed() async throws {
+        #expect(try await parts.refusal("http://localhost:8080/common")?.code == .invalidDeveloperParameter)
+    }
+
+    @Test func sendsARefreshTokenToTheHostsOfItsOwnCloudOnly() async throws {
+        let hosts = try await parts.hostsOfARequest(at: "https://login.microsoftonline.com/common")
+        #expect(hosts?.contains("login.windows.net") == true)
+        #expect(hosts?.contains("login.microsoftonline.us") == false)
+        #expect(try await parts.hostsOfARequest(at: "https://fs.contoso.com/adfs") == ["fs.contoso.com"])
+    }
+}
+
+extension Parts {
+    fileprivate func resolve(
+        _ url: String, validates: Bool = true, username: String? = nil
+    ) throws -> Pending<Authority> {
+        var parameters = TokenParameters.sample(authority: try Authority(url))
+        parameters.validatesAuthority = validates
+        return start { [parameters] parts async throws(TokenError) in
+            try await parts.core.authorities.resolve(parameters.authority, parameters, username: username)
+        }
+    }
+
+    fileprivate func refusal(_ url: String, validates: Bool = true) throws -> TokenError? {
+        var parameters = TokenParameters.sample(authority: try Authority(url))
+        parameters.validatesAuthority = validates
+        return core.authorities.refusal(of: parameters)
+    }
+
+    fileprivate func hostsOfARequest(at url: String) throws -> Set<String>? {
+        let parameters = TokenParameters.sample(authority: try Authority(url))
+        return core.authorities.tokenRequest(.refreshToken(Secret("rt")), at: parameters.authority, parameters)
+            .allowedEnvironments
+    }
+}
+
+extension CloudDirectory.Cloud {
+    fileprivate static let sample = CloudDirectory.Cloud(
+        aliases: ["login.example.com", "sts.example.com"], preferredNetwork: "sts.example.com",
+        preferredCache: "login.example.com")
+}

@@ -1,0 +1,253 @@
+internal import AgentTestSupport
+internal import TestSupport
+internal import Testing
+internal import TokenCache
+internal import TokenModel
+internal import TokenStore
+
+@testable internal import TokenAgent
+
+/// In which order changes reach the disk and the cache in memory.
+@Suite(.bounded) struct CommitQueueTests {
+    private let parts = Parts()
+
+    @Test func makesAChangeDurableBeforeItIsVisible() async throws {
+        parts.store.hold()
+        let saving = await parts.signIn("alice", "1")
+        let commit = await parts.store.commits.next()
+        try await parts.settle()
+        #expect(try await parts.refreshTokens() == [])
+        #expect(!saving.isDone)
+        commit.succeed()
+        #expect(try await saving.value().accessToken == Secret("at-1"))
+        #expect(try await parts.refreshTokens() == ["rt-1"])
+        #expect(parts.store.refreshTokens == ["rt-1"])
+    }
+
+    @Test func letsTwoSavesOfOneAccountNotOverlap() async throws {
+        parts.store.hold()
+        let first = await parts.signIn("alice", "1")
+        let commit = await parts.store.commits.next()
+        let second = await parts.signIn("alice", "2")
+        try await parts.settle()
+        #expect(parts.store.commits.count == 0)
+        commit.succeed()
+        try await first.value()
+        await parts.store.commits.next().succeed()
+        try await second.value()
+        // The second was worked out from what the first had left: one account, with the newer token.
+        #expect(try await parts.refreshTokens() == ["rt-2"])
+        #expect(parts.store.refreshTokens == ["rt-2"])
+    }
+
+    @Test func letsSavesOfTwoAccountsOverlap() async throws {
+        parts.store.hold()
+        let first = await parts.signIn("alice", "1")
+        let second = await parts.signIn("bob", "2")
+        let commits = [await parts.store.commits.next(), await parts.store.commits.next()]
+        // In the other order: neither waits for the other.
+        commits[1].succeed()
+        try await second.value()
+        #expect(try await parts.refreshTokens() == ["rt-2"])
+        commits[0].succeed()
+        try await first.value()
+        #expect(try await parts.refreshTokens() == ["rt-1", "rt-2"])
+    }
+
+    @Test func removesWhatWasBeingSavedWhenTheRemovalCame() async throws {
+        try await parts.signIn("alice", "1").value()
+        parts.store.hold()
+        let saving = await parts.signIn("alice", "2")
+        let commit = await parts.store.commits.next()
+        let removal = await parts.signOut("alice")
+        try await parts.settle()
+        #expect(try await parts.refreshTokens() == [])
+        #expect(parts.store.commits.count == 0)
+        commit.succeed()
+        try await saving.value()
+        await parts.store.commits.next().succeed()
+        try await removal.value()
+        #expect(try await parts.refreshTokens() == [])
+        #expect(parts.store.refreshTokens == [])
+    }
+
+    @Test func removesWhatWasBeingSavedEvenIfNothingCanBeWritten() async throws {
+        try await parts.signIn("alice", "1").value()
+        parts.store.hold()
+        let saving = await parts.signIn("alice", "2")
+        let commit = await parts.store.commits.next()
+        let removal = await parts.signOut("alice")
+        commit.fail()
+        #expect(try await saving.error()?.code == .storeUnavailable)
+        await parts.store.commits.next().fail()
+        #expect(try await removal.error()?.code == .storeUnavailable)
+        #expect(try await parts.refreshTokens() == [])
+        // The disk is back: what is written again is the removal, not the token.
+        parts.store.hold(false)
+        try await parts.timers.advance(by: 5)
+        try await parts.settle()
+        #expect(parts.store.refreshTokens == [])
+        #expect(await !parts.hasUnsavedChanges)
+    }
+
+    @Test func keepsARemovalApartFromItsSharingGroupOnly() async throws {
+        let other = TokenParameters.sample(group: try #require(SharingGroup("other")))
+        try await parts.signIn("alice", "1").value()
+        parts.store.hold()
+        let removal = await parts.signOut("alice")
+        let commit = await parts.store.commits.next()
+        let inGroup = await parts.signIn("bob", "2")
+        let elsewhere = await parts.signIn("bob", "3", other)
+        let beside = await parts.store.commits.next()
+        beside.succeed()
+        try await elsewhere.value()
+        #expect(!inGroup.isDone)
+        #expect(parts.store.commits.count == 0)
+        commit.succeed()
+        try await removal.value()
+        await parts.store.commits.next().succeed()
+        try await inGroup.value()
+        #expect(parts.store.refreshTokens == ["rt-2", "rt-3"])
+    }
+
+    @Test func givesAnImportTheStoreToItself() async throws {
+        parts.store.hold()
+        let before = await parts.signIn("alice", "1")
+        let commit = await parts.store.commits.next()
+        let importing = await parts.exclusively(writing: "imported")
+        let after = await parts.signIn("bob", "2")
+        let removal = await parts.signOut("carol")
+        let note = await parts.start { parts async throws(TokenError) in
+            try await parts.core.commits.write([.put(.sample("note"))])
+        }
+        try await parts.settle()
+        #expect(parts.store.commits.count == 0, "the import waits for what began before it")
+        commit.succeed()
+        try await before.value()
+        let imported = await parts.store.commits.next()
+        try await parts.settle()
+        #expect(imported.changes == [.put(.sample("imported"))])
+        #expect(parts.store.commits.count == 0, "everything else waits for the import")
+        parts.store.hold(false)
+        imported.succeed()
+        for pending in [importing, removal, note] { try await pending.value() }
+        try await after.value()
+        #expect(parts.store.refreshTokens == ["rt-1", "rt-2"])
+    }
+
+    @Test func letsTheNextChangeFollowAnImportThatFailed() async throws {
+        parts.store.hold()
+        let importing = await parts.exclusively(writing: "imported")
+        let saving = await parts.signIn("alice", "1")
+        await parts.store.commits.next().fail()
+        #expect(try await importing.error()?.code == .storeUnavailable)
+        await parts.store.commits.next().succeed()
+        try await saving.value()
+        // Whoever asked for the import repeats it.
+        #expect(await !parts.hasUnsavedChanges)
+    }
+
+    @Test func keepsWhatCouldNotBeWrittenVisibleAndWritesItFirst() async throws {
+        parts.store.hold()
+        let first = await parts.signIn("alice", "1")
+        await parts.store.commits.next().fail()
+        #expect(try await first.error()?.code == .storeUnavailable)
+        #expect(try await parts.refreshTokens() == ["rt-1"])
+        let second = await parts.signIn("bob", "2")
+        let commit = await parts.store.commits.next()
+        let tokens = commit.changes.compactMap(\.refreshToken)
+        #expect(tokens == ["rt-1", "rt-2"])
+        commit.succeed()
+        try await second.value()
+        #expect(await !parts.hasUnsavedChanges)
+    }
+
+    @Test func writesAgainAfterAFewSecondsWhatCouldNotBeWritten() async throws {
+        parts.store.fail()
+        #expect(try await parts.signIn("alice", "1").error()?.code == .storeUnavailable)
+        try await parts.timers.advance(by: 5)
+        try await parts.settle()
+        #expect(parts.store.refreshTokens == [])
+        parts.store.fail(false)
+        try await parts.timers.advance(by: 5)
+        try await parts.settle()
+        #expect(parts.store.refreshTokens == ["rt-1"])
+        #expect(parts.timers.count == 0)
+    }
+
+    @Test func neverWritesAnOlderValueAfterANewerOne() async throws {
+        parts.store.hold()
+        let older = await parts.signIn("alice", "1")
+        await parts.store.commits.next().fail()
+        #expect(try await older.error()?.code == .storeUnavailable)
+        parts.store.hold(false)
+        try await parts.signIn("alice", "2").value()
+        try await parts.timers.advance(by: 5)
+        try await parts.settle()
+        #expect(parts.store.refreshTokens == ["rt-2"])
+    }
+
+    @Test func writesFailedChangesBeforeAnImport() async throws {
+        parts.store.fail()
+        #expect(try await parts.signIn("alice", "1").error()?.code == .storeUnavailable)
+        parts.store.fail(false)
+        parts.store.hold()
+        let importing = await parts.exclusively(writing: "imported")
+        let earlier = await parts.store.commits.next()
+        #expect(earlier.changes.compactMap(\.refreshToken) == ["rt-1"])
+        earlier.succeed()
+        let imported = await parts.store.commits.next()
+        #expect(imported.changes == [.put(.sample("imported"))])
+        imported.succeed()
+        try await importing.value()
+    }
+
+    @Test func doesNotWriteAgainWhatIsOfNoUseLater() async throws {
+        parts.store.fail()
+        let note = await parts.start { parts async throws(TokenError) in
+            try await parts.core.commits.write([.put(.sample("note"))], isRetried: false)
+        }
+        #expect(try await note.error()?.code == .storeUnavailable)
+        #expect(await !parts.hasUnsavedChanges)
+        #expect(parts.timers.count == 0)
+    }
+
+    @Test func writesEverythingAgainWhenTheStoreHasLostRecords() async throws {
+        try await parts.signIn("alice", "1").value()
+        parts.store.hold()
+        parts.store.updateReport { $0.losses = 1 }
+        let second = await parts.signIn("bob", "2")
+        await parts.store.commits.next().succeed()
+        let everything = await parts.store.commits.next()
+        #expect(everything.changes.compactMap(\.refreshToken).sorted() == ["rt-1", "rt-2"])
+        everything.succeed()
+        try await second.value()
+        try await parts.settle()
+        #expect(parts.store.commits.count == 0, "once for a loss")
+    }
+}
+
+extension Parts {
+    /// Writes something as an import does.
+    fileprivate func exclusively(writing name: String) -> Pending<Void> {
+        start { parts async throws(TokenError) in
+            try await parts.core.commits.exclusively { () async throws(TokenError) in
+                try await parts.core.commits.writeExclusively([.put(.sample(name))])
+            }
+        }
+    }
+}
+
+extension StoredRecord {
+    fileprivate static func sample(_ name: String) -> StoredRecord {
+        StoredRecord(key: RecordKey(group: "sample", kind: .cloud, key: name), body: [])
+    }
+}
+
+extension StoreChange {
+    /// The secret of the refresh token that the change writes.
+    fileprivate var refreshToken: String? {
+        guard case .put(let stored) = self, case .refreshToken(let token) = CacheRecord(stored) else { return nil }
+        return token.secret.reveal()
+    }
+}

@@ -1,0 +1,169 @@
+internal import AgentTestSupport
+internal import TestSupport
+internal import Testing
+internal import TokenEndpoint
+internal import TokenModel
+
+@testable internal import TokenAgent
+
+/// How a sign-in under way ends, and who is told.
+@Suite(.bounded) struct SignInSessionsTests {
+    private let parts = Parts()
+
+    @Test func asksForTheTokensOfADeviceCodeUntilThePersonHasFinished() async throws {
+        let id = try await parts.beginDeviceCode()
+        let waiting = await parts.completeDeviceCode(id)
+        try await parts.settle()
+        #expect(parts.provider.redemptions.count == 0, "it waits for the interval first")
+        try await parts.timers.advance(by: 5)
+        await parts.provider.redemptions.next().fail(.refusal("authorization_pending", .serverOAuth))
+        try await parts.settle()
+        try await parts.timers.advance(by: 5)
+        await parts.provider.redemptions.next().answer(.sample("alice", "1"))
+        #expect(try await waiting.value().accessToken == Secret("at-1"))
+        #expect(parts.store.refreshTokens == ["rt-1"])
+        #expect(parts.timers.count == 0)
+    }
+
+    @Test func waitsFiveSecondsMoreWhenItIsToldToSlowDown() async throws {
+        let id = try await parts.beginDeviceCode()
+        let waiting = await parts.completeDeviceCode(id)
+        try await parts.settle()
+        try await parts.timers.advance(by: 5)
+        await parts.provider.redemptions.next().fail(.refusal("slow_down", .serverOAuth))
+        try await parts.settle()
+        try await parts.timers.advance(by: 9)
+        try await parts.settle()
+        #expect(parts.provider.redemptions.count == 0)
+        try await parts.timers.advance(by: 1)
+        await parts.provider.redemptions.next().answer(.sample("alice", "1"))
+        try await waiting.value()
+    }
+
+    @Test func outlivesAnOutageOfAMoment() async throws {
+        let id = try await parts.beginDeviceCode()
+        let waiting = await parts.completeDeviceCode(id)
+        try await parts.settle()
+        try await parts.timers.advance(by: 5)
+        await parts.provider.redemptions.next().fail(TokenError(.networkUnavailable, "no route"))
+        try await parts.settle()
+        try await parts.timers.advance(by: 10)
+        await parts.provider.redemptions.next().answer(.sample("alice", "1"))
+        try await waiting.value()
+    }
+
+    @Test func endsAWaitAtOnceWhenTheSignInIsCancelled() async throws {
+        let id = try await parts.beginDeviceCode()
+        let waiting = await parts.completeDeviceCode(id)
+        try await parts.settle()
+        await parts.cancel(id)
+        #expect(try await waiting.error()?.code == .sessionCanceled)
+        #expect(try await parts.completeDeviceCode(id).error()?.code == .sessionCanceled)
+        #expect(parts.timers.count == 0)
+    }
+
+    @Test func endsAWaitWhenNobodyFinishesInTime() async throws {
+        let id = try await parts.beginDeviceCode(expiresIn: 4)
+        let waiting = await parts.completeDeviceCode(id)
+        try await parts.settle()
+        try await parts.timers.advance(by: 4)
+        #expect(try await waiting.error()?.code == .timedOut)
+    }
+
+    @Test func keepsTheReasonOfAnExpiryForAWaitThatComesLater() async throws {
+        let id = try await parts.beginDeviceCode()
+        try await parts.timers.advance(by: 900)
+        try await parts.timers.advance(by: 59)
+        #expect(try await parts.completeDeviceCode(id).error()?.code == .timedOut)
+        #expect(try await parts.completeDeviceCode(id).error()?.code == .sessionCanceled, "it is told once")
+    }
+
+    @Test func forgetsAnExpiredSignInThatNobodyAsksFor() async throws {
+        let id = try await parts.beginDeviceCode()
+        try await parts.timers.advance(by: 900)
+        try await parts.timers.advance(by: 60)
+        #expect(try await parts.completeDeviceCode(id).error()?.code == .sessionCanceled)
+    }
+
+    @Test func letsOneCallWaitForASignIn() async throws {
+        let id = try await parts.beginDeviceCode()
+        let first = await parts.completeDeviceCode(id)
+        try await parts.settle()
+        #expect(try await parts.completeDeviceCode(id).error()?.code == .interactionInProgress)
+        #expect(!first.isDone)
+        await parts.cancel(id)
+        _ = try await first.error()
+    }
+
+    @Test func refusesMoreSignInsThanPeopleCanFinish() async throws {
+        var ids: [String] = []
+        for _ in 0..<64 { ids.append(try await parts.beginDeviceCode()) }
+        #expect(await parts.refusalOfMoreSignIns?.code == .interactionInProgress)
+        await parts.cancel(ids[0])
+        #expect(await parts.refusalOfMoreSignIns == nil)
+        try await parts.timers.advance(by: 900)
+        #expect(await parts.refusalOfMoreSignIns == nil, "those that have expired do not count")
+    }
+
+    @Test func givesUpEverySignInWhenTheAgentStops() async throws {
+        let ids = [try await parts.beginDeviceCode(), try await parts.beginDeviceCode()]
+        let waits = [await parts.completeDeviceCode(ids[0]), await parts.completeDeviceCode(ids[1])]
+        try await parts.settle()
+        await parts.cancelEverySignIn()
+        for wait in waits { #expect(try await wait.error()?.code == .sessionCanceled) }
+    }
+
+    @Test func keepsTheTokensOfAnotherAccountThanTheOneAskedForAndSaysSo() async throws {
+        let id = try await parts.beginDeviceCode(account: .sample("alice"))
+        let waiting = await parts.completeDeviceCode(id)
+        try await parts.settle()
+        try await parts.timers.advance(by: 5)
+        await parts.provider.redemptions.next().answer(.sample("bob", "1"))
+        let error = try #require(try await waiting.error())
+        #expect(error.code == .mismatchedAccount)
+        #expect(error.details.partialResult?.accessToken == Secret("at-1"))
+        #expect(parts.store.refreshTokens == ["rt-1"])
+    }
+
+    @Test func tellsTheBrowserSignInThatExpiredWhichRedirectItWaitedAt() async throws {
+        let begun = try await parts.start { parts async throws(TokenError) in
+            try await parts.signIns.begin(BeginInteractive(parameters: .sample()))
+        }.value()
+        let waiting = await parts.start { parts async throws(TokenError) in
+            try await parts.signIns.complete(CompleteInteractive(sessionID: begun.sessionID))
+        }
+        try await parts.settle()
+        try await parts.timers.advance(by: begun.expiresIn)
+        let error = try #require(try await waiting.error())
+        #expect(error.code == .timedOut)
+        #expect(error.message.contains(begun.redirectURI))
+    }
+}
+
+extension Parts {
+    fileprivate var refusalOfMoreSignIns: TokenError? { signIns.refusalOfMore }
+
+    /// Gets a device code that may be asked about every five seconds.
+    fileprivate func beginDeviceCode(
+        account: AccountReference = AccountReference(), expiresIn: Int64 = 900
+    ) async throws -> String {
+        let begun = start { parts async throws(TokenError) in
+            try await parts.signIns.begin(BeginDeviceCode(parameters: .sample(), account: account))
+        }
+        await provider.deviceCodes.next().answer(
+            DeviceCodeGrant(
+                deviceCode: Secret("code"), userCode: "ABCD", verificationURL: "https://example.com/device",
+                message: "Enter ABCD", expiresIn: expiresIn, interval: 5))
+        return try await begun.value().sessionID
+    }
+
+    fileprivate func completeDeviceCode(_ id: String) -> Pending<TokenResult> {
+        start { parts async throws(TokenError) in
+            try await parts.signIns.complete(CompleteDeviceCode(sessionID: id))
+        }
+    }
+
+    fileprivate func cancel(_ id: String) { signIns.cancel(id) }
+
+    fileprivate func cancelEverySignIn() { signIns.cancelAll() }
+}

@@ -1,0 +1,92 @@
+internal import AgentTestSupport
+internal import NIOCore
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+internal import TokenStore
+
+@testable internal import TokenAgent
+
+/// When the store is loaded, and what is answered until it is.
+@Suite(.bounded) struct StoreLifecycleTests {
+    private let parts = Parts()
+
+    @Test func refusesRequestsBeforeTheStoreIsBeingLoaded() async throws {
+        #expect(try await parts.loaded()?.error()?.code == .storeUnavailable)
+    }
+
+    @Test func loadsOnceForEveryoneWhoWaits() async throws {
+        let waits = [await parts.load(), await parts.load()]
+        for wait in waits { try await wait.value() }
+        #expect(parts.store.loads == 1)
+        #expect(await parts.loaded() == nil, "there is nothing to wait for any more")
+        try await parts.load().value()
+        #expect(parts.store.loads == 1)
+    }
+
+    @Test func triesAgainAfterFiveSecondsWhatFailed() async throws {
+        parts.store.answerLoads(with: .failure(ScriptedStore.diskFull))
+        #expect(try await parts.load().error()?.code == .storeUnavailable)
+        #expect(try await parts.loaded()?.error()?.message.contains("tries again") == true)
+        #expect(parts.store.loads == 1)
+        parts.clock.advance(by: 5)
+        parts.store.answerLoads(with: .success(LoadedCache()))
+        try await parts.loaded()?.value()
+        #expect(parts.store.loads == 2)
+        #expect(await parts.loaded() == nil)
+    }
+
+    @Test(arguments: [KeySource.passphrase, .secretService])
+    func waitsForAPersonWhereOneIsNeeded(source: KeySource) async throws {
+        parts.store.updateReport { report in
+            report.keySource = source
+            report.phase = .locked(ScriptedStore.diskFull)
+        }
+        parts.store.answerLoads(with: .failure(ScriptedStore.diskFull))
+        #expect(try await parts.load().error()?.code == .storeUnavailable)
+        parts.clock.advance(by: 3600)
+        #expect(try await parts.loaded()?.error()?.code == .storeUnavailable)
+        #expect(parts.store.loads == 1)
+        parts.store.answerLoads(with: .success(LoadedCache()))
+        try await parts.load(passphrase: Secret("open sesame")).value()
+        #expect(await parts.loaded() == nil)
+    }
+
+    @Test func triesAPassphraseThatComesWhileALoadFails() async throws {
+        parts.store.answerLoads(with: .failure(ScriptedStore.diskFull))
+        let (first, second) = await parts.loadTwice(thenWith: Secret("open sesame"))
+        #expect(try await first.error()?.code == .storeUnavailable)
+        #expect(try await second.error()?.code == .storeUnavailable)
+        #expect(parts.store.loads == 2)
+    }
+
+    @Test func letsADescriptionOfTheStoreWaitForHalfASecondAtMost() async throws {
+        parts.store.answerLoads(with: nil)
+        let load = await parts.load()
+        let held = await parts.store.heldLoads.next()
+        let description = try #require(await parts.loadedOrTimeout())
+        try await parts.settle()
+        #expect(!load.isDone)
+        try await parts.timers.advance(by: 1)
+        try await description.get()
+        #expect(!load.isDone)
+        held.resume(returning: .success(LoadedCache()))
+        try await load.value()
+        #expect(await parts.loadedOrTimeout() == nil, "there is nothing to wait for any more")
+    }
+}
+
+extension Parts {
+    fileprivate func load(passphrase: Secret? = nil) -> Pending<Void> {
+        Pending(lifecycle.load(passphrase: passphrase))
+    }
+
+    fileprivate func loadTwice(thenWith passphrase: Secret) -> (Pending<Void>, Pending<Void>) {
+        (Pending(lifecycle.load()), Pending(lifecycle.load(passphrase: passphrase)))
+    }
+
+    /// What a request that needs the cache waits for.
+    fileprivate func loaded() -> Pending<Void>? { lifecycle.untilLoaded().map { Pending($0) } }
+
+    fileprivate func loadedOrTimeout() -> EventLoopFuture<Void>? { lifecycle.untilLoadedOrTimeout() }
+}

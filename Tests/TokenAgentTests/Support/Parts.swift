@@ -1,0 +1,122 @@
+internal import AgentTestSupport
+internal import Logging
+internal import NIOCore
+internal import NIOPosix
+internal import TestSupport
+internal import TokenCache
+internal import TokenEndpoint
+internal import TokenModel
+internal import TokenStore
+
+@testable internal import TokenAgent
+
+/// The agent's parts on an event loop, with a store, an identity provider, a clock and timers that do what the test says.
+actor Parts {
+    nonisolated let loop: any EventLoop
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.executor.asUnownedSerialExecutor() }
+    nonisolated let store = ScriptedStore()
+    nonisolated let provider = ScriptedProvider()
+    nonisolated let clock = TestClock(1_800_000_000)
+    nonisolated let timers = TestTimers()
+    let core: AgentCore
+    let redeemer: RefreshTokenRedeemer
+    let signIns: SignInSessions
+    let lifecycle: StoreLifecycle
+
+    init() {
+        let loop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()
+        let clock = clock
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let core = AgentCore(
+            loop: loop, timers: timers.timers, target: store, service: provider, allowsLoopbackHTTP: false,
+            now: { clock.now }, logger: logger)
+        self.loop = loop
+        redeemer = RefreshTokenRedeemer(core)
+        signIns = SignInSessions(core, browserTimeout: .seconds(60))
+        lifecycle = StoreLifecycle(core, store: store, timers: timers.timers, logger: logger)
+        self.core = core
+    }
+
+    /// Starts work that may have to wait. Work that is started later does not overtake it.
+    func start<Value: Sendable>(
+        _ work: @escaping @Sendable (isolated Parts) async throws(TokenError) -> Value
+    ) -> Pending<Value> {
+        Pending(core.tasks.start { () async throws(TokenError) in try await work(self) })
+    }
+
+    /// Returns when all that can be done has been done: what is not done now waits for the store, the provider or the time.
+    nonisolated func settle() async throws {
+        for _ in 0..<200 { try await loop.submit {}.get() }
+    }
+
+    // MARK: Requests
+
+    /// Saves the tokens that a sign-in brings.
+    func signIn(_ user: String, _ token: String, _ parameters: TokenParameters = .sample()) -> Pending<TokenResult> {
+        start { parts async throws(TokenError) in
+            try await parts.core.saver.save(
+                .sample(user, token), from: .signIn, parameters, at: parameters.authority)
+        }
+    }
+
+    /// Asks for a token without a person, as `CacheOwner` does.
+    func acquire(_ request: AcquireTokenSilent) -> Pending<TokenResult> {
+        switch core.memory.cache.decide(request, now: core.now()) {
+        case .use(let result): start { _ in result }
+        case .redeem(let plan): Pending(redeemer.redeem(plan, for: request))
+        case .interactionRequired(let why):
+            start { _ async throws(TokenError) in throw TokenError(.interactionRequired, why) }
+        case .ambiguousAccount: start { _ async throws(TokenError) in throw TokenError(.ambiguousAccount, "ambiguous") }
+        }
+    }
+
+    /// Signs a user out of every app, as `CacheOwner` does.
+    func signOut(_ user: String) -> Pending<Void> {
+        let request = RemoveAccount(clientID: .sample, account: .sample(user), extent: .account)
+        let group = request.sharingGroup
+        let changes = core.memory.cache.changes(removing: request)
+        core.memory.apply(changes, in: group)
+        return start { parts async throws(TokenError) in
+            try await parts.core.commits.commit(removal: changes, in: group) { $0.changes(removing: request) }
+        }
+    }
+
+    // MARK: What is visible
+
+    var hasUnsavedChanges: Bool { core.commits.hasUnsavedChanges }
+
+    /// The secrets of the refresh tokens in memory, in alphabetical order.
+    func refreshTokens(_ parameters: TokenParameters = .sample()) throws -> [String] {
+        try core.memory.cache.everything().compactMap { change in
+            guard case .put(let stored) = change, stored.key.group == parameters.sharingGroup.name,
+                case .refreshToken(let token) = CacheRecord(stored)
+            else { return nil }
+            return token.secret.reveal()
+        }.sorted()
+    }
+}
+
+/// The result of something that was started.
+struct Pending<Value: Sendable>: Sendable {
+    private let future: EventLoopFuture<Result<Value, TokenError>>
+    private let done: Mailbox<Void>
+
+    init(_ future: EventLoopFuture<Result<Value, TokenError>>) {
+        let done = Mailbox<Void>()
+        future.whenComplete { _ in done.put(()) }
+        self.future = future
+        self.done = done
+    }
+
+    var isDone: Bool { done.count > 0 }
+
+    /// Waits for the result.
+    @discardableResult
+    func value() async throws -> Value { try await future.get().get() }
+
+    /// Waits for the result; nil if it is no error.
+    func error() async throws -> TokenError? {
+        guard case .failure(let error) = try await future.get() else { return nil }
+        return error
+    }
+}

@@ -1,0 +1,63 @@
+internal import Foundation
+internal import TokenEndpoint
+internal import TokenModel
+
+@testable internal import TokenAgent
+
+extension ClientID {
+    static let sample: ClientID = {
+        guard let sample = ClientID("app") else { preconditionFailure("not blank") }
+        return sample
+    }()
+}
+
+extension TokenParameters {
+    static func sample(
+        _ scopes: [String] = ["User.Read"], authority: Authority = .common, group: SharingGroup = .standard
+    ) -> TokenParameters {
+        TokenParameters(clientID: .sample, sharingGroup: group, authority: authority, scopes: ScopeSet(scopes))
+    }
+}
+
+extension AccountReference {
+    static func sample(_ user: String) -> AccountReference { AccountReference(homeAccountID: .sample(user)) }
+}
+
+extension HomeAccountID {
+    static func sample(_ user: String) -> HomeAccountID {
+        guard let sample = HomeAccountID(uid: user, utid: "tenant") else { preconditionFailure("both are given") }
+        return sample
+    }
+}
+
+extension AcquireTokenSilent {
+    /// A request that no access token in the cache answers.
+    static func sample(
+        _ user: String, _ parameters: TokenParameters = .sample(), force: Bool = true
+    ) -> AcquireTokenSilent {
+        AcquireTokenSilent(parameters: parameters, account: .sample(user), forceRefresh: force)
+    }
+}
+
+extension TokenResponse {
+    /// Tokens of a user: the access token `at-TOKEN` and the refresh token `rt-TOKEN`.
+    static func sample(_ user: String, _ token: String) -> TokenResponse {
+        let claims =
+            "{\"oid\":\"\(user)\",\"preferred_username\":\"\(user)@contoso.com\",\"sub\":\"\(user)\",\"tid\":\"tenant\"}"
+        return TokenResponse(
+            accessToken: Secret("at-\(token)"), refreshToken: Secret("rt-\(token)"),
+            idToken: "e30.\(Base64URL.encode(Data(claims.utf8))).", homeAccountID: .sample(user))
+    }
+}
+
+extension TokenError {
+    /// What a token endpoint says about a refresh token that it does not accept any more.
+    static let invalidGrant = refusal("invalid_grant", .interactionRequired)
+
+    static func refusal(_ oauthError: String, _ code: Code) -> TokenError {
+        var details = Details()
+        details.oauthError = oauthError
+        details.httpStatus = 400
+        return TokenError(code, "the token endpoint refuses", details: details)
+    }
+}

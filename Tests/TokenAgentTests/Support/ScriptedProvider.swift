@@ -1,0 +1,57 @@
+internal import TokenEndpoint
+internal import TokenModel
+
+@testable internal import TokenAgent
+
+/// An identity provider that answers when and what the test says.
+final class ScriptedProvider: TokenService {
+    /// A question that waits for its answer.
+    struct Call<Question: Sendable, Reply: Sendable>: Sendable {
+        let question: Question
+        fileprivate let continuation: CheckedContinuation<Result<Reply, TokenError>, Never>
+
+        func answer(_ reply: Reply) { continuation.resume(returning: .success(reply)) }
+
+        func fail(_ error: TokenError) { continuation.resume(returning: .failure(error)) }
+    }
+
+    typealias Redemption = Call<(request: TokenRequest, delivery: DeliveryMark?), TokenResponse>
+
+    let redemptions = Mailbox<Redemption>()
+    let discoveries = Mailbox<Call<Authority, [CloudDirectory.Cloud]>>()
+    let federations = Mailbox<Call<String, Void>>()
+    let deviceCodes = Mailbox<Call<DeviceCodeRequest, DeviceCodeGrant>>()
+
+    func redeem(_ request: TokenRequest, _ delivery: DeliveryMark?) async throws(TokenError) -> TokenResponse {
+        try await Self.ask((request, delivery), redemptions)
+    }
+
+    func endpoints(of authority: Authority, version: OAuthVersion) async throws(TokenError) -> Endpoints {
+        Endpoints(token: authority.url + "/token", authorization: authority.url + "/authorize")
+    }
+
+    func discoverClouds(
+        of authority: Authority, correlationID: CorrelationID
+    ) async throws(TokenError) -> [CloudDirectory.Cloud] { try await Self.ask(authority, discoveries) }
+
+    func validateFederation(
+        of authority: Authority, domain: String, correlationID: CorrelationID
+    ) async throws(TokenError) { try await Self.ask(domain, federations) }
+
+    func beginDeviceCode(_ request: DeviceCodeRequest) async throws(TokenError) -> DeviceCodeGrant {
+        try await Self.ask(request, deviceCodes)
+    }
+
+    func probe(_ authority: Authority) async -> Result<ServerClock, TokenError> {
+        .failure(TokenError(.networkUnavailable, "the provider is a script"))
+    }
+
+    private static func ask<Question: Sendable, Reply: Sendable>(
+        _ question: Question, _ mailbox: Mailbox<Call<Question, Reply>>
+    ) async throws(TokenError) -> Reply {
+        try await withCheckedContinuation { mailbox.put(Call(question: question, continuation: $0)) }.get()
+    }
+}
+
+/// What a redemption knows about whether its grant may have reached the token endpoint.
+typealias DeliveryMark = SendingMark

@@ -1,0 +1,118 @@
+internal import Synchronization
+internal import TokenCache
+internal import TokenModel
+
+@testable internal import TokenAgent
+@testable internal import TokenStore
+
+/// A store in memory whose commits end when and how the test says.
+final class ScriptedStore: CacheStore {
+    /// A commit that waits for its end.
+    struct Commit: Sendable {
+        let changes: [StoreChange]
+        fileprivate let end: @Sendable (TokenError?) -> Void
+
+        func succeed() { end(nil) }
+
+        func fail() { end(ScriptedStore.diskFull) }
+    }
+
+    fileprivate struct State {
+        var isHeld = false
+        var failure: TokenError?
+        var loading: Result<LoadedCache, TokenError>? = .success(LoadedCache())
+        var loads = 0
+        var records: [RecordKey: [UInt8]] = [:]
+        var report = {
+            var report = StoreReport()
+            report.phase = .open
+            report.keySource = .file
+            return report
+        }()
+    }
+
+    private let state = Mutex(State())
+    /// Commits that began while the store was held, in their order.
+    let commits = Mailbox<Commit>()
+
+    var report: StoreReport { state.withLock { $0.report } }
+    var quarantined: [String] { [] }
+
+    /// Makes commits wait in `commits`, or lets later ones pass.
+    func hold(_ isHeld: Bool = true) { state.withLock { $0.isHeld = isHeld } }
+
+    /// Lets later commits fail, or succeed again.
+    func fail(_ fails: Bool = true) { state.withLock { $0.failure = fails ? Self.diskFull : nil } }
+
+    func updateReport(_ update: (inout StoreReport) -> Void) { state.withLock { update(&$0.report) } }
+
+    func commit(_ changes: [StoreChange]) async throws(TokenError) {
+        let error = await withCheckedContinuation { (continuation: CheckedContinuation<TokenError?, Never>) in
+            let end: @Sendable (TokenError?) -> Void = { error in
+                if error == nil { self.state.withLock { $0.apply(changes) } }
+                continuation.resume(returning: error)
+            }
+            let (isHeld, failure) = state.withLock { ($0.isHeld, $0.failure) }
+            if isHeld { commits.put(Commit(changes: changes, end: end)) } else { end(failure) }
+        }
+        if let error { throw error }
+    }
+
+    // MARK: What it holds
+
+    /// The secrets of the refresh tokens it holds, in alphabetical order.
+    var refreshTokens: [String] {
+        state.withLock { state in
+            state.records.compactMap { key, body in
+                guard case .refreshToken(let token) = CacheRecord(StoredRecord(key: key, body: body)) else {
+                    return nil
+                }
+                return token.secret.reveal()
+            }.sorted()
+        }
+    }
+
+    /// How many notes about redemptions it holds.
+    var notes: Int { state.withLock { $0.records.keys.count { $0.kind == .redemption } } }
+
+    /// How many clouds it holds.
+    var clouds: Int { state.withLock { $0.records.keys.count { $0.kind == .cloud } } }
+
+    // MARK: Loading
+
+    /// How often it was to be loaded.
+    var loads: Int { state.withLock { $0.loads } }
+
+    /// What later loads end with; nil makes them wait in `heldLoads`.
+    func answerLoads(with result: Result<LoadedCache, TokenError>?) { state.withLock { $0.loading = result } }
+
+    /// Loads that wait for their end.
+    let heldLoads = Mailbox<CheckedContinuation<Result<LoadedCache, TokenError>, Never>>()
+
+    func load(passphrase: Secret?) async throws(TokenError) -> LoadedCache {
+        let result = state.withLock { state in
+            state.loads += 1
+            return state.loading
+        }
+        if let result { return try result.get() }
+        return try await withCheckedContinuation { heldLoads.put($0) }.get()
+    }
+
+    func forgetPassphrase() async {}
+    func changeKeySource(to source: KeySource, passphrase: Secret?) async throws(TokenError) {}
+    func keyProblem() async -> TokenError? { nil }
+
+    static let diskFull = TokenError(.storeUnavailable, "the disk is full")
+}
+
+extension ScriptedStore.State {
+    fileprivate mutating func apply(_ changes: [StoreChange]) {
+        for change in changes {
+            switch change {
+            case .put(let record): records[record.key] = record.body
+            case .delete(let key): records[key] = nil
+            case .deleteGroup(let group): records = records.filter { $0.key.group != group }
+            }
+        }
+    }
+}
