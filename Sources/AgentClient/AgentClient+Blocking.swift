@@ -11,7 +11,7 @@ extension AgentClient {
     public func listAccountsAndWait(_ request: ListAccounts) throws(TokenError) -> [Account] {
         var (accounts, page) = ([Account](), request)
         repeat {
-            guard case .listAccounts(let reply) = try wait(.listAccounts(page)) else { throw Self.unexpected }
+            let reply = try wait(page)
             accounts += reply.accounts
             page.after = reply.next
         } while page.after != nil
@@ -20,22 +20,19 @@ extension AgentClient {
 
     /// `currentAccount(_:)`, blocking.
     public func currentAccountAndWait(_ request: GetCurrentAccount) throws(TokenError) -> GetCurrentAccount.Reply {
-        let reply = try wait(.getCurrentAccount(request), isRepeatable: false)
-        guard case .getCurrentAccount(let current) = reply else { throw Self.unexpected }
-        return current
+        return try wait(request)
     }
 
     /// `removeAccount(_:)`, blocking.
     public func removeAccountAndWait(_ request: RemoveAccount) throws(TokenError) -> RemoveAccount.Reply {
-        guard case .removeAccount(let reply) = try wait(.removeAccount(request)) else { throw Self.unexpected }
-        return reply
+        return try wait(request)
     }
 
     /// `listCredentials(_:)`, blocking.
     public func listCredentialsAndWait(_ request: ListCredentials) throws(TokenError) -> [Credential] {
         var (credentials, page) = ([Credential](), request)
         repeat {
-            guard case .listCredentials(let reply) = try wait(.listCredentials(page)) else { throw Self.unexpected }
+            let reply = try wait(page)
             credentials += reply.credentials
             page.after = reply.next
         } while page.after != nil
@@ -44,18 +41,17 @@ extension AgentClient {
 
     /// `removeCredential(_:)`, blocking.
     public func removeCredentialAndWait(_ request: RemoveCredential) throws(TokenError) -> RemoveCredential.Reply {
-        guard case .removeCredential(let reply) = try wait(.removeCredential(request)) else { throw Self.unexpected }
-        return reply
+        return try wait(request)
     }
 }
 
 /// Carries a call's outcome from the reading thread to the waiting one.
-final class OutcomeBox: Sendable {
-    private let outcome = Mutex<AgentConnection.Outcome?>(nil)
+final class OutcomeBox<Value: Sendable>: Sendable {
+    private let outcome = Mutex<Result<Value, TokenError>?>(nil)
 
-    func fill(_ value: AgentConnection.Outcome) { outcome.withLock { $0 = value } }
+    func fill(_ value: Result<Value, TokenError>) { outcome.withLock { $0 = value } }
 
-    func take() -> AgentConnection.Outcome {
+    func take() -> Result<Value, TokenError> {
         outcome.withLock { $0 } ?? .failure(TokenError(.internalError, "a call ended without an outcome"))
     }
 }

@@ -7,9 +7,7 @@ extension AgentClient {
     public func listCredentials(_ request: ListCredentials) async throws(TokenError) -> [Credential] {
         var (credentials, page) = ([Credential](), request)
         repeat {
-            guard case .listCredentials(let reply) = try await call(.listCredentials(page)) else {
-                throw Self.unexpected
-            }
+            let reply = try await call(page)
             credentials += reply.credentials
             page.after = reply.next
         } while page.after != nil
@@ -22,19 +20,14 @@ extension AgentClient {
     public func removeCredential(
         _ request: RemoveCredential
     ) async throws(TokenError) -> RemoveCredential.Reply {
-        guard case .removeCredential(let reply) = try await call(.removeCredential(request)) else {
-            throw Self.unexpected
-        }
-        return reply
+        return try await call(request)
     }
 
     /// Trades a refresh token or an assertion of the app's own for tokens, and has them saved; counts as a sign-in.
     ///
     /// - Throws: what the token endpoint answered, such as `invalidGrant` (-51412); the cache is then as it was.
     public func redeemGrant(_ request: RedeemGrant) async throws(TokenError) -> TokenResult {
-        let reply = try await call(.redeemGrant(request), isRepeatable: false)
-        guard case .redeemGrant(let result) = reply else { throw Self.unexpected }
-        return result
+        return try await call(request)
     }
 
     /// The one account that is signed in to the app, and the one it was the last time the app asked.
@@ -42,8 +35,6 @@ extension AgentClient {
     /// - Throws: `ambiguousAccount` (-51200) when several are signed in.
     public func currentAccount(_ request: GetCurrentAccount) async throws(TokenError) -> GetCurrentAccount.Reply {
         // Not repeated: the second answer would give the first as the previous one.
-        let reply = try await call(.getCurrentAccount(request), isRepeatable: false)
-        guard case .getCurrentAccount(let current) = reply else { throw Self.unexpected }
-        return current
+        return try await call(request)
     }
 }

@@ -4,8 +4,7 @@ internal import TokenWire
 extension AgentClient {
     /// Where the key of the agent's store comes from, and whether the store is open.
     public func keyStatus() async throws(TokenError) -> KeyStatus {
-        guard case .getKey(let status) = try await call(.getKey(GetKey())) else { throw Self.unexpected }
-        return status
+        return try await call(GetKey())
     }
 
     /// Has the store's key come from another source from now on; what the old one held is taken back.
@@ -14,8 +13,7 @@ extension AgentClient {
     ///   `invalidDeveloperParameter` (-51112) for a passphrase that is missing or empty.
     @discardableResult
     public func setKey(_ request: SetKey) async throws(TokenError) -> KeyStatus {
-        guard case .setKey(let status) = try await call(.setKey(request)) else { throw Self.unexpected }
-        return status
+        return try await call(request)
     }
 
     /// Has the agent open its store; done also when it is open.
@@ -23,7 +21,6 @@ extension AgentClient {
     /// - Throws: `storeUnavailable` (-53008) when the passphrase is wrong, or the key's source does not answer.
     @discardableResult
     public func unlock(_ request: Unlock) async throws(TokenError) -> KeyStatus {
-        guard case .unlock(let status) = try await call(.unlock(request)) else { throw Self.unexpected }
-        return status
+        return try await call(request)
     }
 }

@@ -18,10 +18,7 @@ extension AgentClient {
     ) async throws(TokenError) -> ImportCache.Report {
         var upload = CacheUpload(data, format: format, sharingGroup: sharingGroup, isDryRun: isDryRun)
         while true {
-            // Only the first is repeated where a connection breaks: of another the agent would add the bytes twice.
-            let isFirst = upload.part.importID == nil
-            let reply = try await call(.importCache(upload.part), isRepeatable: isFirst)
-            guard case .importCache(let taken) = reply else { throw Self.unexpected }
+            let taken = try await call(upload.part)
             if let report = taken.report { return report }
             upload.advance(taken)
             progress?(upload.fraction)
@@ -34,8 +31,7 @@ extension AgentClient {
     ) throws(TokenError) -> ImportCache.Report {
         var upload = CacheUpload(data, format: format, sharingGroup: sharingGroup, isDryRun: false)
         while true {
-            let reply = try wait(.importCache(upload.part), isRepeatable: upload.part.importID == nil)
-            guard case .importCache(let taken) = reply else { throw Self.unexpected }
+            let taken = try wait(upload.part)
             if let report = taken.report { return report }
             upload.advance(taken)
         }
@@ -55,8 +51,7 @@ extension AgentClient {
     ) async throws(TokenError) -> Secret {
         var download = CacheDownload(format, sharingGroup: sharingGroup, includesSecrets: includesSecrets)
         while let request = download.request {
-            let reply = try await call(.exportCache(request), isRepeatable: request.exportID == nil)
-            guard case .exportCache(let part) = reply else { throw Self.unexpected }
+            let part = try await call(request)
             download.take(part)
             progress?(download.fraction)
         }
@@ -69,8 +64,7 @@ extension AgentClient {
     ) throws(TokenError) -> Secret {
         var download = CacheDownload(format, sharingGroup: sharingGroup, includesSecrets: includesSecrets)
         while let request = download.request {
-            let reply = try wait(.exportCache(request), isRepeatable: request.exportID == nil)
-            guard case .exportCache(let part) = reply else { throw Self.unexpected }
+            let part = try wait(request)
             download.take(part)
         }
         return download.data

@@ -38,16 +38,12 @@ public final class AgentClient: Sendable {
     ///
     /// - Throws: `interactionRequired` (-51115) when only a sign-in can help, and what the token endpoint answered.
     public func acquireTokenSilent(_ request: AcquireTokenSilent) async throws(TokenError) -> TokenResult {
-        let reply = try await call(.acquireTokenSilent(request))
-        guard case .acquireTokenSilent(let result) = reply else { throw Self.unexpected }
-        return result
+        return try await call(request)
     }
 
     /// Starts a sign-in in a browser; see `signIn(_:presenter:)` for all of it in one call.
     public func beginInteractive(_ request: BeginInteractive) async throws(TokenError) -> BeginInteractive.Reply {
-        let reply = try await call(.beginInteractive(request), isRepeatable: false)
-        guard case .beginInteractive(let begun) = reply else { throw Self.unexpected }
-        return begun
+        return try await call(request)
     }
 
     /// Waits, at most `limit`, for the user to come back from the browser.
@@ -57,37 +53,31 @@ public final class AgentClient: Sendable {
     public func completeInteractive(
         _ request: CompleteInteractive, limit: Duration = .seconds(900)
     ) async throws(TokenError) -> TokenResult {
-        let reply = try await call(.completeInteractive(request), timeout: limit, isRepeatable: false)
-        guard case .completeInteractive(let result) = reply else { throw Self.unexpected }
-        return result
+        return try await call(request, timeout: limit)
     }
 
     /// Starts a sign-in on another device.
     public func beginDeviceCode(_ request: BeginDeviceCode) async throws(TokenError) -> BeginDeviceCode.Reply {
-        let reply = try await call(.beginDeviceCode(request), isRepeatable: false)
-        guard case .beginDeviceCode(let begun) = reply else { throw Self.unexpected }
-        return begun
+        return try await call(request)
     }
 
     /// Waits, at most `limit`, for the user to finish on the other device.
     public func completeDeviceCode(
         _ request: CompleteDeviceCode, limit: Duration = .seconds(1800)
     ) async throws(TokenError) -> TokenResult {
-        let reply = try await call(.completeDeviceCode(request), timeout: limit, isRepeatable: false)
-        guard case .completeDeviceCode(let result) = reply else { throw Self.unexpected }
-        return result
+        return try await call(request, timeout: limit)
     }
 
     /// Gives up a sign-in; done also when there is none of that name.
     public func cancelInteraction(_ request: CancelInteraction) async throws(TokenError) {
-        guard case .cancelInteraction = try await call(.cancelInteraction(request)) else { throw Self.unexpected }
+        _ = try await call(request)
     }
 
     /// Every account that fits, in a stable order; fetched a page at a time. Empty when there is none.
     public func listAccounts(_ request: ListAccounts) async throws(TokenError) -> [Account] {
         var (accounts, page) = ([Account](), request)
         repeat {
-            guard case .listAccounts(let reply) = try await call(.listAccounts(page)) else { throw Self.unexpected }
+            let reply = try await call(page)
             accounts += reply.accounts
             page.after = reply.next
         } while page.after != nil
@@ -99,40 +89,33 @@ public final class AgentClient: Sendable {
     /// - Throws: `storeUnavailable` (-53008) when it could not be written down. The agent hands out nothing of it any more
     ///   all the same, and goes on trying to write it.
     public func removeAccount(_ request: RemoveAccount) async throws(TokenError) -> RemoveAccount.Reply {
-        guard case .removeAccount(let reply) = try await call(.removeAccount(request)) else { throw Self.unexpected }
-        return reply
+        return try await call(request)
     }
 
     /// The agent's description of itself.
     public func status() async throws(TokenError) -> AgentStatus {
-        guard case .getStatus(let status) = try await call(.getStatus(GetStatus())) else { throw Self.unexpected }
-        return status
+        return try await call(GetStatus())
     }
 
     /// The agent's check of what it stands on.
     public func diagnose(_ request: Diagnose = Diagnose()) async throws(TokenError) -> Diagnose.Reply {
-        guard case .diagnose(let reply) = try await call(.diagnose(request)) else { throw Self.unexpected }
-        return reply
+        return try await call(request)
     }
 
     /// What the agent can do.
     public func hello(_ request: Hello) async throws(TokenError) -> Hello.Reply {
-        guard case .hello(let reply) = try await call(.hello(request)) else { throw Self.unexpected }
-        return reply
+        return try await call(request)
     }
 
-    static let unexpected = TokenError(.malformedMessage, "the agent's reply does not fit the request")
-
-    func call(
-        _ body: Request.Body, timeout limit: Duration? = nil, isRepeatable: Bool = true
-    ) async throws(TokenError) -> Reply.Body {
+    /// Sends a request and waits for its reply, at most `limit`.
+    func call<Request: WireRequest>(
+        _ request: Request, timeout limit: Duration? = nil
+    ) async throws(TokenError) -> Request.Reply {
         let id = connection.reserveID()
         let deadline = MonotonicTime.now.advanced(by: limit ?? timeout)
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                connection.send(id: id, body, deadline: deadline, isRepeatable: isRepeatable) {
-                    continuation.resume(returning: $0)
-                }
+                connection.send(request, id: id, deadline: deadline) { continuation.resume(returning: $0) }
             }
         } onCancel: {
             connection.abandon(id)
@@ -141,11 +124,11 @@ public final class AgentClient: Sendable {
     }
 
     /// Blocks the calling thread until the call ends; the reading thread never waits for it, so it cannot deadlock.
-    func wait(_ body: Request.Body, isRepeatable: Bool = true) throws(TokenError) -> Reply.Body {
+    func wait<Request: WireRequest>(_ request: Request) throws(TokenError) -> Request.Reply {
         let done = DispatchSemaphore(value: 0)
-        let box = OutcomeBox()
+        let box = OutcomeBox<Request.Reply>()
         let deadline = MonotonicTime.now.advanced(by: timeout)
-        connection.send(id: connection.reserveID(), body, deadline: deadline, isRepeatable: isRepeatable) {
+        connection.send(request, id: connection.reserveID(), deadline: deadline) {
             box.fill($0)
             done.signal()
         }

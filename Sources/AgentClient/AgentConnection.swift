@@ -11,7 +11,7 @@ internal import TokenWire
 /// no harm.
 final class AgentConnection: Sendable {
     /// What a call ends with.
-    typealias Outcome = Result<Reply.Body, TokenError>
+    typealias Outcome = Result<ReplyFrame, TokenError>
 
     private let path: String
     private let appName: String
@@ -28,18 +28,20 @@ final class AgentConnection: Sendable {
     func reserveID() -> UInt64 { state.withLock { $0.reserveID() } }
 
     /// Sends a request; `deliver` is called exactly once, from the reading thread or from this one, and must not block.
-    func send(
-        id: UInt64, _ body: Request.Body, deadline: MonotonicTime, isRepeatable: Bool,
-        deliver: @escaping @Sendable (Outcome) -> Void
+    func send<Request: WireRequest>(
+        _ request: Request, id: UInt64, deadline: MonotonicTime,
+        deliver: @escaping @Sendable (Result<Request.Reply, TokenError>) -> Void
     ) {
         let frame: [UInt8]
         do throws(TokenError) {
-            frame = try Request(id: id, body).frame()
+            frame = try RequestFrame.encode(request, id: id)
         } catch {
             abandon(id)
             return deliver(.failure(error))
         }
-        let call = PendingCall(frame: frame, deadline: deadline, isRepeatable: isRepeatable, deliver: deliver)
+        let call = PendingCall(frame: frame, deadline: deadline, isRepeatable: request.isRepeatable) { outcome in
+            deliver(outcome.flatMap { reply in Result { () throws(TokenError) in try reply.reply(to: Request.self) } })
+        }
         switch state.withLock({ $0.add(call, id: id) }) {
         case .cancelled: deliver(.failure(TokenError(.cancelled, "the call was cancelled")))
         case .closed: deliver(.failure(TokenError(.agentUnavailable, "this AgentClient was closed")))
@@ -84,12 +86,7 @@ final class AgentConnection: Sendable {
                 stream?.isReadable(within: milliseconds) == true ? try stream?.read() : nil
             }
             for reply in replies ?? [] {
-                guard let call = state.withLock({ $0.take(reply.id) }) else { continue }
-                if case .failure(let error) = reply.body {
-                    call.deliver(.failure(error))
-                } else {
-                    call.deliver(.success(reply.body))
-                }
+                state.withLock { $0.take(reply.id) }?.deliver(.success(reply))
             }
             return true
         } catch {

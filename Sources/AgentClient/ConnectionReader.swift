@@ -67,7 +67,7 @@ struct ConnectionReader: ~Copyable {
             _ = fcntl(end, F_SETFL, O_NONBLOCK)
         }
         let id = connection.state.withLock { $0.newID() }
-        let greeting = (try? Request(id: id, .hello(Hello(appName: appName))).frame()) ?? []
+        let greeting = (try? RequestFrame.encode(Hello(appName: appName), id: id)) ?? []
         connection.stream.withLock { $0 = ReplyStream(socket: socket) }
         connection.state.withLock { $0.opened(socket: socket, wake: wakeStart, greeting: greeting) }
         pump(socket, wake: wakeEnd)

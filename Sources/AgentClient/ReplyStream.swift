@@ -26,7 +26,7 @@ struct ReplyStream {
     /// The replies that are whole with the bytes that are there, none if there are none yet.
     ///
     /// - Throws: `agentUnavailable` (-53004) at the end of the stream, another code when it makes no sense.
-    mutating func read() throws(TokenError) -> [Reply] {
+    mutating func read() throws(TokenError) -> [ReplyFrame] {
         if let failure { throw failure }
         let count = buffer.withUnsafeMutableBytes { recv(socket, $0.baseAddress, $0.count, 0) }
         guard count > 0 else {
@@ -34,9 +34,9 @@ struct ReplyStream {
             throw TokenError(.agentUnavailable, "the agent closed the connection")
         }
         buffer.withUnsafeBytes { decoder.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
-        var replies: [Reply] = []
+        var replies: [ReplyFrame] = []
         do throws(TokenError) {
-            while let frame = try decoder.next() { replies.append(try Reply(decoding: frame)) }
+            while let frame = try decoder.next() { replies.append(try ReplyFrame(decoding: frame)) }
         } catch {
             guard !replies.isEmpty else { throw error }
             failure = error

@@ -66,7 +66,7 @@ package final class AgentServer: Sendable {
             SessionRegistry(limit: options.connectionLimit), eventLoop: loop)
         do {
             let descriptor = try ListeningSocket.make(at: options.socketPath)
-            let listener = try await bootstrap(RequestRouter(owner: owner), registry, options, on: loop)
+            let listener = try await bootstrap(owner, registry, options, on: loop)
                 .withBoundSocket(descriptor).get()
             ListeningSocket.widenQueue(of: descriptor)
             let parts = Parts(
@@ -112,7 +112,7 @@ package final class AgentServer: Sendable {
     }
 
     private static func bootstrap(
-        _ router: RequestRouter, _ registry: NIOLoopBoundBox<SessionRegistry>, _ options: AgentOptions,
+        _ owner: CacheOwner, _ registry: NIOLoopBoundBox<SessionRegistry>, _ options: AgentOptions,
         on loop: any EventLoop
     ) -> ServerBootstrap {
         ServerBootstrap(group: loop)
@@ -126,7 +126,7 @@ package final class AgentServer: Sendable {
                         throw TokenError(.peerNotAuthorized, "this agent serves another user")
                     }
                     let session = AgentSession(
-                        router: router, log: RequestLog(logger: options.logger, peer: peer), registry: registry.value,
+                        owner: owner, log: RequestLog(logger: options.logger, peer: peer), registry: registry.value,
                         timers: options.timers)
                     try channel.pipeline.syncOperations.addHandler(session)
                 }

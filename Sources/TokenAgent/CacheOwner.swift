@@ -73,9 +73,9 @@ actor CacheOwner {
         later { owner async throws(TokenError) in try await owner.signIns.complete(request) }
     }
 
-    func cancelInteraction(_ request: CancelInteraction) -> Answer<Void> {
+    func cancelInteraction(_ request: CancelInteraction) -> Answer<CancelInteraction.Reply> {
         signIns.cancel(request.sessionID)
-        return .now(.success(()))
+        return .now(.success(CancelInteraction.Reply()))
     }
 
     func listAccounts(_ request: ListAccounts) -> Answer<ListAccounts.Reply> {
@@ -188,7 +188,8 @@ actor CacheOwner {
     }
 
     private static let greeting = Hello.Reply(
-        protocolVersion: WireLimits.protocolVersion, agentVersion: ProductVersion.text, requests: Request.numbers)
+        protocolVersion: WireLimits.protocolVersion, agentVersion: ProductVersion.text,
+        requests: RequestHandlers.numbers)
 
     private static let ambiguous = TokenError(
         .ambiguousAccount, "several accounts are signed in; name one by its home account ID or username")

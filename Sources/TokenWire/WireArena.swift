@@ -41,12 +41,20 @@ final class WireArena {
         return free.baseAddress
     }
 
-    /// A message made by its `…__init` function.
-    func message<Message>(_ initialise: (UnsafeMutablePointer<Message>?) -> Void) -> UnsafeMutablePointer<Message>? {
-        guard let memory = take(MemoryLayout<Message>.size) else { return nil }
-        let message = memory.bindMemory(to: Message.self, capacity: 1)
-        initialise(message)
-        return message
+    /// An empty message; nil past the limit.
+    func message(_ type: WireType) -> UnsafeMutableRawPointer? {
+        guard let memory = take(type.descriptor.pointee.sizeof_message) else { return nil }
+        type.descriptor.pointee.message_init?(memory.assumingMemoryBound(to: ProtobufCMessage.self))
+        return memory
+    }
+
+    /// A copy of bytes; empty past the limit.
+    func copy(_ bytes: UnsafeRawBufferPointer) -> ProtobufCBinaryData {
+        guard !bytes.isEmpty, let memory = take(bytes.count), let base = bytes.baseAddress else {
+            return ProtobufCBinaryData(len: 0, data: nil)
+        }
+        memory.copyMemory(from: base, byteCount: bytes.count)
+        return ProtobufCBinaryData(len: bytes.count, data: memory.assumingMemoryBound(to: UInt8.self))
     }
 
     /// Room for `count` elements; nil when there are none or no room.

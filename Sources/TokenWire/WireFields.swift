@@ -1,116 +1,244 @@
 internal import CProtobufC
-internal import CTokenProtos
 internal import TokenModel
 
-/// How fields become values: the one place where text is checked for length, UTF-8 and NUL.
-enum WireFields {
-    static func text(
-        _ name: String, _ has: protobuf_c_boolean, _ field: ProtobufCBinaryData, limit: Int = WireLimits.text
-    ) throws(TokenError) -> String? {
-        has == 0 ? nil : try text(name, field, limit: limit)
+/// The fields of one message, read or written by name: the one place where they are checked for length, UTF-8 and NUL.
+///
+/// Each method takes the value to write, and returns it, or returns the value that was read. A field that is absent is nil, or
+/// empty if it is a list. Names are cheapest in the order of agent.proto. A name that is not in the message, or has another
+/// type there, is a mistake in this module: it stops the process, in the first test that comes by.
+package struct WireFields {
+    private let message: UnsafeMutableRawPointer
+    private let descriptor: UnsafePointer<ProtobufCMessageDescriptor>
+    private let arena: WireArena?
+    private var next = 0
+
+    /// Reads a message.
+    init(reading message: UnsafeMutableRawPointer, _ type: WireType) {
+        self.message = message
+        descriptor = type.descriptor
+        arena = nil
     }
 
-    static func secret(
-        _ name: String, _ has: protobuf_c_boolean, _ field: ProtobufCBinaryData
-    ) throws(TokenError) -> Secret? {
-        guard has != 0 else { return nil }
-        let bytes = UnsafeBufferPointer(start: field.data, count: field.len)
-        try check(name, bytes, limit: WireLimits.token)
-        return Secret(bytes: bytes)
+    /// Writes a message, with memory from `arena`.
+    init(writing message: UnsafeMutableRawPointer, _ type: WireType, _ arena: WireArena) {
+        self.message = message
+        descriptor = type.descriptor
+        self.arena = arena
+    }
+
+    // MARK: Text and bytes
+
+    mutating func text<Text: WireText>(
+        _ name: StaticString, _ value: Text?, limit: Int = WireLimits.text
+    ) throws(TokenError) -> Text? {
+        let field = field(name, PROTOBUF_C_TYPE_BYTES)
+        guard let arena else { return try field.text(message, limit: limit).flatMap { Text(wireText: $0) } }
+        if let value { field.put(arena.copy(value.wireText), message) }
+        return value
+    }
+
+    /// Text for people: what is too long is cut when it is written.
+    mutating func wording(
+        _ name: StaticString, _ value: String?, limit: Int = WireLimits.text
+    ) throws(TokenError) -> String? {
+        try text(name, value.map { Self.cut($0, limit: limit) }, limit: limit)
+    }
+
+    /// Bytes without NUL, such as a token.
+    mutating func secret(_ name: StaticString, _ value: Secret?) throws(TokenError) -> Secret? {
+        let field = field(name, PROTOBUF_C_TYPE_BYTES)
+        guard let arena else { return try field.secret(message) }
+        if let value { field.put(value.withBytes { arena.copy($0) }, message) }
+        return value
     }
 
     /// Bytes of any value, such as a part of a file.
-    static func data(
-        _ name: String, _ has: protobuf_c_boolean, _ field: ProtobufCBinaryData
-    ) throws(TokenError) -> Secret? {
-        guard has != 0 else { return nil }
-        guard field.len <= WireLimits.token else {
-            throw TokenError(.malformedMessage, "\(name) is \(field.len) bytes, limit \(WireLimits.token)")
+    mutating func data(_ name: StaticString, _ value: Secret?) throws(TokenError) -> Secret? {
+        let field = field(name, PROTOBUF_C_TYPE_BYTES)
+        guard let arena else { return try field.data(message) }
+        if let value { field.put(value.withBytes { arena.copy($0) }, message) }
+        return value
+    }
+
+    // MARK: Numbers
+
+    mutating func number<Number: WireNumber>(_ name: StaticString, _ value: Number?) -> Number? {
+        let field = field(name, Number.types)
+        guard arena != nil else { return field.isPresent(message) ? field.load(message, as: Number.self) : nil }
+        if let value { field.put(value, message) }
+        return value
+    }
+
+    mutating func flag(_ name: StaticString, _ value: Bool?) -> Bool? {
+        let field = field(name, PROTOBUF_C_TYPE_BOOL)
+        guard arena != nil else {
+            guard field.isPresent(message) else { return nil }
+            return field.load(message, as: protobuf_c_boolean.self) != 0
         }
-        return Secret(bytes: UnsafeBufferPointer(start: field.data, count: field.len))
+        if let value { field.put(protobuf_c_boolean(value ? 1 : 0), message) }
+        return value
     }
 
-    static func number<Number>(_ has: protobuf_c_boolean, _ field: Number) -> Number? {
-        has == 0 ? nil : field
+    /// A number of an enum; nil if it is absent, or of a later version.
+    mutating func choice<Choice: RawRepresentable<Int32>>(_ name: StaticString, _ value: Choice?) -> Choice? {
+        choiceNumber(name, value?.rawValue).flatMap { Choice(rawValue: $0) }
     }
 
-    /// A number of an enum; nil when it is absent, or of a later version.
-    static func choice<Choice: RawRepresentable<Int32>>(
-        _ has: protobuf_c_boolean, _ number: UInt32
-    ) -> Choice? {
-        // protobuf-c passes any 32 bits on, and enums are unsigned to Swift: a checked conversion would trap.
-        has == 0 ? nil : Choice(rawValue: Int32(truncatingIfNeeded: number))
+    /// A number of an enum for which no other may be taken: one of a later version is refused.
+    mutating func knownChoice<Choice: RawRepresentable<Int32>>(
+        _ name: StaticString, _ value: Choice?
+    ) throws(TokenError) -> Choice? {
+        guard let number = choiceNumber(name, value?.rawValue) else { return nil }
+        guard let choice = Choice(rawValue: number) else {
+            throw TokenError(.malformedMessage, "\(name) \(UInt32(bitPattern: number)) is not known; update the agent")
+        }
+        return choice
     }
 
-    static func flag(_ has: protobuf_c_boolean, _ field: protobuf_c_boolean, default value: Bool) -> Bool {
-        has == 0 ? value : field != 0
+    private mutating func choiceNumber(_ name: StaticString, _ value: Int32?) -> Int32? {
+        let field = field(name, PROTOBUF_C_TYPE_ENUM)
+        guard arena != nil else { return field.isPresent(message) ? field.load(message, as: Int32.self) : nil }
+        if let value { field.put(value, message) }
+        return value
     }
 
-    static func numbers<Number>(
-        _ name: String, _ count: Int, _ field: UnsafeMutablePointer<Number>?
+    // MARK: Messages
+
+    mutating func message<Value: WireMessage>(_ name: StaticString, _ value: Value?) throws(TokenError) -> Value? {
+        let field = field(name, PROTOBUF_C_TYPE_MESSAGE)
+        guard let arena else {
+            return try field.load(message, as: UnsafeMutableRawPointer?.self).map { (pointer) throws(TokenError) in
+                try Value(reading: pointer)
+            }
+        }
+        if let value { field.store(try value.write(arena), message) }
+        return value
+    }
+
+    // MARK: Lists
+
+    mutating func texts(_ name: StaticString, _ values: [String]?) throws(TokenError) -> [String] {
+        let field = field(name, PROTOBUF_C_TYPE_BYTES)
+        guard let arena else {
+            var texts: [String] = []
+            for bytes in try field.items(message, of: ProtobufCBinaryData.self) {
+                texts.append(try field.text(bytes, limit: WireLimits.text))
+            }
+            return texts
+        }
+        let values = values ?? []
+        field.put(values.lazy.map { arena.copy($0) }, message, arena)
+        return values
+    }
+
+    /// Texts for people: those that are too long, and too many of them, are cut when they are written.
+    mutating func wordings(_ name: StaticString, _ values: [String]?) throws(TokenError) -> [String] {
+        try texts(name, values?.prefix(WireLimits.listItems).map { Self.cut($0, limit: WireLimits.text) })
+    }
+
+    mutating func numbers<Number: WireNumber>(
+        _ name: StaticString, _ values: [Number]?
     ) throws(TokenError) -> [Number] {
-        try checkCount(name, count)
-        return Array(UnsafeBufferPointer(start: field, count: count))
+        let field = field(name, Number.types)
+        guard let arena else { return Array(try field.items(message, of: Number.self)) }
+        let values = values ?? []
+        field.put(values, message, arena)
+        return values
     }
 
-    static func texts(
-        _ name: String, _ count: Int, _ field: UnsafeMutablePointer<ProtobufCBinaryData>?
-    ) throws(TokenError) -> [String] {
-        try checkCount(name, count)
-        var texts: [String] = []
-        for item in UnsafeBufferPointer(start: field, count: count) {
-            texts.append(try text(name, item, limit: WireLimits.text))
+    mutating func messages<Value: WireMessage>(
+        _ name: StaticString, _ values: [Value]?
+    ) throws(TokenError) -> [Value] {
+        let field = field(name, PROTOBUF_C_TYPE_MESSAGE)
+        guard let arena else {
+            var values: [Value] = []
+            for pointer in try field.items(message, of: UnsafeMutableRawPointer?.self) {
+                if let pointer { values.append(try Value(reading: pointer)) }
+            }
+            return values
         }
-        return texts
+        let values = values ?? []
+        var pointers: [UnsafeMutableRawPointer?] = []
+        for value in values { pointers.append(try value.write(arena)) }
+        field.put(pointers, message, arena)
+        return values
     }
 
-    static func pairs(
-        _ name: String, _ count: Int, _ field: UnsafeMutablePointer<UnsafeMutablePointer<Sso__TextPair>?>?
-    ) throws(TokenError) -> [String: String] {
-        var pairs: [String: String] = [:]
-        for pair in try messages(name, count, field) {
-            let key = try text(name, pair.pointee.has_name, pair.pointee.name) ?? ""
-            pairs[key] = try text(name, pair.pointee.has_value, pair.pointee.value, limit: WireLimits.longText) ?? ""
-        }
-        return pairs
+    // MARK: Fields that nothing makes sense without
+
+    mutating func required<Text: WireText>(_ name: StaticString, _ value: Text?) throws(TokenError) -> Text {
+        try Self.required(name, text(name, value))
     }
 
-    static func messages<Message>(
-        _ name: String, _ count: Int, _ field: UnsafeMutablePointer<UnsafeMutablePointer<Message>?>?
-    ) throws(TokenError) -> [UnsafeMutablePointer<Message>] {
-        try checkCount(name, count)
-        return UnsafeBufferPointer(start: field, count: count).compactMap(\.self)
+    mutating func required<Value: WireMessage>(_ name: StaticString, _ value: Value?) throws(TokenError) -> Value {
+        try Self.required(name, message(name, value))
     }
 
-    /// A field that a request makes no sense without.
-    static func needed<Value>(_ name: String, _ value: Value?) throws(TokenError) -> Value {
+    /// - Throws: `malformedMessage` (-53001) if there is no value.
+    static func required<Value>(_ name: StaticString, _ value: Value?) throws(TokenError) -> Value {
         guard let value else { throw TokenError(.malformedMessage, "\(name) is missing or blank") }
         return value
     }
 
-    private static func text(
-        _ name: String, _ field: ProtobufCBinaryData, limit: Int
-    ) throws(TokenError) -> String {
-        let bytes = UnsafeBufferPointer(start: field.data, count: field.len)
-        try check(name, bytes, limit: limit)
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw TokenError(.malformedMessage, "\(name) is not UTF-8")
+    /// A text for people, cut to `limit` bytes, with spaces for NUL.
+    private static func cut(_ text: String, limit: Int) -> String {
+        if text.utf8.count <= limit, !text.utf8.contains(0) { return text }
+        var cut = String.UnicodeScalarView()
+        var count = 0
+        for scalar in text.unicodeScalars {
+            count += UTF8.width(scalar)
+            guard count <= limit else { break }
+            cut.append(scalar == "\0" ? " " : scalar)
         }
-        return text
+        return String(cut)
     }
 
-    private static func check(
-        _ name: String, _ bytes: UnsafeBufferPointer<UInt8>, limit: Int
-    ) throws(TokenError) {
-        guard bytes.count <= limit else {
-            throw TokenError(.malformedMessage, "\(name) is \(bytes.count) bytes, limit \(limit)")
-        }
-        guard !bytes.contains(0) else { throw TokenError(.malformedMessage, "\(name) holds a NUL byte") }
+    /// The field of a name, from the one after the last; they come in the order of agent.proto.
+    private mutating func field(_ name: StaticString, _ type: ProtobufCType) -> WireField {
+        field(name, (type, type))
     }
 
-    private static func checkCount(_ name: String, _ count: Int) throws(TokenError) {
-        guard count <= WireLimits.listItems else {
-            throw TokenError(.malformedMessage, "\(name) has \(count) items, limit \(WireLimits.listItems)")
+    private mutating func field(_ name: StaticString, _ types: (ProtobufCType, ProtobufCType)) -> WireField {
+        let fields = descriptor.pointee.fields
+        let count = Int(descriptor.pointee.n_fields)
+        for offset in 0..<count {
+            let index = (next + offset) % count
+            guard let field = fields.map({ $0 + index }), field.hasName(name) else { continue }
+            let type = field.pointee.type
+            precondition(type == types.0 || type == types.1, "\(name) has another type in agent.proto")
+            next = index + 1
+            return WireField(descriptor: field)
         }
+        preconditionFailure("agent.proto has no field \(name) here")
+    }
+}
+
+extension WireMessage {
+    /// Reads a message that protobuf-c has unpacked.
+    init(reading message: UnsafeMutableRawPointer) throws(TokenError) {
+        var fields = WireFields(reading: message, Self.type)
+        try self.init(nil, &fields)
+    }
+
+    /// A message to pack; nil if there is no more memory.
+    func write(_ arena: WireArena) throws(TokenError) -> UnsafeMutableRawPointer? {
+        guard let message = arena.message(Self.type) else { return nil }
+        var fields = WireFields(writing: message, Self.type, arena)
+        _ = try Self(self, &fields)
+        return message
+    }
+}
+
+extension UnsafePointer<ProtobufCFieldDescriptor> {
+    fileprivate func hasName(_ name: StaticString) -> Bool {
+        guard let start = pointee.name else { return false }
+        // Both end with NUL.
+        var (own, other) = (UnsafeRawPointer(start).assumingMemoryBound(to: UInt8.self), name.utf8Start)
+        while own.pointee == other.pointee {
+            if own.pointee == 0 { return true }
+            own += 1
+            other += 1
+        }
+        return false
     }
 }

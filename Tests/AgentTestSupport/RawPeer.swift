@@ -1,7 +1,7 @@
 internal import AgentSocket
 internal import Foundation
 internal import TestSupport
-internal import TokenModel
+package import TokenModel
 package import TokenWire
 
 /// A peer that writes what it likes: for everything a well-behaved client would never send.
@@ -40,27 +40,27 @@ package final class RawPeer {
         return true
     }
 
-    package func write(_ request: Request) throws {
-        write(try request.frame())
+    package func write(_ request: some WireRequest, id: UInt64 = 1) throws {
+        write(try RequestFrame.encode(request, id: id))
     }
 
     /// No more will be written.
     package func finishWriting() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     /// The next reply; nil when the agent has closed the connection.
-    package func reply() throws -> Reply? {
+    package func reply() throws -> ReplyFrame? {
         while true {
-            if let frame = try decoder.next() { return try Reply(decoding: frame) }
+            if let frame = try decoder.next() { return try ReplyFrame(decoding: frame) }
             guard let bytes = read() else { return nil }
             bytes.withUnsafeBytes { decoder.append($0) }
         }
     }
 
-    /// Asks, and waits for the reply.
-    package func ask(_ body: Request.Body) async throws -> Reply.Body? {
+    /// Asks, and waits for the reply; throws the agent's failure. Nil if the agent has closed the connection.
+    package func ask<Request: WireRequest>(_ request: Request) async throws -> Request.Reply? {
         try await offPool {
-            try self.write(Request(id: 1, body))
-            return try self.reply()?.body
+            try self.write(request)
+            return try self.reply()?.reply(to: Request.self)
         }
     }
 

@@ -22,23 +22,21 @@ internal import Testing
     }
 
     @Test(arguments: names)
-    func hasACaseInBothEnvelopes(name: String) throws {
-        for file in ["Request", "Reply"] {
-            let text = try #require(PackageTree.text("Sources/TokenWire/\(file).swift"))
-            #expect(Self.mentions("case \(Self.camel(name))", in: text), "\(file).swift")
-        }
+    func travels(name: String) {
+        let files = PackageTree.swiftFiles("Sources/TokenWire")
+        #expect(files.contains { Self.mentions("extension \(Self.type(name)): WireRequest", in: $0.text) })
     }
 
     @Test(arguments: names)
-    func hasARouteInTheAgent(name: String) throws {
-        let router = try #require(PackageTree.text("Sources/TokenAgent/Serving/RequestRouter.swift"))
-        #expect(Self.mentions("case .\(Self.camel(name))", in: router))
+    func hasAHandlerInTheAgent(name: String) throws {
+        let handlers = try #require(PackageTree.text("Sources/TokenAgent/Serving/RequestHandlers.swift"))
+        #expect(handlers.contains("RequestHandler(\(Self.type(name)).self"))
     }
 
     @Test(arguments: names)
     func isSentByTheSDK(name: String) {
         let files = PackageTree.swiftFiles("Sources/AgentClient")
-        #expect(files.contains { Self.mentions(".\(Self.camel(name))", in: $0.text) })
+        #expect(files.contains { Self.mentions(Self.type(name), in: $0.text) })
     }
 
     @Test(arguments: names)
@@ -63,11 +61,8 @@ internal import Testing
         #expect(text.contains("\"\(name)\""))
     }
 
-    /// `acquire_token_silent` → `acquireTokenSilent`.
-    static func camel(_ name: String) -> String {
-        let words = name.split(separator: "_")
-        return words.prefix(1).joined() + words.dropFirst().map(\.capitalized).joined()
-    }
+    /// `acquire_token_silent` → `AcquireTokenSilent`.
+    static func type(_ name: String) -> String { name.split(separator: "_").map(\.capitalized).joined() }
 
     /// Whether `text` has `phrase`, and not only as the beginning of a longer word.
     static func mentions(_ phrase: String, in text: String) -> Bool {

@@ -67,7 +67,8 @@ for target in $targets; do
     define=FUZZ_$(echo "$target" | tr 'a-z-' 'A-Z_')
     # shellcheck disable=SC2086
     swiftc $flags -D "$define" -module-name Fuzz "$root/Tests/Fuzz/Harness.swift" \
-        "$root/Tests/TokenWireTests/WireProperties.swift" "$root/Tests/TokenCacheTests/FormatProperties.swift" \
+        "$root/Tests/TokenWireTests/AnyMessages.swift" "$root/Tests/TokenWireTests/WireProperties.swift" \
+        "$root/Tests/TokenWireTests/WireSamples.swift" "$root/Tests/TokenCacheTests/FormatProperties.swift" \
         TokenModel.o TokenWire.o TokenStore.o TokenCache.o agent.pb-c.o -lprotobuf-c -o "fuzz-$target" \
         2> link.log || { cat link.log >&2; exit 1; }
     mkdir -p "learnt/$target"

@@ -19,19 +19,16 @@ internal import TokenWire
             disk.holdFlushes(after: 1)
             let peer = try RawPeer(f.socketPath)
             try peer.write(
-                Request(
-                    id: 7,
-                    .acquireTokenSilent(
-                        AcquireTokenSilent(parameters: parameters, account: reference, forceRefresh: true))))
+                AcquireTokenSilent(parameters: parameters, account: reference, forceRefresh: true), id: 7)
             try await disk.waitForHeldFlush()
             #expect(f.redemptions == 1)
             // The agent is there, and answers what needs no disk; the reply that is owed has not come before it.
-            try peer.write(Request(id: 8, .getStatus(GetStatus())))
+            try peer.write(GetStatus(), id: 8)
             #expect(try await offPool { try peer.reply()?.id } == 8)
             disk.letGo()
             let reply = try #require(try await offPool { try peer.reply() })
             #expect(reply.id == 7)
-            guard case .acquireTokenSilent(let renewed) = reply.body else { throw Unexpected() }
+            let renewed = try reply.reply(to: AcquireTokenSilent.self)
             try await f.restarted { (f) async throws in
                 #expect(try await f.silent(parameters, reference).accessToken == renewed.accessToken)
                 #expect(!(try await f.silent(parameters, reference, force: true).isFromCache))

@@ -57,9 +57,9 @@ internal import TokenWire
             let begun = try await f.agent.beginInteractive(BeginInteractive(parameters: f.parameters()))
             let wait = CompleteInteractive(sessionID: begun.sessionID)
             let peer = try RawPeer(f.socketPath)
-            try peer.write(Request(id: 1, .completeInteractive(wait)))
-            try peer.write(Request(id: 2, .completeInteractive(wait)))
-            guard let reply = try await offPool({ try peer.reply() }), case .failure(let error) = reply.body else {
+            try peer.write(wait, id: 1)
+            try peer.write(wait, id: 2)
+            guard let reply = try await offPool({ try peer.reply() }), let error = try reply.failure else {
                 Issue.record("expected a failure")
                 return
             }

@@ -12,16 +12,16 @@ internal import TokenWire
         try await AgentFixture.with { f in
             let peer = try RawPeer(f.socketPath)
             let other = try RawPeer(f.socketPath)
-            _ = try await other.ask(.hello(Hello(appName: "other")))
+            _ = try await other.ask(Hello(appName: "other"))
             let order = try await offPool {
                 try peer.sendImport(of: Self.file(accounts: 2000), isDryRun: true)
                 // The agent has taken the last part by the time it answers what came behind it.
-                try peer.write(Request(id: 2, .hello(Hello(appName: "importer"))))
+                try peer.write(Hello(appName: "importer"), id: 2)
                 var order = [try peer.reply()?.id]
-                try other.write(Request(id: 3, .listAccounts(ListAccounts(clientID: nil))))
+                try other.write(ListAccounts(clientID: nil), id: 3)
                 order.append(try other.reply()?.id)
                 // Whatever of the report had come by then would be in the way of this one's answer.
-                try peer.write(Request(id: 4, .hello(Hello(appName: "importer"))))
+                try peer.write(Hello(appName: "importer"), id: 4)
                 order.append(try peer.reply()?.id)
                 order.append(try peer.reply()?.id)
                 return order
@@ -56,9 +56,9 @@ internal import TokenWire
             try await disk.waitForHeldFlush()
             let peer = try RawPeer(f.socketPath)
             let removal = RemoveAccount(clientID: try f.parameters().clientID, account: account, extent: .account)
-            try peer.write(Request(id: 1, .removeAccount(removal)))
+            try peer.write(removal, id: 1)
             // It is true in memory by the time that what came behind it is answered.
-            try peer.write(Request(id: 2, .hello(Hello(appName: "other"))))
+            try peer.write(Hello(appName: "other"), id: 2)
             #expect(try await offPool { try peer.reply()?.id } == 2)
             disk.letGo()
             #expect(try await report.accounts == 300)
@@ -90,12 +90,8 @@ extension RawPeer {
         for (index, part) in parts.enumerated() {
             let isLast = index == parts.count - 1
             try write(
-                Request(
-                    id: 1,
-                    .importCache(
-                        ImportCache(
-                            format: .adalJSON, isDryRun: isDryRun, importID: id, data: part, isLast: isLast))))
-            if !isLast, case .importCache(let reply) = try reply()?.body { id = reply.importID }
+                ImportCache(format: .adalJSON, isDryRun: isDryRun, importID: id, data: part, isLast: isLast))
+            if !isLast { id = try reply()?.reply(to: ImportCache.self).importID }
         }
     }
 }

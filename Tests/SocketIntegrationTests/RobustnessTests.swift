@@ -17,11 +17,7 @@ internal import TokenWire
         try await AgentFixture.with { f in
             let peer = try RawPeer(f.socketPath)
             peer.write(bytes)
-            guard case .failure(let error) = try peer.reply()?.body else {
-                Issue.record("expected a failure")
-                return
-            }
-            #expect(error.code == code)
+            #expect(try peer.reply()?.failure?.code == code)
             #expect(peer.isClosedByAgent())
             _ = try await f.agent.status()
         }
@@ -31,12 +27,8 @@ internal import TokenWire
         try await AgentFixture.with { f in
             let peer = try RawPeer(f.socketPath)
             peer.write([0, 0, 0, 3, 0xFF, 0xFF, 0xFF])
-            guard case .failure(let error) = try peer.reply()?.body else {
-                Issue.record("expected a failure")
-                return
-            }
-            #expect(error.code == .malformedMessage)
-            try peer.write(Request(id: 7, .getStatus(GetStatus())))
+            #expect(try peer.reply()?.failure?.code == .malformedMessage)
+            try peer.write(GetStatus(), id: 7)
             let reply = try #require(try peer.reply())
             #expect(reply.id == 7)
         }
@@ -49,17 +41,13 @@ internal import TokenWire
             peer.write([0, 0, 0, 5, 0x08, 0x09, 0xC2, 0x3E, 0x00])
             let reply = try #require(try peer.reply())
             #expect(reply.id == 9)
-            guard case .failure(let error) = reply.body else {
-                Issue.record("expected a failure")
-                return
-            }
-            #expect(error.code == .unsupportedProtocolVersion)
+            #expect(try reply.failure?.code == .unsupportedProtocolVersion)
         }
     }
 
     @Test func answersEveryRequestOnceInOneWriteOrByteByByte() async throws {
         try await AgentFixture.with { f in
-            let frames = try (1...50).map { try Request(id: $0, .getStatus(GetStatus())).frame() }
+            let frames = try (1...50).map { try RequestFrame.encode(GetStatus(), id: $0) }
             let together = try RawPeer(f.socketPath)
             together.write(frames.flatMap(\.self))
             #expect(try (1...50).map { _ in try together.reply()?.id } == (1...50).map { $0 })
@@ -75,10 +63,10 @@ internal import TokenWire
             let reference = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
             f.emulator.control.inject(.hold(grant: .refreshToken))
             let peer = try RawPeer(f.socketPath)
-            try peer.write(Request(id: 1, .getStatus(GetStatus())))
+            try peer.write(GetStatus(), id: 1)
             let renewal = AcquireTokenSilent(
                 parameters: try f.parameters(), account: reference, forceRefresh: true)
-            try peer.write(Request(id: 2, .acquireTokenSilent(renewal)))
+            try peer.write(renewal, id: 2)
             peer.finishWriting()
             #expect(try peer.reply()?.id == 1)
             await f.emulator.control.waitForHeld(atLeast: 1)
@@ -93,7 +81,7 @@ internal import TokenWire
         try await AgentFixture.with { f in
             for _ in 0..<20 {
                 let peer = try RawPeer(f.socketPath)
-                try peer.write(Request(id: 1, .getStatus(GetStatus())))
+                try peer.write(GetStatus(), id: 1)
                 peer.finishWriting()
                 #expect(try await offPool { try peer.reply() }?.id == 1)
             }
@@ -108,7 +96,7 @@ internal import TokenWire
                 parameters: try f.parameters(), account: reference, forceRefresh: true)
             do {
                 let peer = try RawPeer(f.socketPath)
-                try peer.write(Request(id: 1, .acquireTokenSilent(renewal)))
+                try peer.write(renewal, id: 1)
                 await f.emulator.control.waitForHeld(atLeast: 1)
             }
             let other = Task { try await f.agent.acquireTokenSilent(renewal) }
@@ -136,12 +124,12 @@ internal import TokenWire
     @Test func makesRoomForANewcomerBeyondItsLimit() async throws {
         try await AgentFixture.with(connectionLimit: 8) { f in
             let oldest = try RawPeer(f.socketPath)
-            try oldest.write(Request(id: 1, .getStatus(GetStatus())))
+            try oldest.write(GetStatus(), id: 1)
             #expect(try oldest.reply()?.id == 1)
             var others: [RawPeer] = []
             for number in 1...8 {
                 let peer = try RawPeer(f.socketPath)
-                try peer.write(Request(id: UInt64(number), .getStatus(GetStatus())))
+                try peer.write(GetStatus(), id: UInt64(number))
                 #expect(try peer.reply()?.id == UInt64(number))
                 others.append(peer)
             }

@@ -101,9 +101,9 @@ extension AgentFixture {
     ) async throws -> RawPeer {
         let peer = try RawPeer(socketPath)
         let removal = RemoveAccount(clientID: try parameters().clientID, account: account, extent: extent)
-        try peer.write(Request(id: 1, .removeAccount(removal)))
+        try peer.write(removal, id: 1)
         // What comes behind it is answered when it has been taken up.
-        try peer.write(Request(id: 2, .hello(Hello(appName: "test"))))
+        try peer.write(Hello(appName: "test"), id: 2)
         let first = try await offPool { try peer.reply()?.id }
         #expect(first == 2)
         return peer
@@ -129,7 +129,8 @@ extension AgentFixture {
 extension RawPeer {
     /// Waits for the reply to a removal.
     fileprivate func isRemoved() async throws -> Bool {
-        guard case .removeAccount(let reply) = try await offPool({ try self.reply()?.body }) else { return false }
+        guard let frame = try await offPool({ try self.reply() }) else { return false }
+        let reply = try frame.reply(to: RemoveAccount.self)
         return reply.removed
     }
 }

@@ -33,7 +33,7 @@ internal import TokenWire
             for _ in 0..<8 { try await peer.importID(adding: "[") }
             let other = try RawPeer(f.socketPath)
             #expect(try await other.refusal(of: .part("[")) == .interactionInProgress)
-            #expect(try await other.refusal(of: .export) == .interactionInProgress)
+            #expect(try await other.refusal(of: .first) == .interactionInProgress)
             try await f.timers.advance(by: 60)
             try await other.importID(adding: "[")
         }
@@ -66,10 +66,7 @@ internal import TokenWire
             for part in ["[", "", " ", "", "{", "}", ""] + Array(repeating: " ", count: 2000) {
                 try await peer.importID(adding: part, to: id)
             }
-            guard case .importCache(let reply) = try await peer.ask(.part("]", of: id, isLast: true)) else {
-                Issue.record("not taken")
-                return
-            }
+            let reply = try #require(try await peer.ask(ImportCache.part("]", of: id, isLast: true)))
             #expect(reply.report?.skippedCount == 1)
         }
     }
@@ -82,10 +79,7 @@ internal import TokenWire
             try await peer.importID(adding: ",{}", to: first)
             try await peer.importID(adding: ",{}", to: second)
             for (id, count) in [(first, 2), (second, 3)] {
-                guard case .importCache(let reply) = try await peer.ask(.part("]", of: id, isLast: true)) else {
-                    Issue.record("not taken")
-                    return
-                }
+                let reply = try #require(try await peer.ask(ImportCache.part("]", of: id, isLast: true)))
                 #expect(reply.report?.skippedCount == Int64(count))
                 // It is finished, and there is nothing to go on with.
                 #expect(try await peer.refusal(of: .part("]", of: id, isLast: true)) == .sessionCanceled)
@@ -97,9 +91,9 @@ internal import TokenWire
         try await AgentFixture.with { f in
             let peer = try RawPeer(f.socketPath)
             let id = try await peer.importID(adding: "[")
-            for body: Request.Body in [.part("{", of: "x", isLast: true), .more(of: "x"), .more(of: id)] {
-                #expect(try await peer.refusal(of: body) == .sessionCanceled)
-            }
+            #expect(try await peer.refusal(of: .part("{", of: "x", isLast: true)) == .sessionCanceled)
+            #expect(try await peer.refusal(of: .more(of: "x")) == .sessionCanceled)
+            #expect(try await peer.refusal(of: .more(of: id)) == .sessionCanceled)
         }
     }
 
@@ -133,39 +127,44 @@ internal import TokenWire
     }
 }
 
-extension Request.Body {
-    fileprivate static let export = Request.Body.exportCache(ExportCache(format: .msalJSON, includesSecrets: true))
-
-    fileprivate static func part(_ text: String, of id: String? = nil, isLast: Bool = false) -> Request.Body {
-        .importCache(ImportCache(format: .adalJSON, importID: id, data: Secret(text), isLast: isLast))
+extension ImportCache {
+    fileprivate static func part(_ text: String, of id: String? = nil, isLast: Bool = false) -> ImportCache {
+        ImportCache(format: .adalJSON, importID: id, data: Secret(text), isLast: isLast)
     }
+}
 
-    fileprivate static func more(of id: String) -> Request.Body {
-        .exportCache(ExportCache(format: .msalJSON, includesSecrets: true, exportID: id))
+extension ExportCache {
+    fileprivate static let first = ExportCache(format: .msalJSON, includesSecrets: true)
+
+    fileprivate static func more(of id: String) -> ExportCache {
+        ExportCache(format: .msalJSON, includesSecrets: true, exportID: id)
     }
 }
 
 extension RawPeer {
-    /// Why the agent refuses a request; nil when it does not.
-    fileprivate func refusal(of body: Request.Body) async throws -> TokenError.Code? {
-        guard case .failure(let error) = try await ask(body) else { return nil }
-        return error.code
+    /// Why the agent refuses a part of an import; nil if it does not.
+    fileprivate func refusal(of part: ImportCache) async throws -> TokenError.Code? { try await code(of: part) }
+
+    /// Why the agent refuses to go on with an export; nil if it does not.
+    fileprivate func refusal(of part: ExportCache) async throws -> TokenError.Code? { try await code(of: part) }
+
+    private func code(of request: some WireRequest) async throws -> TokenError.Code? {
+        do {
+            _ = try await ask(request)
+            return nil
+        } catch let error as TokenError {
+            return error.code
+        }
     }
 
     /// Sends a part that is not the last.
     @discardableResult
     fileprivate func importID(adding text: String, to id: String? = nil) async throws -> String {
-        guard case .importCache(let reply) = try await ask(.part(text, of: id)) else {
-            throw TokenError(.malformedMessage, "the part was refused")
-        }
-        return reply.importID
+        try #require(try await ask(ImportCache.part(text, of: id))).importID
     }
 
     fileprivate func exported(_ id: String) async throws -> ExportCache.Reply {
-        guard case .exportCache(let reply) = try await ask(.more(of: id)) else {
-            throw TokenError(.malformedMessage, "the rest was refused")
-        }
-        return reply
+        try #require(try await ask(ExportCache.more(of: id)))
     }
 
     /// Sends so many bytes in parts that are not the last.
@@ -174,10 +173,8 @@ extension RawPeer {
         try await offPool {
             for start in stride(from: 0, to: count, by: most) {
                 let text = String(repeating: " ", count: min(most, count - start))
-                try self.write(Request(id: 1, .part(text, of: id)))
-                guard case .importCache = try self.reply()?.body else {
-                    throw TokenError(.malformedMessage, "the part was refused")
-                }
+                try self.write(ImportCache.part(text, of: id))
+                _ = try self.reply()?.reply(to: ImportCache.self)
             }
         }
     }
@@ -192,9 +189,6 @@ extension AgentFixture {
                 + #""userId":"user-\#(index)@contoso.com","refreshToken":"\#(secret)"}"#
         }
         _ = try await agent.importCache(Secret("[\(entries.joined(separator: ","))]"), format: .adalJSON)
-        guard case .exportCache(let reply) = try await peer.ask(.export) else {
-            throw TokenError(.malformedMessage, "the export was refused")
-        }
-        return try #require(reply.next)
+        return try #require(try await peer.ask(ExportCache.first)?.next)
     }
 }

@@ -24,14 +24,14 @@ internal import TokenWire
             #expect(begun.expiresIn == 600)
             let wait = CompleteInteractive(sessionID: begun.sessionID)
             let peer = try RawPeer(f.socketPath)
-            try peer.write(Request(id: 1, .completeInteractive(wait)))
+            try peer.write(wait, id: 1)
             // The second is refused at once, so that the first is known to wait.
-            try peer.write(Request(id: 2, .completeInteractive(wait)))
+            try peer.write(wait, id: 2)
             #expect(try await offPool { try peer.reply() }?.id == 2)
             try await f.browse(to: begun.authorizationURL)
             #expect(f.signIns == 0)
             try await f.timers.advance(by: begun.expiresIn)
-            guard let reply = try await offPool({ try peer.reply() }), case .failure(let error) = reply.body else {
+            guard let reply = try await offPool({ try peer.reply() }), let error = try reply.failure else {
                 Issue.record("expected a failure")
                 return
             }

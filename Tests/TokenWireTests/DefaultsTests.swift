@@ -8,11 +8,8 @@ internal import TokenWire
     private let app = WireBytes.field(1, "app")
 
     @Test func completesASilentRequest() throws {
-        let request = Request(decoding: WireBytes.field(11, WireBytes.field(1, app)))
-        guard case .acquireTokenSilent(let silent) = request.body else {
-            Issue.record("\(request)")
-            return
-        }
+        let request = try AnyRequest(decoding: WireBytes.field(11, WireBytes.field(1, app)))
+        let silent = try #require(request.request as? AcquireTokenSilent)
         #expect(request.id == 0)
         #expect(
             silent
@@ -27,23 +24,21 @@ internal import TokenWire
 
     @Test func completesTheOtherRequests() throws {
         let clientID = try #require(ClientID("app"))
-        #expect(Request(decoding: WireBytes.field(10, "")).body == .hello(Hello(protocolVersion: 1, appName: "")))
-        #expect(Request(decoding: WireBytes.field(17, "")).body == .listAccounts(ListAccounts(clientID: nil)))
         #expect(
-            Request(decoding: WireBytes.field(18, app)).body
-                == .removeAccount(
-                    RemoveAccount(
-                        clientID: clientID, sharingGroup: .standard, account: AccountReference(), extent: .app)))
-        #expect(Request(decoding: WireBytes.field(20, "")).body == .diagnose(Diagnose(authority: nil)))
+            try AnyRequest(decoding: WireBytes.field(10, "")).request as? Hello
+                == Hello(protocolVersion: 1, appName: ""))
+        #expect(
+            try AnyRequest(decoding: WireBytes.field(17, "")).request as? ListAccounts == ListAccounts(clientID: nil))
+        #expect(
+            try AnyRequest(decoding: WireBytes.field(18, app)).request as? RemoveAccount
+                == RemoveAccount(clientID: clientID, sharingGroup: .standard, account: AccountReference(), extent: .app)
+        )
+        #expect(try AnyRequest(decoding: WireBytes.field(20, "")).request as? Diagnose == Diagnose(authority: nil))
     }
 
     @Test func completesATokenResult() throws {
         let bytes = WireBytes.field(11, WireBytes.field(1, "token") + WireBytes.field(7, ""))
-        let reply = try Reply(decoding: bytes)
-        guard case .acquireTokenSilent(let result) = reply.body else {
-            Issue.record("\(reply)")
-            return
-        }
+        let result = try ReplyFrame(decoding: bytes).reply(to: AcquireTokenSilent.self)
         #expect(
             result
                 == TokenResult(
@@ -53,15 +48,14 @@ internal import TokenWire
     }
 
     @Test func completesAFailure() throws {
-        let reply = try Reply(decoding: WireBytes.field(2, ""))
-        #expect(reply.body == .failure(TokenError(.internalError, "")))
+        #expect(try ReplyFrame(decoding: WireBytes.field(2, "")).failure == TokenError(.internalError, ""))
     }
 
     @Test func takesAnAuthoritysKindFromItsURL() throws {
         let authority = WireBytes.field(1, "https://sts.example.com/adfs/")
         #expect(
-            Request(decoding: WireBytes.field(20, WireBytes.field(1, authority))).body
-                == .diagnose(Diagnose(authority: try Authority("https://sts.example.com/adfs", kind: .adfs))))
+            try AnyRequest(decoding: WireBytes.field(20, WireBytes.field(1, authority))).request as? Diagnose
+                == Diagnose(authority: try Authority("https://sts.example.com/adfs", kind: .adfs)))
     }
 
     /// Numbers of a later version, and numbers that no enum can have: neither may stop the agent.
@@ -69,37 +63,33 @@ internal import TokenWire
     func takesTheDefaultForAnUnknownEnumNumber(number: UInt64) throws {
         let authority = WireBytes.field(1, "https://login.example.com/common") + WireBytes.field(2, number)
         let parameters = app + WireBytes.field(3, authority) + WireBytes.field(4, number)
-        let request = Request(decoding: WireBytes.field(14, WireBytes.field(1, parameters)))
-        guard case .beginDeviceCode(let begin) = request.body else {
-            Issue.record("\(request)")
-            return
-        }
+        let request = try AnyRequest(decoding: WireBytes.field(14, WireBytes.field(1, parameters)))
+        let begin = try #require(request.request as? BeginDeviceCode)
         #expect(begin.parameters.version == .v2)
         #expect(begin.parameters.authority.kind == .entra)
 
         let account = WireBytes.field(4, number)
-        let reply = try Reply(decoding: WireBytes.field(17, WireBytes.field(1, account)))
+        let frame = try ReplyFrame(decoding: WireBytes.field(17, WireBytes.field(1, account)))
         #expect(
-            reply.body
-                == .listAccounts(
-                    ListAccounts.Reply(accounts: [
-                        Account(homeAccountID: nil, username: nil, environment: "", source: .msal)
-                    ])))
+            try frame.reply(to: ListAccounts.self)
+                == ListAccounts.Reply(accounts: [
+                    Account(homeAccountID: nil, username: nil, environment: "", source: .msal)
+                ]))
     }
 
     @Test func passesOverFieldsOfALaterVersion() throws {
         let later = WireBytes.field(999, "later") + WireBytes.field(998, 7)
         let hello = WireBytes.field(1, 1) + WireBytes.field(2, "notes") + later
         #expect(
-            Request(decoding: later + WireBytes.field(1, 5) + WireBytes.field(10, hello) + later)
-                == Request(id: 5, .hello(Hello(appName: "notes"))))
+            try AnyRequest(decoding: later + WireBytes.field(1, 5) + WireBytes.field(10, hello) + later)
+                == AnyRequest(Hello(appName: "notes"), id: 5))
         #expect(
-            try Reply(decoding: later + WireBytes.field(1, 5) + WireBytes.field(18, WireBytes.field(1, 1) + later))
-                == Reply(id: 5, .removeAccount(RemoveAccount.Reply(removed: true))))
+            try AnyReply(decoding: later + WireBytes.field(1, 5) + WireBytes.field(18, WireBytes.field(1, 1) + later))
+                == AnyReply(RemoveAccount.Reply(removed: true), to: RemoveAccount.self, id: 5))
     }
 
-    @Test func takesTheLastOfTwoBodies() {
+    @Test func takesTheLastOfTwoBodies() throws {
         let both = WireBytes.field(19, "") + WireBytes.field(10, WireBytes.field(2, "notes"))
-        #expect(Request(decoding: both).body == .hello(Hello(appName: "notes")))
+        #expect(try AnyRequest(decoding: both).request as? Hello == Hello(appName: "notes"))
     }
 }

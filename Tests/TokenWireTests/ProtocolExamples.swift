@@ -4,112 +4,97 @@ internal import TokenWire
 
 /// What the examples in PROTOCOL.md stand for, by the heading they are under.
 enum ProtocolExamples {
-    static func requests() throws -> [String: Request] {
+    static func requests() throws -> [String: AnyRequest] {
         let parameters = try parameters()
         let account = AccountReference(homeAccountID: HomeAccountID("uid.utid"))
         return [
-            "hello": Request(id: 1, .hello(Hello(appName: "notes 2.1"))),
-            "acquire_token_silent": Request(
-                id: 2, .acquireTokenSilent(AcquireTokenSilent(parameters: parameters, account: account))),
-            "begin_interactive": Request(
-                id: 3,
-                .beginInteractive(
-                    BeginInteractive(parameters: parameters, prompt: "select_account", loginHint: "ada@example.com"))),
-            "complete_interactive": Request(id: 4, .completeInteractive(CompleteInteractive(sessionID: "s-7"))),
-            "begin_device_code": Request(id: 5, .beginDeviceCode(BeginDeviceCode(parameters: parameters))),
-            "complete_device_code": Request(id: 6, .completeDeviceCode(CompleteDeviceCode(sessionID: "s-8"))),
-            "cancel_interaction": Request(id: 7, .cancelInteraction(CancelInteraction(sessionID: "s-7"))),
-            "list_accounts": Request(
-                id: 8, .listAccounts(ListAccounts(clientID: parameters.clientID, username: "ada@example.com"))),
-            "remove_account": Request(
-                id: 9, .removeAccount(RemoveAccount(clientID: parameters.clientID, account: account))),
-            "get_status": Request(id: 10, .getStatus(GetStatus())),
-            "diagnose": Request(id: 11, .diagnose(Diagnose(authority: parameters.authority))),
-            "list_credentials": Request(id: 12, .listCredentials(ListCredentials(version: .v1))),
-            "remove_credential": Request(id: 13, .removeCredential(RemoveCredential(id: "rt-1"))),
-            "redeem_grant": Request(
-                id: 14,
-                .redeemGrant(RedeemGrant(parameters: parameters, kind: .refreshToken, grant: Secret("0.AXYA")))),
-            "get_current_account": Request(
-                id: 15, .getCurrentAccount(GetCurrentAccount(clientID: parameters.clientID))),
-            "import_cache": Request(
-                id: 16, .importCache(ImportCache(format: .msalJSON, data: Secret(#"{"Account":{}}"#), isLast: true))),
-            "export_cache": Request(id: 17, .exportCache(ExportCache(format: .msalJSON, includesSecrets: true))),
-            "get_key": Request(id: 16, .getKey(GetKey())),
-            "set_key": Request(id: 17, .setKey(SetKey(source: .passphrase, passphrase: Secret("correct horse")))),
-            "unlock": Request(id: 18, .unlock(Unlock(passphrase: Secret("correct horse")))),
+            "hello": AnyRequest(Hello(appName: "notes 2.1"), id: 1),
+            "acquire_token_silent": AnyRequest(AcquireTokenSilent(parameters: parameters, account: account), id: 2),
+            "begin_interactive": AnyRequest(
+                BeginInteractive(parameters: parameters, prompt: "select_account", loginHint: "ada@example.com"), id: 3),
+            "complete_interactive": AnyRequest(CompleteInteractive(sessionID: "s-7"), id: 4),
+            "begin_device_code": AnyRequest(BeginDeviceCode(parameters: parameters), id: 5),
+            "complete_device_code": AnyRequest(CompleteDeviceCode(sessionID: "s-8"), id: 6),
+            "cancel_interaction": AnyRequest(CancelInteraction(sessionID: "s-7"), id: 7),
+            "list_accounts": AnyRequest(
+                ListAccounts(clientID: parameters.clientID, username: "ada@example.com"), id: 8),
+            "remove_account": AnyRequest(RemoveAccount(clientID: parameters.clientID, account: account), id: 9),
+            "get_status": AnyRequest(GetStatus(), id: 10),
+            "diagnose": AnyRequest(Diagnose(authority: parameters.authority), id: 11),
+            "list_credentials": AnyRequest(ListCredentials(version: .v1), id: 12),
+            "remove_credential": AnyRequest(RemoveCredential(id: "rt-1"), id: 13),
+            "redeem_grant": AnyRequest(
+                RedeemGrant(parameters: parameters, kind: .refreshToken, grant: Secret("0.AXYA")), id: 14),
+            "get_current_account": AnyRequest(GetCurrentAccount(clientID: parameters.clientID), id: 15),
+            "import_cache": AnyRequest(
+                ImportCache(format: .msalJSON, data: Secret(#"{"Account":{}}"#), isLast: true), id: 16),
+            "export_cache": AnyRequest(ExportCache(format: .msalJSON, includesSecrets: true), id: 17),
+            "get_key": AnyRequest(GetKey(), id: 16),
+            "set_key": AnyRequest(SetKey(source: .passphrase, passphrase: Secret("correct horse")), id: 17),
+            "unlock": AnyRequest(Unlock(passphrase: Secret("correct horse")), id: 18),
         ]
     }
 
-    static func replies() throws -> [String: Reply] {
+    static func replies() throws -> [String: AnyReply] {
         let credential = Credential(
             id: "rt-1", kind: .refreshToken, clientID: try #require(ClientID("mail")),
             authority: "https://login.windows.net/common",
             account: AccountReference(homeAccountID: HomeAccountID("uid.utid")))
         return [
-            "hello": Reply(
-                id: 1,
-                .hello(Hello.Reply(protocolVersion: 1, agentVersion: "0.1.0", requests: [10, 11, 17]))),
-            "acquire_token_silent": Reply(id: 2, .acquireTokenSilent(result(isFromCache: true))),
-            "begin_interactive": Reply(
-                id: 3,
-                .beginInteractive(
-                    BeginInteractive.Reply(
-                        sessionID: "s-7",
-                        authorizationURL:
-                            "https://login.microsoftonline.com/organizations/oauth2/v2.0/authorize?client_id=notes",
-                        redirectURI: "http://localhost:49152", expiresIn: 600))),
-            "complete_interactive": Reply(id: 4, .completeInteractive(result(isFromCache: false))),
-            "begin_device_code": Reply(
-                id: 5,
-                .beginDeviceCode(
-                    BeginDeviceCode.Reply(
-                        sessionID: "s-8", userCode: "ABCD-EFGH",
-                        verificationURL: "https://microsoft.com/devicelogin",
-                        message: "Open https://microsoft.com/devicelogin and type ABCD-EFGH.", expiresIn: 900))),
-            "complete_device_code": Reply(id: 6, .completeDeviceCode(result(isFromCache: false))),
-            "cancel_interaction": Reply(id: 7, .cancelInteraction),
-            "list_accounts": Reply(
-                id: 8, .listAccounts(ListAccounts.Reply(accounts: [account(with: [profile])], next: "2"))),
-            "remove_account": Reply(id: 9, .removeAccount(RemoveAccount.Reply(removed: true))),
-            "get_status": Reply(
-                id: 10,
-                .getStatus(
-                    AgentStatus(
-                        processID: 4242, version: "0.1.0", protocolVersion: 1,
-                        socketPath: "/run/user/1000/sso-agent/agent.sock",
-                        stateDirectory: "/home/ada/.local/state/sso-agent", uptimeSeconds: 3600, accounts: 2))),
-            "diagnose": Reply(
-                id: 11,
-                .diagnose(
-                    Diagnose.Reply(checks: [
-                        HealthCheck(name: "store", ok: true, detail: "2 accounts"),
-                        HealthCheck(name: "network", ok: false, detail: "no answer", hint: "check the proxy"),
-                    ]))),
-            "list_credentials": Reply(id: 12, .listCredentials(ListCredentials.Reply(credentials: [credential]))),
-            "remove_credential": Reply(id: 13, .removeCredential(RemoveCredential.Reply(removed: true))),
-            "redeem_grant": Reply(id: 14, .redeemGrant(result(isFromCache: false))),
-            "get_current_account": Reply(
-                id: 15, .getCurrentAccount(GetCurrentAccount.Reply(account: account(), previous: account()))),
-            "import_cache": Reply(
-                id: 16,
-                .importCache(
-                    ImportCache.Reply(
-                        importID: "i-7",
-                        report: ImportCache.Report(
-                            accounts: 1, refreshTokens: 1,
-                            skipped: [
-                                ImportCache.Skipped(
-                                    entry: "access token, ada@example.com, app notes", reason: "it has expired")
-                            ], skippedCount: 1)))),
-            "export_cache": Reply(
-                id: 17, .exportCache(ExportCache.Reply(data: Secret(#"{"Account":{}}"#)))),
-            "get_key": Reply(
-                id: 16,
-                .getKey(KeyStatus(source: .passphrase, place: "", isOpen: false, problem: "the store is locked"))),
-            "set_key": Reply(id: 17, .setKey(KeyStatus(source: .passphrase, place: "", isOpen: true))),
-            "unlock": Reply(id: 18, .unlock(KeyStatus(source: .passphrase, place: "", isOpen: true))),
-            "Failures": Reply(id: 2, .failure(failure)),
+            "hello": AnyReply(
+                Hello.Reply(protocolVersion: 1, agentVersion: "0.1.0", requests: [10, 11, 17]), to: Hello.self, id: 1),
+            "acquire_token_silent": AnyReply(result(isFromCache: true), to: AcquireTokenSilent.self, id: 2),
+            "begin_interactive": AnyReply(
+                BeginInteractive.Reply(
+                    sessionID: "s-7",
+                    authorizationURL:
+                        "https://login.microsoftonline.com/organizations/oauth2/v2.0/authorize?client_id=notes",
+                    redirectURI: "http://localhost:49152", expiresIn: 600), to: BeginInteractive.self, id: 3),
+            "complete_interactive": AnyReply(result(isFromCache: false), to: CompleteInteractive.self, id: 4),
+            "begin_device_code": AnyReply(
+                BeginDeviceCode.Reply(
+                    sessionID: "s-8", userCode: "ABCD-EFGH",
+                    verificationURL: "https://microsoft.com/devicelogin",
+                    message: "Open https://microsoft.com/devicelogin and type ABCD-EFGH.", expiresIn: 900),
+                to: BeginDeviceCode.self, id: 5),
+            "complete_device_code": AnyReply(result(isFromCache: false), to: CompleteDeviceCode.self, id: 6),
+            "cancel_interaction": AnyReply(CancelInteraction.Reply(), to: CancelInteraction.self, id: 7),
+            "list_accounts": AnyReply(
+                ListAccounts.Reply(accounts: [account(with: [profile])], next: "2"), to: ListAccounts.self, id: 8),
+            "remove_account": AnyReply(RemoveAccount.Reply(removed: true), to: RemoveAccount.self, id: 9),
+            "get_status": AnyReply(
+                AgentStatus(
+                    processID: 4242, version: "0.1.0", protocolVersion: 1,
+                    socketPath: "/run/user/1000/sso-agent/agent.sock",
+                    stateDirectory: "/home/ada/.local/state/sso-agent", uptimeSeconds: 3600, accounts: 2),
+                to: GetStatus.self, id: 10),
+            "diagnose": AnyReply(
+                Diagnose.Reply(checks: [
+                    HealthCheck(name: "store", ok: true, detail: "2 accounts"),
+                    HealthCheck(name: "network", ok: false, detail: "no answer", hint: "check the proxy"),
+                ]), to: Diagnose.self, id: 11),
+            "list_credentials": AnyReply(
+                ListCredentials.Reply(credentials: [credential]), to: ListCredentials.self, id: 12),
+            "remove_credential": AnyReply(RemoveCredential.Reply(removed: true), to: RemoveCredential.self, id: 13),
+            "redeem_grant": AnyReply(result(isFromCache: false), to: RedeemGrant.self, id: 14),
+            "get_current_account": AnyReply(
+                GetCurrentAccount.Reply(account: account(), previous: account()), to: GetCurrentAccount.self, id: 15),
+            "import_cache": AnyReply(
+                ImportCache.Reply(
+                    importID: "i-7",
+                    report: ImportCache.Report(
+                        accounts: 1, refreshTokens: 1,
+                        skipped: [
+                            ImportCache.Skipped(
+                                entry: "access token, ada@example.com, app notes", reason: "it has expired")
+                        ], skippedCount: 1)), to: ImportCache.self, id: 16),
+            "export_cache": AnyReply(ExportCache.Reply(data: Secret(#"{"Account":{}}"#)), to: ExportCache.self, id: 17),
+            "get_key": AnyReply(
+                KeyStatus(source: .passphrase, place: "", isOpen: false, problem: "the store is locked"),
+                to: GetKey.self, id: 16),
+            "set_key": AnyReply(KeyStatus(source: .passphrase, place: "", isOpen: true), to: SetKey.self, id: 17),
+            "unlock": AnyReply(KeyStatus(source: .passphrase, place: "", isOpen: true), to: Unlock.self, id: 18),
+            "Failures": AnyReply(failure: failure, id: 2),
         ]
     }
 

@@ -57,13 +57,9 @@ internal import TokenWire
 
     @Test(arguments: rows)
     func answersTheRequestItCannotServe(row: Row) throws {
-        let request = Request(decoding: row.bytes)
-        #expect(request.id == 77)
-        guard case .rejected(let error) = request.body else {
-            Issue.record("\(request)")
-            return
-        }
-        #expect(error.code == row.code, "\(error)")
+        #expect(try RequestFrame(decoding: row.bytes).id == 77)
+        let error = #expect(throws: TokenError.self) { try AnyRequest(decoding: row.bytes) }
+        #expect(error?.code == row.code)
     }
 
     @Test(arguments: [
@@ -72,28 +68,21 @@ internal import TokenWire
         WireBytes.field(11, 5),
     ])
     func answersWithoutANumberWhatIsNotARequestAtAll(bytes: [UInt8]) {
-        let request = Request(decoding: bytes)
-        #expect(request.id == 0)
-        guard case .rejected(let error) = request.body else {
-            Issue.record("\(request)")
-            return
-        }
-        #expect(error.code == .malformedMessage)
-        #expect(throws: TokenError.self) { try Reply(decoding: bytes) }
+        let error = #expect(throws: TokenError.self) { try RequestFrame(decoding: bytes) }
+        #expect(error?.code == .malformedMessage)
+        #expect(throws: TokenError.self) { try ReplyFrame(decoding: bytes) }
     }
 
     /// Two bytes a message on the wire, some hundred in memory: the arena has to refuse before they are there.
     @Test func refusesAFrameOfTensOfThousandsOfEmptyMessages() throws {
         let tiny = WireBytes.repeated(WireLimits.requestFrame / 2 - 16, WireBytes.field(9, ""))
-        let request = Request(decoding: WireBytes.field(11, WireBytes.field(1, tiny)))
-        guard case .rejected(let error) = request.body else {
-            Issue.record("not refused")
-            return
+        let error = #expect(throws: TokenError.self) {
+            try RequestFrame(decoding: WireBytes.field(11, WireBytes.field(1, tiny)))
         }
-        #expect(error.code == .malformedMessage)
+        #expect(error?.code == .malformedMessage)
 
         let accounts = WireBytes.repeated(WireLimits.replyFrame / 2 - 16, WireBytes.field(1, ""))
-        let thrown = #expect(throws: TokenError.self) { try Reply(decoding: WireBytes.field(17, accounts)) }
+        let thrown = #expect(throws: TokenError.self) { try ReplyFrame(decoding: WireBytes.field(17, accounts)) }
         #expect(thrown?.code == .malformedMessage)
     }
 
@@ -108,19 +97,18 @@ internal import TokenWire
             (WireBytes.field(2, WireBytes.repeated(257, WireBytes.field(6, 1))), .malformedMessage),
         ]
         for (body, code) in rows {
-            let reply = try Reply(decoding: WireBytes.field(1, 77) + body)
-            #expect(reply.id == 77)
-            guard case .failure(let error) = reply.body else {
-                Issue.record("\(reply)")
-                continue
-            }
-            #expect(error.code == code)
+            let frame = try ReplyFrame(decoding: WireBytes.field(1, 77) + body)
+            #expect(frame.id == 77)
+            let error = #expect(throws: TokenError.self) { try AnyReply.decode(frame) }
+            #expect(error?.code == code)
         }
     }
 
     @Test func doesNotRepeatASecretInTheReasonForARefusal() throws {
         let secret = [UInt8]("eyJ-secret".utf8) + [0] + [UInt8]("more".utf8)
-        let reply = try Reply(decoding: WireBytes.field(11, WireBytes.field(1, secret) + WireBytes.field(7, "")))
-        #expect(!"\(reply)".contains("secret"))
+        let frame = try ReplyFrame(
+            decoding: WireBytes.field(11, WireBytes.field(1, secret) + WireBytes.field(7, "")))
+        let error = #expect(throws: TokenError.self) { try frame.reply(to: AcquireTokenSilent.self) }
+        #expect(error.map { !"\($0)".contains("secret") } == true)
     }
 }

@@ -7,20 +7,21 @@ internal import TokenWire
 enum WireProperties {
     /// A request that was understood means the same when it is passed on.
     static func brokenRequest(_ bytes: [UInt8]) -> String? {
-        let request = Request(decoding: bytes)
-        if case .rejected = request.body { return nil }
+        guard let request = try? AnyRequest(decoding: bytes) else { return nil }
         // Defaults that were filled in may make a request from close to the limit too long.
         guard let frame = try? request.frame() else { return nil }
-        let again = Request(decoding: frame.dropFirst(FrameDecoder.headerLength))
+        guard let again = try? AnyRequest(decoding: frame.dropFirst(FrameDecoder.headerLength)) else {
+            return "\(request) cannot be decoded again"
+        }
         return again == request ? nil : "\(request) became \(again)"
     }
 
     /// A reply that was understood means the same when it is passed on.
     static func brokenReply(_ bytes: [UInt8]) -> String? {
-        guard let reply = try? Reply(decoding: bytes) else { return nil }
+        guard let reply = try? AnyReply(decoding: bytes) else { return nil }
         let frame = reply.frame()
         guard frame.count <= FrameDecoder.headerLength + WireLimits.replyFrame else { return "a reply over the limit" }
-        guard let again = try? Reply(decoding: frame.dropFirst(FrameDecoder.headerLength)) else {
+        guard let again = try? AnyReply(decoding: frame.dropFirst(FrameDecoder.headerLength)) else {
             return "\(reply) cannot be decoded again"
         }
         return again == reply || isTooLarge(again) ? nil : "\(reply) became \(again)"
@@ -55,7 +56,5 @@ enum WireProperties {
         return outcome
     }
 
-    private static func isTooLarge(_ reply: Reply) -> Bool {
-        if case .failure(let error) = reply.body { error.code == .frameTooLarge } else { false }
-    }
+    private static func isTooLarge(_ reply: AnyReply) -> Bool { reply.failure?.code == .frameTooLarge }
 }

@@ -1,142 +1,127 @@
-internal import Testing
 internal import TokenModel
 internal import TokenWire
 
 /// One message of each kind, every field set, so that a field that is lost or renumbered shows.
 enum WireSamples {
-    struct Sample<Body: Sendable>: Sendable, CustomTestStringConvertible {
-        /// The field's name in the envelope of agent.proto.
-        var name: String
-        var body: Body
-        var testDescription: String { name }
-    }
-
-    static let requests: [Sample<Request.Body>] = [
-        Sample(name: "hello", body: .hello(Hello(protocolVersion: 1, appName: "notes 2.1"))),
-        Sample(name: "acquire_token_silent", body: .acquireTokenSilent(silent)),
-        Sample(name: "begin_interactive", body: .beginInteractive(interactive)),
-        Sample(
-            name: "complete_interactive",
-            body: .completeInteractive(
-                CompleteInteractive(sessionID: "s-1", responseURL: "http://localhost:8400/?code=abc&state=xyz"))),
-        Sample(
-            name: "begin_device_code",
-            body: .beginDeviceCode(BeginDeviceCode(parameters: parameters, account: account.reference))),
-        Sample(name: "complete_device_code", body: .completeDeviceCode(CompleteDeviceCode(sessionID: "s-2"))),
-        Sample(name: "cancel_interaction", body: .cancelInteraction(CancelInteraction(sessionID: "s-3"))),
-        Sample(
-            name: "list_accounts",
-            body: .listAccounts(
-                ListAccounts(
-                    clientID: clientID, sharingGroup: group, homeAccountID: homeAccountID, username: "ada@example.com",
-                    localAccountID: "oid-1", onlySignedIn: false, after: "page-2"))),
-        Sample(
-            name: "remove_account",
-            body: .removeAccount(
-                RemoveAccount(clientID: clientID, sharingGroup: group, account: account.reference, extent: .account))),
-        Sample(name: "get_status", body: .getStatus(GetStatus())),
-        Sample(name: "diagnose", body: .diagnose(Diagnose(authority: authority))),
-        Sample(
-            name: "list_credentials",
-            body: .listCredentials(ListCredentials(sharingGroup: group, version: .v1, after: "page-4"))),
-        Sample(
-            name: "remove_credential", body: .removeCredential(RemoveCredential(sharingGroup: group, id: credential.id))
-        ),
-        Sample(
-            name: "redeem_grant",
-            body: .redeemGrant(
-                RedeemGrant(
-                    parameters: parameters, kind: .saml2, grant: Secret("<Assertion/>"), account: account.reference))),
-        Sample(
-            name: "get_current_account",
-            body: .getCurrentAccount(GetCurrentAccount(clientID: clientID, sharingGroup: group))),
-        Sample(
-            name: "import_cache",
-            body: .importCache(
-                ImportCache(
-                    format: .adalJSON, sharingGroup: group, isDryRun: true, importID: "i-1",
-                    data: Secret(bytes: [0x5B, 0x7B, 0, 0xFF]), isLast: false))),
-        Sample(
-            name: "export_cache",
-            body: .exportCache(
-                ExportCache(format: .adalArchive, sharingGroup: group, includesSecrets: true, exportID: "x-1"))),
-        Sample(name: "get_key", body: .getKey(GetKey())),
-        Sample(name: "set_key", body: .setKey(SetKey(source: .passphrase, passphrase: Secret("correct horse")))),
-        Sample(name: "unlock", body: .unlock(Unlock(passphrase: Secret("correct horse")))),
+    static let requests: [RequestSample] = [
+        RequestSample("hello", Hello(protocolVersion: 1, appName: "notes 2.1")),
+        RequestSample("acquire_token_silent", silent),
+        RequestSample("begin_interactive", interactive),
+        RequestSample(
+            "complete_interactive",
+            CompleteInteractive(sessionID: "s-1", responseURL: "http://localhost:8400/?code=abc&state=xyz")),
+        RequestSample("begin_device_code", BeginDeviceCode(parameters: parameters, account: account.reference)),
+        RequestSample("complete_device_code", CompleteDeviceCode(sessionID: "s-2")),
+        RequestSample("cancel_interaction", CancelInteraction(sessionID: "s-3")),
+        RequestSample(
+            "list_accounts",
+            ListAccounts(
+                clientID: clientID, sharingGroup: group, homeAccountID: homeAccountID, username: "ada@example.com",
+                localAccountID: "oid-1", onlySignedIn: false, after: "page-2")),
+        RequestSample(
+            "remove_account",
+            RemoveAccount(clientID: clientID, sharingGroup: group, account: account.reference, extent: .account)),
+        RequestSample("get_status", GetStatus()),
+        RequestSample("diagnose", Diagnose(authority: authority)),
+        RequestSample("list_credentials", ListCredentials(sharingGroup: group, version: .v1, after: "page-4")),
+        RequestSample("remove_credential", RemoveCredential(sharingGroup: group, id: credential.id)),
+        RequestSample(
+            "redeem_grant",
+            RedeemGrant(
+                parameters: parameters, kind: .saml2, grant: Secret("<Assertion/>"), account: account.reference)),
+        RequestSample("get_current_account", GetCurrentAccount(clientID: clientID, sharingGroup: group)),
+        RequestSample(
+            "import_cache",
+            ImportCache(
+                format: .adalJSON, sharingGroup: group, isDryRun: true, importID: "i-1",
+                data: Secret(bytes: [0x5B, 0x7B, 0, 0xFF]), isLast: false)),
+        RequestSample(
+            "export_cache",
+            ExportCache(format: .adalArchive, sharingGroup: group, includesSecrets: true, exportID: "x-1")),
+        RequestSample("get_key", GetKey()),
+        RequestSample("set_key", SetKey(source: .passphrase, passphrase: Secret("correct horse"))),
+        RequestSample("unlock", Unlock(passphrase: Secret("correct horse"))),
     ]
 
-    static let replies: [Sample<Reply.Body>] = [
-        Sample(name: "failure", body: .failure(failure)),
-        Sample(
-            name: "hello",
-            body: .hello(Hello.Reply(protocolVersion: 1, agentVersion: "0.1.0", requests: [10, 11, 20]))),
-        Sample(name: "acquire_token_silent", body: .acquireTokenSilent(result)),
-        Sample(
-            name: "begin_interactive",
-            body: .beginInteractive(
+    static let replies: [ReplySample] = [
+        ReplySample("failure", AnyReply(failure: failure, id: 1)),
+        ReplySample(
+            "hello",
+            AnyReply(
+                Hello.Reply(protocolVersion: 1, agentVersion: "0.1.0", requests: [10, 11, 20]), to: Hello.self, id: 1)),
+        ReplySample("acquire_token_silent", AnyReply(result, to: AcquireTokenSilent.self, id: 1)),
+        ReplySample(
+            "begin_interactive",
+            AnyReply(
                 BeginInteractive.Reply(
                     sessionID: "s-1", authorizationURL: "https://login.example.com/contoso/oauth2/v2.0/authorize?x=1",
-                    redirectURI: "http://localhost:8400/", expiresIn: 300))),
-        Sample(name: "complete_interactive", body: .completeInteractive(result)),
-        Sample(
-            name: "begin_device_code",
-            body: .beginDeviceCode(
+                    redirectURI: "http://localhost:8400/", expiresIn: 300), to: BeginInteractive.self, id: 1)),
+        ReplySample("complete_interactive", AnyReply(result, to: CompleteInteractive.self, id: 1)),
+        ReplySample(
+            "begin_device_code",
+            AnyReply(
                 BeginDeviceCode.Reply(
                     sessionID: "s-2", userCode: "ABCD-EFGH", verificationURL: "https://example.com/device",
-                    message: "Type ABCD-EFGH at https://example.com/device.", expiresIn: 900))),
-        Sample(name: "complete_device_code", body: .completeDeviceCode(result)),
-        Sample(name: "cancel_interaction", body: .cancelInteraction),
-        Sample(name: "list_accounts", body: .listAccounts(ListAccounts.Reply(accounts: [account], next: "page-3"))),
-        Sample(name: "remove_account", body: .removeAccount(RemoveAccount.Reply(removed: true))),
-        Sample(
-            name: "get_status",
-            body: .getStatus(
+                    message: "Type ABCD-EFGH at https://example.com/device.", expiresIn: 900), to: BeginDeviceCode.self,
+                id: 1)),
+        ReplySample("complete_device_code", AnyReply(result, to: CompleteDeviceCode.self, id: 1)),
+        ReplySample("cancel_interaction", AnyReply(CancelInteraction.Reply(), to: CancelInteraction.self, id: 1)),
+        ReplySample(
+            "list_accounts",
+            AnyReply(ListAccounts.Reply(accounts: [account], next: "page-3"), to: ListAccounts.self, id: 1)),
+        ReplySample("remove_account", AnyReply(RemoveAccount.Reply(removed: true), to: RemoveAccount.self, id: 1)),
+        ReplySample(
+            "get_status",
+            AnyReply(
                 AgentStatus(
                     processID: 4242, version: "0.1.0", protocolVersion: 1,
                     socketPath: "/run/user/1000/sso-agent/agent.sock",
                     stateDirectory: "/home/ada/.local/state/sso-agent",
-                    uptimeSeconds: 3600, accounts: 2))),
-        Sample(
-            name: "diagnose",
-            body: .diagnose(
+                    uptimeSeconds: 3600, accounts: 2), to: GetStatus.self, id: 1)),
+        ReplySample(
+            "diagnose",
+            AnyReply(
                 Diagnose.Reply(checks: [
                     HealthCheck(name: "store", ok: true, detail: "2 accounts"),
                     HealthCheck(name: "network", ok: false, detail: "no route", hint: "check the proxy"),
-                ]))),
-        Sample(
-            name: "list_credentials",
-            body: .listCredentials(ListCredentials.Reply(credentials: [credential], next: "page-5"))),
-        Sample(name: "remove_credential", body: .removeCredential(RemoveCredential.Reply(removed: true))),
-        Sample(name: "redeem_grant", body: .redeemGrant(result)),
-        Sample(
-            name: "get_current_account",
-            body: .getCurrentAccount(GetCurrentAccount.Reply(account: account, previous: account))),
-        Sample(
-            name: "import_cache",
-            body: .importCache(
+                ]), to: Diagnose.self, id: 1)),
+        ReplySample(
+            "list_credentials",
+            AnyReply(ListCredentials.Reply(credentials: [credential], next: "page-5"), to: ListCredentials.self, id: 1)),
+        ReplySample(
+            "remove_credential", AnyReply(RemoveCredential.Reply(removed: true), to: RemoveCredential.self, id: 1)),
+        ReplySample("redeem_grant", AnyReply(result, to: RedeemGrant.self, id: 1)),
+        ReplySample(
+            "get_current_account",
+            AnyReply(GetCurrentAccount.Reply(account: account, previous: account), to: GetCurrentAccount.self, id: 1)),
+        ReplySample(
+            "import_cache",
+            AnyReply(
                 ImportCache.Reply(
                     importID: "i-1",
                     report: ImportCache.Report(
                         accounts: 2, refreshTokens: 3, accessTokens: 4, idTokens: 5,
                         skipped: [
                             ImportCache.Skipped(entry: "access token, ada@example.com", reason: "it has expired")
-                        ], skippedCount: 300)))),
-        Sample(
-            name: "export_cache",
-            body: .exportCache(
+                        ], skippedCount: 300)), to: ImportCache.self, id: 1)),
+        ReplySample(
+            "export_cache",
+            AnyReply(
                 ExportCache.Reply(
-                    data: Secret(bytes: Array("bplist00".utf8) + [0, 0xFF]), remaining: 70_000, next: "x-1"))),
-        Sample(
-            name: "get_status of a damaged store",
-            body: .getStatus(
+                    data: Secret(bytes: Array("bplist00".utf8) + [0, 0xFF]), remaining: 70_000, next: "x-1"),
+                to: ExportCache.self, id: 1)),
+        ReplySample(
+            "get_status of a damaged store",
+            AnyReply(
                 AgentStatus(
                     processID: 4242, version: "0.1.0", protocolVersion: 1,
                     socketPath: "/run/user/1000/sso-agent/agent.sock",
                     stateDirectory: "/home/ada/.local/state/sso-agent", uptimeSeconds: 3600, accounts: 2,
-                    quarantined: ["cache.sqlite.quarantine-20300317T174640Z"], storeProblem: "the disk is full"))),
-        Sample(name: "get_key", body: .getKey(keyStatus)),
-        Sample(name: "set_key", body: .setKey(keyStatus)),
-        Sample(name: "unlock", body: .unlock(keyStatus)),
+                    quarantined: ["cache.sqlite.quarantine-20300317T174640Z"], storeProblem: "the disk is full"),
+                to: GetStatus.self, id: 1)),
+        ReplySample("get_key", AnyReply(keyStatus, to: GetKey.self, id: 1)),
+        ReplySample("set_key", AnyReply(keyStatus, to: SetKey.self, id: 1)),
+        ReplySample("unlock", AnyReply(keyStatus, to: Unlock.self, id: 1)),
     ]
 
     static let keyStatus = KeyStatus(

@@ -12,7 +12,7 @@ final class AgentSession: ChannelInboundHandler {
     typealias OutboundOut = ByteBuffer
 
     private let id: SessionID
-    private let router: RequestRouter
+    private let owner: CacheOwner
     private let log: RequestLog
     private let registry: SessionRegistry
     private let timers: Timers
@@ -24,9 +24,9 @@ final class AgentSession: ChannelInboundHandler {
     /// When the peer last said something, by the loop's clock.
     private(set) var lastHeard = NIODeadline.now()
 
-    init(router: RequestRouter, log: RequestLog, registry: SessionRegistry, timers: Timers) {
+    init(owner: CacheOwner, log: RequestLog, registry: SessionRegistry, timers: Timers) {
         self.id = registry.newID()
-        self.router = router
+        self.owner = owner
         self.log = log
         self.registry = registry
         self.timers = timers
@@ -44,7 +44,8 @@ final class AgentSession: ChannelInboundHandler {
     func channelInactive(context: ChannelHandlerContext) {
         self.context = nil
         halfFrame?.cancel()
-        router.ended(id)
+        let id = id
+        owner.assumeIsolated { $0.ended(id) }
         registry.closed(self)
         context.fireChannelInactive()
     }
@@ -54,7 +55,7 @@ final class AgentSession: ChannelInboundHandler {
         lastHeard = .now()
         unwrapInboundIn(data).withUnsafeReadableBytes { decoder.append($0) }
         do throws(TokenError) {
-            while !isEnding, let frame = try decoder.next() { serve(Request(decoding: frame), context) }
+            while !isEnding, let frame = try decoder.next() { serve(frame, context) }
         } catch {
             refuse(error, context)
         }
@@ -89,16 +90,24 @@ final class AgentSession: ChannelInboundHandler {
         context?.close(promise: nil)
     }
 
-    private func serve(_ request: Request, _ context: ChannelHandlerContext) {
-        switch router.reply(to: request.body, from: id) {
-        case .now(let outcome): write(outcome, to: request, context)
+    /// Answers a request. Bytes that are none, and a request of a later version, are owed a reply too.
+    private func serve(_ bytes: ArraySlice<UInt8>, _ context: ChannelHandlerContext) {
+        let frame: RequestFrame
+        do throws(TokenError) {
+            frame = try RequestFrame(decoding: bytes)
+        } catch {
+            return write(.failure(error), id: 0, context)
+        }
+        switch answer(frame) {
+        case .now(let outcome): write(outcome, id: frame.id, context)
         case .later(let future):
             inFlight += 1
             throttle(context)
+            let id = frame.id
             future.assumeIsolated().whenSuccess { outcome in
                 self.inFlight -= 1
                 guard let context = self.context else { return }
-                self.write(outcome, to: request, context)
+                self.write(outcome, id: id, context)
                 context.flush()
                 self.throttle(context)
                 if self.isEnding, self.inFlight == 0 { context.close(promise: nil) }
@@ -106,22 +115,27 @@ final class AgentSession: ChannelInboundHandler {
         }
     }
 
-    private func write(_ outcome: Result<Reply.Body, TokenError>, to request: Request, _ context: ChannelHandlerContext)
-    {
-        let body: Reply.Body =
-            switch outcome {
-            case .success(let body): body
-            case .failure(let error): .failure(error)
-            }
-        log.replied(to: request, with: body)
-        let frame = Reply(id: request.id, body).frame()
+    private func answer(_ frame: RequestFrame) -> Answer<[UInt8]> {
+        guard let handler = RequestHandlers.handler(of: frame.number) else { return .now(.failure(Self.unknown)) }
+        let (id, log) = (id, log)
+        return owner.assumeIsolated { handler.reply(frame, id, log, $0) }
+    }
+
+    private func write(_ outcome: Result<[UInt8], TokenError>, id: UInt64, _ context: ChannelHandlerContext) {
+        let frame: [UInt8]
+        switch outcome {
+        case .success(let reply): frame = reply
+        case .failure(let error):
+            log.refused(error, id: id)
+            frame = ReplyFrame.encode(error, id: id)
+        }
         context.write(wrapOutboundOut(context.channel.allocator.buffer(bytes: frame)), promise: nil)
     }
 
     /// A broken frame: nothing after it can be trusted, so its reply is the last one.
     private func refuse(_ error: TokenError, _ context: ChannelHandlerContext) {
         isEnding = true
-        let frame = Reply(id: 0, .failure(error)).frame()
+        let frame = ReplyFrame.encode(error, id: 0)
         context.writeAndFlush(wrapOutboundOut(context.channel.allocator.buffer(bytes: frame)), promise: nil)
         if inFlight == 0 { context.close(promise: nil) }
     }
@@ -146,6 +160,9 @@ final class AgentSession: ChannelInboundHandler {
         try? options.setOption(.autoRead, value: reads)
         if reads { context.read() }
     }
+
+    private static let unknown = TokenError(
+        .unsupportedProtocolVersion, "this agent does not know that request; update it")
 
     /// More than any app waits for at once; the rest of its requests wait in the socket.
     private static let maximumInFlight = 1024

@@ -13,6 +13,14 @@ enum Answer<Value: Sendable>: Sendable {
         }
     }
 
+    /// The frame of the reply, whatever it says.
+    func encoded(_ encode: @escaping @Sendable (Result<Value, TokenError>) -> [UInt8]) -> Answer<[UInt8]> {
+        switch self {
+        case .now(let outcome): .now(.success(encode(outcome)))
+        case .later(let future): .later(future.map { .success(encode($0)) })
+        }
+    }
+
     func future(on loop: any EventLoop) -> EventLoopFuture<Result<Value, TokenError>> {
         switch self {
         case .now(let outcome): loop.makeSucceededFuture(outcome)

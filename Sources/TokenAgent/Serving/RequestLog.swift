@@ -8,16 +8,29 @@ struct RequestLog: Sendable {
     let logger: Logger
     let peer: PeerCredentials
 
-    func replied(to request: Request, with reply: Reply.Body) {
+    func replied<Request: WireRequest>(to request: Request, id: UInt64, _ outcome: Result<Request.Reply, TokenError>) {
         guard logger.logLevel <= .debug else { return }
-        var metadata: Logger.Metadata = ["request": "\(request.body.name)", "id": "\(request.id)"]
-        if let processID = peer.processID { metadata["pid"] = "\(processID)" }
-        if case .failure(let error) = reply { metadata["failure"] = "\(error.code.name)" }
-        if let parameters = request.body.parameters {
+        var metadata = metadata(RequestFrame.name(of: Request.number) ?? "unknown", id)
+        if case .failure(let error) = outcome { metadata["failure"] = "\(error.code.name)" }
+        if let parameters = request.tokenParameters {
             metadata["client_id"] = "\(Self.safe(parameters.clientID.text))"
             metadata["correlation_id"] = "\(parameters.correlationID)"
         }
         logger.debug("replied", metadata: metadata)
+    }
+
+    /// A request that cannot be answered.
+    func refused(_ error: TokenError, id: UInt64) {
+        guard logger.logLevel <= .debug else { return }
+        var metadata = metadata("rejected", id)
+        metadata["failure"] = "\(error.code.name)"
+        logger.debug("replied", metadata: metadata)
+    }
+
+    private func metadata(_ name: String, _ id: UInt64) -> Logger.Metadata {
+        var metadata: Logger.Metadata = ["request": "\(name)", "id": "\(id)"]
+        if let processID = peer.processID { metadata["pid"] = "\(processID)" }
+        return metadata
     }
 
     /// A redirect URI in use, and the app that asked for the sign-in.
@@ -31,44 +44,5 @@ struct RequestLog: Sendable {
     /// Text from outside, short and on one line.
     static func safe(_ text: String) -> String {
         String(text.prefix(80).map { $0.isLetter || $0.isNumber || "-_.:/@".contains($0) ? $0 : "?" })
-    }
-}
-
-extension Request.Body {
-    /// The request's name in the protocol.
-    var name: String {
-        switch self {
-        case .hello: "hello"
-        case .acquireTokenSilent: "acquire_token_silent"
-        case .beginInteractive: "begin_interactive"
-        case .completeInteractive: "complete_interactive"
-        case .beginDeviceCode: "begin_device_code"
-        case .completeDeviceCode: "complete_device_code"
-        case .cancelInteraction: "cancel_interaction"
-        case .listAccounts: "list_accounts"
-        case .removeAccount: "remove_account"
-        case .getStatus: "get_status"
-        case .diagnose: "diagnose"
-        case .listCredentials: "list_credentials"
-        case .removeCredential: "remove_credential"
-        case .redeemGrant: "redeem_grant"
-        case .getCurrentAccount: "get_current_account"
-        case .importCache: "import_cache"
-        case .exportCache: "export_cache"
-        case .getKey: "get_key"
-        case .setKey: "set_key"
-        case .unlock: "unlock"
-        case .rejected: "rejected"
-        }
-    }
-
-    fileprivate var parameters: TokenParameters? {
-        switch self {
-        case .acquireTokenSilent(let request): request.parameters
-        case .beginInteractive(let request): request.parameters
-        case .beginDeviceCode(let request): request.parameters
-        case .redeemGrant(let request): request.parameters
-        default: nil
-        }
     }
 }

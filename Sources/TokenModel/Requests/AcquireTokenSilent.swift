@@ -25,3 +25,9 @@ public struct AcquireTokenSilent: Sendable, Equatable {
         self.allowsExtendedLifetime = allowsExtendedLifetime
     }
 }
+
+extension AcquireTokenSilent: AgentRequest {
+    package typealias Reply = TokenResult
+    package static let number: UInt32 = 11
+    package var tokenParameters: TokenParameters? { parameters }
+}

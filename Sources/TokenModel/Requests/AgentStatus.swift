@@ -41,3 +41,8 @@ public struct AgentStatus: Sendable, Equatable {
         self.storeProblem = storeProblem
     }
 }
+
+extension GetStatus: AgentRequest {
+    package typealias Reply = AgentStatus
+    package static let number: UInt32 = 19
+}

@@ -49,3 +49,15 @@ public struct CompleteDeviceCode: Sendable, Equatable {
         self.sessionID = sessionID
     }
 }
+
+extension BeginDeviceCode: AgentRequest {
+    package static let number: UInt32 = 14
+    package var isRepeatable: Bool { false }
+    package var tokenParameters: TokenParameters? { parameters }
+}
+
+extension CompleteDeviceCode: AgentRequest {
+    package typealias Reply = TokenResult
+    package static let number: UInt32 = 15
+    package var isRepeatable: Bool { false }
+}

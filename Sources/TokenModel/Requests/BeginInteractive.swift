@@ -79,3 +79,24 @@ public struct CancelInteraction: Sendable, Equatable {
         self.sessionID = sessionID
     }
 }
+
+extension BeginInteractive: AgentRequest {
+    package static let number: UInt32 = 12
+    package var isRepeatable: Bool { false }
+    package var tokenParameters: TokenParameters? { parameters }
+}
+
+extension CompleteInteractive: AgentRequest {
+    package typealias Reply = TokenResult
+    package static let number: UInt32 = 13
+    package var isRepeatable: Bool { false }
+}
+
+extension CancelInteraction: AgentRequest {
+    package static let number: UInt32 = 16
+
+    /// The agent has nothing to say.
+    package struct Reply: Sendable, Equatable {
+        package init() {}
+    }
+}

@@ -39,3 +39,5 @@ public struct HealthCheck: Sendable, Equatable {
         self.hint = hint
     }
 }
+
+extension Diagnose: AgentRequest { package static let number: UInt32 = 20 }

@@ -39,3 +39,10 @@ public struct ExportCache: Sendable, Equatable {
         }
     }
 }
+
+extension ExportCache: AgentRequest {
+    package static let number: UInt32 = 30
+
+    /// A part that was sent is not kept.
+    package var isRepeatable: Bool { exportID == nil }
+}

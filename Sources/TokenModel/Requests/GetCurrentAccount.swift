@@ -28,3 +28,10 @@ public struct GetCurrentAccount: Sendable, Equatable {
         }
     }
 }
+
+extension GetCurrentAccount: AgentRequest {
+    package static let number: UInt32 = 24
+
+    /// The second answer would give the first as the previous one.
+    package var isRepeatable: Bool { false }
+}

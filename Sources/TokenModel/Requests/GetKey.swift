@@ -23,3 +23,8 @@ public struct KeyStatus: Sendable, Equatable {
         self.problem = problem
     }
 }
+
+extension GetKey: AgentRequest {
+    package typealias Reply = KeyStatus
+    package static let number: UInt32 = 31
+}

@@ -30,3 +30,5 @@ public struct Hello: Sendable, Equatable {
         }
     }
 }
+
+extension Hello: AgentRequest { package static let number: UInt32 = 10 }

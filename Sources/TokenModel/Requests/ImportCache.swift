@@ -85,3 +85,10 @@ public struct ImportCache: Sendable, Equatable {
         }
     }
 }
+
+extension ImportCache: AgentRequest {
+    package static let number: UInt32 = 29
+
+    /// Of any part but the first, the agent would add the bytes twice.
+    package var isRepeatable: Bool { importID == nil }
+}

@@ -45,3 +45,5 @@ public struct ListAccounts: Sendable, Equatable {
         }
     }
 }
+
+extension ListAccounts: AgentRequest { package static let number: UInt32 = 17 }

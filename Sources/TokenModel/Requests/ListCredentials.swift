@@ -31,3 +31,5 @@ public struct ListCredentials: Sendable, Equatable {
         }
     }
 }
+
+extension ListCredentials: AgentRequest { package static let number: UInt32 = 21 }

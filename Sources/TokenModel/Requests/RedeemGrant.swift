@@ -31,3 +31,10 @@ public struct RedeemGrant: Sendable, Equatable {
         self.account = account
     }
 }
+
+extension RedeemGrant: AgentRequest {
+    package typealias Reply = TokenResult
+    package static let number: UInt32 = 23
+    package var isRepeatable: Bool { false }
+    package var tokenParameters: TokenParameters? { parameters }
+}

@@ -42,3 +42,5 @@ public struct RemoveAccount: Sendable, Equatable {
         }
     }
 }
+
+extension RemoveAccount: AgentRequest { package static let number: UInt32 = 18 }

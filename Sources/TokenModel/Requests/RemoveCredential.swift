@@ -24,3 +24,5 @@ public struct RemoveCredential: Sendable, Equatable {
         }
     }
 }
+
+extension RemoveCredential: AgentRequest { package static let number: UInt32 = 22 }

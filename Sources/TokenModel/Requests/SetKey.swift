@@ -11,3 +11,8 @@ public struct SetKey: Sendable, Equatable {
         self.passphrase = passphrase
     }
 }
+
+extension SetKey: AgentRequest {
+    package typealias Reply = KeyStatus
+    package static let number: UInt32 = 32
+}

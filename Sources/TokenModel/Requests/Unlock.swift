@@ -10,3 +10,8 @@ public struct Unlock: Sendable, Equatable {
         self.passphrase = passphrase
     }
 }
+
+extension Unlock: AgentRequest {
+    package typealias Reply = KeyStatus
+    package static let number: UInt32 = 33
+}

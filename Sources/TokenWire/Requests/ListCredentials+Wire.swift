@@ -1,41 +1,23 @@
 internal import CTokenProtos
-internal import TokenModel
+package import TokenModel
 
-extension ListCredentials {
-    init(_ pointer: UnsafeMutablePointer<Sso__ListCredentials>?) throws(TokenError) {
-        let message = try WireFields.needed("list_credentials", pointer).pointee
-        let group = try WireFields.text("sharing_group", message.has_sharing_group, message.sharing_group)
+extension ListCredentials: WireRequest {
+    package static let type = WireType(sso__list_credentials__init)
+
+    package init(_ value: ListCredentials?, _ fields: inout WireFields) throws(TokenError) {
         self.init(
-            sharingGroup: try SharingGroup(wire: group),
-            version: WireFields.choice(message.has_version, message.version.rawValue),
-            after: try WireFields.text("after", message.has_after, message.after))
-    }
-
-    func encode(_ arena: WireArena) -> UnsafeMutablePointer<Sso__ListCredentials>? {
-        guard let message = arena.message(sso__list_credentials__init) else { return nil }
-        arena.put(sharingGroup.name, &message.pointee.has_sharing_group, &message.pointee.sharing_group)
-        if let version { arena.put(version.wire, &message.pointee.has_version, &message.pointee.version) }
-        arena.put(after, &message.pointee.has_after, &message.pointee.after)
-        return message
+            sharingGroup: try fields.sharingGroup(value?.sharingGroup),
+            version: fields.choice("version", value?.version),
+            after: try fields.text("after", value?.after))
     }
 }
 
-extension ListCredentials.Reply {
-    init(_ pointer: UnsafeMutablePointer<Sso__ListCredentialsReply>?) throws(TokenError) {
-        let message = try WireFields.needed("list_credentials", pointer).pointee
-        var credentials: [Credential] = []
-        for credential in try WireFields.messages("credentials", message.n_credentials, message.credentials) {
-            credentials.append(try Credential(credential))
-        }
-        self.init(
-            credentials: credentials, next: try WireFields.text("next", message.has_next, message.next))
-    }
+extension ListCredentials.Reply: WireMessage {
+    package static let type = WireType(sso__list_credentials_reply__init)
 
-    func encode(_ arena: WireArena) -> UnsafeMutablePointer<Sso__ListCredentialsReply>? {
-        guard let message = arena.message(sso__list_credentials_reply__init) else { return nil }
-        arena.put(
-            credentials.map { $0.encode(arena) }, &message.pointee.n_credentials, &message.pointee.credentials)
-        arena.put(next, &message.pointee.has_next, &message.pointee.next)
-        return message
+    package init(_ value: ListCredentials.Reply?, _ fields: inout WireFields) throws(TokenError) {
+        self.init(
+            credentials: try fields.messages("credentials", value?.credentials),
+            next: try fields.text("next", value?.next))
     }
 }

@@ -1,17 +1,11 @@
 internal import CTokenProtos
-internal import TokenModel
+package import TokenModel
 
-extension Unlock {
-    init(_ pointer: UnsafeMutablePointer<Sso__Unlock>?) throws(TokenError) {
-        let message = try WireFields.needed("unlock", pointer).pointee
-        self.init(passphrase: try WireFields.secret("passphrase", message.has_passphrase, message.passphrase))
-    }
+extension Unlock: WireRequest {
+    package static let type = WireType(sso__unlock__init)
 
-    func encode(_ arena: WireArena) -> UnsafeMutablePointer<Sso__Unlock>? {
-        guard let message = arena.message(sso__unlock__init) else { return nil }
-        if let passphrase {
-            arena.put(passphrase, &message.pointee.has_passphrase, &message.pointee.passphrase)
-        }
-        return message
+    package init(_ value: Unlock?, _ fields: inout WireFields) throws(TokenError) {
+        self.init(
+            passphrase: try fields.secret("passphrase", value?.passphrase))
     }
 }

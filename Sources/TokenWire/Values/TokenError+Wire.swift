@@ -1,66 +1,35 @@
 internal import CTokenProtos
-internal import TokenModel
+package import TokenModel
 
-extension TokenError {
-    /// The error that a `Failure` stands for.
-    init(_ pointer: UnsafeMutablePointer<Sso__Failure>?) throws(TokenError) {
-        let message = try WireFields.needed("failure", pointer).pointee
+extension TokenError: WireMessage {
+    package static let type = WireType(sso__failure__init)
+
+    package init(_ value: TokenError?, _ fields: inout WireFields) throws(TokenError) {
         self.init(
-            Code(number: WireFields.number(message.has_code, message.code) ?? Code.internalError.number),
-            try WireFields.text("message", message.has_message, message.message, limit: WireLimits.longText) ?? "",
-            details: try Details(message))
-    }
-
-    func encode(_ arena: WireArena) -> UnsafeMutablePointer<Sso__Failure>? {
-        guard let failure = arena.message(sso__failure__init) else { return nil }
-        arena.put(code.number, &failure.pointee.has_code, &failure.pointee.code)
-        arena.put(message, &failure.pointee.has_message, &failure.pointee.message)
-        details.encode(into: failure, arena)
-        return failure
+            Code(number: fields.number("code", value?.code.number) ?? Code.internalError.number),
+            try fields.wording("message", value?.message, limit: WireLimits.longText) ?? "",
+            details: try Details(value?.details, &fields))
     }
 }
 
 extension TokenError.Details {
-    fileprivate init(_ message: Sso__Failure) throws(TokenError) {
+    /// What is too long is cut when it is written: a failure has to arrive, whatever a server said.
+    fileprivate init(_ value: TokenError.Details?, _ fields: inout WireFields) throws(TokenError) {
         self.init()
-        oauthError = try WireFields.text("oauth_error", message.has_oauth_error, message.oauth_error)
-        subError = try WireFields.text("sub_error", message.has_sub_error, message.sub_error)
-        errorDescription = try WireFields.text(
-            "error_description", message.has_error_description, message.error_description, limit: WireLimits.longText)
-        stsErrorCodes = try WireFields.numbers(
-            "sts_error_codes", message.n_sts_error_codes, message.sts_error_codes)
-        httpStatus = WireFields.number(message.has_http_status, message.http_status)
-        httpHeaders = try WireFields.pairs("http_headers", message.n_http_headers, message.http_headers)
-        networkErrorCode = WireFields.number(message.has_network_error_code, message.network_error_code)
-        correlationID = try WireFields.text("correlation_id", message.has_correlation_id, message.correlation_id)
-            .flatMap { CorrelationID($0) }
-        grantedScopes = try WireFields.texts("granted_scopes", message.n_granted_scopes, message.granted_scopes)
-        declinedScopes = try WireFields.texts("declined_scopes", message.n_declined_scopes, message.declined_scopes)
-        homeAccountID = try WireFields.text("home_account_id", message.has_home_account_id, message.home_account_id)
-            .flatMap(HomeAccountID.init)
-        username = try WireFields.text("username", message.has_username, message.username)
-        isThrottled = WireFields.flag(message.has_is_throttled, message.is_throttled, default: false)
-        if let result = message.partial_result { partialResult = try TokenResult(result) }
-    }
-
-    fileprivate func encode(into failure: UnsafeMutablePointer<Sso__Failure>, _ arena: WireArena) {
-        arena.put(oauthError, &failure.pointee.has_oauth_error, &failure.pointee.oauth_error)
-        arena.put(subError, &failure.pointee.has_sub_error, &failure.pointee.sub_error)
-        arena.put(errorDescription, &failure.pointee.has_error_description, &failure.pointee.error_description)
-        failure.pointee.sts_error_codes = arena.array(of: Int32.self, count: stsErrorCodes.count)
-        if let codes = failure.pointee.sts_error_codes {
-            for (index, code) in stsErrorCodes.enumerated() { codes[index] = code }
-            failure.pointee.n_sts_error_codes = stsErrorCodes.count
-        }
-        arena.put(httpStatus, &failure.pointee.has_http_status, &failure.pointee.http_status)
-        arena.put(httpHeaders, &failure.pointee.n_http_headers, &failure.pointee.http_headers)
-        arena.put(networkErrorCode, &failure.pointee.has_network_error_code, &failure.pointee.network_error_code)
-        arena.put(correlationID?.description, &failure.pointee.has_correlation_id, &failure.pointee.correlation_id)
-        arena.put(grantedScopes, &failure.pointee.n_granted_scopes, &failure.pointee.granted_scopes)
-        arena.put(declinedScopes, &failure.pointee.n_declined_scopes, &failure.pointee.declined_scopes)
-        arena.put(homeAccountID?.text, &failure.pointee.has_home_account_id, &failure.pointee.home_account_id)
-        arena.put(username, &failure.pointee.has_username, &failure.pointee.username)
-        arena.put(isThrottled, &failure.pointee.has_is_throttled, &failure.pointee.is_throttled)
-        failure.pointee.partial_result = partialResult?.encode(arena)
+        oauthError = try fields.wording("oauth_error", value?.oauthError)
+        subError = try fields.wording("sub_error", value?.subError)
+        errorDescription = try fields.wording("error_description", value?.errorDescription, limit: WireLimits.longText)
+        stsErrorCodes = try fields.numbers(
+            "sts_error_codes", value.map { Array($0.stsErrorCodes.prefix(WireLimits.listItems)) })
+        httpStatus = fields.number("http_status", value?.httpStatus)
+        httpHeaders = try fields.pairs("http_headers", value?.httpHeaders)
+        networkErrorCode = fields.number("network_error_code", value?.networkErrorCode)
+        correlationID = try fields.text("correlation_id", value?.correlationID)
+        grantedScopes = try fields.wordings("granted_scopes", value?.grantedScopes)
+        declinedScopes = try fields.wordings("declined_scopes", value?.declinedScopes)
+        homeAccountID = try fields.text("home_account_id", value?.homeAccountID)
+        username = try fields.wording("username", value?.username)
+        isThrottled = fields.flag("is_throttled", value?.isThrottled) ?? false
+        partialResult = try fields.message("partial_result", value?.partialResult)
     }
 }

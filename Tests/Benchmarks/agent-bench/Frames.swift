@@ -10,17 +10,16 @@ struct Frames: Sendable {
 
     /// Asks the agent once, and makes sure that what is measured is a hit.
     init(askedAt socketPath: String) throws {
-        request = try Request(id: 1, .acquireTokenSilent(try SignedInAccount.request)).frame()
+        request = try RequestFrame.encode(try SignedInAccount.request, id: 1)
         let socket = bench_connect(socketPath)
         guard socket >= 0 else { throw BenchError("cannot connect to \(socketPath) (errno \(-socket))") }
         defer { close(socket) }
         var reply = [UInt8](repeating: 0, count: WireLimits.replyFrame)
         replyLength = bench_ask(socket, request, request.count, &reply, reply.count)
         guard replyLength > FrameDecoder.headerLength else { throw BenchError("no reply (errno \(-replyLength))") }
-        guard
-            case .acquireTokenSilent(let result) = try Reply(
-                decoding: reply[FrameDecoder.headerLength..<replyLength]
-            ).body, result.isFromCache
-        else { throw BenchError("the agent does not answer from its cache") }
+        let frame = try ReplyFrame(decoding: reply[FrameDecoder.headerLength..<replyLength])
+        guard try frame.reply(to: AcquireTokenSilent.self).isFromCache else {
+            throw BenchError("the agent does not answer from its cache")
+        }
     }
 }

@@ -1,0 +1,42 @@
+internal import TokenModel
+internal import TokenWire
+
+/// What answers each request: a line a request, in the order of their numbers.
+enum RequestHandlers {
+    static let all: [RequestHandler] = [
+        RequestHandler(Hello.self, waits: .never) { owner, request, _ in owner.hello(request) },
+        RequestHandler(AcquireTokenSilent.self) { owner, request, _ in owner.acquireTokenSilent(request) },
+        RequestHandler(BeginInteractive.self) { owner, request, _ in owner.beginInteractive(request) },
+        RequestHandler(CompleteInteractive.self) { owner, request, _ in owner.completeInteractive(request) },
+        RequestHandler(BeginDeviceCode.self) { owner, request, _ in owner.beginDeviceCode(request) },
+        RequestHandler(CompleteDeviceCode.self) { owner, request, _ in owner.completeDeviceCode(request) },
+        RequestHandler(CancelInteraction.self) { owner, request, _ in owner.cancelInteraction(request) },
+        RequestHandler(ListAccounts.self) { owner, request, _ in owner.listAccounts(request) },
+        RequestHandler(RemoveAccount.self) { owner, request, _ in owner.removeAccount(request) },
+        RequestHandler(GetStatus.self, waits: .untilLoadedOrTimeout) { owner, _, _ in owner.status() },
+        RequestHandler(Diagnose.self, waits: .untilLoadedOrTimeout) { owner, request, _ in owner.diagnose(request) },
+        RequestHandler(ListCredentials.self) { owner, request, _ in owner.listCredentials(request) },
+        RequestHandler(RemoveCredential.self) { owner, request, _ in owner.removeCredential(request) },
+        RequestHandler(RedeemGrant.self) { owner, request, _ in owner.redeemGrant(request) },
+        RequestHandler(GetCurrentAccount.self) { owner, request, _ in owner.currentAccount(request) },
+        RequestHandler(ImportCache.self) { owner, request, session in owner.importCache(request, from: session) },
+        RequestHandler(ExportCache.self) { owner, request, session in owner.exportCache(request, from: session) },
+        RequestHandler(GetKey.self, waits: .untilLoadedOrTimeout) { owner, _, _ in owner.keyStatus() },
+        RequestHandler(SetKey.self) { owner, request, _ in owner.setKey(request) },
+        RequestHandler(Unlock.self, waits: .never) { owner, request, _ in owner.unlock(request) },
+    ]
+
+    /// The numbers of the requests that the agent answers.
+    static let numbers = all.map(\.number)
+
+    /// What answers the request of a number; nil if nothing does.
+    static func handler(of number: UInt32) -> RequestHandler? {
+        number < byNumber.count ? byNumber[Int(number)] : nil
+    }
+
+    private static let byNumber: [RequestHandler?] = {
+        var handlers = [RequestHandler?](repeating: nil, count: Int(numbers.max() ?? 0) + 1)
+        for handler in all { handlers[Int(handler.number)] = handler }
+        return handlers
+    }()
+}

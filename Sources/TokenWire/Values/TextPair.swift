@@ -1,0 +1,29 @@
+internal import CTokenProtos
+internal import TokenModel
+
+/// A name with its value.
+struct TextPair: WireMessage {
+    static let type = WireType(sso__text_pair__init)
+
+    var name: String
+    var value: String
+
+    init(_ pair: TextPair?, _ fields: inout WireFields) throws(TokenError) {
+        name = try fields.text("name", pair?.name) ?? ""
+        value = try fields.text("value", pair?.value, limit: WireLimits.longText) ?? ""
+    }
+
+    fileprivate init(name: String, value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+extension WireFields {
+    /// Names with their values, in the order of the names.
+    mutating func pairs(_ name: StaticString, _ values: [String: String]?) throws(TokenError) -> [String: String] {
+        let pairs = values.map { $0.sorted { $0.key < $1.key }.map { TextPair(name: $0.key, value: $0.value) } }
+        let read = try messages(name, pairs)
+        return values ?? Dictionary(read.map { ($0.name, $0.value) }) { $1 }
+    }
+}

@@ -1,0 +1,55 @@
+internal import CProtobufC
+internal import TokenModel
+
+/// A value that travels as text.
+package protocol WireText {
+    /// Nil if the text says nothing.
+    init?(wireText: String)
+
+    var wireText: String { get }
+}
+
+extension String: WireText {
+    package init(wireText: String) { self = wireText }
+    package var wireText: String { self }
+}
+
+extension ClientID: WireText {
+    package init?(wireText: String) { self.init(wireText) }
+    package var wireText: String { text }
+}
+
+extension FamilyID: WireText {
+    package init?(wireText: String) { self.init(wireText) }
+    package var wireText: String { text }
+}
+
+extension HomeAccountID: WireText {
+    package init?(wireText: String) { self.init(wireText) }
+    package var wireText: String { text }
+}
+
+extension CorrelationID: WireText {
+    package init?(wireText: String) { self.init(wireText) }
+    package var wireText: String { description }
+}
+
+extension SharingGroup: WireText {
+    package init?(wireText: String) { self.init(wireText) }
+    package var wireText: String { name }
+}
+
+extension WireFields {
+    /// Absent is the standard group; blank is refused.
+    mutating func sharingGroup(_ value: SharingGroup?) throws(TokenError) -> SharingGroup {
+        guard let name = try text("sharing_group", value?.name) else { return .standard }
+        return try Self.required("sharing_group", SharingGroup(name))
+    }
+}
+
+extension WireArena {
+    func copy(_ text: String) -> ProtobufCBinaryData {
+        var text = text
+        return text.withUTF8 { copy(UnsafeRawBufferPointer($0)) }
+    }
+}
