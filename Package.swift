@@ -71,9 +71,12 @@ let package = Package(
 
         // The agent's half.
         .target(
-            name: "TokenCache", dependencies: ["TokenModel", "TokenStore"], swiftSettings: strict),
+            name: "TokenCache",
+            dependencies: ["TokenModel", "TokenStore", .product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: strict),
         .testTarget(
-            name: "TokenCacheTests", dependencies: ["AgentTestSupport", "TokenCache", "TokenModel", "TokenStore"],
+            name: "TokenCacheTests",
+            dependencies: ["AgentTestSupport", "TokenCache", "TokenModel", "TokenStore", "TokenWire"],
             exclude: ["Fixtures"], swiftSettings: strict),
         .target(
             name: "TokenStore",

@@ -12,7 +12,7 @@ extension AgentClient {
         var (accounts, page) = ([Account](), request)
         repeat {
             guard case .listAccounts(let reply) = try wait(.listAccounts(page)) else { throw Self.unexpected }
-            accounts += reply.accounts
+            accounts.append(page: reply.accounts)
             page.after = reply.next
         } while page.after != nil
         return accounts

@@ -88,7 +88,7 @@ public final class AgentClient: Sendable {
         var (accounts, page) = ([Account](), request)
         repeat {
             guard case .listAccounts(let reply) = try await call(.listAccounts(page)) else { throw Self.unexpected }
-            accounts += reply.accounts
+            accounts.append(page: reply.accounts)
             page.after = reply.next
         } while page.after != nil
         return accounts
@@ -141,15 +141,34 @@ public final class AgentClient: Sendable {
     }
 
     /// Blocks the calling thread until the call ends; the reading thread never waits for it, so it cannot deadlock.
-    func wait(_ body: Request.Body, isRepeatable: Bool = true) throws(TokenError) -> Reply.Body {
+    func wait(
+        _ body: Request.Body, timeout limit: Duration? = nil, isRepeatable: Bool = true
+    ) throws(TokenError) -> Reply.Body {
         let done = DispatchSemaphore(value: 0)
         let box = OutcomeBox()
-        let deadline = MonotonicTime.now.advanced(by: timeout)
+        let deadline = MonotonicTime.now.advanced(by: limit ?? timeout)
         connection.send(id: connection.reserveID(), body, deadline: deadline, isRepeatable: isRepeatable) {
             box.fill($0)
             done.signal()
         }
         done.wait()
         return try box.take().get()
+    }
+}
+
+extension [Account] {
+    /// Adds a page of a list. An account with more tenant profiles than a page holds goes on with the next one.
+    mutating func append(page: [Account]) {
+        guard let first = page.first, let last, last.goesOn(with: first) else { return self += page }
+        self[count - 1].tenantProfiles += first.tenantProfiles
+        self += page.dropFirst()
+    }
+}
+
+extension Account {
+    /// Whether the first account of the next page is this one again.
+    fileprivate func goesOn(with next: Account) -> Bool {
+        guard homeAccountID == next.homeAccountID else { return false }
+        return homeAccountID != nil || username?.lowercased() == next.username?.lowercased()
     }
 }

@@ -3,44 +3,54 @@ internal import TokenEndpoint
 internal import TokenModel
 
 extension CacheOwner {
-    /// Writes a cache for another library and hands it out in parts.
+    /// Writes a cache for another library and hands it out in parts: the cache of the moment when the export began.
     func exportCache(_ request: ExportCache, from session: SessionID) -> Answer<ExportCache.Reply> {
         guard request.includesSecrets else { return .now(.failure(Self.holdsSecrets)) }
         if let id = request.exportID {
-            guard let download = transfers.takeDownload(id, from: session) else {
+            guard let download = transfers.continueDownload(id, from: session) else {
                 return .now(.failure(Transfers.unknown))
             }
-            return .now(.success(part(of: download.data, from: download.position, as: id, session)))
+            return .later(later { owner async throws(TokenError) in try await owner.nextPart(of: download, as: id) })
         }
         if let refusal = transfers.refusal(of: 0) { return .now(.failure(refusal)) }
         return .later(
             later { owner async throws(TokenError) in
-                let data = try await Self.write(
+                let export = try await Self.startExport(
                     owner.cache, request.format, of: request.sharingGroup, now: owner.options.now())
-                if let refusal = owner.transfers.refusal(of: data.count) { throw refusal }
-                return owner.part(of: data, from: 0, as: PKCE.randomText(), session)
+                // Others may have begun meanwhile.
+                if let refusal = owner.transfers.refusal(of: 0) { throw refusal }
+                let download = Transfers.Download(export: export, session: session)
+                let id = PKCE.randomText()
+                owner.transfers.keep(download, as: id)
+                return try await owner.nextPart(of: download, as: id)
             })
     }
 
-    private func part(
-        of data: Secret, from start: Int, as id: String, _ session: SessionID
-    ) -> ExportCache.Reply {
-        let end = min(start + Transfers.partSize, data.count)
-        let part = data.withBytes { Secret(bytes: $0[start..<end]) }
-        guard end < data.count else { return ExportCache.Reply(data: part) }
+    private func nextPart(of download: Transfers.Download, as id: String) async throws(TokenError) -> ExportCache.Reply {
+        let (part, export) = await Self.nextPart(of: download.export)
+        // The connection may be gone, or the agent stopping.
+        guard transfers.isKept(id) else { throw Transfers.unknown }
+        transfers.forget(id)
+        let sent = download.sent + (part?.count ?? 0)
+        guard let part, sent < export.count else { return ExportCache.Reply(data: part ?? Secret("")) }
         transfers.keep(
-            Transfers.Download(data: data, session: session, position: end, expiry: expiry(of: id)), as: id)
-        return ExportCache.Reply(data: part, remaining: Int64(data.count - end), next: id)
+            Transfers.Download(export: export, session: download.session, sent: sent, expiry: expiry(of: id)), as: id)
+        return ExportCache.Reply(data: part, remaining: Int64(export.count - sent), next: id)
     }
 
     /// Beside the event loop, from the cache as it is at this moment.
     @concurrent
-    private static func write(
+    private static func startExport(
         _ cache: CredentialCache, _ format: CacheFormat, of group: SharingGroup, now: Int64
-    ) async throws(TokenError) -> Secret {
-        var bytes = try cache.export(format, of: group, now: now)
-        defer { bytes.withUnsafeMutableBytes { wipeMemory($0) } }
-        return Secret(bytes: bytes)
+    ) async throws(TokenError) -> CacheExport {
+        try cache.startExport(format, of: group, now: now)
+    }
+
+    /// Beside the event loop: other apps are answered meanwhile.
+    @concurrent
+    private static func nextPart(of export: CacheExport) async -> (Secret?, CacheExport) {
+        var export = export
+        return (export.next(Transfers.partSize), export)
     }
 
     private static let holdsSecrets = TokenError(

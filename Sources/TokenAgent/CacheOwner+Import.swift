@@ -14,10 +14,11 @@ extension CacheOwner {
             upload.expiry = request.isLast ? nil : expiry(of: id)
             transfers.keep(upload, as: id)
             guard request.isLast else { return .now(.success(ImportCache.Reply(importID: id))) }
+            let (begun, file) = (upload.request, transfers.handOver(id))
             return .later(
-                later { [upload] owner async throws(TokenError) in
+                later { owner async throws(TokenError) in
                     defer { owner.transfers.forget(id) }
-                    return ImportCache.Reply(importID: id, report: try await owner.finish(upload))
+                    return ImportCache.Reply(importID: id, report: try await owner.finish(begun, file))
                 })
         } catch {
             return .now(.failure(error))
@@ -43,26 +44,17 @@ extension CacheOwner {
         after(Transfers.patience) { $0.transfers.forget(id) }
     }
 
-    private func finish(_ upload: Transfers.Upload) async throws(TokenError) -> ImportCache.Report {
-        let request = upload.request
-        let foreign = try await Self.read(upload, now: options.now(), timeZone: options.timeZone)
-        var report = try await take(foreign, in: request.sharingGroup, isDryRun: request.isDryRun)
-        report.skipped = Array(report.skipped.prefix(Self.mostSkipped))
-        return report
+    private func finish(_ request: ImportCache, _ file: ForeignFile) async throws(TokenError) -> ImportCache.Report {
+        let foreign = try await Self.read(
+            file, request.format, now: options.now(), timeZone: options.timeZone, clouds: cache.clouds)
+        return try await take(foreign, in: request.sharingGroup, isDryRun: request.isDryRun)
     }
 
     /// Beside the event loop: a file may be long, and hits must not wait for it.
     @concurrent
     private static func read(
-        _ upload: Transfers.Upload, now: Int64, timeZone: TimeZone
+        _ file: ForeignFile, _ format: CacheFormat, now: Int64, timeZone: TimeZone, clouds: CloudDirectory
     ) async throws(TokenError) -> ForeignCache {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(upload.size)
-        for part in upload.parts { part.withBytes { bytes += $0 } }
-        defer { bytes.withUnsafeMutableBytes { wipeMemory($0) } }
-        return try ForeignCache(bytes, format: upload.request.format, now: now, timeZone: timeZone)
+        try ForeignCache(file, format: format, now: now, timeZone: timeZone, clouds: clouds)
     }
-
-    /// As many as people read, and a list in a message may hold.
-    private static let mostSkipped = 200
 }

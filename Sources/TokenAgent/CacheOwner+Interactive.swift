@@ -16,11 +16,13 @@ extension CacheOwner {
                 let (pkce, state, nonce) = (PKCE.make(), PKCE.randomText(), PKCE.randomText())
                 let redirect = try await LoopbackRedirect.listen(
                     redirectURI: parameters.redirectURI, state: state, on: owner.loop)
-                let page: AuthorizationRequest
+                let url: String
                 do throws(TokenError) {
-                    page = try owner.authorizationRequest(
+                    let page = try owner.authorizationRequest(
                         request, redirectURI: redirect.redirectURI, challenge: pkce.challenge, state: state,
                         nonce: nonce)
+                    url = page.url(endpoint: endpoints.authorization)
+                    guard url.utf8.count <= ValueLimits.longText else { throw Self.tooLongURL }
                 } catch {
                     redirect.close()
                     throw error
@@ -28,7 +30,7 @@ extension CacheOwner {
                 let id = owner.remember(
                     .browser(request, redirect, pkce, state: state, nonce: nonce), for: Interaction.browserLifetime)
                 return BeginInteractive.Reply(
-                    sessionID: id, authorizationURL: page.url(endpoint: endpoints.authorization),
+                    sessionID: id, authorizationURL: url,
                     redirectURI: redirect.redirectURI, expiresIn: Interaction.browserLifetime)
             })
     }
@@ -100,6 +102,10 @@ extension CacheOwner {
             extraParameters: parameters.extraParameters, asksForClientInfo: parameters.authority.kind != .openID,
             correlationID: parameters.correlationID)
     }
+
+    private static let tooLongURL = TokenError(
+        .invalidDeveloperParameter,
+        "the sign-in page's URL would be longer than \(ValueLimits.longText) bytes; shorten claims, scopes or extra parameters")
 
     /// Somebody who signed out of the app is asked for credentials again, whatever the browser remembers.
     private func prompt(for request: BeginInteractive) -> String? {

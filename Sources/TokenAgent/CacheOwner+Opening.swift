@@ -31,6 +31,7 @@ extension CacheOwner {
                 owner.interrupted = loaded.interrupted
                 owner.opening = .done
                 owner.reportOpening(unknown: loaded.unknown)
+                await owner.write(repairsOf: loaded)
             } catch {
                 await owner.store.forgetPassphrase()
                 let error = owner.isWorthRetrying ? error.sayingThatItIsTriedAgain : error
@@ -42,6 +43,14 @@ extension CacheOwner {
         }
         opening = .underWay(future)
         return future
+    }
+
+    /// Writes what this version keeps otherwise than the one that stored it. Begun before any request changes the cache, so that
+    /// it does not undo what one of them writes; tried again later where nothing can be written now.
+    private func write(repairsOf loaded: LoadedCache) async {
+        guard let repairs = try? loaded.repairs(), !repairs.isEmpty else { return }
+        options.logger.notice("records of an earlier version are rewritten", metadata: ["count": "\(repairs.count)"])
+        try? await write(repairs)
     }
 
     /// What a request that needs the cache waits for; nil when there is nothing to wait for.

@@ -15,11 +15,12 @@ extension CacheOwner {
             var report: ImportCache.Report?
             var redemption: EventLoopFuture<Void>?
             try await alone { () async throws(TokenError) in
+                let before = cacheChanges
                 let prepared = try await PreparedImport(foreign, against: cache, in: group)
                 // A redemption brings something newer, and has to be written first.
                 redemption = refreshTokensInUse.first { prepared.replaced.contains($0.key) }?.value
                 guard redemption == nil else { return }
-                if !isDryRun { try await write(prepared) }
+                if !isDryRun { try await write(prepared, workedOutAt: before) }
                 report = prepared.plan.report
             }
             if let report { return report }
@@ -28,11 +29,12 @@ extension CacheOwner {
     }
 
     /// On disk and then in memory. What cannot be written is dropped: it can be imported again.
-    private func write(_ prepared: PreparedImport) async throws(TokenError) {
-        try await store.commit(prepared.stored)
-        unsaved.supersede(prepared.stored)
+    private func write(_ prepared: PreparedImport, workedOutAt changes: Int) async throws(TokenError) {
+        try await store.commit { (number) throws(TokenError) in try prepared.batch(number) }
+        if !unsaved.isEmpty { unsaved.supersede(keys: prepared.keys) }
         logNotices()
         interrupted.subtract(prepared.settled)
+        guard changes != cacheChanges else { return cache = prepared.plan.cache }
         for _ in 0..<Self.patience {
             let before = cacheChanges
             let applied = await prepared.applied(to: cache)

@@ -4,9 +4,17 @@ internal import TokenEndpoint
 internal import TokenModel
 
 extension CacheOwner {
-    /// Why these parameters' authority is not served, if it is not, whatever the cache holds.
+    /// Why these parameters are not served, if they are not, whatever the cache holds.
     func refusal(of parameters: TokenParameters) -> TokenError? {
         let authority = parameters.authority
+        guard ValueLimits.isIdentifier(parameters.clientID.text), ValueLimits.isIdentifier(authority.realm),
+            authority.url.utf8.count <= ValueLimits.authority, ValueLimits.isPrintable(authority.url)
+        else {
+            return TokenError(
+                .invalidDeveloperParameter,
+                "a client ID or a realm is longer than \(ValueLimits.identifier) bytes, an authority longer than "
+                    + "\(ValueLimits.authority), or one of them has control characters")
+        }
         if authority.scheme == "http", !options.allowsLoopbackHTTP {
             return TokenError(
                 .invalidDeveloperParameter,

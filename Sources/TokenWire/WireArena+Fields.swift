@@ -10,6 +10,21 @@ extension WireArena {
         has = 1
     }
 
+    /// A text for people to read, cut to what a message may hold.
+    func put(
+        cut text: String?, to limit: Int = WireLimits.text, _ has: inout protobuf_c_boolean,
+        _ field: inout ProtobufCBinaryData
+    ) {
+        put(text.map { ValueLimits.message($0, limit: limit) }, &has, &field)
+    }
+
+    /// The first of many texts for people to read, each cut to what a message may hold.
+    func put(
+        cut texts: [String], _ count: inout Int, _ field: inout UnsafeMutablePointer<ProtobufCBinaryData>?
+    ) {
+        put(texts.prefix(WireLimits.listItems).map { ValueLimits.message($0) }, &count, &field)
+    }
+
     func put(_ secret: Secret, _ has: inout protobuf_c_boolean, _ field: inout ProtobufCBinaryData) {
         field = secret.withBytes { copy($0) }
         has = 1

@@ -36,6 +36,8 @@ internal import Testing
         ],
         "ADAL": ["ADALCompat", "FoundationNetworking"],
         "TokenCache": [
+            // Fingerprints of refresh tokens that have been replaced.
+            "Crypto",
             "TokenModel",
             "TokenStore",
         ],

@@ -68,11 +68,20 @@ enum FormatProperties {
     }
 
     private static func foreign(_ bytes: [UInt8], _ format: CacheFormat) -> ForeignCache? {
-        try? ForeignCache(bytes, format: format, now: now, timeZone: .gmt)
+        try? ForeignCache(ForeignFile(bytes), format: format, now: now, timeZone: .gmt)
     }
 
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
     /// Before the tokens of most libraries' own test files expire.
     private static let now: Int64 = 1_600_000_000
+}
+
+extension CredentialCache {
+    /// An export in one piece.
+    func export(_ format: CacheFormat, of group: SharingGroup, now: Int64) throws(TokenError) -> [UInt8] {
+        var (export, bytes) = (try startExport(format, of: group, now: now), [UInt8]())
+        while let part = export.next(1 << 20) { part.withBytes { bytes += $0 } }
+        return bytes
+    }
 }

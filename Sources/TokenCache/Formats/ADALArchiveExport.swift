@@ -19,12 +19,14 @@ struct ADALArchiveExport {
         }
     }
 
+    private let clouds: CloudDirectory
     private let now: Int64
     private var archive = KeyedArchiveWriter()
     /// By the user's name in lower case; an AD FS user without one goes by the empty name.
     private var users: [String: [Key: ADALEntry]] = [:]
 
-    init(_ partition: Partition, now: Int64) {
+    init(_ partition: Partition, clouds: CloudDirectory, now: Int64) {
+        self.clouds = clouds
         self.now = now
         for owner in partition.owners.keys.sorted(by: { $0.key < $1.key }) { add(partition[owner], of: owner) }
     }
@@ -55,7 +57,7 @@ struct ADALArchiveExport {
         if case .name(let name) = owner { user = name }
         for token in holdings.accessTokens.values where token.version == .v1 && token.expiresOn > now {
             guard let resource = token.scopes.resource else { continue }
-            let idToken = holdings.idToken(like: token)?.idToken
+            let idToken = holdings.idToken(like: token, clouds)?.idToken
             change(user, owner, Self.url(token.environment, token.realm), resource, token.clientID.text, idToken) {
                 $0.accessToken = token.secret.reveal()
                 $0.tokenType = token.tokenType
@@ -83,7 +85,7 @@ struct ADALArchiveExport {
             }
         }
         let client = token.familyID.map { ADALEntry.familyPrefix + $0.text } ?? token.clientID.text
-        for realm in holdings.realms(of: token) {
+        for realm in holdings.realms(of: token, clouds) {
             change(user, owner, Self.url(token.environment, realm), nil, client, idToken) {
                 $0.refreshToken = token.secret.reveal()
                 $0.obtainedOn = token.obtainedOn
@@ -149,10 +151,12 @@ extension Holdings {
     }
 
     /// Where ADAL would look for a refresh token: ADAL 2.7 under `common` too, older ones only where it was obtained.
-    fileprivate func realms(of token: RefreshTokenRecord) -> [String] {
-        let isADFS = accounts.values.contains { $0.environment == token.environment && $0.authorityType == "ADFS" }
+    fileprivate func realms(of token: RefreshTokenRecord, _ clouds: CloudDirectory) -> [String] {
+        let isADFS = accounts.values.contains {
+            $0.authorityType == "ADFS" && clouds.sameCloud($0.environment, token.environment)
+        }
         let used = accessTokens.values.filter {
-            $0.version == .v1 && $0.environment == token.environment
+            $0.version == .v1 && clouds.sameCloud($0.environment, token.environment)
                 && ($0.clientID == token.clientID || token.familyID != nil)
         }
         return Set(used.map(\.realm)).union([isADFS ? "adfs" : "common"]).sorted()

@@ -45,8 +45,8 @@ extension HealthCheck {
         guard let message = arena.message(sso__health_check__init) else { return nil }
         arena.put(name, &message.pointee.has_name, &message.pointee.name)
         arena.put(ok, &message.pointee.has_ok, &message.pointee.ok)
-        arena.put(detail, &message.pointee.has_detail, &message.pointee.detail)
-        arena.put(hint, &message.pointee.has_hint, &message.pointee.hint)
+        arena.put(cut: detail, &message.pointee.has_detail, &message.pointee.detail)
+        arena.put(cut: hint, &message.pointee.has_hint, &message.pointee.hint)
         return message
     }
 }

@@ -33,8 +33,8 @@ extension AgentStatus {
         arena.put(stateDirectory, &message.pointee.has_state_directory, &message.pointee.state_directory)
         arena.put(uptimeSeconds, &message.pointee.has_uptime_seconds, &message.pointee.uptime_seconds)
         arena.put(accounts, &message.pointee.has_accounts, &message.pointee.accounts)
-        arena.put(quarantined, &message.pointee.n_quarantined, &message.pointee.quarantined)
-        arena.put(storeProblem, &message.pointee.has_store_problem, &message.pointee.store_problem)
+        arena.put(cut: quarantined, &message.pointee.n_quarantined, &message.pointee.quarantined)
+        arena.put(cut: storeProblem, &message.pointee.has_store_problem, &message.pointee.store_problem)
         return message
     }
 }

@@ -14,7 +14,7 @@ extension TokenError {
     func encode(_ arena: WireArena) -> UnsafeMutablePointer<Sso__Failure>? {
         guard let failure = arena.message(sso__failure__init) else { return nil }
         arena.put(code.number, &failure.pointee.has_code, &failure.pointee.code)
-        arena.put(message, &failure.pointee.has_message, &failure.pointee.message)
+        arena.put(cut: message, to: WireLimits.longText, &failure.pointee.has_message, &failure.pointee.message)
         details.encode(into: failure, arena)
         return failure
     }
@@ -43,24 +43,38 @@ extension TokenError.Details {
         if let result = message.partial_result { partialResult = try TokenResult(result) }
     }
 
+    /// What is too long is cut: a failure has to arrive, whatever a server said.
     fileprivate func encode(into failure: UnsafeMutablePointer<Sso__Failure>, _ arena: WireArena) {
-        arena.put(oauthError, &failure.pointee.has_oauth_error, &failure.pointee.oauth_error)
-        arena.put(subError, &failure.pointee.has_sub_error, &failure.pointee.sub_error)
-        arena.put(errorDescription, &failure.pointee.has_error_description, &failure.pointee.error_description)
-        failure.pointee.sts_error_codes = arena.array(of: Int32.self, count: stsErrorCodes.count)
-        if let codes = failure.pointee.sts_error_codes {
-            for (index, code) in stsErrorCodes.enumerated() { codes[index] = code }
-            failure.pointee.n_sts_error_codes = stsErrorCodes.count
+        arena.put(cut: oauthError, &failure.pointee.has_oauth_error, &failure.pointee.oauth_error)
+        arena.put(cut: subError, &failure.pointee.has_sub_error, &failure.pointee.sub_error)
+        arena.put(
+            cut: errorDescription, to: WireLimits.longText, &failure.pointee.has_error_description,
+            &failure.pointee.error_description)
+        let codes = stsErrorCodes.prefix(WireLimits.listItems)
+        failure.pointee.sts_error_codes = arena.array(of: Int32.self, count: codes.count)
+        if let array = failure.pointee.sts_error_codes {
+            for (index, code) in codes.enumerated() { array[index] = code }
+            failure.pointee.n_sts_error_codes = codes.count
         }
         arena.put(httpStatus, &failure.pointee.has_http_status, &failure.pointee.http_status)
-        arena.put(httpHeaders, &failure.pointee.n_http_headers, &failure.pointee.http_headers)
+        arena.put(shortHeaders, &failure.pointee.n_http_headers, &failure.pointee.http_headers)
         arena.put(networkErrorCode, &failure.pointee.has_network_error_code, &failure.pointee.network_error_code)
         arena.put(correlationID?.description, &failure.pointee.has_correlation_id, &failure.pointee.correlation_id)
-        arena.put(grantedScopes, &failure.pointee.n_granted_scopes, &failure.pointee.granted_scopes)
-        arena.put(declinedScopes, &failure.pointee.n_declined_scopes, &failure.pointee.declined_scopes)
+        arena.put(cut: grantedScopes, &failure.pointee.n_granted_scopes, &failure.pointee.granted_scopes)
+        arena.put(cut: declinedScopes, &failure.pointee.n_declined_scopes, &failure.pointee.declined_scopes)
         arena.put(homeAccountID?.text, &failure.pointee.has_home_account_id, &failure.pointee.home_account_id)
-        arena.put(username, &failure.pointee.has_username, &failure.pointee.username)
+        arena.put(cut: username, &failure.pointee.has_username, &failure.pointee.username)
         arena.put(isThrottled, &failure.pointee.has_is_throttled, &failure.pointee.is_throttled)
         failure.pointee.partial_result = partialResult?.encode(arena)
+    }
+
+    private var shortHeaders: [String: String] {
+        let fitting = httpHeaders.filter {
+            $0.key.utf8.count <= WireLimits.text && $0.value.utf8.count <= WireLimits.longText
+                && !$0.key.utf8.contains(0) && !$0.value.utf8.contains(0)
+        }
+        return fitting.count <= WireLimits.listItems
+            ? fitting
+            : Dictionary(uniqueKeysWithValues: fitting.sorted { $0.key < $1.key }.prefix(WireLimits.listItems).map { $0 })
     }
 }
