@@ -214,7 +214,8 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "AgentClient", "AgentTestSupport", "EntraEmulator", "TokenModel", "TokenWire", "sso-agent", "ssoctl",
+                "AgentClient", "AgentTestSupport", "EntraEmulator", "TokenModel", "TokenStore", "TokenWire", "sso-agent",
+                "ssoctl",
             ], exclude: ["python"],
             swiftSettings: strict),
         .testTarget(

@@ -35,7 +35,7 @@ actor CacheOwner {
     /// What was found out about authorities, and what is being found out.
     var findings = AuthorityFindings()
     /// Caches of other libraries on their way in or out, a part at a time.
-    var transfers = Transfers()
+    var transfers: Transfers
     /// What has to be written alone, an import for one: commits wait for its end.
     var importing: EventLoopFuture<Void>?
     /// How many commits are being written, and who waits until none is.
@@ -64,6 +64,7 @@ actor CacheOwner {
         self.store = store
         self.endpoint = endpoint
         self.startedAt = options.now()
+        transfers = Transfers(importLimit: options.importLimit)
     }
 
     /// An access token without bothering anyone. Entered with `assumeIsolated` from the session's handler; never waits.

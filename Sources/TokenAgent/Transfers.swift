@@ -35,8 +35,12 @@ struct Transfers {
         var expiry: Scheduled<Void>?
     }
 
+    /// How many bytes all imports together may come to.
+    private let importLimit: Int
     private var uploads: [String: Upload] = [:]
     private var downloads: [String: Download] = [:]
+
+    init(importLimit: Int) { self.importLimit = importLimit }
 
     mutating func keep(_ upload: Upload, as id: String) { uploads[id] = upload }
 
@@ -85,8 +89,8 @@ struct Transfers {
 
     /// Why a transfer of this size cannot go on now, if that is so.
     func refusal(of more: Int) -> TokenError? {
-        guard uploads.values.reduce(more, { $0 + $1.size }) <= Self.mostBytes else {
-            return TokenError(.frameTooLarge, "imports under way come to more than \(Self.mostBytes >> 20) MiB")
+        guard uploads.values.reduce(more, { $0 + $1.size }) <= importLimit else {
+            return TokenError(.frameTooLarge, "imports under way come to more than \(importLimit >> 20) MiB")
         }
         guard uploads.count + downloads.count < Self.limit else {
             return TokenError(
@@ -101,8 +105,6 @@ struct Transfers {
 
     /// More at a time than people run.
     static let limit = 8
-    /// For all imports together; a cache of 10,000 accounts is a quarter of it. Of exports only the next part is in memory.
-    static let mostBytes = 256 << 20
     /// How long the agent waits for the next part.
     static let patience = TimeAmount.seconds(60)
     /// Bytes of an export in one reply, well below the longest.

@@ -10,8 +10,8 @@ extension CredentialCache {
     ) throws(TokenError) -> CacheExport {
         let partition = partition(group)
         switch format {
-        case .msalJSON: return CacheExport(.unified(UnifiedExport(partition, clouds: clouds, now: now)))
-        case .adalArchive: return CacheExport(.whole(ADALArchiveExport(partition, clouds: clouds, now: now).bytes, 0))
+        case .msalJSON: return CacheExport(UnifiedExport(partition, clouds: clouds, now: now))
+        case .adalArchive: return CacheExport(ADALArchiveExport(partition, clouds: clouds, now: now))
         case .adalJSON:
             throw TokenError(
                 .unsupportedFunctionality, "this format is only imported; export as msal-json or adal-archive")
@@ -26,31 +26,20 @@ package struct CacheExport: Sendable {
     private var source: Source
     private var pending: [UInt8] = []
 
-    enum Source {
-        case unified(UnifiedExport)
-        /// Bytes that are all there, from an index on.
-        case whole([UInt8], Int)
-        case nothing
+    /// One of the two; optionals, so that it changes in its place.
+    private struct Source {
+        var unified: UnifiedExport?
+        var archive: ADALArchiveExport?
 
-        mutating func next() -> [UInt8]? {
-            switch self {
-            case .unified(var export):
-                // Not held twice while it changes.
-                self = .nothing
-                defer { self = .unified(export) }
-                return export.next()
-            case .whole(let bytes, let start):
-                let end = min(start + Self.pieceSize, bytes.count)
-                self = .whole(bytes, end)
-                return start == end ? nil : Array(bytes[start..<end])
-            case .nothing: return nil
-            }
-        }
-
-        private static let pieceSize = 64 * 1024
+        mutating func next() -> [UInt8]? { unified == nil ? archive?.next() : unified?.next() }
     }
 
-    init(_ source: Source) {
+    init(_ export: UnifiedExport) { self.init(Source(unified: export)) }
+
+    init(_ export: ADALArchiveExport) { self.init(Source(archive: export)) }
+
+    /// Rehearses the export, to know how long it will be.
+    private init(_ source: Source) {
         self.source = source
         var rehearsal = source
         var count = 0

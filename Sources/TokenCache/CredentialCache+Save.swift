@@ -49,7 +49,7 @@ extension CredentialCache {
         return holdings.accessTokens.values.filter { old in
             old.key != new.key && old.version == new.version && old.clientID == new.clientID && old.realm == new.realm
                 && clouds.sameCloud(old.environment, new.environment)
-                && old.scopes.subtracting(Self.common).intersects(new.scopes)
+                && (old.scopes == new.scopes || old.scopes.subtracting(Self.common).intersects(new.scopes))
         }.map { remove(.accessToken, $0.key, owner: $0.owner, saving.parameters.sharingGroup) }
     }
 

@@ -265,22 +265,33 @@ struct Importing {
     private static let mostRealms = 16
 
     /// Apps whose tokens were imported are signed in, whatever was before; and find their tokens by the authorities that
-    /// led to them.
+    /// led to them, also those that the cache had already.
     mutating func signIn() {
         for pair in signedIn where !pair.clientID.key.hasPrefix(ADALEntry.familyPrefix) {
-            let known = partition[pair.owner].metadata[pair.clientID.key]
-            var metadata =
-                known
-                ?? AccountMetadataRecord(
-                    owner: pair.owner, clientID: pair.clientID, signInState: .signedIn, authorityMap: [:])
-            metadata.signInState = .signedIn
-            var places = Set(metadata.authorityMap.keys.compactMap(place(of:)))
-            for (asked, issuer) in (authorities[pair] ?? [:]).sorted(by: { $0.key < $1.key }) {
-                guard let place = place(of: asked), places.insert(place).inserted else { continue }
-                metadata.authorityMap[asked] = issuer
-            }
-            if metadata != known { save(.accountMetadata(metadata)) }
+            update(
+                pair,
+                partition[pair.owner].metadata[pair.clientID.key]
+                    ?? AccountMetadataRecord(
+                        owner: pair.owner, clientID: pair.clientID, signInState: .signedIn, authorityMap: [:]))
         }
+        for pair in authorities.keys where !isSignedIn.contains(pair) {
+            guard let known = partition[pair.owner].metadata[pair.clientID.key], known.signInState == .signedIn else {
+                continue
+            }
+            update(pair, known)
+        }
+    }
+
+    private mutating func update(_ pair: SignIn, _ known: AccountMetadataRecord) {
+        var metadata = known
+        metadata.signInState = .signedIn
+        var places = Set(metadata.authorityMap.keys.compactMap(place(of:)))
+        for (asked, issuer) in (authorities[pair] ?? [:]).sorted(by: { $0.key < $1.key }) {
+            guard let place = place(of: asked), places.insert(place).inserted else { continue }
+            metadata.authorityMap[asked] = issuer
+        }
+        guard metadata != partition[pair.owner].metadata[pair.clientID.key] else { return }
+        save(.accountMetadata(metadata))
     }
 
     /// What an authority asks, under whatever name of its cloud.

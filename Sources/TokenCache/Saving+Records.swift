@@ -17,8 +17,10 @@ extension Saving {
             return CacheRecord.refreshToken(token)
         }
         if var accessToken {
-            accessToken.foreign = holdings.accessTokens[accessToken.key]?.foreign
-            records.append(.accessToken(accessToken))
+            let held = holdings.accessToken(like: accessToken, clouds)
+            accessToken.foreign = held?.environment == accessToken.environment ? held?.foreign : nil
+            let record = CacheRecord.accessToken(accessToken)
+            records.append(held.map { record.inheriting(from: .accessToken($0)) } ?? record)
         }
         if var idToken {
             idToken.foreign = holdings.idTokens[idToken.key]?.foreign

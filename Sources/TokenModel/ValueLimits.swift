@@ -27,15 +27,15 @@ package enum ValueLimits {
         text.utf8.count <= identifier && isPrintable(text) && (text.isEmpty || text.trimmedNonEmpty == text)
     }
 
-    /// Whether a text has no control characters, NUL among them.
+    /// Whether a text has no characters that `UntrustedText` takes out: control characters, NUL among them, line breaks and
+    /// writing direction marks.
     package static func isPrintable(_ text: String) -> Bool {
-        // The C1 control characters are two bytes in UTF-8, of which the first is C2.
-        var isSuspicious = false
-        for byte in text.utf8 where byte < 0x20 || byte == 0x7F || byte == 0xC2 {
-            if byte != 0xC2 { return false }
-            isSuspicious = true
+        var isASCII = true
+        for byte in text.utf8 {
+            if byte < 0x20 || byte == 0x7F { return false }
+            if byte > 0x7F { isASCII = false }
         }
-        return !isSuspicious || !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+        return isASCII || !text.unicodeScalars.contains(where: UntrustedText.isHarmful)
     }
 
     /// A name for people to read: cut to the longest text, without control characters, and trimmed.

@@ -24,7 +24,7 @@ package struct AgentFixture: Sendable {
     package static func with(
         settings: EmulatorSettings = EmulatorSettings(), usernames: [String] = [], connectionLimit: Int = 4096,
         disk: FaultyDisk? = nil, timers: TestTimers? = nil, keys: KeySettings = KeySettings(),
-        _ body: (AgentFixture) async throws -> Void
+        importLimit: Int? = nil, _ body: (AgentFixture) async throws -> Void
     ) async throws {
         // Agent and peers are one process here, and a shell usually allows it 1,024 files.
         ResourceLimits.raiseOpenFiles()
@@ -33,7 +33,8 @@ package struct AgentFixture: Sendable {
         do {
             let clock = TestClock()
             let server = try await start(
-                in: folder, clock: clock, connectionLimit: connectionLimit, disk: disk, timers: timers, keys: keys)
+                in: folder, clock: clock, connectionLimit: connectionLimit, disk: disk, timers: timers, keys: keys,
+                importLimit: importLimit)
             let path = server.options.socketPath
             let fixture = AgentFixture(
                 folder: folder, emulator: emulator, agent: AgentClient(socketPath: path), clock: clock,
@@ -115,7 +116,7 @@ package struct AgentFixture: Sendable {
 
     private static func start(
         in folder: TemporaryFolder, clock: TestClock, connectionLimit: Int, internet: TestInternet? = nil,
-        disk: FaultyDisk? = nil, timers: TestTimers? = nil, keys: KeySettings = KeySettings()
+        disk: FaultyDisk? = nil, timers: TestTimers? = nil, keys: KeySettings = KeySettings(), importLimit: Int? = nil
     ) async throws -> AgentServer {
         var logger = Logger(label: "agent") { _ in SwiftLogNoOpLogHandler() }
         logger.logLevel = .critical
@@ -125,6 +126,7 @@ package struct AgentFixture: Sendable {
             policy: PeerPolicy(userID: geteuid()), connectionLimit: connectionLimit, now: { clock.now }, logger: logger)
         options.storeVFS = disk?.name
         if let timers { options.timers = timers.timers }
+        if let importLimit { options.importLimit = importLimit }
         return try await AgentServer.start(options)
     }
 }

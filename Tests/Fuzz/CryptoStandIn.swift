@@ -1,0 +1,18 @@
+/// Stands for the module of the same name in fuzzing: a hash of the standard library's, which is good for one run.
+public struct SHA256 {
+    public typealias Digest = [UInt8]
+
+    private var hasher = Hasher()
+
+    public init() {}
+
+    public mutating func update(bufferPointer: UnsafeRawBufferPointer) { hasher.combine(bytes: bufferPointer) }
+
+    public func finalize() -> Digest { withUnsafeBytes(of: hasher.finalize()) { Array($0) } }
+
+    public static func hash(data: some Sequence<UInt8>) -> Digest {
+        var hash = SHA256()
+        Array(data).withUnsafeBytes { hash.update(bufferPointer: $0) }
+        return hash.finalize()
+    }
+}
