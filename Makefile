@@ -1,5 +1,5 @@
 # demo and test do all set-up themselves; the other targets want what they set up.
-.PHONY: demo test soak api-parity bench fuzz protos format lint deps install clean
+.PHONY: demo test test-stress soak api-parity bench fuzz protos format lint deps install clean
 SWIFT ?= swift
 PREFIX ?= /usr/local
 BUILD = $(SWIFT) build --explicit-target-dependency-import-check error
@@ -16,6 +16,12 @@ test: deps lint
 	$(BUILD) --build-tests
 	Tests/APIParity/api_parity.py "$$($(SWIFT) build --show-bin-path)"
 	$(SWIFT) test --skip-build
+
+# The suite 20 times, on machines that get worse; prints the tally. ROUNDS=5 for fewer.
+ROUNDS ?= 20
+test-stress: deps
+	$(BUILD) --build-tests
+	Tests/stress.sh $(ROUNDS)
 
 # The fault tests at length: 1,000 kills, and every bit of a store flipped. SSO_AGENT_SEED repeats a run.
 soak: deps

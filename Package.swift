@@ -32,12 +32,10 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.10.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.100.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
-        .package(url: "https://github.com/apple/swift-system", from: "1.5.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
         .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
-        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.4.0"),
     ],
     targets: [
@@ -53,20 +51,22 @@ let package = Package(
 
         // The values, their bytes, and the socket between the two halves.
         .target(name: "TokenModel", swiftSettings: strict),
-        .testTarget(name: "TokenModelTests", dependencies: ["TokenModel"], swiftSettings: strict),
+        .testTarget(name: "TokenModelTests", dependencies: ["TestSupport", "TokenModel"], swiftSettings: strict),
         .target(
             name: "TokenWire", dependencies: ["CProtobufC", "CTokenProtos", "TokenModel"],
             swiftSettings: strict),
-        .testTarget(name: "TokenWireTests", dependencies: ["TokenModel", "TokenWire"], swiftSettings: strict),
+        .testTarget(
+            name: "TokenWireTests", dependencies: ["TestSupport", "TokenModel", "TokenWire"], swiftSettings: strict),
         .target(name: "AgentSocket", dependencies: ["CAgentSystem", "TokenModel"], swiftSettings: strict),
 
         // The apps' half.
         .target(
             name: "AgentClient", dependencies: ["AgentSocket", "CAgentSystem", "TokenModel", "TokenWire"],
             swiftSettings: strict),
-        .target(name: "MSALCompat", dependencies: ["AgentClient", "TokenModel"], swiftSettings: strict),
+        .target(name: "AppleTypes", swiftSettings: strict),
+        .target(name: "MSALCompat", dependencies: ["AgentClient", "AppleTypes", "TokenModel"], swiftSettings: strict),
         .target(name: "MSAL", dependencies: ["MSALCompat"], swiftSettings: strict),
-        .target(name: "ADALCompat", dependencies: ["AgentClient", "TokenModel"], swiftSettings: strict),
+        .target(name: "ADALCompat", dependencies: ["AgentClient", "AppleTypes", "TokenModel"], swiftSettings: strict),
         .target(name: "ADAL", dependencies: ["ADALCompat"], swiftSettings: strict),
 
         // The agent's half.
@@ -76,7 +76,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "TokenCacheTests",
-            dependencies: ["AgentTestSupport", "TokenCache", "TokenModel", "TokenStore", "TokenWire"],
+            dependencies: ["AgentTestSupport", "TestSupport", "TokenCache", "TokenModel", "TokenStore", "TokenWire"],
             exclude: ["Fixtures"], swiftSettings: strict),
         .target(
             name: "TokenStore",
@@ -86,7 +86,7 @@ let package = Package(
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ], swiftSettings: strict),
         .testTarget(
-            name: "TokenStoreTests", dependencies: ["AgentTestSupport", "TokenModel", "TokenStore"],
+            name: "TokenStoreTests", dependencies: ["AgentTestSupport", "TestSupport", "TokenModel", "TokenStore"],
             exclude: ["Fixtures"], swiftSettings: strict),
         .target(
             name: "TokenEndpoint",
@@ -102,7 +102,7 @@ let package = Package(
         .testTarget(
             name: "TokenEndpointTests",
             dependencies: [
-                "EntraEmulator", "TokenEndpoint", "TokenModel",
+                "EntraEmulator", "TestSupport", "TokenEndpoint", "TokenModel",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -121,7 +121,7 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ], swiftSettings: strict),
         .testTarget(
-            name: "TokenAgentTests", dependencies: ["AgentTestSupport", "TokenAgent", "TokenStore"],
+            name: "TokenAgentTests", dependencies: ["AgentTestSupport", "TestSupport", "TokenAgent", "TokenStore"],
             swiftSettings: strict),
 
         // Executables: wiring only.
@@ -173,13 +173,17 @@ let package = Package(
             name: "migration", dependencies: ["MSAL"], path: "examples/migration",
             exclude: ["README.md"], swiftSettings: strict),
 
-        // Tests that cross targets.
+        // What tests share, and tests that cross targets.
+        .target(
+            name: "TestSupport", dependencies: ["CAgentSystem"], path: "Tests/TestSupport", exclude: ["python"],
+            swiftSettings: strict),
         .target(name: "CStoreFaults", dependencies: ["CSQLite"], path: "Tests/CStoreFaults"),
         .target(
             name: "AgentTestSupport",
             dependencies: [
-                "AgentClient", "AgentSocket", "CAgentSystem", "CStoreFaults", "EntraEmulator", "TokenAgent",
-                "TokenEndpoint", "TokenModel", "TokenStore", "TokenWire",
+                "AgentClient", "AgentSocket", "CStoreFaults", "EntraEmulator", "TestSupport", "TokenAgent",
+                "TokenEndpoint",
+                "TokenModel", "TokenStore", "TokenWire",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -188,21 +192,30 @@ let package = Package(
         .testTarget(
             name: "SocketIntegrationTests",
             dependencies: [
-                "AgentClient", "AgentSocket", "AgentTestSupport", "EntraEmulator", "TokenAgent", "TokenModel",
-                "TokenStore", "TokenWire",
+                "AgentClient", "AgentSocket", "AgentTestSupport", "EntraEmulator", "TestSupport", "TokenAgent",
+                "TokenModel", "TokenStore", "TokenWire",
             ],
             swiftSettings: strict),
         .testTarget(
             name: "CompatTests",
             dependencies: [
-                "ADALCompat", "AgentClient", "AgentTestSupport", "EntraEmulator", "MSALCompat", "TokenModel",
+                "ADALCompat", "AgentClient", "AgentTestSupport", "EntraEmulator", "MSALCompat", "TestSupport",
+                "TokenModel",
             ],
             swiftSettings: strict),
+        // App code as it was written for the originals, compiled in both language modes; neither target is `strict`, as
+        // apps are not. In Swift 6 the originals' completion blocks give warnings too, so only Swift 5's are errors.
+        .testTarget(
+            name: "Swift5AppTests", dependencies: ["ADAL", "MSAL", "TestSupport"],
+            swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
+        .testTarget(
+            name: "Swift6AppTests", dependencies: ["ADAL", "MSAL", "TestSupport"],
+            swiftSettings: [.swiftLanguageMode(.v6)]),
         .testTarget(
             name: "ConformanceTests",
             dependencies: [
                 "ADALCompat", "AgentClient", "AgentTestSupport", "CompatReport", "EntraEmulator", "MSALCompat",
-                "TokenModel", "compat-app", "sso-agent",
+                "TestSupport", "TokenModel", "compat-app", "sso-agent",
             ],
             path: "Tests/ConformanceTests", exclude: ["compat-app", "compat-report"], swiftSettings: strict),
         .target(
@@ -214,27 +227,28 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "AgentClient", "AgentTestSupport", "EntraEmulator", "TokenModel", "TokenStore", "TokenWire", "sso-agent",
+                "AgentClient", "AgentTestSupport", "EntraEmulator", "TestSupport", "TokenModel", "TokenStore",
+                "TokenWire", "sso-agent",
                 "ssoctl",
             ], exclude: ["python"],
             swiftSettings: strict),
         .testTarget(
             name: "EntraEmulatorTests",
             dependencies: [
-                "EntraEmulator", "entra-emulator",
+                "EntraEmulator", "TestSupport", "entra-emulator",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "Subprocess", package: "swift-subprocess"),
-                .product(name: "SystemPackage", package: "swift-system"),
             ], exclude: ["python"], swiftSettings: strict),
         .testTarget(
             name: "ExampleTests",
             dependencies: [
-                "AgentTestSupport", "EntraEmulator", "legacy-mail", "migration", "modern-notes", "sso-agent", "ssoctl",
+                "AgentTestSupport", "EntraEmulator", "TestSupport", "legacy-mail", "migration", "modern-notes",
+                "sso-agent",
+                "ssoctl",
             ], swiftSettings: strict),
-        .testTarget(name: "ArchitectureTests", swiftSettings: strict),
+        .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: strict),
 
         // Benchmarks: `make bench`.
         .target(name: "CBenchSystem", path: "Tests/Benchmarks/CBenchSystem"),

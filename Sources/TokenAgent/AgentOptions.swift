@@ -28,6 +28,8 @@ package struct AgentOptions: Sendable {
     package var now: @Sendable () -> Int64
     /// How it has something done later.
     package var timers = Timers.system
+    /// How long it waits for token endpoints and browsers.
+    package var httpTiming = HTTPTiming()
     /// Where its user is: some of the caches it imports have local times.
     package var timeZone: TimeZone
     /// Where it reports.

@@ -59,7 +59,8 @@ package final class AgentServer: Sendable {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.any()
         let endpoint = TokenEndpoint(
-            network: options.network, allowsLoopbackHTTP: options.allowsLoopbackHTTP, eventLoopGroup: group)
+            network: options.network, allowsLoopbackHTTP: options.allowsLoopbackHTTP, eventLoopGroup: group,
+            timing: options.httpTiming)
         let owner = CacheOwner(loop: loop, options: options, store: store, endpoint: endpoint)
         let registry = NIOLoopBoundBox.makeBoxSendingValue(
             SessionRegistry(limit: options.connectionLimit), eventLoop: loop)
@@ -83,26 +84,28 @@ package final class AgentServer: Sendable {
         }
     }
 
-    /// Takes no new connections, finishes the replies in hand within `patience` seconds, and lets go of everything.
-    /// Stopping twice does no harm.
-    package func stop(patience: Int64 = 10) async {
+    /// Takes no new connections, finishes the replies in hand, and releases everything. Stopping twice does no harm.
+    ///
+    /// - Parameter finishesReplies: whether requests that wait for a token endpoint or a person get ten seconds to be
+    ///   answered; otherwise they fail at once.
+    package func stop(finishesReplies: Bool = true) async {
         guard !isStopping.exchange(true, ordering: .acquiringAndReleasing) else { return }
         unlink(options.socketPath)
         try? await parts.listener.close()
         let (loop, registry, owner) = (parts.registry.eventLoop, parts.registry, parts.owner)
-        await wait(atMost: .seconds(patience)) { registry.value.end(on: loop) }
+        if finishesReplies { await wait { registry.value.end(on: loop) } }
         await parts.endpoint.close()
-        await wait(atMost: .seconds(patience)) { owner.assumeIsolated { $0.windDown() } }
+        await wait { owner.assumeIsolated { $0.windDown() } }
         await parts.store.close()
         try? await parts.group.shutdownGracefully()
         parts.lock.release()
     }
 
-    /// Waits for work on the loop, but not for ever.
-    private func wait(atMost limit: TimeAmount, _ work: @escaping @Sendable () -> EventLoopFuture<Void>) async {
+    /// Waits for work on the loop, but no longer than a person who stops the agent would.
+    private func wait(for work: @escaping @Sendable () -> EventLoopFuture<Void>) async {
         let loop = parts.registry.eventLoop
         let done = loop.makePromise(of: Void.self)
-        let timer = loop.scheduleTask(in: limit) { done.succeed() }
+        let timer = options.timers.schedule(loop, .seconds(10)) { done.succeed() }
         loop.flatSubmit(work).cascade(to: done)
         try? await done.futureResult.get()
         timer.cancel()
@@ -123,7 +126,8 @@ package final class AgentServer: Sendable {
                         throw TokenError(.peerNotAuthorized, "this agent serves another user")
                     }
                     let session = AgentSession(
-                        router: router, log: RequestLog(logger: options.logger, peer: peer), registry: registry.value)
+                        router: router, log: RequestLog(logger: options.logger, peer: peer), registry: registry.value,
+                        timers: options.timers)
                     try channel.pipeline.syncOperations.addHandler(session)
                 }
             }

@@ -15,19 +15,21 @@ final class AgentSession: ChannelInboundHandler {
     private let router: RequestRouter
     private let log: RequestLog
     private let registry: SessionRegistry
+    private let timers: Timers
     private var decoder = FrameDecoder(limit: WireLimits.requestFrame)
     private var inFlight = 0
     private var isEnding = false
-    private var halfFrame: Scheduled<Void>?
+    private var halfFrame: Timers.Timer?
     private var context: ChannelHandlerContext?
     /// When the peer last said something, by the loop's clock.
     private(set) var lastHeard = NIODeadline.now()
 
-    init(router: RequestRouter, log: RequestLog, registry: SessionRegistry) {
+    init(router: RequestRouter, log: RequestLog, registry: SessionRegistry, timers: Timers) {
         self.id = registry.newID()
         self.router = router
         self.log = log
         self.registry = registry
+        self.timers = timers
     }
 
     /// Whether nothing is owed to the peer.
@@ -132,9 +134,8 @@ final class AgentSession: ChannelInboundHandler {
             return
         }
         guard halfFrame == nil else { return }
-        halfFrame = context.eventLoop.assumeIsolated().scheduleTask(in: Self.halfFramePatience) {
-            self.context?.close(promise: nil)
-        }
+        let channel = context.channel
+        halfFrame = timers.schedule(context.eventLoop, Self.halfFramePatience) { channel.close(promise: nil) }
     }
 
     private func throttle(_ context: ChannelHandlerContext) {

@@ -41,7 +41,7 @@ extension CacheOwner {
                 let poll = owner.tokenRequest(.deviceCode(grant.deviceCode), at: authority, parameters)
                 var interval = grant.interval
                 while true {
-                    try await owner.pause(seconds: interval)
+                    await owner.pause(request.sessionID, seconds: interval)
                     guard let interaction = owner.interactions[request.sessionID] else { throw Interaction.unknown }
                     if let ending = interaction.ending { throw ending }
                     do throws(TokenError) {
@@ -57,10 +57,14 @@ extension CacheOwner {
             })
     }
 
-    /// Waits on the event loop, which has other work meanwhile.
-    private func pause(seconds: Int64) async throws(TokenError) {
-        let elapsed = loop.scheduleTask(in: .seconds(seconds)) {}.futureResult
-        do { try await elapsed.get() } catch { throw TokenError(.cancelled, "the agent is stopping") }
+    /// Waits on the event loop, which has other work meanwhile; returns at once when the sign-in ends.
+    private func pause(_ id: String, seconds: Int64) async {
+        guard let interaction = interactions[id], interaction.ending == nil else { return }
+        let pause = loop.makePromise(of: Void.self)
+        interactions[id]?.pause = pause
+        let timer = after(.seconds(seconds)) { _ in pause.succeed() }
+        defer { timer.cancel() }
+        _ = try? await pause.futureResult.get()
     }
 }
 

@@ -26,7 +26,8 @@ extension CacheOwner {
             })
     }
 
-    private func nextPart(of download: Transfers.Download, as id: String) async throws(TokenError) -> ExportCache.Reply {
+    private func nextPart(of download: Transfers.Download, as id: String) async throws(TokenError) -> ExportCache.Reply
+    {
         let (part, export) = await Self.nextPart(of: download.export)
         // The connection may be gone, or the agent stopping.
         guard transfers.isKept(id) else { throw Transfers.unknown }

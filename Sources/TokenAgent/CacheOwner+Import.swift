@@ -40,7 +40,7 @@ extension CacheOwner {
     }
 
     /// Forgets a transfer that nobody goes on with.
-    func expiry(of id: String) -> Scheduled<Void> {
+    func expiry(of id: String) -> Timers.Timer {
         after(Transfers.patience) { $0.transfers.forget(id) }
     }
 

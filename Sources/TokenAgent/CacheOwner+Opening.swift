@@ -82,7 +82,7 @@ extension CacheOwner {
     var loadingOrPatience: EventLoopFuture<Void>? {
         guard case .underWay(let loading) = opening else { return nil }
         let promise = loop.makePromise(of: Void.self)
-        let patience = loop.scheduleTask(in: Self.loadingPatience) { promise.succeed() }
+        let patience = options.timers.schedule(loop, Self.loadingPatience) { promise.succeed() }
         loading.whenComplete { _ in
             patience.cancel()
             promise.succeed()

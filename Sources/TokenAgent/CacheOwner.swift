@@ -50,7 +50,7 @@ actor CacheOwner {
     var removing: [SharingGroup: EventLoopFuture<Void>] = [:]
     /// Changes that are true in memory and could not be written yet; the next commit tries them again.
     var unsaved = UnsavedChanges()
-    var retry: Scheduled<Void>?
+    var retry: Timers.Timer?
     /// How many of the store's losses have been made up for.
     var lossesMadeUpFor = 0
     /// How many of the store's notices have been logged.
@@ -148,7 +148,7 @@ actor CacheOwner {
     /// Does `work` after a while, unless what is returned is cancelled.
     func after(
         _ delay: TimeAmount, _ work: @escaping @Sendable (isolated CacheOwner) -> Void
-    ) -> Scheduled<Void> {
+    ) -> Timers.Timer {
         options.timers.schedule(loop, delay) { self.assumeIsolated(work) }
     }
 

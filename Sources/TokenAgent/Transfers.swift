@@ -13,7 +13,7 @@ struct Transfers {
         var parts: [Secret] = []
         var size = 0
         /// Nil once the last part is there: from then on nobody has to go on with it.
-        var expiry: Scheduled<Void>?
+        var expiry: Timers.Timer?
 
         /// Adds a part; to a small one before it, so that many small ones take no more memory than their bytes.
         mutating func add(_ part: Secret) {
@@ -32,7 +32,7 @@ struct Transfers {
         /// How many bytes have gone out.
         var sent = 0
         /// Nil while the next part is being made: until then nobody has to go on with it.
-        var expiry: Scheduled<Void>?
+        var expiry: Timers.Timer?
     }
 
     /// How many bytes all imports together may come to.
@@ -62,7 +62,9 @@ struct Transfers {
 
     /// An export that its session goes on with, whose next part is to be made; nil when that is not so.
     mutating func continueDownload(_ id: String, from session: SessionID) -> Download? {
-        guard var download = downloads[id], download.session == session, let expiry = download.expiry else { return nil }
+        guard var download = downloads[id], download.session == session, let expiry = download.expiry else {
+            return nil
+        }
         expiry.cancel()
         download.expiry = nil
         downloads[id] = download

@@ -81,7 +81,8 @@ extension Account {
 
 extension TenantProfile {
     fileprivate var approximateSize: Int {
-        128 + realm.utf8.count + (localAccountID?.utf8.count ?? 0) + (username?.utf8.count ?? 0) + environment.utf8.count
+        128 + realm.utf8.count + (localAccountID?.utf8.count ?? 0) + (username?.utf8.count ?? 0)
+            + environment.utf8.count
             + (idToken?.utf8.count ?? 0)
     }
 }

@@ -118,14 +118,18 @@ extension CacheRecord {
             record.givenName = record.givenName.map { ValueLimits.name($0) }
             record.familyName = record.familyName.map { ValueLimits.name($0) }
             record.alternativeAccountID = record.alternativeAccountID.map { ValueLimits.name($0) }
-            if let identifier = record.localAccountID, !ValueLimits.isIdentifier(identifier) { record.localAccountID = nil }
+            if let identifier = record.localAccountID, !ValueLimits.isIdentifier(identifier) {
+                record.localAccountID = nil
+            }
             if let info = record.clientInfo, info.utf8.count > ValueLimits.longText { record.clientInfo = nil }
             return .account(record)
         case .accessToken(var record):
             record.tokenType = ValueLimits.name(record.tokenType)
             return .accessToken(record)
         case .accountMetadata(var record):
-            let isFitting = { (url: String) in url.utf8.count <= 2 * ValueLimits.authority && ValueLimits.isPrintable(url) }
+            let isFitting = { (url: String) in
+                url.utf8.count <= 2 * ValueLimits.authority && ValueLimits.isPrintable(url)
+            }
             if !record.authorityMap.allSatisfy({ isFitting($0.key) && isFitting($0.value) }) {
                 record.authorityMap = record.authorityMap.filter { isFitting($0.key) && isFitting($0.value) }
             }

@@ -19,7 +19,8 @@ extension Holdings {
 extension CacheRecord {
     /// With what another library wrote of `twin`, if one did.
     func inheriting(from twin: CacheRecord) -> CacheRecord {
-        guard let foreign = twin.unknownFields, let environment = twin.environment, environment != self.environment else {
+        guard let foreign = twin.unknownFields, let environment = twin.environment, environment != self.environment
+        else {
             return self
         }
         var item = UnifiedItem()

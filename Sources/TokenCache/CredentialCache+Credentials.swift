@@ -101,7 +101,8 @@ private struct Listed {
 extension Credential {
     /// How many bytes of a message it takes, or a few more.
     fileprivate var approximateSize: Int {
-        let texts = [id, clientID.text, familyID?.text, authority, tokenType, idToken, account.username].compactMap(\.self)
+        let texts = [id, clientID.text, familyID?.text, authority, tokenType, idToken, account.username].compactMap(
+            \.self)
         return scopes.scopes.reduce(256 + (accessToken?.count ?? 0) + (account.homeAccountID?.text.utf8.count ?? 0)) {
             $0 + 8 + $1.utf8.count
         } + texts.reduce(0) { $0 + 8 + $1.utf8.count }

@@ -27,7 +27,8 @@ extension CredentialCache {
         changes += supersededTokens(saving, in: partition)
         changes += adoptedRecords(saving, in: partition, leaving: inUse)
         return SavedTokens(
-            owner: saving.owner, changes: changes, result: try saving.result(of: records, cache: self, holdings: holdings))
+            owner: saving.owner, changes: changes,
+            result: try saving.result(of: records, cache: self, holdings: holdings))
     }
 
     /// The tokens to save: where a sign-in or an import has put another refresh token in the place of the one that was

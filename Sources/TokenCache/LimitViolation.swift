@@ -9,7 +9,8 @@ struct LimitViolation: Error, Equatable {
     static func checked(_ what: StaticString, _ text: String) throws(LimitViolation) -> String {
         guard ValueLimits.isIdentifier(text) else {
             throw LimitViolation(
-                reason: "its \(what) is longer than \(ValueLimits.identifier) bytes, or has control characters or blanks "
+                reason:
+                    "its \(what) is longer than \(ValueLimits.identifier) bytes, or has control characters or blanks "
                     + "around it")
         }
         return text

@@ -22,8 +22,7 @@ struct HTTPRequest: Sendable {
     var asClientRequest: HTTPClientRequest {
         var request = HTTPClientRequest(url: url)
         request.headers.add(name: "Accept", value: "application/json")
-        request.headers.add(name: "x-client-SKU", value: "sso-agent")
-        request.headers.add(name: "x-client-Ver", value: ProductVersion.text)
+        for field in ClientDescription.fields { request.headers.add(name: field.name, value: field.value) }
         if let correlationID {
             request.headers.add(name: "client-request-id", value: correlationID.description)
             request.headers.add(name: "return-client-request-id", value: "true")

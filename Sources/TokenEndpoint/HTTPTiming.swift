@@ -1,11 +1,26 @@
-/// How long to wait for what.
-struct HTTPTiming: Sendable {
+/// How long the agent waits for other programs that speak HTTP.
+package struct HTTPTiming: Sendable {
     /// For a connection, TLS included.
-    var connect = Duration.seconds(10)
-    /// For an answer, its body and a repetition included.
-    var whole = Duration.seconds(30)
+    package var connect: Duration
+    /// For a response, its body and a repetition of the request included.
+    package var whole: Duration
     /// Before a failed request is sent once more.
-    var beforeRepeating = Duration.milliseconds(500)
-    /// How long a connection is kept for the next request. Short: the agent is idle most of its life.
-    var idle = Duration.seconds(10)
+    package var beforeRepeating: Duration
+    /// For the next request on a connection that is kept open. Short: the agent is idle most of its life.
+    package var idle: Duration
+    /// For the request of a browser that has connected to the redirect URI. A browser sends it at once; another peer may only
+    /// want to hold a file descriptor.
+    package var browser: Duration
+
+    package init(
+        connect: Duration = .seconds(10), whole: Duration = .seconds(30),
+        beforeRepeating: Duration = .milliseconds(500),
+        idle: Duration = .seconds(10), browser: Duration = .seconds(10)
+    ) {
+        self.connect = connect
+        self.whole = whole
+        self.beforeRepeating = beforeRepeating
+        self.idle = idle
+        self.browser = browser
+    }
 }

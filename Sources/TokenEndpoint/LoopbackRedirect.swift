@@ -30,14 +30,15 @@ package final class LoopbackRedirect: Sendable {
     ///   - redirectURI: the app's own. An `http` URI on this machine is kept, with the port it names or else a free one;
     ///     for anything else, and for nil, `http://localhost` with a free port stands in.
     ///   - state: the request's; answers to anything else are turned away.
+    ///   - timeout: how long a browser that has connected may take to send its request.
     /// - Throws: `authorizationFailed` when the port is taken.
     package static func listen(
-        redirectURI: String?, state: String, on group: any EventLoopGroup
+        redirectURI: String?, state: String, on group: any EventLoopGroup, timeout: Duration = HTTPTiming().browser
     ) async throws(TokenError) -> LoopbackRedirect {
         let target = LoopbackTarget(redirectURI)
         let inbox = LoopbackInbox(path: target.path, state: state)
         do {
-            let listeners = try await bind(target, inbox: inbox, on: group)
+            let listeners = try await bind(target, inbox: inbox, on: group, timeout: TimeAmount(timeout))
             let port = listeners.first?.localAddress?.port ?? target.port ?? 80
             return LoopbackRedirect(redirectURI: target.uri(port: port), listeners: listeners, inbox: inbox)
         } catch {
@@ -66,9 +67,9 @@ package final class LoopbackRedirect: Sendable {
 
     /// Both addresses on one port, so that it does not matter which of them `localhost` means to the browser.
     private static func bind(
-        _ target: LoopbackTarget, inbox: LoopbackInbox, on group: any EventLoopGroup
+        _ target: LoopbackTarget, inbox: LoopbackInbox, on group: any EventLoopGroup, timeout: TimeAmount
     ) async throws -> [any Channel] {
-        let bootstrap = bootstrap(inbox, on: group)
+        let bootstrap = bootstrap(inbox, on: group, timeout: timeout)
         for attempt in 1... {
             let first = try await bootstrap.bind(host: target.addresses[0], port: target.port ?? 0).get()
             do {
@@ -86,7 +87,9 @@ package final class LoopbackRedirect: Sendable {
         return []
     }
 
-    private static func bootstrap(_ inbox: LoopbackInbox, on group: any EventLoopGroup) -> ServerBootstrap {
+    private static func bootstrap(
+        _ inbox: LoopbackInbox, on group: any EventLoopGroup, timeout: TimeAmount
+    ) -> ServerBootstrap {
         ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 16)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -101,7 +104,7 @@ package final class LoopbackRedirect: Sendable {
                     let pipeline = channel.pipeline.syncOperations
                     try pipeline.configureHTTPServerPipeline(
                         withEncoderConfiguration: .init(), withDecoderLimitConfiguration: limits)
-                    try pipeline.addHandler(LoopbackRequestHandler(inbox))
+                    try pipeline.addHandler(LoopbackRequestHandler(inbox, timeout: timeout))
                 }
             }
     }

@@ -8,21 +8,22 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
 
     /// For the request line, for all header fields, and for a posted form. Codes are some 2 KiB long.
     static let sizeLimit = 64 * 1024
-    /// A browser sends its request at once; whoever does not is holding on to a file descriptor.
-    private static let patience = TimeAmount.seconds(10)
 
     private let inbox: LoopbackInbox
+    private let timeout: TimeAmount
     private var head: HTTPRequestHead?
     private var form: [UInt8] = []
     private var hasAnswered = false
 
-    init(_ inbox: LoopbackInbox) {
+    /// - Parameter timeout: for the whole request.
+    init(_ inbox: LoopbackInbox, timeout: TimeAmount) {
         self.inbox = inbox
+        self.timeout = timeout
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         let channel = context.channel
-        let hangUp = context.eventLoop.scheduleTask(in: Self.patience) { channel.close(promise: nil) }
+        let hangUp = context.eventLoop.scheduleTask(in: timeout) { channel.close(promise: nil) }
         channel.closeFuture.whenComplete { _ in hangUp.cancel() }
     }
 

@@ -15,16 +15,9 @@ package final class TokenEndpoint: Sendable {
     /// - Parameters:
     ///   - allowsLoopbackHTTP: whether authorities on this machine may do without TLS.
     ///   - eventLoopGroup: where connections live; nothing is opened before the first request.
-    package convenience init(
-        network: NetworkSettings, allowsLoopbackHTTP: Bool, eventLoopGroup: any EventLoopGroup
-    ) {
-        self.init(
-            network: network, allowsLoopbackHTTP: allowsLoopbackHTTP, eventLoopGroup: eventLoopGroup,
-            timing: HTTPTiming())
-    }
-
-    init(
-        network: NetworkSettings, allowsLoopbackHTTP: Bool, eventLoopGroup: any EventLoopGroup, timing: HTTPTiming
+    package init(
+        network: NetworkSettings, allowsLoopbackHTTP: Bool, eventLoopGroup: any EventLoopGroup,
+        timing: HTTPTiming = HTTPTiming()
     ) {
         self.transport = HTTPTransport(network: network, eventLoopGroup: eventLoopGroup, timing: timing)
         self.allowsLoopbackHTTP = allowsLoopbackHTTP

@@ -1,56 +1,39 @@
 package import AgentClient
-internal import AsyncHTTPClient
 package import EntraEmulator
 internal import Foundation
 internal import Logging
 internal import NIOCore
+package import TestSupport
 internal import TokenAgent
-internal import TokenEndpoint
+package import TokenEndpoint
 internal import TokenModel
 package import TokenStore
 
 /// A real agent on a real socket in a folder of its own, a real client, and the emulator over real HTTP.
+///
+/// No time-out, lifetime or retry of theirs follows the machine's clock: a loaded machine must not change what a test sees.
 package struct AgentFixture: Sendable {
     package let folder: TemporaryFolder
     package let emulator: EntraEmulator
     package let agent: AgentClient
+    /// The agent's clock. The emulator's stands still.
     package let clock: TestClock
+    /// What the agent wants to have done later, which is done when the test says so.
+    package let timers: TestTimers
     package let socketPath: String
     /// How the agent comes to the emulator; nil where that is simply on this machine.
-    package var internet: TestInternet?
+    package let internet: TestInternet?
     let server: AgentServer
 
     /// Runs a test with everything started, and stops everything on every way out.
     package static func with(
         settings: EmulatorSettings = EmulatorSettings(), usernames: [String] = [], connectionLimit: Int = 4096,
-        disk: FaultyDisk? = nil, timers: TestTimers? = nil, keys: KeySettings = KeySettings(),
-        importLimit: Int? = nil, _ body: (AgentFixture) async throws -> Void
+        disk: FaultyDisk? = nil, keys: KeySettings = KeySettings(), importLimit: Int? = nil,
+        _ body: (AgentFixture) async throws -> Void
     ) async throws {
-        // Agent and peers are one process here, and a shell usually allows it 1,024 files.
-        ResourceLimits.raiseOpenFiles()
-        let folder = try TemporaryFolder()
-        let emulator = try await EntraEmulator.start(EmulatorOptions(usernames: usernames, settings: settings))
-        do {
-            let clock = TestClock()
-            let server = try await start(
-                in: folder, clock: clock, connectionLimit: connectionLimit, disk: disk, timers: timers, keys: keys,
-                importLimit: importLimit)
-            let path = server.options.socketPath
-            let fixture = AgentFixture(
-                folder: folder, emulator: emulator, agent: AgentClient(socketPath: path), clock: clock,
-                socketPath: path, server: server)
-            do {
-                try await body(fixture)
-                await server.stop(patience: 1)
-            } catch {
-                await server.stop(patience: 1)
-                throw error
-            }
-            await emulator.stop()
-        } catch {
-            await emulator.stop()
-            throw error
-        }
+        let options = EmulatorOptions(usernames: usernames, settings: settings)
+        try await run(
+            options, connectionLimit: connectionLimit, disk: disk, keys: keys, importLimit: importLimit, body)
     }
 
     /// The same in an internet where every host is the emulator.
@@ -58,29 +41,41 @@ package struct AgentFixture: Sendable {
         settings: EmulatorSettings = EmulatorSettings(), disk: FaultyDisk? = nil,
         _ body: (AgentFixture) async throws -> Void
     ) async throws {
-        ResourceLimits.raiseOpenFiles()
         let folder = try TemporaryFolder()
-        let files = try TestCertificate.write(to: folder)
-        let emulator = try await EntraEmulator.start(EmulatorOptions(tls: files, settings: settings))
-        do {
-            let internet = try await TestInternet.start(emulator, files: files)
-            let clock = TestClock()
-            let server = try await start(
-                in: folder, clock: clock, connectionLimit: 4096, internet: internet, disk: disk)
-            let path = server.options.socketPath
-            let fixture = AgentFixture(
-                folder: folder, emulator: emulator, agent: AgentClient(socketPath: path), clock: clock,
-                socketPath: path, internet: internet, server: server)
-            do {
-                try await body(fixture)
-                await fixture.stopAll()
-            } catch {
-                await fixture.stopAll()
-                throw error
+        let files = TLSFiles(try TestCertificate(in: folder))
+        try await run(EmulatorOptions(tls: files, settings: settings), disk: disk, body)
+    }
+
+    private static func run(
+        _ emulatorOptions: EmulatorOptions, connectionLimit: Int = 4096, disk: FaultyDisk?,
+        keys: KeySettings = KeySettings(), importLimit: Int? = nil, _ body: (AgentFixture) async throws -> Void
+    ) async throws {
+        // Agent and peers are one process here, and a shell usually allows it 1,024 files.
+        ResourceLimits.raiseOpenFiles()
+        var emulatorOptions = emulatorOptions
+        let now = Date()
+        emulatorOptions.now = { now }
+        let emulator = try await EntraEmulator.start(emulatorOptions)
+        try await withCleanup {
+            var internet: TestInternet?
+            if let files = emulatorOptions.tls { internet = try await TestInternet.start(emulator, files: files) }
+            try await withCleanup {
+                let (folder, clock, timers) = (try TemporaryFolder(), TestClock(), TestTimers())
+                let options = try options(
+                    in: folder, clock, timers, internet, connectionLimit: connectionLimit, disk: disk, keys: keys,
+                    importLimit: importLimit)
+                try await serve(options) { server in
+                    let client = AgentClient(socketPath: options.socketPath, timeout: .seconds(600))
+                    try await body(
+                        AgentFixture(
+                            folder: folder, emulator: emulator, agent: client, clock: clock, timers: timers,
+                            socketPath: options.socketPath, internet: internet, server: server))
+                }
+            } cleanUp: {
+                await internet?.proxy.stop()
             }
-        } catch {
+        } cleanUp: {
             await emulator.stop()
-            throw error
         }
     }
 
@@ -90,34 +85,33 @@ package struct AgentFixture: Sendable {
         await emulator.stop()
     }
 
-    private func stopAll() async {
-        await server.stop(patience: 1)
-        await internet?.proxy.stop()
-        await emulator.stop()
-    }
-
     /// Stops the agent and starts another on the same folder, as an upgrade does.
     package func restarted(keys: KeySettings = KeySettings(), _ body: (AgentFixture) async throws -> Void) async throws
     {
-        await server.stop(patience: 1)
-        let next = try await Self.start(
-            in: folder, clock: clock, connectionLimit: 4096, internet: internet, keys: keys)
-        let fixture = AgentFixture(
-            folder: folder, emulator: emulator, agent: agent, clock: clock, socketPath: socketPath,
-            internet: internet, server: next)
-        do {
-            try await body(fixture)
-            await next.stop(patience: 1)
-        } catch {
-            await next.stop(patience: 1)
-            throw error
+        await server.stop(finishesReplies: false)
+        let timers = TestTimers()
+        let options = try Self.options(in: folder, clock, timers, internet, keys: keys)
+        try await Self.serve(options) { next in
+            try await body(
+                AgentFixture(
+                    folder: folder, emulator: emulator, agent: agent, clock: clock, timers: timers,
+                    socketPath: socketPath, internet: internet, server: next))
         }
     }
 
-    private static func start(
-        in folder: TemporaryFolder, clock: TestClock, connectionLimit: Int, internet: TestInternet? = nil,
-        disk: FaultyDisk? = nil, timers: TestTimers? = nil, keys: KeySettings = KeySettings(), importLimit: Int? = nil
-    ) async throws -> AgentServer {
+    private static func serve(_ options: AgentOptions, _ body: (AgentServer) async throws -> Void) async throws {
+        let server = try await AgentServer.start(options)
+        try await withCleanup {
+            try await body(server)
+        } cleanUp: {
+            await server.stop(finishesReplies: false)
+        }
+    }
+
+    private static func options(
+        in folder: TemporaryFolder, _ clock: TestClock, _ timers: TestTimers, _ internet: TestInternet?,
+        connectionLimit: Int = 4096, disk: FaultyDisk? = nil, keys: KeySettings, importLimit: Int? = nil
+    ) throws -> AgentOptions {
         var logger = Logger(label: "agent") { _ in SwiftLogNoOpLogHandler() }
         logger.logLevel = .critical
         var options = AgentOptions(
@@ -125,8 +119,15 @@ package struct AgentFixture: Sendable {
             allowsLoopbackHTTP: true, network: try internet?.network() ?? NetworkSettings(environment: [:]),
             policy: PeerPolicy(userID: geteuid()), connectionLimit: connectionLimit, now: { clock.now }, logger: logger)
         options.storeVFS = disk?.name
-        if let timers { options.timers = timers.timers }
+        options.timers = timers.timers
+        options.httpTiming = .patient
         if let importLimit { options.importLimit = importLimit }
-        return try await AgentServer.start(options)
+        return options
     }
+}
+
+extension HTTPTiming {
+    /// Waits for answers longer than any test should take, and repeats a request at once.
+    package static let patient = HTTPTiming(
+        connect: .seconds(600), whole: .seconds(600), beforeRepeating: .zero, browser: .seconds(600))
 }

@@ -1,6 +1,7 @@
 internal import AgentClient
 package import EntraEmulator
 internal import Foundation
+package import TestSupport
 internal import Testing
 package import TokenModel
 
@@ -16,7 +17,7 @@ package struct AgentProcessFixture {
         _ body: (AgentProcessFixture) async throws -> Void
     ) async throws {
         let folder = try TemporaryFolder()
-        let tls = usesTLS ? try TestCertificate.write(to: folder) : nil
+        let tls = usesTLS ? TLSFiles(try TestCertificate(in: folder)) : nil
         let emulator = try await EntraEmulator.start(EmulatorOptions(tls: tls, settings: settings))
         let socketPath = folder.file("run/agent.sock")
         let inherited = ProcessInfo.processInfo.environment
@@ -33,12 +34,10 @@ package struct AgentProcessFixture {
         }
         let fixture = AgentProcessFixture(
             folder: folder, emulator: emulator, environment: environment, socketPath: socketPath)
-        do {
+        try await withCleanup {
             try await body(fixture)
+        } cleanUp: {
             await emulator.stop()
-        } catch {
-            await emulator.stop()
-            throw error
         }
     }
 

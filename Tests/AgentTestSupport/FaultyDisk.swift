@@ -1,5 +1,6 @@
 internal import CStoreFaults
 internal import Foundation
+internal import TestSupport
 
 /// SQLite's way to the disk, failing when a test says so. Outlives every store that is opened with it.
 ///

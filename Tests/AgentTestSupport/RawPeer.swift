@@ -1,5 +1,6 @@
 internal import AgentSocket
 internal import Foundation
+internal import TestSupport
 internal import TokenModel
 package import TokenWire
 

@@ -1,6 +1,14 @@
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import TokenEndpoint
+
+extension TLSFiles {
+    /// What an emulator serves TLS with.
+    init(_ certificate: TestCertificate) {
+        self.init(certificateChain: certificate.certificateFile, privateKey: certificate.keyFile)
+    }
+}
 
 /// An internet in which every host is the emulator, over TLS: `login.microsoftonline.us` as well as `fs.contoso.com`.
 ///

@@ -12,6 +12,8 @@ package final class TestTimers: Sendable {
 
     private struct State {
         var now = TimeAmount.zero
+        /// Delays that are over as soon as they begin.
+        var skipped = TimeAmount.zero
         var last = 0
         var entries: [Int: Entry] = [:]
     }
@@ -23,21 +25,21 @@ package final class TestTimers: Sendable {
     /// What the agent is started with.
     package var timers: Timers {
         Timers { loop, delay, work in
-            let promise = loop.makePromise(of: Void.self)
-            let id = self.state.withLock { state in
+            let (id, isDue) = self.state.withLock { state in
                 state.last += 1
-                state.entries[state.last] = Entry(due: state.now + delay, loop: loop) {
-                    work()
-                    promise.succeed()
-                }
-                return state.last
+                state.entries[state.last] = Entry(due: state.now + delay, loop: loop, work: work)
+                return (state.last, delay <= state.skipped)
             }
-            return Scheduled(promise: promise) { self.state.withLock { state in state.entries[id] = nil } }
+            if isDue { loop.execute { self.state.withLock { $0.entries.removeValue(forKey: id) }?.work() } }
+            return Timers.Timer { self.state.withLock { $0.entries[id] = nil } }
         }
     }
 
     /// How many things wait for their time.
     package var count: Int { state.withLock { $0.entries.count } }
+
+    /// From now on delays of up to so many seconds are over as soon as they begin: whoever polls does not wait.
+    package func skipDelays(upTo seconds: Int64) { state.withLock { $0.skipped = .seconds(seconds) } }
 
     /// Lets seconds pass, and returns when what was due has been done.
     package func advance(by seconds: Int64) async throws {

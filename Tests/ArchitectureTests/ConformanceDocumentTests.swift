@@ -1,8 +1,9 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 /// docs/conformance.md names tests: those that it names are there.
-@Suite struct ConformanceDocumentTests {
+@Suite(.bounded) struct ConformanceDocumentTests {
     /// One row of a table: a case, the tests that mirror it, and what there is to say.
     private struct Row: Sendable {
         var name: String

@@ -1,7 +1,8 @@
+internal import TestSupport
 internal import Testing
 
 /// The import graph of docs/architecture.md: an edge that is not here is argued for in the commit that adds it.
-@Suite struct ImportTests {
+@Suite(.bounded) struct ImportTests {
     static let edges: [String: Set<String>] = [
         "TokenModel": [],
         "TokenWire": [
@@ -20,16 +21,24 @@ internal import Testing
             "TokenModel",
             "TokenWire",
         ],
+        // The types of Apple's that the libraries' APIs name: one module, so that an app with both libraries has one
+        // `UIViewController`.
+        "AppleTypes": [
+            "AppKit",
+            "UIKit",
+            "WebKit",
+        ],
         "MSALCompat": [
             "AgentClient",
             "AppKit",
+            "AppleTypes",
             "TokenModel",
-            "UIKit",
         ],
         // The original modules brought URLSession with them, which is a module of its own here.
         "MSAL": ["MSALCompat", "FoundationNetworking"],
         "ADALCompat": [
             "AgentClient",
+            "AppleTypes",
             // Its API names URLRequest and HTTPURLResponse.
             "FoundationNetworking",
             "TokenModel",
@@ -136,6 +145,7 @@ internal import Testing
         ("TokenWire", ["AgentSocket", "NIOCore", "NIOPosix"]),
         ("AgentSocket", ["TokenWire", "NIOCore", "NIOPosix"]),
         ("AgentClient", ["NIOCore", "NIOPosix", "TokenCache", "TokenEndpoint", "TokenAgent"]),
+        ("AppleTypes", ["AgentClient", "TokenModel"]),
         ("MSALCompat", ["ADALCompat", "TokenWire", "TokenAgent"]),
         ("ADALCompat", ["MSALCompat", "TokenWire", "TokenAgent"]),
         ("TokenCache", ["TokenWire", "AgentSocket", "NIOCore", "NIOPosix", "TokenEndpoint"]),

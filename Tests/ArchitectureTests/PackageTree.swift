@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TestSupport
 
 /// The package's own files, read as text.
 enum PackageTree {
@@ -19,17 +20,16 @@ enum PackageTree {
         }
     }
 
-    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-
     /// The text of a file; nil when there is none.
     static func text(_ path: String) -> String? {
-        try? String(contentsOf: root.appending(path: path), encoding: .utf8)
+        try? String(contentsOf: PackageFolder.root.appending(path: path), encoding: .utf8)
     }
 
     /// The Swift files below a folder, in the order of their paths.
     static func swiftFiles(_ folder: String) -> [File] {
-        let paths = FileManager.default.subpaths(atPath: root.appending(path: folder).path(percentEncoded: false)) ?? []
+        let paths =
+            FileManager.default.subpaths(atPath: PackageFolder.root.appending(path: folder).path(percentEncoded: false))
+            ?? []
         return paths.filter { $0.hasSuffix(".swift") && !$0.contains(".build/") }.sorted().compactMap { path in
             text("\(folder)/\(path)").map { File(path: "\(folder)/\(path)", text: $0) }
         }

@@ -1,8 +1,9 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 /// Every request of agent.proto is everywhere that a request has to be.
-@Suite struct RequestTests {
+@Suite(.bounded) struct RequestTests {
     /// The requests' names, as the envelope in agent.proto has them.
     static let names: [String] = {
         let proto = PackageTree.text("Protos/agent.proto") ?? ""

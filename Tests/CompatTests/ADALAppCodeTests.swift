@@ -2,10 +2,11 @@ internal import ADALCompat
 internal import AgentClient
 internal import Foundation
 internal import Synchronization
+internal import TestSupport
 internal import Testing
 
 /// App code as it was written for ADAL 2.7. That it compiles is most of the test; the rest is that every call ends.
-@Suite struct ADALAppCodeTests {
+@Suite(.bounded) struct ADALAppCodeTests {
     private let resource = "https://graph.microsoft.com"
     private let clientID = "app-1"
 

@@ -1,8 +1,9 @@
 internal import ADALCompat
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
-@Suite struct ADALAuthorityTests {
+@Suite(.bounded) struct ADALAuthorityTests {
     @Test(arguments: [
         ("https://Login.Windows.NET/Contoso.com/oauth2/x", "https://login.windows.net/contoso.com"),
         ("https://login.microsoftonline.com/common", "https://login.microsoftonline.com/common"),

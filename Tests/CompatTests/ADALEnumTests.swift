@@ -1,7 +1,8 @@
 internal import ADALCompat
+internal import TestSupport
 internal import Testing
 
-@Suite struct ADALEnumTests {
+@Suite(.bounded) struct ADALEnumTests {
     @Test func numbersItsEnumerationsAsTheOriginal() {
         #expect([AD_SAML1_1, AD_SAML2].map(\.rawValue) == [0, 1])
         #expect(

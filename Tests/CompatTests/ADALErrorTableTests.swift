@@ -1,9 +1,10 @@
 internal import ADALCompat
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
-@Suite struct ADALErrorTableTests {
+@Suite(.bounded) struct ADALErrorTableTests {
     private static let library: [(TokenError.Code, Int)] = [
         (.internalError, -1), (.unsupportedFunctionality, -1), (.invalidDeveloperParameter, 100),
         (.accountRequired, 100), (.authorityValidation, 101), (.accountNotFound, 200), (.workplaceJoinRequired, 201),

@@ -1,8 +1,9 @@
 internal import ADALCompat
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
-@Suite struct ADALInteractiveSessionTests {
+@Suite(.bounded) struct ADALInteractiveSessionTests {
     /// A sign-in that lasts until it is cancelled.
     private struct EndlessSignIn {
         let session: InteractiveSession

@@ -1,12 +1,13 @@
 internal import ADALCompat
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 #if canImport(FoundationNetworking)
     internal import FoundationNetworking
 #endif
 
-@Suite struct ADALParametersTests {
+@Suite(.bounded) struct ADALParametersTests {
     private static let authority = "https://login.windows.net/common"
 
     @Test(arguments: [

@@ -1,11 +1,12 @@
 internal import AgentClient
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import ADALCompat
 
-@Suite struct ADALRequestTests {
+@Suite(.bounded) struct ADALRequestTests {
     private func request(
         clientID: String = "app-1", resource: String = "https://r/",
         change: (ADAuthenticationContext) -> Void = { _ in }

@@ -1,10 +1,11 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import ADALCompat
 
-@Suite struct ADALResultTests {
+@Suite(.bounded) struct ADALResultTests {
     private func target(_ authority: String) throws -> TokenRequest.Target {
         TokenRequest.Target(
             resource: "https://graph.microsoft.com", clientID: "app-1",

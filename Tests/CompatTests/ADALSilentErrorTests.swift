@@ -1,9 +1,10 @@
 internal import ADALCompat
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
-@Suite struct ADALSilentErrorTests {
+@Suite(.bounded) struct ADALSilentErrorTests {
     @Test(arguments: [
         TokenError.Code.interactionRequired, .accountNotFound, .refreshTokenRejected, .invalidGrant,
     ])

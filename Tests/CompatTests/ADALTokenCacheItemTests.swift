@@ -1,8 +1,9 @@
 internal import ADALCompat
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
-@Suite struct ADALTokenCacheItemTests {
+@Suite(.bounded) struct ADALTokenCacheItemTests {
     private func item() throws -> ADTokenCacheItem {
         let item = ADTokenCacheItem()
         item.resource = "https://graph.microsoft.com"

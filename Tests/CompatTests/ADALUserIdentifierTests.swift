@@ -1,7 +1,8 @@
 internal import ADALCompat
+internal import TestSupport
 internal import Testing
 
-@Suite struct ADALUserIdentifierTests {
+@Suite(.bounded) struct ADALUserIdentifierTests {
     @Test(arguments: [
         (UniqueId, "object-1", true), (UniqueId, "alice@contoso.com", false),
         (OptionalDisplayableId, "bob@contoso.com", true),

@@ -1,8 +1,9 @@
 internal import ADALCompat
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
-@Suite struct ADALUserInformationTests {
+@Suite(.bounded) struct ADALUserInformationTests {
     struct Row: Sendable {
         var claims: [String: String]
         var userID: String

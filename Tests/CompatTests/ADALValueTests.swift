@@ -1,9 +1,10 @@
 // Written by Tests/APIParity/api_parity.py --write-values from adal.tsv; do not edit.
 internal import ADALCompat
+internal import TestSupport
 internal import Testing
 
 /// The values that ADAL's public header files give its names.
-@Suite struct ADALValueTests {
+@Suite(.bounded) struct ADALValueTests {
     static let numbers: [(name: String, isRight: Bool)] = [
         row(ADErrorCode.ERROR_SUCCEEDED, 0),
         row(ADErrorCode.ERROR_UNEXPECTED, -1),

@@ -3,11 +3,12 @@ internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 /// ADAL's calls against a real agent and the emulator.
-@Suite(.timeLimit(.minutes(10))) struct ADALWithAgentTests {
+@Suite(.bounded) struct ADALWithAgentTests {
     private static let graph = "https://graph.microsoft.com"
     private static let alice = "alice@contoso.com"
 

@@ -1,11 +1,12 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import MSALCompat
 
 /// What an account is, and when two are the same.
-@Suite struct MSALAccountTests {
+@Suite(.bounded) struct MSALAccountTests {
     @Test func theIdentifierIsTheHomeAccountID() {
         let account = MSALAccount(Sample.account(home: "UID.UTID"))
         #expect(account.identifier == "uid.utid")

@@ -1,13 +1,14 @@
 internal import AgentClient
 internal import Dispatch
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import MSALCompat
 
 /// How calls end, with an agent that is not there.
-@Suite struct MSALApplicationTests {
+@Suite(.bounded) struct MSALApplicationTests {
     static func application() throws -> MSALPublicClientApplication {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID())/agent.sock").path
         return try MSALPublicClientApplication(

@@ -1,11 +1,12 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import MSALCompat
 
 /// The table from the agent's codes to MSAL's, row by row.
-@Suite struct MSALErrorTableTests {
+@Suite(.bounded) struct MSALErrorTableTests {
     struct Row: Sendable {
         let code: TokenError.Code
         let msal: Int

@@ -1,11 +1,12 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import MSALCompat
 
 /// What an app finds in `userInfo`, under which key and as which type.
-@Suite struct MSALErrorUserInfoTests {
+@Suite(.bounded) struct MSALErrorUserInfoTests {
     @Test func fillsEveryKey() throws {
         let correlationID = CorrelationID()
         var details = TokenError.Details()

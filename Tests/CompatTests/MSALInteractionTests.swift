@@ -1,10 +1,11 @@
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import MSALCompat
 
 /// A process has one interactive request at a time, and can give it up.
-@Suite struct MSALInteractionTests {
+@Suite(.bounded) struct MSALInteractionTests {
     @Test func refusesASecondWhileOneIsUnderWayAndCancelsTheFirst() async throws {
         let interaction = CurrentInteraction()
         #expect(!interaction.cancel())

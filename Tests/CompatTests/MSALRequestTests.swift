@@ -1,12 +1,13 @@
 internal import AgentClient
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import MSALCompat
 
 /// From an app's parameters to the agent's request, and what is refused before the agent is asked.
-@Suite struct MSALRequestTests {
+@Suite(.bounded) struct MSALRequestTests {
     static let b2c = "https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/b2c_1_in"
 
     static func settings(_ change: (MSALPublicClientApplicationConfig) throws -> Void = { _ in }) throws -> AppSettings
@@ -150,7 +151,7 @@ internal import TokenModel
     @Test func signOutRemovesAsMuchAsAsked() throws {
         let account = MSALAccount(Sample.account())
         let parameters = MSALSignoutParameters(webviewParameters: Sample.webview)
-        let session = try MSALPublicClientApplication(clientId: "client-1").session
+        let session = try #require(try MSALPublicClientApplication(clientId: "client-1").session)
         #expect(try session.signout(account, parameters).request.extent == .app)
         parameters.wipeAccount = true
         #expect(try session.signout(account, parameters).request.extent == .account)

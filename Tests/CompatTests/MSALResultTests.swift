@@ -1,11 +1,12 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import MSALCompat
 
 /// What an app reads from a result.
-@Suite struct MSALResultTests {
+@Suite(.bounded) struct MSALResultTests {
     @Test func saysWhatTheAgentSaid() throws {
         let token = Sample.jwt(["oid": "O", "tid": Sample.tenant, "name": "Anna"])
         let answer = Sample.result(idToken: token)

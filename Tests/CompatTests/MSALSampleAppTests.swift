@@ -1,4 +1,5 @@
 internal import MSALCompat
+internal import TestSupport
 internal import Testing
 
 // App code in the style of Microsoft's samples: a view controller with closures, and a store with async methods.
@@ -115,7 +116,7 @@ final class MockApplication: MSALPublicClientApplication {
     }
 }
 
-@Suite struct MSALSampleAppTests {
+@Suite(.bounded) struct MSALSampleAppTests {
     @Test func aSampleAppStarts() throws {
         let controller = SampleViewController()
         try controller.initMSAL()

@@ -1,9 +1,10 @@
 // Written by Tests/APIParity/api_parity.py --write-values from msal.tsv; do not edit.
 internal import MSALCompat
+internal import TestSupport
 internal import Testing
 
 /// The values that MSAL's public header files give its names.
-@Suite struct MSALValueTests {
+@Suite(.bounded) struct MSALValueTests {
     static let numbers: [(name: String, isRight: Bool)] = [
         row(MSALLogLevel.nothing, 0),
         row(MSALLogLevel.error, 1),
@@ -82,10 +83,6 @@ internal import Testing
         ("MSALHomeAccountIdKey", MSALHomeAccountIdKey),
         ("MSALErrorDomain", MSALErrorDomain),
         ("MSALThrottlingCacheHitKey", MSALThrottlingCacheHitKey),
-        ("MSALWebAuthDidStartLoadNotification", MSALWebAuthDidStartLoadNotification),
-        ("MSALWebAuthDidFinishLoadNotification", MSALWebAuthDidFinishLoadNotification),
-        ("MSALWebAuthDidFailNotification", MSALWebAuthDidFailNotification),
-        ("MSALWebAuthDidCompleteNotification", MSALWebAuthDidCompleteNotification),
         ("MSALWebAuthWillSwitchToBrokerApp", MSALWebAuthWillSwitchToBrokerApp),
         ("MSALWebAuthDidReceiveResponseFromBroker", MSALWebAuthDidReceiveResponseFromBroker),
     ]

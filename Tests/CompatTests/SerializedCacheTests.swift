@@ -2,6 +2,7 @@ internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
@@ -9,7 +10,7 @@ internal import TokenModel
 @testable internal import MSALCompat
 
 /// Apps that keep the archive of a cache themselves, as on macOS.
-@Suite(.timeLimit(.minutes(10))) struct SerializedCacheTests {
+@Suite(.bounded) struct SerializedCacheTests {
     private static let graph = "https://graph.microsoft.com"
     private static let alice = "alice@contoso.com"
 

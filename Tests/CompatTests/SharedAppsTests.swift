@@ -4,10 +4,11 @@ internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
 internal import MSALCompat
+internal import TestSupport
 internal import Testing
 
 /// Two apps, two libraries, one agent: the scenarios, through the API that apps know.
-@Suite(.timeLimit(.minutes(10))) struct SharedAppsTests {
+@Suite(.bounded) struct SharedAppsTests {
     private static let app = "11111111-2222-4333-8444-555555555555"
     private static let graph = "https://graph.microsoft.com"
     private static let browser = SignInPresenter(way: .browser, browserCommands: ["curl -sSL -o /dev/null %s"])

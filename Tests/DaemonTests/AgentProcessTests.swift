@@ -2,12 +2,13 @@ internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 internal import TokenWire
 
 /// The agent as a process: how it starts, is killed, and stops.
-@Suite(.timeLimit(.minutes(10))) struct AgentProcessTests {
+@Suite(.bounded) struct AgentProcessTests {
     @Test func keepsItsSocketAndStoreToItself() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()

@@ -1,10 +1,11 @@
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 /// `ssoctl import` and `ssoctl export`, with Microsoft's own libraries on the other side.
-@Suite(.timeLimit(.minutes(10))) struct ForeignCacheTests {
+@Suite(.bounded) struct ForeignCacheTests {
     private static let app = "11111111-2222-3333-4444-555555555555"
     private static let msal = ["1.39.0", "1.28.1", "1.24.1", "1.20.0"].map { PythonLibrary(name: "msal", version: $0) }
     private static let olderMSAL = ["1.16.0", "1.7.0", "1.0.0", "0.4.1"].map {
@@ -30,7 +31,7 @@ internal import Testing
     /// In: the agent serves the tokens that the library cached. Out: the library serves them again.
     @Test(arguments: msal)
     func takesOverFromMSALAndHandsBack(library: PythonLibrary) async throws {
-        try await PythonLibrary.prepare()
+        try await Python.prepare()
         try await AgentProcessFixture.with(usesTLS: true) { f in
             let agent = try await f.agent()
             let users = ["alice@contoso.example", "bob@fabrikam.example"]
@@ -74,7 +75,7 @@ internal import Testing
     /// Versions that cannot sign in at the emulator: their caches, without their requests.
     @Test(arguments: olderMSAL)
     func takesAndGivesBackCachesOfOlderMSAL(library: PythonLibrary) async throws {
-        try await PythonLibrary.prepare()
+        try await Python.prepare()
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
             let (file, exported, host) = (f.folder.file("in.json"), f.folder.file("out.json"), "login.example.com")
@@ -104,7 +105,7 @@ internal import Testing
     /// What the agent obtained itself: the library finds the same accounts and tokens.
     @Test(arguments: msal)
     func handsItsOwnTokensToMSAL(library: PythonLibrary) async throws {
-        try await PythonLibrary.prepare()
+        try await Python.prepare()
         try await AgentProcessFixture.with(usesTLS: true) { f in
             let agent = try await f.agent()
             let signIn = try await json(
@@ -129,7 +130,7 @@ internal import Testing
 
     @Test(arguments: adal)
     func takesOverFromADAL(library: PythonLibrary) async throws {
-        try await PythonLibrary.prepare()
+        try await Python.prepare()
         try await AgentProcessFixture.with(usesTLS: true) { f in
             let agent = try await f.agent()
             let file = f.folder.file("in.json")
@@ -149,7 +150,7 @@ internal import Testing
     }
 
     @Test func writesArchivesThatPropertyListReadersUnderstand() async throws {
-        try await PythonLibrary.prepare()
+        try await Python.prepare()
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
             _ = try await json(

@@ -2,11 +2,12 @@ internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 /// Where the store's key comes from, on the command line.
-@Suite(.timeLimit(.minutes(10))) struct KeyTests {
+@Suite(.bounded) struct KeyTests {
     @Test func showsTheKeyFileToBeginWith() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
@@ -95,13 +96,8 @@ internal import TokenModel
 
     @Test func keepsTheKeyInTheSecretService() async throws {
         try await AgentProcessFixture.with { f in
-            let (bin, environment) = try keyring(f)
-            let first = try TestProcess("sso-agent", ["--allow-loopback-http"], environment: environment)
-            try await first.waitForError("listening on")
-            try await f.signIn("alice@contoso.com", f.parameters())
-            #expect(try await f.run("ssoctl", ["key", "set", "secret-service"]).status == 0)
+            let (bin, environment) = try await keyInKeyring(f)
             #expect(!FileManager.default.fileExists(atPath: f.folder.file("state/cache.key")))
-            try await first.killHard()
 
             // A locked keyring, and one that has been unlocked meanwhile.
             rename(bin + "/secret", bin + "/locked")
@@ -120,12 +116,7 @@ internal import TokenModel
 
     @Test func saysHowItIsWhileAKeyringWaitsForAPerson() async throws {
         try await AgentProcessFixture.with { f in
-            let (bin, environment) = try keyring(f)
-            let first = try TestProcess("sso-agent", ["--allow-loopback-http"], environment: environment)
-            try await first.waitForError("listening on")
-            try await f.signIn("alice@contoso.com", f.parameters())
-            #expect(try await f.run("ssoctl", ["key", "set", "secret-service"]).status == 0)
-            try await first.killHard()
+            let (bin, environment) = try await keyInKeyring(f)
 
             mkfifo(bin + "/person", 0o600)
             let second = try TestProcess("sso-agent", ["--allow-loopback-http"], environment: environment)
@@ -154,9 +145,8 @@ internal import TokenModel
 
     @Test func givesTheTerminalBackToWhoeverStopsThePrompt() async throws {
         try await AgentProcessFixture.with { f in
-            let script = URL(filePath: #filePath).deletingLastPathComponent().appending(
-                path: "python/passphrase_prompt.py")
-            let ended = try await f.run("/usr/bin/env", ["python3", script.path, Executable.path("ssoctl")])
+            let script = PackageFolder.path("Tests/DaemonTests/python/passphrase_prompt.py")
+            let ended = try await f.run("/usr/bin/env", ["python3", script, Executable.path("ssoctl")])
             #expect(ended.status == 0, "\(ended.errors)")
         }
     }
@@ -184,6 +174,17 @@ internal import TokenModel
             try await shell(f, "ssoctl import '\(file)' --format adal-json --json | grep 99800")
             withExtendedLifetime(agent) {}
         }
+    }
+
+    /// Leaves a store with one account, whose key is in the keyring.
+    private func keyInKeyring(_ f: AgentProcessFixture) async throws -> (bin: String, environment: [String: String]) {
+        let (bin, environment) = try keyring(f)
+        let agent = try TestProcess("sso-agent", ["--allow-loopback-http"], environment: environment)
+        try await agent.waitForError("listening on")
+        try await f.signIn("alice@contoso.com", f.parameters())
+        #expect(try await f.run("ssoctl", ["key", "set", "secret-service"]).status == 0)
+        try await agent.killHard()
+        return (bin, environment)
     }
 
     /// What libsecret's secret-tool does, as far as the agent asks. While there is a pipe named `person`, it waits for one.

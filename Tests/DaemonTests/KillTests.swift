@@ -3,11 +3,12 @@ internal import AgentTestSupport
 internal import Dispatch
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 /// kill -9 at any moment: whatever an app was told is still so afterwards.
-@Suite(.timeLimit(.minutes(60))) struct KillTests {
+@Suite(.boundedLong) struct KillTests {
     @Test(arguments: 0..<KillRun.lanes)
     func keepsWhatAppsWereToldWhenTheAgentIsKilled(lane: Int) async throws {
         let seed = TestSeed(TestSeed().seed &+ UInt64(lane) &* 7919)

@@ -1,9 +1,10 @@
 internal import AgentTestSupport
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 /// Caches longer than the agent would want in memory.
-@Suite(.timeLimit(.minutes(10))) struct LongTransferTests {
+@Suite(.boundedLong) struct LongTransferTests {
     /// More than 64 MiB, which was once the limit of either way; and what goes out comes in again.
     @Test func exportsAndImports80MiBWithinBoundedMemory() async throws {
         try await AgentProcessFixture.with { f in
@@ -17,7 +18,8 @@ internal import Testing
                 try await Self.succeed(f, ["import", "--format", "msal-json", file])
                 try await Self.succeed(f, ["export", "--format", "msal-json", "--include-secrets", "-o", exported])
                 let peak = try Self.peak(agent.processID)
-                #expect(peak - idle < 3 * size, "\(idle >> 20) MiB idle, \(peak >> 20) MiB at most, for \(size >> 20) MiB")
+                #expect(
+                    peak - idle < 3 * size, "\(idle >> 20) MiB idle, \(peak >> 20) MiB at most, for \(size >> 20) MiB")
                 #expect(try TemporaryFolder.mode(of: exported) == 0o600)
             }
             let agent = try await f.agent()

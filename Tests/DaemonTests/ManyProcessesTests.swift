@@ -1,10 +1,11 @@
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 /// Many apps, each a process of its own.
-@Suite(.timeLimit(.minutes(10))) struct ManyProcessesTests {
+@Suite(.bounded) struct ManyProcessesTests {
     @Test func sixtyFourProcessesGetOneRedemptionsToken() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()

@@ -2,11 +2,12 @@ internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 /// What lies in the state folder of a real agent.
-@Suite(.timeLimit(.minutes(10))) struct StoreFolderTests {
+@Suite(.bounded) struct StoreFolderTests {
     /// What nobody may find there: of the account, of the app, and of every token there has been.
     private struct Canaries {
         private var texts: Set<String> = [

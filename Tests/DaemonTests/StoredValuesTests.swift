@@ -1,10 +1,11 @@
 internal import AgentTestSupport
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenStore
 
 /// What an earlier version stored and no reply can carry is repaired at the next start: listed, and removed.
-@Suite(.timeLimit(.minutes(10))) struct StoredValuesTests {
+@Suite(.bounded) struct StoredValuesTests {
     private static let group = "com.microsoft.adalcache"
     private static let tenant = "7a1e0000-0000-4000-8000-000000000001"
 
@@ -64,7 +65,9 @@ internal import TokenStore
             changes.append(try account(home, name, realm: tenant))
             changes.append(try refreshToken(home))
         }
-        for number in 0..<300 { changes.append(try account("many.\(tenant)", "many@contoso.com", realm: "realm-\(number)")) }
+        for number in 0..<300 {
+            changes.append(try account("many.\(tenant)", "many@contoso.com", realm: "realm-\(number)"))
+        }
         changes.append(try refreshToken("many.\(tenant)"))
         // Known by its name alone.
         changes.append(try account(nil, "\(long)@contoso.com", realm: "common"))

@@ -1,9 +1,10 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @testable internal import EntraEmulator
 
-@Suite(.timeLimit(.minutes(10))) struct AssertionTests {
+@Suite(.bounded) struct AssertionTests {
     private static let saml2 =
         #"<saml:Assertion><saml:Subject><saml:NameID Format="x">ada@contoso.example</saml:NameID>"#
     private static let saml11 = "<Assertion><NameIdentifier>\n ada@contoso.example </NameIdentifier></Assertion>"

@@ -1,9 +1,10 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @testable internal import EntraEmulator
 
-@Suite(.timeLimit(.minutes(10))) struct AuthorizationCodeTests {
+@Suite(.bounded) struct AuthorizationCodeTests {
     /// The example of RFC 7636 appendix B.
     static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
     static let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
@@ -72,7 +73,7 @@ internal import Testing
 
     @Test func letsACodeExpire() async throws {
         let clock = TestClock()
-        try await withEmulator(EmulatorOptions(now: clock.now)) { emulator in
+        try await withEmulator(EmulatorOptions(now: { clock.date })) { emulator in
             let app = App(emulator: emulator)
             let code = try await app.code()
             clock.advance(by: 601)

@@ -1,9 +1,10 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @testable internal import EntraEmulator
 
-@Suite(.timeLimit(.minutes(10))) struct AuthorizeTests {
+@Suite(.bounded) struct AuthorizeTests {
     static let two = EmulatorOptions(usernames: ["alice@contoso.example", "bob@outlook.com"])
 
     @Test(arguments: [

@@ -1,11 +1,12 @@
 internal import Foundation
 internal import NIOHTTP1
+internal import TestSupport
 internal import Testing
 
 @testable internal import EntraEmulator
 
 /// What tests in other processes do over HTTP.
-@Suite(.timeLimit(.minutes(10))) struct ControlRoutesTests {
+@Suite(.bounded) struct ControlRoutesTests {
     @Test(arguments: [
         #"{"error":"invalid_grant","suberror":"bad_token","grant":"refresh_token"}"#,
         #"[{"error":"invalid_grant","suberror":"bad_token"},{"status":503}]"#,

@@ -1,8 +1,9 @@
+internal import TestSupport
 internal import Testing
 
 @testable internal import EntraEmulator
 
-@Suite(.timeLimit(.minutes(10))) struct CountsTests {
+@Suite(.bounded) struct CountsTests {
     @Test func countsByGrantEndpointAndApp() async throws {
         try await withEmulator { emulator in
             let app = App(emulator: emulator)

@@ -1,8 +1,9 @@
+internal import TestSupport
 internal import Testing
 
 @testable internal import EntraEmulator
 
-@Suite(.timeLimit(.minutes(10))) struct DeviceCodeTests {
+@Suite(.bounded) struct DeviceCodeTests {
     private func start(_ app: App) async throws -> Reply {
         let field = app.isV1 ? "resource" : "scope"
         let value = app.isV1 ? "https://graph.example" : App.scope
@@ -76,7 +77,7 @@ internal import Testing
 
     @Test func expires() async throws {
         let clock = TestClock()
-        try await withEmulator(EmulatorOptions(now: clock.now)) { emulator in
+        try await withEmulator(EmulatorOptions(now: { clock.date })) { emulator in
             let app = App(emulator: emulator)
             let start = try await start(app)
             clock.advance(by: 900)

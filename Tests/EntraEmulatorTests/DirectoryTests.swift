@@ -1,8 +1,9 @@
+internal import TestSupport
 internal import Testing
 
 @testable internal import EntraEmulator
 
-@Suite struct DirectoryTests {
+@Suite(.bounded) struct DirectoryTests {
     @Test func followsFromTheSeed() {
         let one = Directory(seed: 1).user(username: "alice@contoso.example")
         #expect(one == Directory(seed: 1).user(username: "alice@contoso.example"))

@@ -1,9 +1,10 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @testable internal import EntraEmulator
 
-@Suite(.timeLimit(.minutes(10))) struct DiscoveryTests {
+@Suite(.bounded) struct DiscoveryTests {
     @Test func knowsItselfByNameAndNumberAndAlias() async throws {
         try await withEmulator { emulator in
             emulator.control.settings.hostAliases = ["login.example"]

@@ -1,9 +1,10 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @testable internal import EntraEmulator
 
-@Suite(.timeLimit(.minutes(10))) struct FaultTests {
+@Suite(.bounded) struct FaultTests {
     static let errors: [(error: String, suberror: String?)] = [
         ("invalid_grant", "bad_token"), ("invalid_grant", "token_expired"), ("invalid_grant", "client_mismatch"),
         ("invalid_grant", "protection_policy_required"), ("invalid_grant", "user_account_deleted"),

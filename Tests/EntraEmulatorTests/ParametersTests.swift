@@ -1,8 +1,9 @@
+internal import TestSupport
 internal import Testing
 
 @testable internal import EntraEmulator
 
-@Suite struct ParametersTests {
+@Suite(.bounded) struct ParametersTests {
     @Test(arguments: [
         ("a=1&b=2", ["a": "1", "b": "2"]),
         ("a=x+y%2Bz", ["a": "x y+z"]),

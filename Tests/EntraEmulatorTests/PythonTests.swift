@@ -1,12 +1,11 @@
 internal import Foundation
-internal import Subprocess
-internal import SystemPackage
+internal import TestSupport
 internal import Testing
 
 @testable internal import EntraEmulator
 
 /// Microsoft's own Python libraries sign in at the emulator: the judge of whether it behaves like the service.
-@Suite(.timeLimit(.minutes(10))) struct PythonTests {
+@Suite(.bounded) struct PythonTests {
     @Test func signsInWithMSAL() async throws {
         let results = try await signIn("sign_in_msal.py")
         let directory = Directory(seed: 1)
@@ -50,38 +49,18 @@ internal import Testing
 
     /// Runs a script against an emulator with TLS, which both libraries insist on.
     private func signIn(_ script: String) async throws -> [String: JSON] {
-        try await withTemporaryDirectory { directory in
-            let files = try await TestCertificate.make(in: directory)
-            return try await withEmulator(EmulatorOptions(tls: files)) { emulator in
-                let python = try await Self.python()
-                let output = try await Self.output(
-                    of: python, [Paths.python.appending(path: script).path, emulator.url],
-                    environment: [
-                        "REQUESTS_CA_BUNDLE": files.certificateChain, "PYTHONDONTWRITEBYTECODE": "1",
-                        "NO_PROXY": "127.0.0.1",
-                    ])
-                return try JSONDecoder().decode([String: JSON].self, from: Data(output.utf8))
-            }
+        let folder = try TemporaryFolder()
+        let certificate = try TestCertificate(in: folder)
+        let tls = TLSFiles(certificateChain: certificate.certificateFile, privateKey: certificate.keyFile)
+        return try await withEmulator(EmulatorOptions(tls: tls)) { emulator in
+            try await Python.prepare()
+            var environment = ProcessInfo.processInfo.environment
+            environment["REQUESTS_CA_BUNDLE"] = certificate.certificateFile
+            environment["PYTHONDONTWRITEBYTECODE"] = "1"
+            environment["NO_PROXY"] = "127.0.0.1"
+            let output = try await Python.run(
+                "Tests/EntraEmulatorTests/python/\(script)", [emulator.url], environment: environment)
+            return try JSONDecoder().decode([String: JSON].self, from: Data(output.utf8))
         }
-    }
-
-    /// The interpreter with the libraries; installs them at the first run.
-    private static func python() async throws -> URL {
-        let setUp = Paths.python.appending(path: "setup.sh")
-        _ = try await output(of: setUp, [Paths.virtualEnvironment.path])
-        return Paths.virtualEnvironment.appending(path: "bin/python")
-    }
-
-    private static func output(
-        of program: URL, _ arguments: [String], environment: [Environment.Key: String?] = [:]
-    ) async throws -> String {
-        let result = try await run(
-            .path(FilePath(program.path)), arguments: Arguments(arguments),
-            environment: .inherit.updating(environment),
-            output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
-        guard result.terminationStatus.isSuccess else {
-            throw TestFailure("\(program.lastPathComponent): \(result.standardError)")
-        }
-        return result.standardOutput
     }
 }

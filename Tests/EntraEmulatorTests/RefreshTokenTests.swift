@@ -1,9 +1,10 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @testable internal import EntraEmulator
 
-@Suite(.timeLimit(.minutes(10))) struct RefreshTokenTests {
+@Suite(.bounded) struct RefreshTokenTests {
     @Test(arguments: [
         (rotation: EmulatorSettings.Rotation.strict, isReplaced: true, statusOfReuse: 400),
         (.lenient, true, 200),
@@ -107,7 +108,7 @@ internal import Testing
 
     @Test func letsATokenExpire() async throws {
         let clock = TestClock()
-        var options = EmulatorOptions(now: clock.now)
+        var options = EmulatorOptions(now: { clock.date })
         options.settings.refreshTokenLifetime = 60
         try await withEmulator(options) { emulator in
             let app = App(emulator: emulator)

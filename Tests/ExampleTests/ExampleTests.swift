@@ -1,13 +1,12 @@
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 /// Each example, run as its README says: real processes, one agent, one sign-in.
-@Suite(.timeLimit(.minutes(10))) struct ExampleTests {
+@Suite(.bounded) struct ExampleTests {
     private static let app = "11111111-2222-4333-8444-555555555555"
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
 
     private func run(
         _ f: AgentProcessFixture, _ example: String, _ arguments: String..., status: Int32 = 0
@@ -76,7 +75,7 @@ internal import Testing
 
     @Test func aScriptGetsATokenWithNothingButASocket() async throws {
         try await AgentProcessFixture.with { f in
-            let script = Self.root.appendingPathComponent("examples/raw-socket/get_token.py").path
+            let script = PackageFolder.path("examples/raw-socket/get_token.py")
             let arguments = [
                 "python3", script, "--client-id", Self.app, "--authority", "\(f.emulator.url)/common", "--username",
                 "alice@contoso.com", "--scope", "User.Read",

@@ -1,10 +1,11 @@
 internal import AgentClient
 internal import AgentTestSupport
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 /// The program that shows the sign-in page.
-@Suite(.timeLimit(.minutes(10))) struct BrowserTests {
+@Suite(.bounded) struct BrowserTests {
     @Test(arguments: [(true, "status 5"), (false, "status 4")])
     func getsNoneOfTheAppsOpenFiles(isOpen: Bool, expected: String) async throws {
         let folder = try TemporaryFolder()

@@ -1,11 +1,12 @@
 internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 /// What the SDK promises its callers.
-@Suite(.timeLimit(.minutes(10))) struct ClientTests {
+@Suite(.bounded) struct ClientTests {
     @Test func saysHowToStartAnAgentWhenNoneRuns() async throws {
         let folder = try TemporaryFolder()
         let client = AgentClient(socketPath: folder.file("agent.sock"))

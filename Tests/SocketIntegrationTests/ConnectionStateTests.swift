@@ -1,9 +1,10 @@
+internal import TestSupport
 internal import Testing
 
 @testable internal import AgentClient
 
 /// The numbers of calls, which a cancellation may come before, between or after.
-@Suite struct ConnectionStateTests {
+@Suite(.bounded) struct ConnectionStateTests {
     @Test func refusesACallThatWasCancelledBeforeItBegan() {
         var state = ConnectionState()
         let id = state.reserveID()

@@ -1,11 +1,12 @@
 internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 /// The cache seen credential by credential, and the grants that apps hold themselves.
-@Suite(.timeLimit(.minutes(10))) struct CredentialTests {
+@Suite(.bounded) struct CredentialTests {
     @Test func listsAccessTokensAsTheyAreAndRefreshTokensWithoutTheirSecret() async throws {
         try await AgentFixture.with { f in
             let token = try await f.signIn("alice@contoso.com", f.parameters(resource: "https://graph.example"))
@@ -62,7 +63,7 @@ internal import TokenModel
 }
 
 /// The one account of an app, and the one before it.
-@Suite(.timeLimit(.minutes(10))) struct CurrentAccountTests {
+@Suite(.bounded) struct CurrentAccountTests {
     @Test func remembersWhoItWasAcrossARestart() async throws {
         try await AgentFixture.with { f in
             let question = GetCurrentAccount(clientID: try f.parameters().clientID)

@@ -2,13 +2,14 @@ internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 internal import TokenStore
 internal import TokenWire
 
 /// What is on the disk when an app is answered, and what becomes of it when the disk is not there.
-@Suite(.timeLimit(.minutes(10))) struct DurabilityTests {
+@Suite(.bounded) struct DurabilityTests {
     @Test func answersNobodyBeforeARotatedRefreshTokenIsOnDisk() async throws {
         let disk = try FaultyDisk()
         try await AgentFixture.with(disk: disk) { f in
@@ -158,6 +159,8 @@ internal import TokenWire
             // The keyring does not answer until somebody writes to the pipe.
             mkfifo(folder.file("gate"), 0o600)
             try await f.restarted(keys: keys) { (f) async throws in
+                // Whoever asks for the status waits for the load, but not for long.
+                f.timers.skipDelays(upTo: 1)
                 async let token = f.silent(parameters, signedIn.account.reference)
                 #expect(try await f.agent.status().accounts == 0)
                 #expect(try await f.agent.keyStatus().isOpen == false)

@@ -1,12 +1,13 @@
 internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 internal import TokenWire
 
 /// Sign-in by a person: in a browser, or with a code on another device.
-@Suite(.timeLimit(.minutes(10))) struct InteractiveTests {
+@Suite(.bounded) struct InteractiveTests {
     @Test func sendsTheBrowserToTheRightPageWithPKCE() async throws {
         try await AgentFixture.with { f in
             let begun = try await f.agent.beginInteractive(
@@ -116,9 +117,8 @@ internal import TokenWire
 
     @Test(arguments: [nil, "https://graph.microsoft.com"])
     func signsInWithACodeOnAnotherDevice(resource: String?) async throws {
-        var settings = EmulatorSettings()
-        settings.deviceCodeInterval = 0
-        try await AgentFixture.with(settings: settings) { f in
+        try await AgentFixture.with { f in
+            f.timers.skipDelays(upTo: 5)
             let parameters = try f.parameters(resource: resource)
             let begun = try await f.agent.beginDeviceCode(BeginDeviceCode(parameters: parameters))
             #expect(begun.message.contains(begun.userCode))
@@ -130,9 +130,8 @@ internal import TokenWire
     }
 
     @Test func refusesSomebodyElseOnTheOtherDevice() async throws {
-        var settings = EmulatorSettings()
-        settings.deviceCodeInterval = 0
-        try await AgentFixture.with(settings: settings) { f in
+        try await AgentFixture.with { f in
+            f.timers.skipDelays(upTo: 5)
             let bob = try await f.signIn("bob@contoso.com", f.parameters()).account.reference
             let begun = try await f.agent.beginDeviceCode(BeginDeviceCode(parameters: f.parameters(), account: bob))
             #expect(f.emulator.control.approveDeviceCode(begun.userCode, username: "alice@contoso.com") == 1)
@@ -144,9 +143,8 @@ internal import TokenWire
     }
 
     @Test func endsWhenTheCodeIsDeclinedOrCancelled() async throws {
-        var settings = EmulatorSettings()
-        settings.deviceCodeInterval = 0
-        try await AgentFixture.with(settings: settings) { f in
+        try await AgentFixture.with { f in
+            f.timers.skipDelays(upTo: 5)
             let declined = try await f.agent.beginDeviceCode(BeginDeviceCode(parameters: f.parameters()))
             #expect(f.emulator.control.declineDeviceCode(declined.userCode) == 1)
             let failure = await #expect(throws: TokenError.self) {

@@ -1,11 +1,12 @@
 internal import AgentClient
 internal import AgentTestSupport
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 internal import TokenWire
 
 /// A large import is nobody else's business.
-@Suite(.timeLimit(.minutes(10))) struct LargeImportTests {
+@Suite(.bounded) struct LargeImportTests {
     /// The import is read and worked out while the other app is answered: its answer is there before the report.
     @Test func answersOthersWhileAFileIsRead() async throws {
         try await AgentFixture.with { f in
@@ -33,8 +34,7 @@ internal import TokenWire
     @Test func answersOthersWhileAFileIsWritten() async throws {
         let disk = try FaultyDisk()
         try await AgentFixture.with(disk: disk) { f in
-            let signedIn = try await f.signIn("alice@contoso.com", f.parameters())
-            let account = AccountReference(homeAccountID: signedIn.account.homeAccountID)
+            let account = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
             disk.holdFlushes()
             async let report = f.agent.importCache(Self.file(accounts: 300), format: .adalJSON)
             try await disk.waitForHeldFlush()
@@ -50,8 +50,7 @@ internal import TokenWire
     @Test func keepsWhatIsRemovedWhileAFileIsWritten() async throws {
         let disk = try FaultyDisk()
         try await AgentFixture.with(disk: disk) { f in
-            let signedIn = try await f.signIn("alice@contoso.com", f.parameters())
-            let account = AccountReference(homeAccountID: signedIn.account.homeAccountID)
+            let account = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
             disk.holdFlushes()
             async let report = f.agent.importCache(Self.file(accounts: 300), format: .adalJSON)
             try await disk.waitForHeldFlush()

@@ -1,30 +1,22 @@
 internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 /// What is remembered of a refresh token that was sent, until its answer is there.
-@Suite(.timeLimit(.minutes(10))) struct LostAnswerTests {
+@Suite(.bounded) struct LostAnswerTests {
     /// The next attempt to save takes an older note along, and must not take that of the redemption under way.
     @Test func keepsTheNoteThatFollowsWhatCouldNotBeSaved() async throws {
         let disk = try FaultyDisk()
-        let timers = TestTimers()
-        try await AgentFixture.with(disk: disk, timers: timers) { f in
+        try await AgentFixture.with(disk: disk) { f in
             let account = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
-            f.emulator.control.inject(.hold(grant: .refreshToken))
-            let unsaved = Task { try await f.silent(f.parameters(), account, force: true) }
-            await f.emulator.control.waitForHeld(atLeast: 1)
-            disk.fail(.full)
-            f.emulator.control.release()
-            let error = await #expect(throws: TokenError.self) { try await unsaved.value }
-            #expect(error?.code == .storeUnavailable)
-            disk.recover()
-
+            try await f.renewUnsaved(account, disk)
             f.emulator.control.inject(.hold(grant: .refreshToken))
             let lost = Task { try await f.silent(f.parameters(), account, force: true) }
             await f.emulator.control.waitForHeld(atLeast: 1)
-            try await timers.advance(by: 5)
+            try await f.timers.advance(by: 5)
             try await f.restarted { (f) async throws in
                 #expect(try await f.lostAnswers() == 1)
                 _ = await lost.result
@@ -38,20 +30,13 @@ internal import TokenModel
     /// What is saved while a retry is on its way is not set back by it.
     @Test func doesNotWriteOlderTokensOverNewerOnes() async throws {
         let disk = try FaultyDisk()
-        let timers = TestTimers()
-        try await AgentFixture.with(disk: disk, timers: timers) { f in
+        try await AgentFixture.with(disk: disk) { f in
             let account = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
-            f.emulator.control.inject(.hold(grant: .refreshToken))
-            let unsaved = Task { try await f.silent(f.parameters(), account, force: true) }
-            await f.emulator.control.waitForHeld(atLeast: 1)
-            disk.fail(.full)
-            f.emulator.control.release()
-            await #expect(throws: TokenError.self) { try await unsaved.value }
-            disk.recover()
+            try await f.renewUnsaved(account, disk)
             disk.holdFlushes()
             let signIn = Task { try await f.signIn("alice@contoso.com", f.parameters()) }
             try await disk.waitForHeldFlush()
-            try await timers.advance(by: 5)
+            try await f.timers.advance(by: 5)
             // Whatever the timer has begun has been taken up by the time that this is answered.
             _ = try await f.agent.status()
             disk.letGo()
@@ -92,6 +77,18 @@ internal import TokenModel
 }
 
 extension AgentFixture {
+    /// Renews an account's tokens while the disk is full: they are in memory only.
+    fileprivate func renewUnsaved(_ account: AccountReference, _ disk: FaultyDisk) async throws {
+        emulator.control.inject(.hold(grant: .refreshToken))
+        let unsaved = Task { try await silent(parameters(), account, force: true) }
+        await emulator.control.waitForHeld(atLeast: 1)
+        disk.fail(.full)
+        emulator.control.release()
+        let error = await #expect(throws: TokenError.self) { try await unsaved.value }
+        #expect(error?.code == .storeUnavailable)
+        disk.recover()
+    }
+
     /// How many answers `doctor` says were lost before the last stop.
     fileprivate func lostAnswers() async throws -> Int {
         // Its store check is worked out from the loaded store.

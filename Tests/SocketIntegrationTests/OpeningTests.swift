@@ -1,13 +1,14 @@
 internal import AgentClient
 internal import AgentTestSupport
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 internal import TokenStore
 internal import TokenWire
 
 /// A store that does not open at once, and a key that goes away.
-@Suite(.timeLimit(.minutes(10))) struct OpeningTests {
+@Suite(.bounded) struct OpeningTests {
     @Test func triesAgainWhenWhatWasInTheWayIsGone() async throws {
         let credentials = try TemporaryFolder()
         let file = credentials.file("sso-agent.key")

@@ -1,9 +1,10 @@
 internal import AgentSocket
+internal import TestSupport
 internal import Testing
 internal import TokenAgent
 
 /// Who is served, by the kernel's word alone.
-@Suite struct PeerPolicyTests {
+@Suite(.bounded) struct PeerPolicyTests {
     @Test(arguments: [(1000, 1000, true), (1000, 1001, false), (1000, 0, false), (0, 0, true), (0, 1000, false)])
     func admitsTheAgentsOwnUserAndNobodyElse(_ own: UInt32, _ peer: UInt32, _ isAdmitted: Bool) {
         for processID in [nil, 1 as Int32?] {

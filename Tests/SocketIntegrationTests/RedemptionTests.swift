@@ -1,11 +1,12 @@
 internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 /// Refresh tokens are redeemed once, durably, and beside everything else.
-@Suite(.timeLimit(.minutes(10))) struct RedemptionTests {
+@Suite(.bounded) struct RedemptionTests {
     @Test func answersFromTheCacheWithoutAskingAnybody() async throws {
         try await AgentFixture.with { f in
             let signedIn = try await f.signIn("alice@contoso.com", f.parameters())

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 internal import TokenWire
@@ -6,7 +7,7 @@ internal import TokenWire
 @testable internal import AgentClient
 
 /// The SDK's reading side, at the other end of a real socket.
-@Suite struct ReplyStreamTests {
+@Suite(.bounded) struct ReplyStreamTests {
     @Test func deliversWhatWasWholeBeforeTheStreamStoppedMakingSense() throws {
         var ends: [Int32] = [-1, -1]
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)

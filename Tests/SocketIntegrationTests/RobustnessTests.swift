@@ -1,12 +1,13 @@
 internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 internal import TokenWire
 
 /// Whatever one peer sends, the others are answered.
-@Suite(.timeLimit(.minutes(10))) struct RobustnessTests {
+@Suite(.bounded) struct RobustnessTests {
     /// Byte strings that are no frame, and the code of the last reply before the connection closes.
     @Test(arguments: [
         ([0, 0, 0, 0], TokenError.Code.malformedMessage), ([0xFF, 0xFF, 0xFF, 0xFF], .frameTooLarge),

@@ -1,11 +1,12 @@
 internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 /// Whoever signs in first, by either library, signs in for the others.
-@Suite(.timeLimit(.minutes(10))) struct SharedSignInTests {
+@Suite(.bounded) struct SharedSignInTests {
     private static let graph = "https://graph.microsoft.com"
 
     @Test func anADALAppFindsByNameWhoSignedInToAnMSALApp() async throws {

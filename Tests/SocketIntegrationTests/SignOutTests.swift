@@ -1,12 +1,13 @@
 internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 internal import TokenWire
 
 /// A sign-out is final, whatever is being renewed or saved when it comes.
-@Suite(.timeLimit(.minutes(10))) struct SignOutTests {
+@Suite(.bounded) struct SignOutTests {
     /// Two apps renew, one's tokens are on their way to the disk and the other waits for its turn: both go.
     @Test(arguments: [RemoveAccount.Extent.account, .everything])
     func isNotUndoneByARenewalThatWaitsForItsTurn(extent: RemoveAccount.Extent) async throws {

@@ -1,10 +1,11 @@
 internal import AgentTestSupport
 internal import EntraEmulator
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 /// A token endpoint that has refused is not asked the same again too soon.
-@Suite(.timeLimit(.minutes(10))) struct ThrottlingTests {
+@Suite(.bounded) struct ThrottlingTests {
     private static let alice = "alice@contoso.com"
 
     @Test(arguments: [(status: 429, retryAfter: 7, wait: Int64(7)), (429, nil, 60), (503, 9, 9), (503, nil, 60)])

@@ -1,50 +1,48 @@
 internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 internal import TokenWire
 
 /// What caches under way may cost, and whose they are.
-@Suite(.timeLimit(.minutes(10))) struct TransferLimitTests {
+@Suite(.bounded) struct TransferLimitTests {
     @Test func forgetsWhatNobodyGoesOnWithForAMinute() async throws {
-        let timers = TestTimers()
-        try await AgentFixture.with(timers: timers) { f in
+        try await AgentFixture.with { f in
             let peer = try RawPeer(f.socketPath)
             let id = try await peer.importID(adding: "[")
             let export = try await f.beginExport(peer)
-            try await timers.advance(by: 59)
+            try await f.timers.advance(by: 59)
             try await peer.importID(adding: "\n", to: id)
             let next = try #require(try await peer.exported(export).next)
 
             // Each part is another minute.
-            try await timers.advance(by: 59)
+            try await f.timers.advance(by: 59)
             #expect(try await peer.importID(adding: "\n", to: id) == id)
             let last = try #require(try await peer.exported(next).next)
-            try await timers.advance(by: 60)
+            try await f.timers.advance(by: 60)
             #expect(try await peer.refusal(of: .part("]", of: id, isLast: true)) == .sessionCanceled)
             #expect(try await peer.refusal(of: .more(of: last)) == .sessionCanceled)
         }
     }
 
     @Test func takesNoMoreThanEightAtATime() async throws {
-        let timers = TestTimers()
-        try await AgentFixture.with(timers: timers) { f in
+        try await AgentFixture.with { f in
             let peer = try RawPeer(f.socketPath)
             for _ in 0..<8 { try await peer.importID(adding: "[") }
             let other = try RawPeer(f.socketPath)
             #expect(try await other.refusal(of: .part("[")) == .interactionInProgress)
             #expect(try await other.refusal(of: .export) == .interactionInProgress)
-            try await timers.advance(by: 60)
+            try await f.timers.advance(by: 60)
             try await other.importID(adding: "[")
         }
     }
 
     @Test func takesNoMoreThanItsLimitAltogether() async throws {
-        let timers = TestTimers()
         // A small one, since it takes long to fill the usual 256 MiB.
         let room = 4 << 20
-        try await AgentFixture.with(timers: timers, importLimit: room) { f in
+        try await AgentFixture.with(importLimit: room) { f in
             let peer = try RawPeer(f.socketPath)
             let first = try await peer.importID(adding: "[")
             let second = try await peer.importID(adding: "[")
@@ -56,7 +54,7 @@ internal import TokenWire
             #expect(try await peer.refusal(of: .part(" ", of: second)) == .sessionCanceled)
             let third = try await peer.importID(adding: "[")
             try await peer.fill(third, with: room / 2 - 1)
-            try await timers.advance(by: 60)
+            try await f.timers.advance(by: 60)
             try await peer.fill(try await peer.importID(adding: "["), with: 60 * 1024)
         }
     }

@@ -2,12 +2,13 @@ internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 internal import TokenWire
 
 /// Other libraries' caches, in and out over a real socket.
-@Suite(.timeLimit(.minutes(10))) struct TransferTests {
+@Suite(.bounded) struct TransferTests {
     @Test func givesBackTheSameCacheToAnotherAgent() async throws {
         try await AgentFixture.with { f in
             try await f.signIn("alice@contoso.com", f.parameters())

@@ -1,10 +1,11 @@
 internal import AgentTestSupport
+internal import TestSupport
 internal import Testing
 internal import TokenStore
 
 @testable internal import TokenAgent
 
-@Suite struct UnsavedChangesTests {
+@Suite(.bounded) struct UnsavedChangesTests {
     @Test func keepsOfEachRecordOnlyWhatWasSaidLast() {
         var unsaved = UnsavedChanges()
         unsaved.failed([.put(.sample("a", 1)), .put(.sample("b", 1))])

@@ -1,11 +1,12 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import TokenCache
 
 /// ADAL's caches: the JSON of Python and Node, and the archives of Objective-C.
-@Suite struct ADALImportTests {
+@Suite(.bounded) struct ADALImportTests {
     @Test(
         arguments: [
             (0, [1, 1, 1, 0]), (1, [1, 1, 2, 0]), (2, [2, 2, 3, 0]), (3, [0, 0, 0, 0]), (4, [1, 1, 1, 0]),

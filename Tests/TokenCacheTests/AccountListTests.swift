@@ -1,10 +1,11 @@
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import TokenCache
 
 /// Which accounts an app sees.
-@Suite struct AccountListTests {
+@Suite(.bounded) struct AccountListTests {
     @Test func listsWhatEitherLibraryMadeKnown() throws {
         var builder = CacheBuilder()
         try builder.signIn("alice", builder.parameters())

@@ -1,10 +1,11 @@
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import TokenCache
 
 /// An account of an older ADAL gets its identifier.
-@Suite struct AdoptionTests {
+@Suite(.bounded) struct AdoptionTests {
     static let app = "d3590ed6-52b3-4102-aeff-aad2292ab01c"
 
     @Test func givesEveryAppTheIdentifier() throws {

@@ -1,11 +1,12 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import TokenCache
 
 /// One account asked at several realms that lead to one tenant, as MSAL Python and Go write it.
-@Suite struct AskedRealmTests {
+@Suite(.bounded) struct AskedRealmTests {
     private static let environment = "login.microsoftonline.com"
     private static let b2cHome = "00000000-0000-4000-8000-00000000000b-b2c_1_susi.7a1e0000-0000-4000-8000-000000000001"
 
@@ -92,7 +93,8 @@ internal import TokenModel
                 + #""environment": "\#(environment)", "username": "alice@contoso.com", "authority_type": "MSSTS", "#
                 + #""local_account_id": "oid-alice-in-7a1e", "account_source": "\#(realm)", "last_modification_time": "1.5"}"#
         }
-        return "{\"IdToken\": {\(idTokens.joined(separator: ", "))}, \"Account\": {\(accounts.joined(separator: ", "))}}"
+        return
+            "{\"IdToken\": {\(idTokens.joined(separator: ", "))}, \"Account\": {\(accounts.joined(separator: ", "))}}"
     }
 
     @Test func changesNothingWhenItsExportComesBack() throws {

@@ -1,11 +1,12 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import TokenCache
 
 /// Libraries name one cloud differently: Python and Go as the app did, .NET, Java and Node by the name it is cached under.
-@Suite struct CloudNameTests {
+@Suite(.bounded) struct CloudNameTests {
     private static let names = ["login.microsoftonline.com", "login.windows.net", "sts.windows.net"]
 
     /// Two libraries' caches of one account: each access token is served with the ID token of either.
@@ -75,7 +76,10 @@ internal import TokenModel
         #expect(try builder.decide(builder.parameters(), CacheBuilder.account("alice")).token == "at-new")
         let mail = try builder.parameters(scopes: ["Mail.Read"])
         #expect(builder.decide(mail, CacheBuilder.account("alice")).token == "at-\(Self.names[0])")
-        #expect(try builder.decide(builder.parameters(), CacheBuilder.account("alice"), force: true).candidates == ["rt-new"])
+        #expect(
+            try builder.decide(builder.parameters(), CacheBuilder.account("alice"), force: true).candidates == [
+                "rt-new"
+            ])
     }
 
     /// An app's metadata stands under each name; no library rewrites the other's.
@@ -103,7 +107,8 @@ internal import TokenModel
     }
 
     private static func file(
-        _ environment: String, target: String = "User.Read", realm: String = "organizations", cachedAt: Int = 1_795_229_000
+        _ environment: String, target: String = "User.Read", realm: String = "organizations",
+        cachedAt: Int = 1_795_229_000
     ) -> String {
         UnifiedImportTests.cache(realm: realm, environment: environment)
             .replacingOccurrences(of: "User.Read openid", with: target)

@@ -1,10 +1,11 @@
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import TokenCache
 
 /// MSAL Python 0.1.0 writes scopes as lists and times as numbers, and can read no others.
-@Suite struct EarlyPythonTests {
+@Suite(.bounded) struct EarlyPythonTests {
     @Test func writesEveryTokenAsItWas() throws {
         var cache = CredentialCache()
         try cache.take(Array(Self.file.utf8), .msalJSON)

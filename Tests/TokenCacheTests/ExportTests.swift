@@ -1,10 +1,11 @@
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import TokenCache
 
 /// What goes out, and comes in again.
-@Suite struct ExportTests {
+@Suite(.bounded) struct ExportTests {
     @Test func givesBackTheSameCacheFromUnifiedJSON() throws {
         let builder = try Self.everything()
         let exported = try builder.cache.export(.msalJSON, of: .standard, now: builder.now)

@@ -1,10 +1,11 @@
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import TokenCache
 
 /// Families of client IDs share refresh tokens.
-@Suite struct FamilyTests {
+@Suite(.bounded) struct FamilyTests {
     @Test func tryTheAppsOwnRefreshTokenBeforeTheFamilysForMSAL() throws {
         var builder = CacheBuilder()
         try builder.signIn("alice", builder.parameters("app-1"), refreshToken: "rt-1", family: "1")

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
@@ -39,7 +40,7 @@ struct Fixture: Sendable, CustomTestStringConvertible {
     }
 
     static func bytes(_ path: String) throws -> [UInt8] {
-        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures")
+        let folder = PackageFolder.root.appending(path: "Tests/TokenCacheTests/Fixtures")
         return [UInt8](try Data(contentsOf: folder.appending(path: path)))
     }
 

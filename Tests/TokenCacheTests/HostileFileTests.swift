@@ -1,12 +1,12 @@
-internal import AgentTestSupport
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import TokenCache
 
 /// No bytes make a reader trap, hang or take more memory than they are worth.
-@Suite struct HostileFileTests {
+@Suite(.bounded) struct HostileFileTests {
     @Test(arguments: Fixture.all)
     func survivesAFileCutAtEveryByte(fixture: Fixture) async throws {
         let bytes = try fixture.bytes
@@ -39,8 +39,7 @@ internal import TokenModel
     /// What the fuzzer found, and where it starts from.
     @Test(arguments: ["json", "adal-archive", "adal-json", "msal-json"])
     func survivesTheCorpus(target: String) throws {
-        let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appending(path: "Fuzz/corpus/\(target)")
+        let folder = PackageFolder.root.appending(path: "Tests/Fuzz/corpus/\(target)")
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         #expect(!names.isEmpty)
         for name in names {
@@ -90,8 +89,8 @@ internal import TokenModel
         #expect(try JSONReader.read(Array(text.utf8)).json == written)
     }
 
-    /// Work that grows with the square of this would not end in time.
-    @Test(.timeLimit(.minutes(5))) func holdsEntriesOfManyMembersAgainstEachOther() async throws {
+    /// Work that grows with the square of this would take an hour.
+    @Test func holdsEntriesOfManyMembersAgainstEachOther() async throws {
         func entry(_ prefix: String) -> String {
             let members = (0..<60_000).map { "\"\(prefix)\($0)\":1" }.joined(separator: ",")
             return """

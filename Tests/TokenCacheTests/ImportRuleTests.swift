@@ -1,11 +1,12 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import TokenCache
 
 /// What an import may change, and what it never does.
-@Suite struct ImportRuleTests {
+@Suite(.bounded) struct ImportRuleTests {
     @Test(arguments: Fixture.all)
     func changesNothingTheSecondTime(fixture: Fixture) throws {
         var cache = CredentialCache()

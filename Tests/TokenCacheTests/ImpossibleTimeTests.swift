@@ -1,3 +1,4 @@
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 internal import TokenStore
@@ -5,7 +6,7 @@ internal import TokenStore
 @testable internal import TokenCache
 
 /// Numbers in a file that are no times. Whatever they are, both exports can be written afterwards.
-@Suite struct ImpossibleTimeTests {
+@Suite(.bounded) struct ImpossibleTimeTests {
     private static let base = """
         "home_account_id": "oid-alice.\(CacheBuilder.tenant)", "environment": "login.microsoftonline.com",
         "client_id": "app-1", "realm": "\(CacheBuilder.tenant)"

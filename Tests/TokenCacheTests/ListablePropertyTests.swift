@@ -1,4 +1,5 @@
 internal import AgentTestSupport
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 internal import TokenStore
@@ -7,7 +8,7 @@ internal import TokenWire
 @testable internal import TokenCache
 
 /// Whatever a provider, a file or an earlier version's store says: every list arrives, and everything can be removed.
-@Suite struct ListablePropertyTests {
+@Suite(.bounded) struct ListablePropertyTests {
     @Test(arguments: [CacheFormat.msalJSON, .adalJSON])
     func listsAndRemovesWhateverAFileSays(format: CacheFormat) async throws {
         try await inBackground {
@@ -187,7 +188,8 @@ extension ListablePropertyTests {
             extendedExpiresIn: nil, refreshIn: nil, scopes: ScopeSet(target: scopes(&seed)),
             refreshToken: Secret(token(&seed)), isMultiResource: true, idToken: idToken(&seed),
             homeAccountID: HomeAccountID(
-                uid: text(&seed, or: "oid"), utid: Bool.random(using: &seed) ? text(&seed, or: CacheBuilder.tenant) : nil),
+                uid: text(&seed, or: "oid"),
+                utid: Bool.random(using: &seed) ? text(&seed, or: CacheBuilder.tenant) : nil),
             clientInfo: text(&seed, or: "e30"),
             familyID: Bool.random(using: &seed) ? FamilyID(text(&seed, or: "1")) : nil)
         do throws(TokenError) {

@@ -7,7 +7,8 @@ internal import TokenWire
 /// A cache as an app sees it: every page encoded as a reply, and decoded again.
 extension CredentialCache {
     /// The accounts; those of two pages that are one put together.
-    func listedAccounts(_ request: ListAccounts = ListAccounts(clientID: nil, onlySignedIn: false)) throws -> [Account] {
+    func listedAccounts(_ request: ListAccounts = ListAccounts(clientID: nil, onlySignedIn: false)) throws -> [Account]
+    {
         var (accounts, page) = ([Account](), request)
         repeat {
             guard case .listAccounts(let reply) = try Self.received(.listAccounts(self.accounts(page))) else { break }

@@ -1,12 +1,13 @@
 internal import AgentTestSupport
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import TokenCache
 
 /// Files that come in parts and go out in parts.
-@Suite struct LongFileTests {
+@Suite(.bounded) struct LongFileTests {
     /// Wherever the parts are cut, the same is read.
     @Test(arguments: ["msal-json/python_1.39.0_basic.json", "adal-json/03_plus_guest_email_user.json"])
     func readsTheSameHoweverTheFileIsCut(path: String) async throws {
@@ -30,7 +31,8 @@ internal import TokenModel
     }
 
     @Test(arguments: [
-        #"{"a":"é😀\ud83d\ude00\ud83dx\ud83d\n\ude00\u00e9\"\\","b":[1.5e-3,-0,true,null,{}]}"#, "{\"a\" : [ ] , \"b\":{}}",
+        #"{"a":"é😀\ud83d\ude00\ud83dx\ud83d\n\ude00\u00e9\"\\","b":[1.5e-3,-0,true,null,{}]}"#,
+        "{\"a\" : [ ] , \"b\":{}}",
     ])
     func readsTextsAndNumbersAcrossParts(text: String) throws {
         let bytes = Array(text.utf8)
@@ -76,7 +78,10 @@ internal import TokenModel
             #"{"home_account_id": "\#(name).t", "environment": "e", "realm": "t", "username": "\#(name)"}"#
         }
         for (file, names) in [
-            (#"{"Account": {"1": \#(account("a"))}, "Account": {"1": \#(account("b")), "2": \#(account("c"))}}"#, ["b", "c"]),
+            (
+                #"{"Account": {"1": \#(account("a"))}, "Account": {"1": \#(account("b")), "2": \#(account("c"))}}"#,
+                ["b", "c"]
+            ),
             (#"{"Account": {"1": \#(account("a")), "1": \#(account("b"))}}"#, ["b"]),
             (#"{"Account": {"1": \#(account("a"))}, "Account": {}}"#, []),
             (#"{"Account": {"1": \#(account("a"))}, "Account": 7}"#, []),

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 internal import TokenWire
@@ -6,7 +7,7 @@ internal import TokenWire
 @testable internal import TokenCache
 
 /// Accounts and credentials that take more than one reply.
-@Suite struct LongListTests {
+@Suite(.bounded) struct LongListTests {
     /// More than a list in a message may hold, and than a page does.
     @Test(arguments: [1, 199, 200, 201, 257, 1000])
     func listsEveryTenantProfileOfAnAccount(count: Int) throws {
@@ -15,7 +16,8 @@ internal import TokenWire
             try cache.take(Self.file(user, realms: user == "bob" ? count : 2), .msalJSON)
         }
         let accounts = try cache.listedAccounts()
-        #expect(accounts.map { $0.homeAccountID?.text } == ["alice", "bob", "carol"].map { "\($0).\(CacheBuilder.tenant)" })
+        #expect(
+            accounts.map { $0.homeAccountID?.text } == ["alice", "bob", "carol"].map { "\($0).\(CacheBuilder.tenant)" })
         #expect(accounts.map(\.tenantProfiles.count) == [2, count, 2])
         let realms = accounts[1].tenantProfiles.map(\.realm)
         #expect(Set(realms).count == count)
@@ -101,7 +103,8 @@ internal import TokenWire
 
     @Test func cutsANameThatAProviderMadeTooLong() throws {
         for (name, shown) in [
-            (String(repeating: "n", count: 5000), String(repeating: "n", count: 4096)), ("alice\0@contoso.com", "alice @contoso.com"),
+            (String(repeating: "n", count: 5000), String(repeating: "n", count: 4096)),
+            ("alice\0@contoso.com", "alice @contoso.com"),
         ] {
             var builder = CacheBuilder()
             let tokens = IssuedTokens(

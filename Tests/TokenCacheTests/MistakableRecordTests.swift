@@ -1,3 +1,4 @@
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
@@ -5,7 +6,7 @@ internal import TokenModel
 
 /// The store knows a record by its name, of which an account's identifier is a part: no file and no server may say one
 /// under which another account's record would be overwritten.
-@Suite struct MistakableRecordTests {
+@Suite(.bounded) struct MistakableRecordTests {
     private static let environment = "login.microsoftonline.com"
     private static let home = "aaaaaaaa-0000-4000-8000-00000000000b.\(CacheBuilder.tenant)"
     private static let reason = "its identifier could be taken for another account's"

@@ -1,10 +1,11 @@
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import TokenCache
 
 /// What a sign-out removes, and for whom.
-@Suite struct RemovalTests {
+@Suite(.bounded) struct RemovalTests {
     @Test func takesOneAppsTokensAndLeavesTheOthers() throws {
         var builder = CacheBuilder()
         try builder.signIn("alice", builder.parameters("app-1"))

@@ -1,3 +1,4 @@
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 internal import TokenStore
@@ -5,7 +6,7 @@ internal import TokenStore
 @testable internal import TokenCache
 
 /// What a token response does to the cache.
-@Suite struct SavingTests {
+@Suite(.bounded) struct SavingTests {
     @Test func replacesATokenWhoseScopesItTakesOver() throws {
         var builder = CacheBuilder()
         try builder.signIn("alice", builder.parameters(scopes: ["User.Read", "Mail.Read"]))

@@ -1,3 +1,4 @@
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 internal import TokenStore
@@ -5,7 +6,7 @@ internal import TokenStore
 @testable internal import TokenCache
 
 /// The scopes of a token are a set: however they are ordered, there is one token for them.
-@Suite struct ScopeOrderTests {
+@Suite(.bounded) struct ScopeOrderTests {
     @Test(arguments: [("old", 100, "new", 200), ("new", 200, "old", 100)])
     func keepsTheNewerTokenWhateverTheOrderOfItsScopes(
         first: String, firstTime: Int, second: String, secondTime: Int
@@ -18,7 +19,9 @@ internal import TokenStore
         let json = try JSONReader.read(cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten))
         let exported = try #require(json["AccessToken"]).members.map(\.value)
         #expect(exported.map { $0["secret"]?.string } == ["new"])
-        #expect(exported[0]["target"]?.string == (first == "new" ? "User.Read Mail.Read openid" : "openid mail.read User.Read"))
+        #expect(
+            exported[0]["target"]?.string
+                == (first == "new" ? "User.Read Mail.Read openid" : "openid mail.read User.Read"))
     }
 
     @Test func replacesATokenOfOpenIDScopesOnlyByTheNextOne() throws {
@@ -34,12 +37,14 @@ internal import TokenStore
         var stale: [String] = []
         for (secret, target, time) in [("new", "b a", 200), ("old", "a b", 100), ("older", "B A", 50)] {
             let record = AccessTokenRecord(
-                owner: .home(try #require(HomeAccountID("u.t"))), environment: "e", clientID: try #require(ClientID("c")),
+                owner: .home(try #require(HomeAccountID("u.t"))), environment: "e",
+                clientID: try #require(ClientID("c")),
                 realm: "t", version: .v2, scopes: ScopeSet(target: target), tokenType: "Bearer", secret: Secret(secret),
                 cachedAt: Int64(time), expiresOn: 9_999_999_999, extendedExpiresOn: nil, refreshOn: nil)
             let body = try CacheRecord.accessToken(record).stored(in: .standard).body
             let key = RecordKey(
-                group: SharingGroup.standard.name, kind: .accessToken, key: "u.t-e-accesstoken-c-t-\(target)".lowercased())
+                group: SharingGroup.standard.name, kind: .accessToken,
+                key: "u.t-e-accesstoken-c-t-\(target)".lowercased())
             switch CacheRecord.load(StoredRecord(key: key, body: body), in: .standard) {
             case .asStored(let record): cache.load(record, in: .standard)
             case .repaired(let record):

@@ -1,3 +1,4 @@
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 internal import TokenStore
@@ -5,7 +6,7 @@ internal import TokenStore
 @testable internal import TokenCache
 
 /// What a silent request leads to, from the cache alone.
-@Suite struct SilentDecisionTests {
+@Suite(.bounded) struct SilentDecisionTests {
     @Test func usesAValidToken() throws {
         var builder = CacheBuilder()
         try builder.signIn("alice", builder.parameters())

@@ -1,11 +1,12 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import TokenCache
 
 /// The JSON that MSAL for Python, Go, Java, .NET and Node share.
-@Suite struct UnifiedImportTests {
+@Suite(.bounded) struct UnifiedImportTests {
     /// What MSAL Python answers from its own cache, without a network, a cached token of the agent's is too.
     @Test(arguments: ["basic", "guest", "foci", "adfs"])
     func servesTheTokensThatPythonServes(name: String) throws {

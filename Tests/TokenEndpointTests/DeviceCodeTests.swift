@@ -1,9 +1,10 @@
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import TokenEndpoint
 
-@Suite struct DeviceCodeTests {
+@Suite(.bounded) struct DeviceCodeTests {
     private func script(_ body: String) -> ScriptedServer.Script {
         { $0.path.hasSuffix("/devicecode") ? .json(body) : .answer(status: 404, body: "") }
     }

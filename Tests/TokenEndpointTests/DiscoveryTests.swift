@@ -1,10 +1,11 @@
 internal import NIOHTTP1
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import TokenEndpoint
 
-@Suite struct DiscoveryTests {
+@Suite(.bounded) struct DiscoveryTests {
     @Test(
         arguments: [
             (

@@ -2,13 +2,14 @@ internal import AsyncHTTPClient
 internal import EntraEmulator
 internal import NIOCore
 internal import NIOPosix
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import TokenEndpoint
 
 /// Whole sign-ins, against the emulator over real HTTP.
-@Suite struct EmulatorTests {
+@Suite(.bounded) struct EmulatorTests {
     @Test(arguments: [OAuthVersion.v1, .v2]) func signsInThroughTheBrowserAndRefreshes(version: OAuthVersion)
         async throws
     {
@@ -79,14 +80,11 @@ internal import TokenModel
         let endpoint = try TokenEndpoint(
             network: NetworkSettings(environment: [:]), allowsLoopbackHTTP: true,
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton)
-        let outcome: Result<Void, any Error>
-        do {
-            outcome = .success(try await body(endpoint, Authority(emulator.url + "/common")))
-        } catch {
-            outcome = .failure(error)
+        try await withCleanup {
+            try await body(endpoint, Authority(emulator.url + "/common"))
+        } cleanUp: {
+            await endpoint.close()
+            await emulator.stop()
         }
-        await endpoint.close()
-        await emulator.stop()
-        try outcome.get()
     }
 }

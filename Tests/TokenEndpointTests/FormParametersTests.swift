@@ -1,8 +1,9 @@
+internal import TestSupport
 internal import Testing
 
 @testable internal import TokenEndpoint
 
-@Suite struct FormParametersTests {
+@Suite(.bounded) struct FormParametersTests {
     @Test(arguments: ["a b", "a+b", "a&b=c", "100%", "äöü €", "\u{1F600}", "~-._", "", "\0\n"])
     func decodesWhatItEncoded(value: String) throws {
         var form = FormParameters()

@@ -1,8 +1,9 @@
+internal import TestSupport
 internal import Testing
 
 @testable internal import TokenEndpoint
 
-@Suite struct HTTPDateTests {
+@Suite(.bounded) struct HTTPDateTests {
     @Test(
         arguments: [
             ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777),

@@ -2,12 +2,13 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 internal import Synchronization
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import TokenEndpoint
 
-@Suite struct HTTPTransportTests {
+@Suite(.bounded) struct HTTPTransportTests {
     @Test(
         arguments: [
             (ScriptedReply.answer(status: 500, body: ""), 2), (.answer(status: 503, body: ""), 2), (.hangUp, 2),
@@ -44,6 +45,7 @@ internal import TokenModel
             #expect(received.headers["return-client-request-id"] == ["true"])
             #expect(received.headers["x-client-SKU"] == ["sso-agent"])
             #expect(received.headers["x-client-Ver"] == [ProductVersion.text])
+            #expect(!received.headers["x-client-OS"].isEmpty)
             #expect(received.headers["Accept"] == ["application/json"])
             #expect(received.headers["Content-Type"] == ["application/x-www-form-urlencoded"])
             #expect(received.form?["refresh_token"] == "rt-1")
@@ -119,14 +121,14 @@ internal import TokenModel
     }
 
     @Test func trustsTheConfiguredCertificateAuthority() async throws {
-        try await TestCertificate.withFile { file in
-            let network = try NetworkSettings(environment: ["SSL_CERT_FILE": file])
-            try await EndpointFixture.with(
-                isSecure: true, host: "localhost", network: network, EndpointFixture.token(.json(Answers.minimal))
-            ) { fixture in
-                let response = try await fixture.endpoint.redeem(.sample(fixture.authority))
-                #expect(response.accessToken == Secret("at"))
-            }
+        let folder = try TemporaryFolder()
+        let file = try TestCertificate(in: folder).certificateFile
+        let network = try NetworkSettings(environment: ["SSL_CERT_FILE": file])
+        try await EndpointFixture.with(
+            isSecure: true, host: "localhost", network: network, EndpointFixture.token(.json(Answers.minimal))
+        ) { fixture in
+            let response = try await fixture.endpoint.redeem(.sample(fixture.authority))
+            #expect(response.accessToken == Secret("at"))
         }
     }
 

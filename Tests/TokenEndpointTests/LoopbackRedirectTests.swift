@@ -2,12 +2,13 @@ internal import AsyncHTTPClient
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import TokenEndpoint
 
-@Suite struct LoopbackRedirectTests {
+@Suite(.bounded) struct LoopbackRedirectTests {
     private let group = MultiThreadedEventLoopGroup.singleton
 
     private func listen(_ redirectURI: String? = nil, state: String = "s") async throws -> LoopbackRedirect {

@@ -1,10 +1,11 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import TokenEndpoint
 
-@Suite struct NetworkSettingsTests {
+@Suite(.bounded) struct NetworkSettingsTests {
     @Test(
         arguments: [
             ("", "https://login.example/", false), ("*", "https://login.example/", true),
@@ -71,11 +72,11 @@ internal import TokenModel
         #expect(try settings.proxy(for: URLParts("https://login.example"))?.host == host)
     }
 
-    @Test func prefersTheConfiguredCertificateAuthority() async throws {
-        try await TestCertificate.withFile { file in
-            let settings = try NetworkSettings(environment: ["SSL_CERT_FILE": "/nowhere.pem"], caFile: file)
-            #expect(settings.caFile == file)
-        }
+    @Test func prefersTheConfiguredCertificateAuthority() throws {
+        let folder = try TemporaryFolder()
+        let file = try TestCertificate(in: folder).certificateFile
+        let settings = try NetworkSettings(environment: ["SSL_CERT_FILE": "/nowhere.pem"], caFile: file)
+        #expect(settings.caFile == file)
     }
 
     @Test(arguments: ["/nowhere/ca.pem", "/dev/null", "/"])

@@ -1,9 +1,10 @@
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import TokenEndpoint
 
-@Suite struct OAuthErrorTests {
+@Suite(.bounded) struct OAuthErrorTests {
     @Test(
         arguments: [
             ("invalid_request", nil, TokenError.Code.invalidRequest),

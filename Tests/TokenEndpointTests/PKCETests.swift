@@ -1,9 +1,10 @@
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import TokenEndpoint
 
-@Suite struct PKCETests {
+@Suite(.bounded) struct PKCETests {
     /// RFC 7636 Appendix B.
     @Test func derivesTheChallengeOfTheRFCsExample() {
         let pkce = PKCE(verifier: Secret("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"))

@@ -1,10 +1,11 @@
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import TokenEndpoint
 
 /// Whether a grant may have been used up, when no answer came.
-@Suite struct SendingMarkTests {
+@Suite(.bounded) struct SendingMarkTests {
     @Test func tellsARequestThatWasNeverSent() async throws {
         let reserved = try ReservedPort()
         try await EndpointFixture.with(isSecure: true, host: "localhost", { _ in .silence }) { (fixture) async throws in

@@ -1,9 +1,10 @@
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import TokenEndpoint
 
-@Suite struct TokenRequestFormTests {
+@Suite(.bounded) struct TokenRequestFormTests {
     let entra = Authority.common
 
     @Test func asksForScopesWithTheReservedOnesInV2() throws {

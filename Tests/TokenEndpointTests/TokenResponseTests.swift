@@ -1,11 +1,12 @@
 internal import Foundation
 internal import NIOHTTP1
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import TokenEndpoint
 
-@Suite struct TokenResponseTests {
+@Suite(.bounded) struct TokenResponseTests {
     @Test func readsEverythingThatEntraSends() async throws {
         let body = """
             {"token_type":"Bearer","scope":"User.Read openid","expires_in":3599,"ext_expires_in":7199,\

@@ -1,7 +1,8 @@
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
-@Suite struct AuthorityTests {
+@Suite(.bounded) struct AuthorityTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var given: String
         var url: String

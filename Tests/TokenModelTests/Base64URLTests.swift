@@ -1,8 +1,9 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
-@Suite struct Base64URLTests {
+@Suite(.bounded) struct Base64URLTests {
     /// RFC 4648 section 10, without padding, and the two letters that differ from plain Base64.
     @Test(
         arguments: [

@@ -1,7 +1,8 @@
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
-@Suite struct CloudDirectoryTests {
+@Suite(.bounded) struct CloudDirectoryTests {
     @Test func knowsThePublicCloudsNames() {
         let directory = CloudDirectory()
         let cloud = directory.cloud(of: "sts.windows.net")

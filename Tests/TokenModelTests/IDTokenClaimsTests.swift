@@ -1,8 +1,9 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
-@Suite struct IDTokenClaimsTests {
+@Suite(.bounded) struct IDTokenClaimsTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var claims: String
         var username: String?

@@ -1,8 +1,9 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
-@Suite struct IdentifierTests {
+@Suite(.bounded) struct IdentifierTests {
     @Test(arguments: ["", " ", "\n\t"])
     func refusesBlanks(text: String) {
         #expect(ClientID(text) == nil)

@@ -1,7 +1,8 @@
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
-@Suite struct ScopeSetTests {
+@Suite(.bounded) struct ScopeSetTests {
     @Test func trimsAndDropsBlanksAndRepeatsButKeepsCaseAndOrder() {
         let scopes = ScopeSet([" Mail.Read ", "", "  ", "User.Read", "mail.read"])
         #expect(scopes.scopes == ["Mail.Read", "User.Read"])

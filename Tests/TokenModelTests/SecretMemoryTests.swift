@@ -1,9 +1,10 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @testable internal import TokenModel
 
-@Suite(.timeLimit(.minutes(10))) struct SecretMemoryTests {
+@Suite(.bounded) struct SecretMemoryTests {
     /// Where sizes are rounded differently from here on, and what a chunk of small ones ends with.
     static let edges = [
         0, 1, 15, 63, 64, 65, 1023, 1024, 1025, 1535, 1536, 1537, 16_383, 16_384, 16_385, 20_480, 20_481, 65_536,

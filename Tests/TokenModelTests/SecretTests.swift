@@ -1,7 +1,8 @@
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
-@Suite struct SecretTests {
+@Suite(.bounded) struct SecretTests {
     private struct Holder {
         var name = "holder"
         var secret = Secret("swordfish")

@@ -1,7 +1,8 @@
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
-@Suite struct TokenErrorCodeTests {
+@Suite(.bounded) struct TokenErrorCodeTests {
     @Test func givesEachCodeOneNumberAndOneName() {
         let table = TokenError.Code.table
         #expect(Set(table.map(\.code)).count == table.count)

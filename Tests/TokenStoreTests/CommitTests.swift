@@ -1,10 +1,11 @@
 internal import Dispatch
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import TokenStore
 
-@Suite struct CommitTests {
+@Suite(.bounded) struct CommitTests {
     @Test func writesReadsReplacesAndDeletes() async throws {
         let folder = try StoreFolder()
         let store = try folder.open()

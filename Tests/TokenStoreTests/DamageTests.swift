@@ -1,5 +1,5 @@
-internal import AgentTestSupport
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
@@ -9,7 +9,7 @@ internal import TokenModel
 /// more than what was hit, says what was lost, and keeps the damaged files as they were.
 ///
 /// One after the other, since each takes all there is of a processor.
-@Suite(.serialized, .timeLimit(.minutes(60))) struct DamageTests {
+@Suite(.serialized, .boundedLong) struct DamageTests {
     @Test(arguments: DamageSample.names)
     func losesOneRecordAtMostToAFlippedBit(name: String) async throws {
         let seed = TestSeed()

@@ -1,9 +1,10 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 internal import TokenStore
 
-@Suite struct DurabilityTests {
+@Suite(.bounded) struct DurabilityTests {
     @Test func holdsEveryRecordAfterItIsClosedAndOpenedAgain() async throws {
         let folder = try StoreFolder()
         let records = RecordKind.allCases.map { kind in

@@ -1,5 +1,6 @@
 internal import AgentTestSupport
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
@@ -7,7 +8,7 @@ internal import TokenModel
 
 /// Every operation of a run of commits fails once, or from there on: what was promised is there afterwards, nothing is there by
 /// half, and nothing is taken for damage.
-@Suite(.timeLimit(.minutes(10))) struct FaultTests {
+@Suite(.bounded) struct FaultTests {
     @Test(arguments: FaultyDisk.Failure.allCases, [1, nil])
     func keepsWhatItPromisedWhicheverOperationFails(failure: FaultyDisk.Failure, count: Int?) async throws {
         var seed = TestSeed()

@@ -1,10 +1,11 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 internal import TokenStore
 
 /// Files that are not this version's: kept, said, and no reason not to start.
-@Suite struct FormatTests {
+@Suite(.bounded) struct FormatTests {
     @Test(arguments: [
         Data("not a database, and longer than the sixteen bytes of SQLite's own header".utf8),
         Data(repeating: 0x5a, count: 8192),

@@ -1,10 +1,11 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import TokenStore
 
-@Suite struct FullDiskTests {
+@Suite(.bounded) struct FullDiskTests {
     @Test func saysThatTheDiskIsFullAndGoesOnWhenItIsNot() async throws {
         let folder = try StoreFolder()
         let store = try folder.open()

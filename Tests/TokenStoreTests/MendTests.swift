@@ -1,12 +1,13 @@
 internal import AgentTestSupport
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import TokenStore
 
 /// A file that turns out to be damaged while it is in use: what was in it is known, and nothing else comes out of it.
-@Suite(.timeLimit(.minutes(10))) struct MendTests {
+@Suite(.bounded) struct MendTests {
     @Test func keepsEveryRecordThatIsStillOnDisk() async throws {
         let (folder, disk) = (try StoreFolder(), try FaultyDisk())
         let store = try await Self.store(folder, disk)

@@ -1,12 +1,13 @@
 internal import AgentTestSupport
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import TokenStore
 
 /// Files as released versions wrote them, one closed in order and one whose agent was killed.
-@Suite(.timeLimit(.minutes(10))) struct MigrationTests {
+@Suite(.bounded) struct MigrationTests {
     @Test(arguments: ["store-1", "store-1-killed"])
     func takesOverAStoreOfVersion1AndLeavesNothingOfItUnsealed(name: String) async throws {
         let folder = try folder(with: name)
@@ -105,6 +106,6 @@ internal import TokenModel
     }
 
     private func fixture(_ name: String) -> String {
-        URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures/\(name)").path
+        PackageFolder.path("Tests/TokenStoreTests/Fixtures/\(name)")
     }
 }

@@ -1,9 +1,10 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 internal import TokenStore
 
-@Suite struct OpeningTests {
+@Suite(.bounded) struct OpeningTests {
     @Test(arguments: [0o000, 0o022, 0o077])
     func makesPrivateFilesUnderAnyUmask(mask: UInt32) async throws {
         let folder = try StoreFolder()

@@ -1,9 +1,10 @@
+internal import TestSupport
 internal import Testing
 
 @testable internal import TokenStore
 
 /// Whatever a helper program does, whoever asks it gets an answer.
-@Suite(.timeLimit(.minutes(10))) struct PipedProcessTests {
+@Suite(.bounded) struct PipedProcessTests {
     @Test func passesOnWhatAProgramSaysAndItsStatus() throws {
         let ended = try #require(PipedProcess.run(["sh", "-c", "cat; exit 3"], input: Array("key".utf8), seconds: 30))
         #expect(ended.output == Array("key".utf8))

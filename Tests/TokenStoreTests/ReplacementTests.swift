@@ -1,11 +1,12 @@
 internal import AgentTestSupport
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 internal import TokenStore
 
 /// A damaged file gives way to a new one: nothing is lost wherever that stops, and what was put aside stays as it was.
-@Suite(.timeLimit(.minutes(10))) struct ReplacementTests {
+@Suite(.bounded) struct ReplacementTests {
     @Test(arguments: FaultyDisk.Failure.allCases)
     func replacesADamagedFileLaterWhereTheDiskFails(failure: FaultyDisk.Failure) async throws {
         for after in 0... {

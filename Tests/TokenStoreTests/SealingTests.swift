@@ -1,11 +1,12 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import TokenStore
 
 /// What somebody who may write to the disk can do without the key: nothing that goes unnoticed.
-@Suite struct SealingTests {
+@Suite(.bounded) struct SealingTests {
     private let keys = StoreKeys.random().derived()
 
     @Test func refusesARecordWithAnyBitOfItChanged() throws {

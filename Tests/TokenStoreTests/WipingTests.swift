@@ -1,12 +1,13 @@
 internal import Crypto
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import TokenStore
 
 /// Keys leave nothing behind, and records show nothing.
-@Suite struct WipingTests {
+@Suite(.bounded) struct WipingTests {
     @Test func overwritesBytesInTheirPlace() {
         var bytes: [UInt8] = [1, 2, 3]
         let address = bytes.withUnsafeBytes { $0.baseAddress }
@@ -30,10 +31,17 @@ internal import TokenModel
         let line = KeyText.bytes(of: key)
         #expect(KeyText.key(in: line) == key)
         #expect(String(decoding: line, as: UTF8.self).hasPrefix("sso-agent-key-1 "))
+    }
+
+    /// The last letter of 32 bytes in base64 has two bits that say nothing: all four values decode to the same key.
+    @Test(arguments: 0..<16 as Range<UInt8>) func noticesAnyFlippedBitOfAKeysLine(lastBits: UInt8) {
+        let line = KeyText.bytes(of: SymmetricKey(data: Array(repeating: 0xA5, count: 31) + [lastBits]))
         for index in line.indices {
-            var damaged = line
-            damaged[index] ^= 1
-            #expect(KeyText.key(in: damaged) == nil, "\(index)")
+            for bit in 0..<8 {
+                var damaged = line
+                damaged[index] ^= 1 << bit
+                #expect(KeyText.key(in: damaged) == nil, "bit \(bit) of byte \(index)")
+            }
         }
     }
 

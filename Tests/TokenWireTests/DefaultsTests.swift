@@ -1,9 +1,10 @@
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 internal import TokenWire
 
 /// What a field means when it is not there, as PROTOCOL.md states it.
-@Suite struct DefaultsTests {
+@Suite(.bounded) struct DefaultsTests {
     private let app = WireBytes.field(1, "app")
 
     @Test func completesASilentRequest() throws {

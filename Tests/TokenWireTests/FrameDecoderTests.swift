@@ -1,8 +1,9 @@
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 internal import TokenWire
 
-@Suite struct FrameDecoderTests {
+@Suite(.bounded) struct FrameDecoderTests {
     private static let bodies: [[UInt8]] = [[1], [2, 3], Array(repeating: 4, count: 300), [5]]
     private static let stream = bodies.flatMap(framed)
 

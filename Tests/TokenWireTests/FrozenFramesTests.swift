@@ -1,8 +1,9 @@
+internal import TestSupport
 internal import Testing
 internal import TokenWire
 
 /// The bytes of protocol version 1. They may never change: an app and an agent of different versions meet on them.
-@Suite struct FrozenFramesTests {
+@Suite(.bounded) struct FrozenFramesTests {
     @Test(arguments: WireSamples.requests)
     func encodesARequestToTheSameBytesForEver(sample: WireSamples.Sample<Request.Body>) throws {
         #expect(try Request(id: 1, sample.body).frame().hex == FrozenFrames.requests[sample.name])

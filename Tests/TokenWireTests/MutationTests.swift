@@ -1,10 +1,11 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 internal import TokenWire
 
 /// The fuzzer's corpus, as it is and with seeded damage: the same bytes at every run.
-@Suite struct MutationTests {
+@Suite(.bounded) struct MutationTests {
     enum Target: String, CaseIterable, Sendable {
         case request, reply, frames
 
@@ -18,8 +19,7 @@ internal import TokenWire
 
         /// The files of Tests/Fuzz/corpus, by name.
         func corpus() throws -> [(name: String, bytes: [UInt8])] {
-            let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-                .appending(path: "Fuzz/corpus/\(rawValue)")
+            let folder = PackageFolder.root.appending(path: "Tests/Fuzz/corpus/\(rawValue)")
             let names = try FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))
             return try names.sorted().map { ($0, [UInt8](try Data(contentsOf: folder.appending(path: $0)))) }
         }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TestSupport
 
 /// What of PROTOCOL.md can be checked: its examples and its tables.
 struct ProtocolDocument {
@@ -17,9 +18,7 @@ struct ProtocolDocument {
     private(set) var rows: [String: [[String]]] = [:]
 
     init() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let text = try String(contentsOf: root.appending(path: "Protos/PROTOCOL.md"), encoding: .utf8)
+        let text = try String(contentsOfFile: PackageFolder.path("Protos/PROTOCOL.md"), encoding: .utf8)
         var heading = ""
         var example: Example?
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {

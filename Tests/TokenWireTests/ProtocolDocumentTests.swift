@@ -1,9 +1,10 @@
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 internal import TokenWire
 
 /// PROTOCOL.md says what the code does.
-@Suite struct ProtocolDocumentTests {
+@Suite(.bounded) struct ProtocolDocumentTests {
     private let document: ProtocolDocument
 
     init() throws { document = try ProtocolDocument() }

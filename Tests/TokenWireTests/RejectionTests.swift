@@ -1,9 +1,10 @@
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 internal import TokenWire
 
 /// Requests that cannot be served, and the code of the failure that answers them.
-@Suite struct RejectionTests {
+@Suite(.bounded) struct RejectionTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var bytes: [UInt8]

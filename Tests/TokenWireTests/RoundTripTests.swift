@@ -1,8 +1,9 @@
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 internal import TokenWire
 
-@Suite struct RoundTripTests {
+@Suite(.bounded) struct RoundTripTests {
     @Test(arguments: WireSamples.requests)
     func decodesTheRequestThatWasEncoded(sample: WireSamples.Sample<Request.Body>) throws {
         let request = Request(id: .max, sample.body)

@@ -12,7 +12,9 @@ extension ForeignCache {
                 "not a token cache of ADAL: it is no JSON list; for the JSON object of MSAL use the format msal-json")
         }
         try reader.eachElement { reader throws(TokenError) in
-            guard let item = try reader.value(limit: ValueLimits.unknownFields) else { return skip("token", Self.tooLong) }
+            guard let item = try reader.value(limit: ValueLimits.unknownFields) else {
+                return skip("token", Self.tooLong)
+            }
             read(Self.entry(item, timeZone: timeZone))
         }
         try reader.finish()

@@ -62,7 +62,9 @@ struct UnifiedExport {
         isFirstEntry = true
         place = .entries(section: index, owner: 0)
         // The agent's own section is written when there is something in it.
-        if UnifiedSection.allCases[index] != .own { write(sectionName: UnifiedSection.allCases[index].rawValue, &bytes) }
+        if UnifiedSection.allCases[index] != .own {
+            write(sectionName: UnifiedSection.allCases[index].rawValue, &bytes)
+        }
     }
 
     private mutating func write(_ index: Int, _ owner: Int, _ bytes: inout [UInt8]) {

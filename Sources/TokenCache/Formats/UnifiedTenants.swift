@@ -27,7 +27,8 @@ struct UnifiedTenants {
         guard let tenant = claims.tenantID?.trimmedNonEmpty?.lowercased() else { return }
         let place = place(of: item)
         let kept = Place(
-            home: shared(place.home), cloud: shared(place.cloud), client: shared(place.client), realm: shared(place.realm))
+            home: shared(place.home), cloud: shared(place.cloud), client: shared(place.client),
+            realm: shared(place.realm))
         tenants[kept] = shared(tenant)
         tenants[Place(home: kept.home, cloud: kept.cloud, client: "", realm: kept.realm)] = shared(tenant)
     }

@@ -36,6 +36,10 @@ struct KeyText {
             guard var bytes = Data(base64Encoded: word) else { continue }
             defer { bytes.wipe() }
             guard bytes.count == 32, words[2].elementsEqual(checksum(bytes).utf8) else { continue }
+            // 32 bytes leave two bits of the last letter unused; a line that has them set has been damaged as well.
+            var canonical = bytes.base64EncodedData()
+            defer { canonical.wipe() }
+            guard canonical == word else { continue }
             return SymmetricKey(data: bytes)
         }
         return nil

@@ -75,6 +75,7 @@ extension TokenError.Details {
         }
         return fitting.count <= WireLimits.listItems
             ? fitting
-            : Dictionary(uniqueKeysWithValues: fitting.sorted { $0.key < $1.key }.prefix(WireLimits.listItems).map { $0 })
+            : Dictionary(
+                uniqueKeysWithValues: fitting.sorted { $0.key < $1.key }.prefix(WireLimits.listItems).map { $0 })
     }
 }

@@ -2,10 +2,11 @@ internal import ADALCompat
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 /// Under which authorities an ADAL app finds its tokens again.
-@Suite(.timeLimit(.minutes(10))) struct ADALAuthorityLookupTests {
+@Suite(.bounded) struct ADALAuthorityLookupTests {
     private static let graph = "https://graph.microsoft.com"
     private static let alice = "alice@contoso.com"
     private static let host = "https://login.microsoftonline.com"

@@ -2,10 +2,11 @@ internal import ADALCompat
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 /// ADAL at an organisation's own AD FS.
-@Suite(.timeLimit(.minutes(10))) struct ADALWithADFSTests {
+@Suite(.bounded) struct ADALWithADFSTests {
     private static let farm = "https://fs.contoso.com/adfs"
     private static let api = "https://api.contoso.com"
     private static let alice = "alice@contoso.com"

@@ -1,12 +1,13 @@
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @testable internal import MSALCompat
 
 /// MSAL at Azure AD B2C: a policy is an authority, and makes an account of its own.
-@Suite(.timeLimit(.minutes(10))) struct MSALWithB2CTests {
+@Suite(.bounded) struct MSALWithB2CTests {
     private static let tenant = "contoso.onmicrosoft.com"
     private static let host = "https://contoso.b2clogin.com"
     private static let alice = "alice@outlook.com"

@@ -3,13 +3,14 @@ internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import MSALCompat
 
 /// Apps whose people may be at home in another cloud than their authority's.
-@Suite(.timeLimit(.minutes(10))) struct MultipleCloudsTests {
+@Suite(.bounded) struct MultipleCloudsTests {
     private static let publicCloud = "https://login.microsoftonline.com/common"
     private static let government = "login.microsoftonline.us"
     private static let anna = "anna@fabrikam.example"
@@ -71,6 +72,7 @@ internal import TokenModel
 
     @Test func theTokenEndpointCanLeadThereToo() async throws {
         try await AgentFixture.online(settings: Self.settings()) { f in
+            f.timers.skipDelays(upTo: 5)
             f.emulator.control.settings.deviceCodeApprovedAtPoll = 1
             f.emulator.control.addUser(Self.anna)
             let parameters = try f.parameters(at: Self.publicCloud, extra: ["instance_aware": "true"])

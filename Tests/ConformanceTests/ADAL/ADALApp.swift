@@ -3,6 +3,7 @@ internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 /// An app written for ADAL: one client ID, one resource, one authority, and the fixture's agent behind it.

@@ -2,10 +2,11 @@ internal import ADALCompat
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 /// The cache as ADAL shows it, and what removing does.
-@Suite(.timeLimit(.minutes(10))) struct ADALCacheItemsTests {
+@Suite(.bounded) struct ADALCacheItemsTests {
     private static let (alice, bob) = (ADALApp.alice, ADALApp.bob)
 
     // Mirrors: 10 ADAcquireTokenTests testSilentExpiredATRefreshMRRTNetwork, for what is in the cache afterwards

@@ -2,10 +2,11 @@ internal import ADALCompat
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 /// What ADAL answers from the cache, and when it asks for a sign-in.
-@Suite(.timeLimit(.minutes(10))) struct ADALCachedTokenTests {
+@Suite(.bounded) struct ADALCachedTokenTests {
     private static let (alice, bob) = (ADALApp.alice, ADALApp.bob)
     /// AD FS as it often is: neither ID tokens, nor refresh tokens for more than one resource.
     private static var federation: EmulatorSettings {

@@ -1,10 +1,11 @@
 internal import ADALCompat
 internal import AgentTestSupport
 internal import EntraEmulator
+internal import TestSupport
 internal import Testing
 
 /// Refresh tokens that a family of client IDs shares.
-@Suite(.timeLimit(.minutes(10))) struct ADALFamilyTests {
+@Suite(.bounded) struct ADALFamilyTests {
     private static let alice = ADALApp.alice
 
     private static func family(_ clientIDs: String...) -> EmulatorSettings {

@@ -2,10 +2,11 @@ internal import ADALCompat
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 /// Tokens for a refresh token or an assertion that the app holds itself.
-@Suite(.timeLimit(.minutes(10))) struct ADALGrantTests {
+@Suite(.bounded) struct ADALGrantTests {
     private static let alice = ADALApp.alice
 
     private static func assertion(_ name: String) -> String { "<Assertion><NameID>\(name)</NameID></Assertion>" }

@@ -2,10 +2,11 @@ internal import ADALCompat
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 /// How ADAL renews a token.
-@Suite(.timeLimit(.minutes(10))) struct ADALRefreshTests {
+@Suite(.bounded) struct ADALRefreshTests {
     private static let alice = ADALApp.alice
 
     // Mirrors: 8 ADAcquireTokenTests testSilentBadRefreshToken

@@ -2,10 +2,11 @@ internal import ADALCompat
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 /// Tokens that live longer while the server is down.
-@Suite(.timeLimit(.minutes(10))) struct ADALResiliencyTests {
+@Suite(.bounded) struct ADALResiliencyTests {
     private static let alice = ADALApp.alice
 
     private func app(_ f: AgentFixture) -> ADALApp {

@@ -2,10 +2,11 @@ internal import ADALCompat
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 /// What ADAL makes of a server's refusals.
-@Suite(.timeLimit(.minutes(10))) struct ADALServerErrorTests {
+@Suite(.bounded) struct ADALServerErrorTests {
     private static let alice = ADALApp.alice
     private static let claims = "%7B%22access_token%22%3A%7B%22polids%22%3A%7B%7D%7D%7D"
 

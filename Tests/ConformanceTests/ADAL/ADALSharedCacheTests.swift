@@ -3,11 +3,12 @@ internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
 internal import MSALCompat
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 /// What ADAL 2.7 reads of MSAL's, and MSAL of ADAL's.
-@Suite(.timeLimit(.minutes(10))) struct ADALSharedCacheTests {
+@Suite(.bounded) struct ADALSharedCacheTests {
     private static let (alice, bob) = (ADALApp.alice, ADALApp.bob)
     private static let interactionRequired = MSALError.interactionRequired.rawValue
 

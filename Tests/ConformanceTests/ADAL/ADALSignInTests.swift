@@ -2,15 +2,32 @@ internal import ADALCompat
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 /// `acquireToken`: the cache, then a refresh token, then the sign-in page.
-@Suite(.timeLimit(.minutes(10))) struct ADALSignInTests {
+@Suite(.bounded) struct ADALSignInTests {
     private static let (alice, bob) = (ADALApp.alice, ADALApp.bob)
 
     /// What the sign-in page was opened with.
     private func pages(_ f: AgentFixture) -> [[String: String]] {
         f.emulator.control.requests.filter { $0.counter == .authorize }.map(\.parameters)
+    }
+
+    // Mirrors: ADAcquireTokenTests' authorize requests with `nux=1`, and those of ADAuthenticationRequest+WebRequest
+    @Test func tellsThePageWhoCallsAndThatItKnowsTheNewExperience() async throws {
+        try await AgentFixture.with { f in
+            let app = ADALApp(f)
+            try await app.signIn()
+            let page = try #require(pages(f).first)
+            #expect(page["nux"] == "1")
+            #expect(page["x-client-SKU"] == "sso-agent")
+            #expect(page["x-client-Ver"]?.isEmpty == false)
+            #expect(page["x-client-OS"]?.isEmpty == false)
+            #expect(page["client-request-id"]?.isEmpty == false)
+            // MSAL's.
+            for name in ["login_req", "domain_req", "return-client-request-id"] { #expect(page[name] == nil) }
+        }
     }
 
     @Test func asksTheCacheThenTheServerThenThePerson() async throws {

@@ -2,12 +2,13 @@ internal import ADALCompat
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @testable internal import MSALCompat
 
 /// Which accounts an app sees, and as what.
-@Suite(.timeLimit(.minutes(10))) struct AccountListingTests {
+@Suite(.bounded) struct AccountListingTests {
     private static let alice = "alice@contoso.com"
     private static let bob = "bob@contoso.com"
 

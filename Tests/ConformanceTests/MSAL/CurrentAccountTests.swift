@@ -1,12 +1,13 @@
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @testable internal import MSALCompat
 
 /// The one account of an app, and the one before it.
-@Suite(.timeLimit(.minutes(10))) struct CurrentAccountTests {
+@Suite(.bounded) struct CurrentAccountTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: A4 MSIDAccountMetadataCacheAccessorTests

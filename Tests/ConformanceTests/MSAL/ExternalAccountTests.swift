@@ -1,12 +1,13 @@
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @testable internal import MSALCompat
 
 /// The app's own places that keep accounts: asked, told, and never trusted with the outcome.
-@Suite(.timeLimit(.minutes(10))) struct ExternalAccountTests {
+@Suite(.bounded) struct ExternalAccountTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: M5 MSALAccountsProviderTests

@@ -1,12 +1,13 @@
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @testable internal import MSALCompat
 
 /// What is refused before the agent is asked, and in which order.
-@Suite(.timeLimit(.minutes(10))) struct FrontEndTests {
+@Suite(.bounded) struct FrontEndTests {
     private static let alice = "alice@contoso.com"
     private static let invalid = MSALInternalError.internalErrorInvalidParameter.rawValue
 

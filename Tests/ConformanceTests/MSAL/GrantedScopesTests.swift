@@ -1,13 +1,14 @@
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import MSALCompat
 
 /// What was granted against what was asked for, and how a result shows it.
-@Suite(.timeLimit(.minutes(10))) struct GrantedScopesTests {
+@Suite(.bounded) struct GrantedScopesTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: A5 MSIDDefaultTokenResponseValidatorTests testValidateTokenResult_

@@ -2,12 +2,13 @@ internal import ADALCompat
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @testable internal import MSALCompat
 
 /// What an ADAL app sees of MSAL's sign-ins, and what its own leave behind for MSAL.
-@Suite(.timeLimit(.minutes(10))) struct LegacyAccessTests {
+@Suite(.bounded) struct LegacyAccessTests {
     private static let alice = "alice@contoso.com"
     private static let bob = "bob@contoso.com"
 

@@ -1,5 +1,6 @@
 internal import AgentTestSupport
 internal import Foundation
+internal import TestSupport
 
 @testable internal import MSALCompat
 

@@ -2,12 +2,13 @@ internal import ADALCompat
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @testable internal import MSALCompat
 
 /// What an MSAL app finds of an ADAL app's sign-in, and what a sign-in leaves behind.
-@Suite(.timeLimit(.minutes(10))) struct SharedCacheTests {
+@Suite(.bounded) struct SharedCacheTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: D1 MSIDDefaultAccessorSSOIntegrationTests

@@ -3,12 +3,13 @@ internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @testable internal import MSALCompat
 
 /// Removal and sign-out: what goes, what stays, and that it sticks.
-@Suite(.timeLimit(.minutes(10))) struct SignInStateTests {
+@Suite(.bounded) struct SignInStateTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: A3 MSIDAccountMetadataCacheAccessorTests
@@ -82,7 +83,7 @@ internal import Testing
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
-            app.session.client = AgentClient(socketPath: f.folder.file("nobody.sock"))
+            app.session?.client = AgentClient(socketPath: f.folder.file("nobody.sock"))
             let error = await failure { try await offPool { try app.remove(account) } }
             #expect(error?.internalCode == MSALInternalError.internalErrorUnexpected.rawValue)
         }

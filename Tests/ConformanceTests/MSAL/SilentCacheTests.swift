@@ -1,13 +1,14 @@
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import MSALCompat
 
 /// When a cached token is returned, and when a new one is fetched.
-@Suite(.timeLimit(.minutes(10))) struct SilentCacheTests {
+@Suite(.bounded) struct SilentCacheTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: S1 MSIDDefaultSilentTokenRequestTests testAcquireTokenSilent_whenNoAccountProvided_shouldReturnError

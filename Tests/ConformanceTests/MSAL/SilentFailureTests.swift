@@ -1,13 +1,14 @@
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 @testable internal import MSALCompat
 
 /// What an app gets when a token cannot be renewed, and what is left of the account.
-@Suite(.timeLimit(.minutes(10))) struct SilentFailureTests {
+@Suite(.bounded) struct SilentFailureTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: S9 MSIDDefaultSilentTokenRequestTests testAcquireTokenSilent_whenATExpired_AndFailedToRefreshToken_

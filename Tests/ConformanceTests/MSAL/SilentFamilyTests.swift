@@ -1,12 +1,13 @@
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @testable internal import MSALCompat
 
 /// Which refresh token is used: the app's own, or its family's.
-@Suite(.timeLimit(.minutes(10))) struct SilentFamilyTests {
+@Suite(.bounded) struct SilentFamilyTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: S3 MSIDDefaultSilentTokenRequestTests testAcquireTokenSilent_

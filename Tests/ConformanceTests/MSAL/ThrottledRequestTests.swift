@@ -1,12 +1,13 @@
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @testable internal import MSALCompat
 
 /// A refusal that would only be repeated is repeated by the agent.
-@Suite(.timeLimit(.minutes(10))) struct ThrottledRequestTests {
+@Suite(.bounded) struct ThrottledRequestTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: A6 MSIDThrottlingServiceIntegrationTests (429 and 5xx are throttled, for as long as the server says)

@@ -1,12 +1,13 @@
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @testable internal import MSALCompat
 
 /// Which cached token answers a request, and which tokens replace each other.
-@Suite(.timeLimit(.minutes(10))) struct TokenMatchingTests {
+@Suite(.bounded) struct TokenMatchingTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: K1 MSIDDefaultTokenCacheIntegrationTests testSaveTokensWithRequestParams_

@@ -2,10 +2,11 @@ internal import AgentTestSupport
 internal import CompatReport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 /// Two apps, two libraries, two processes: the originals' live scripts.
-@Suite(.timeLimit(.minutes(10))) struct CoexistenceScriptTests {
+@Suite(.bounded) struct CoexistenceScriptTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: E1 MSALUnifiedADALCacheCoexistenceTests

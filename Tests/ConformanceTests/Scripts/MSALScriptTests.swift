@@ -2,10 +2,11 @@ internal import AgentTestSupport
 internal import CompatReport
 internal import EntraEmulator
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 /// MSAL apps beside each other, in processes of their own: the originals' live scripts.
-@Suite(.timeLimit(.minutes(10))) struct MSALScriptTests {
+@Suite(.bounded) struct MSALScriptTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: E7 MSALMultiAppCacheCoexistenceTests

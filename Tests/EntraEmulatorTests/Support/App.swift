@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TestSupport
 
 @testable internal import EntraEmulator
 
@@ -54,12 +55,9 @@ func withEmulator<Result: Sendable>(
     _ options: EmulatorOptions = EmulatorOptions(), _ body: (EntraEmulator) async throws -> Result
 ) async throws -> Result {
     let emulator = try await EntraEmulator.start(options)
-    do {
-        let result = try await body(emulator)
+    return try await withCleanup {
+        try await body(emulator)
+    } cleanUp: {
         await emulator.stop()
-        return result
-    } catch {
-        await emulator.stop()
-        throw error
     }
 }

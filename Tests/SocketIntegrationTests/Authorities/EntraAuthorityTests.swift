@@ -1,11 +1,12 @@
 internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 /// Entra's authorities: audiences, tenants, and which of them leads where.
-@Suite(.timeLimit(.minutes(10))) struct EntraAuthorityTests {
+@Suite(.bounded) struct EntraAuthorityTests {
     private static let host = "https://login.microsoftonline.com"
     private static let alice = "alice@contoso.com"
     private static let bob = "bob@outlook.com"

@@ -1,11 +1,12 @@
 internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 /// Clouds that are not built in: asked about once, believed within limits, remembered.
-@Suite(.timeLimit(.minutes(10))) struct InstanceDiscoveryTests {
+@Suite(.bounded) struct InstanceDiscoveryTests {
     private static let alice = "alice@contoso.com"
     private static let host = "login.contoso.example"
     private static let alias = "sts.contoso.example"

@@ -1,11 +1,12 @@
 internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 /// A cached token that is still good needs no network, also in an agent that has just started.
-@Suite(.timeLimit(.minutes(10))) struct OfflineTests {
+@Suite(.bounded) struct OfflineTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var authority: String
         var kind: Authority.Kind?

@@ -1,11 +1,12 @@
 internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
 /// Providers that are not Microsoft's, found by OpenID Connect Discovery.
-@Suite(.timeLimit(.minutes(10))) struct OpenIDProviderTests {
+@Suite(.bounded) struct OpenIDProviderTests {
     private static let main = "https://id.contoso.example/openid/Main"
     private static let alice = "Alice@contoso.example"
 
@@ -32,6 +33,7 @@ internal import TokenModel
 
     @Test func signsInWithACodeOnAnotherDevice() async throws {
         try await AgentFixture.online { f in
+            f.timers.skipDelays(upTo: 5)
             f.emulator.control.settings.deviceCodeApprovedAtPoll = 1
             f.emulator.control.addUser(Self.alice)
             let parameters = try f.parameters(at: Self.main, kind: .openID)

@@ -1,5 +1,6 @@
 internal import NIOCore
 internal import NIOPosix
+internal import TestSupport
 internal import Testing
 internal import TokenModel
 
@@ -14,7 +15,7 @@ struct EndpointFixture: Sendable {
     /// An authority without instance discovery or a discovery document, whose token endpoint answers by `script`.
     static func with(
         isSecure: Bool = false, host: String = "127.0.0.1", path: String = "/common", kind: Authority.Kind? = nil,
-        network: NetworkSettings? = nil, timing: HTTPTiming = EndpointFixture.quick,
+        network: NetworkSettings? = nil, timing: HTTPTiming = EndpointFixture.patient,
         _ script: @escaping ScriptedServer.Script, _ body: (EndpointFixture) async throws -> Void
     ) async throws {
         let network = try network ?? NetworkSettings(environment: [:])
@@ -23,19 +24,18 @@ struct EndpointFixture: Sendable {
             let endpoint = TokenEndpoint(
                 network: network, allowsLoopbackHTTP: true,
                 eventLoopGroup: MultiThreadedEventLoopGroup.singleton, timing: timing)
-            do {
+            try await withCleanup {
                 try await body(
                     EndpointFixture(endpoint: endpoint, server: server, authority: Authority(url, kind: kind)))
+            } cleanUp: {
                 await endpoint.close()
-            } catch {
-                await endpoint.close()
-                throw error
             }
         }
     }
 
-    /// Repeats at once; waits for answers longer than any test should take.
-    static let quick = HTTPTiming(beforeRepeating: .zero)
+    /// Waits for answers longer than any test should take, and repeats a request at once.
+    static let patient = HTTPTiming(
+        connect: .seconds(600), whole: .seconds(600), beforeRepeating: .zero, browser: .seconds(600))
 
     /// A script for `/token`; everything else is not there.
     static func token(_ reply: ScriptedReply) -> ScriptedServer.Script {

@@ -3,6 +3,7 @@ internal import NIOHTTP1
 internal import NIOPosix
 internal import NIOSSL
 internal import Synchronization
+internal import TestSupport
 
 /// An HTTP server on a port of its own that answers as a test tells it, for what an identity provider that behaves
 /// cannot show.
@@ -44,13 +45,10 @@ final class ScriptedServer: Sendable {
             }
             .bind(host: "127.0.0.1", port: 0).get()
         let server = try ScriptedServer(listener: listener, log: log)
-        do {
-            let value = try await body(server)
+        return try await withCleanup {
+            try await body(server)
+        } cleanUp: {
             try await listener.close()
-            return value
-        } catch {
-            try? await listener.close()
-            throw error
         }
     }
 

@@ -1,20 +1,24 @@
-internal import EntraEmulator
 internal import Foundation
 
 /// A certificate for this machine and for the identity providers that tests play, good until 2120. It stands for itself and
 /// protects nothing.
-enum TestCertificate {
-    /// Writes certificate and key into a folder.
-    static func write(to folder: TemporaryFolder) throws -> TLSFiles {
-        let files = TLSFiles(certificateChain: folder.file("cert.pem"), privateKey: folder.file("key.pem"))
-        try Data(certificate.utf8).write(to: URL(fileURLWithPath: files.certificateChain))
-        try Data(key.utf8).write(to: URL(fileURLWithPath: files.privateKey))
-        return files
+package struct TestCertificate: Sendable {
+    /// The file with the certificate, which is its own issuer.
+    package let certificateFile: String
+    /// The file with its key.
+    package let keyFile: String
+
+    /// Writes both files (PEM) into a folder.
+    package init(in folder: TemporaryFolder) throws {
+        certificateFile = folder.file("cert.pem")
+        keyFile = folder.file("key.pem")
+        try Data(Self.certificate.utf8).write(to: URL(fileURLWithPath: certificateFile))
+        try Data(Self.key.utf8).write(to: URL(fileURLWithPath: keyFile))
     }
 
     /// For `localhost`, 127.0.0.1, Microsoft's clouds, and `*` of b2clogin.com, ciamlogin.com, contoso.com, contoso.example
     /// and fabrikam.example.
-    private static let certificate = """
+    package static let certificate = """
         -----BEGIN CERTIFICATE-----
         MIICyDCCAm2gAwIBAgIBATAKBggqhkjOPQQDAjAUMRIwEAYDVQQDDAlsb2NhbGhv
         c3QwIBcNMjAwMTAxMDAwMDAwWhgPMjEyMDAxMDEwMDAwMDBaMBQxEjAQBgNVBAMM
@@ -34,7 +38,7 @@ enum TestCertificate {
         -----END CERTIFICATE-----
         """
 
-    private static let key = """
+    package static let key = """
         -----BEGIN PRIVATE KEY-----
         MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgqyL7/+B60IIuIBZX
         CXD+/CP7eq+q4xTT7I0YiQiir02hRANCAASJlDr/eGTDFVu2gQ5kSWeYY/XAksLu

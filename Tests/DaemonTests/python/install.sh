@@ -1,5 +1,5 @@
 #!/bin/sh
-# setup.sh VENV LIBRARY VERSION: installs one version of a library beside the virtual environment VENV, and prints where.
+# install.sh VENV LIBRARY VERSION: installs one version of a library beside the virtual environment VENV, and prints where.
 # Runs of it wait for each other.
 set -eu
 venv=$1

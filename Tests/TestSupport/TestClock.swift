@@ -1,12 +1,17 @@
+package import Foundation
 internal import Synchronization
 
-/// The agent's clock, moved by the test.
+/// A clock that stands still until the test moves it. An agent and an emulator may have the same.
 package final class TestClock: Sendable {
     private let seconds: Atomic<Int64>
 
+    /// - Parameter start: seconds since 1970.
     package init(_ start: Int64 = 1_900_000_000) { seconds = Atomic(start) }
 
+    /// Seconds since 1970.
     package var now: Int64 { seconds.load(ordering: .sequentiallyConsistent) }
+
+    package var date: Date { Date(timeIntervalSince1970: TimeInterval(now)) }
 
     package func advance(by interval: Int64) { seconds.add(interval, ordering: .sequentiallyConsistent) }
 }

@@ -1,0 +1,14 @@
+/// Runs `body`, then `cleanUp`, whichever way `body` ends: a `defer` that may wait.
+package func withCleanup<Value>(
+    _ body: () async throws -> Value, cleanUp: () async throws -> Void
+) async throws -> Value {
+    let value: Value
+    do {
+        value = try await body()
+    } catch {
+        try? await cleanUp()
+        throw error
+    }
+    try await cleanUp()
+    return value
+}

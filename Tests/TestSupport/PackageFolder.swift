@@ -1,0 +1,11 @@
+package import Foundation
+
+/// The package that the tests belong to.
+package enum PackageFolder {
+    /// Where the manifest is.
+    package static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    /// A file or folder in it, by its path from the root.
+    package static func path(_ relative: String) -> String { root.appending(path: relative).path }
+}

@@ -1,0 +1,34 @@
+internal import Foundation
+internal import Testing
+
+/// A Python with Microsoft's libraries, in a virtual environment that is kept from one run to the next.
+package enum Python {
+    /// The virtual environment's folder; `prepare` makes it.
+    package static let virtualEnvironment = PackageFolder.path(".build/python")
+
+    /// Installs what `Tests/TestSupport/python/requirements.txt` names, where it is missing.
+    package static func prepare() async throws {
+        _ = try await output(of: PackageFolder.path("Tests/TestSupport/python/setup.sh"), [virtualEnvironment])
+    }
+
+    /// What a script prints; a test fails when the script does.
+    ///
+    /// - Parameters:
+    ///   - script: its path from the package's root.
+    ///   - environment: nil passes this process's own on.
+    package static func run(
+        _ script: String, _ arguments: [String], environment: [String: String]? = nil
+    ) async throws -> String {
+        try await output(
+            of: "\(virtualEnvironment)/bin/python", [PackageFolder.path(script)] + arguments, environment: environment)
+    }
+
+    /// What a program prints; a test fails when the program does.
+    package static func output(
+        of program: String, _ arguments: [String], environment: [String: String]? = nil
+    ) async throws -> String {
+        let ended = try await TestProcess(program, arguments, environment: environment).finish()
+        try #require(ended.status == 0, "\(program): \(ended.errors)")
+        return ended.output
+    }
+}

@@ -1,0 +1,149 @@
+internal import Foundation
+internal import Synchronization
+
+/// A process that a test started, with what it printed.
+///
+/// Spawned by hand: Foundation's `Process` lists `/proc/self/fd` while other tests open and close files, and has crashed there.
+/// It is reaped as soon as it ends: the monitor of Swift Testing's exit tests waits for any child, and spins as long as
+/// there is one that has ended and that nobody has reaped.
+package final class TestProcess: Sendable {
+    package let processID: Int32
+    private let output: Int32
+    private let errors: Int32
+    private let exit: ProcessExit
+
+    /// Starts `executable`, a path or the name of one of this package's own.
+    ///
+    /// - Parameter environment: nil passes this process's own on.
+    package init(
+        _ executable: String, _ arguments: [String] = [],
+        environment: [String: String]? = nil
+    ) throws {
+        let (output, errors) = (try Self.pipe(), try Self.pipe())
+        defer {
+            close(output.write)
+            close(errors.write)
+        }
+        processID = try Self.spawn(
+            [Executable.path(executable)] + arguments, environment ?? ProcessInfo.processInfo.environment,
+            output: output.write, errors: errors.write)
+        self.output = output.read
+        self.errors = errors.read
+        exit = ProcessExit(of: processID)
+    }
+
+    deinit {
+        close(output)
+        close(errors)
+    }
+
+    /// Waits until it prints a line that contains `text` on standard error; returns everything it printed up to then.
+    @discardableResult
+    package func waitForError(_ text: String) async throws -> String {
+        try await Self.read(errors, until: text)
+    }
+
+    /// The same on standard output.
+    @discardableResult
+    package func waitForOutput(_ text: String) async throws -> String {
+        try await Self.read(output, until: text)
+    }
+
+    /// Waits for its end and returns everything it printed since the last wait.
+    package func finish() async throws -> (status: Int32, output: String, errors: String) {
+        async let out = Self.readAll(output)
+        async let err = Self.readAll(errors)
+        let printed = try await (out, err)
+        return (await exit.status(), printed.0, printed.1)
+    }
+
+    /// Ends it with no chance to tidy up.
+    package func killHard() async throws {
+        signal(SIGKILL)
+        _ = await exit.status()
+    }
+
+    /// Sends a signal, unless it has ended and another process may have its number.
+    package func signal(_ number: Int32) { exit.signal(number) }
+
+    private static func read(_ descriptor: Int32, until text: String) async throws -> String {
+        var printed = ""
+        while !printed.contains(text) {
+            let bytes = try await offPool { read(descriptor) }
+            guard !bytes.isEmpty else { throw Ended(printed: printed) }
+            printed += String(decoding: bytes, as: UTF8.self)
+        }
+        return printed
+    }
+
+    private static func readAll(_ descriptor: Int32) async throws -> String {
+        let bytes = try await offPool {
+            var all: [UInt8] = []
+            while case let more = read(descriptor), !more.isEmpty { all += more }
+            return all
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Empty at the end.
+    private static func read(_ descriptor: Int32) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: 64 * 1024) { buffer, count in
+            count = max(Foundation.read(descriptor, buffer.baseAddress, buffer.count), 0)
+        }
+    }
+
+    /// The process ended before it said what was waited for.
+    package struct Ended: Error {
+        package let printed: String
+    }
+}
+
+/// The end of a child process: a thread waits for it and reaps it at once.
+private final class ProcessExit: Sendable {
+    private enum State {
+        case running([CheckedContinuation<Int32, Never>])
+        case ended(Int32)
+    }
+
+    private let processID: Int32
+    private let state = Mutex(State.running([]))
+
+    init(of processID: Int32) {
+        self.processID = processID
+        Thread.detachNewThread { self.reap() }
+    }
+
+    /// The exit status, or 128 and the number of the signal that ended it.
+    func status() async -> Int32 {
+        await withCheckedContinuation { continuation in
+            let ended = state.withLock { state -> Int32? in
+                switch state {
+                case .running(let waiting):
+                    state = .running(waiting + [continuation])
+                    return nil
+                case .ended(let status): return status
+                }
+            }
+            if let ended { continuation.resume(returning: ended) }
+        }
+    }
+
+    func signal(_ number: Int32) {
+        // Under the lock it is not reaped, and so its number is still its own.
+        state.withLock { if case .running = $0 { kill(processID, number) } }
+    }
+
+    private func reap() {
+        var ended = siginfo_t()
+        while waitid(P_PID, id_t(processID), &ended, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+        let (status, waiting) = state.withLock { state -> (Int32, [CheckedContinuation<Int32, Never>]) in
+            var raw: Int32 = 0
+            while waitpid(processID, &raw, 0) < 0, errno == EINTR {}
+            let status = raw & 0x7F == 0 ? (raw >> 8) & 0xFF : 128 + (raw & 0x7F)
+            guard case .running(let waiting) = state else { return (status, []) }
+            state = .ended(status)
+            return (status, waiting)
+        }
+        for continuation in waiting { continuation.resume(returning: status) }
+    }
+}
