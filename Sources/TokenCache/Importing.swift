@@ -14,21 +14,11 @@ struct Importing {
     private var refreshTokens: Set<Int> = []
     private var accessTokens: Set<Int> = []
     private var idTokens: Set<Int> = []
-    /// Apps that have got tokens, in order, and which authorities led them to which.
-    private var signedIn: [SignIn] = []
-    private var isSignedIn: Set<SignIn> = []
-    private var authorities: [SignIn: [String: String]] = [:]
+    private var signIns = ImportedSignIns()
     /// Whose the names of the records in the store are, where the names do not tell.
     private var holders: [RecordKey: OwnerID] = [:]
     /// What is kept for other libraries, whatever its name: an export may have had to give it another.
     private var carried: Set<[String]> = []
-    private var shared = SharedTexts()
-
-    /// An app, and an account that it has got tokens of.
-    private struct SignIn: Hashable {
-        var owner: OwnerID
-        var clientID: ClientID
-    }
 
     init(_ foreign: ForeignCache, into cache: CredentialCache, _ group: SharingGroup) {
         self.foreign = foreign
@@ -125,7 +115,7 @@ struct Importing {
 
     private mutating func take(_ record: CacheRecord, _ entry: ForeignCache.Entry) {
         apply(verdict(on: record), to: record, entry)
-        noteAuthority(of: record, entry.askedRealm)
+        if let realm = entry.askedRealm { signIns.noteAuthority(of: record, askedOf: realm) }
     }
 
     private mutating func apply(_ verdict: ImportVerdict, to record: CacheRecord, _ entry: ForeignCache.Entry) {
@@ -183,20 +173,15 @@ struct Importing {
         case .account(let record): accounts.insert(record.owner)
         case .accessToken(let token):
             accessTokens.insert(token.key.hashValue)
-            noteSignIn(token.owner, token.clientID)
+            signIns.note(token.owner, token.clientID)
         case .refreshToken(let token):
             refreshTokens.insert(token.key.hashValue)
-            noteSignIn(token.owner, token.clientID)
+            signIns.note(token.owner, token.clientID)
         case .idToken(let token):
             idTokens.insert(token.key.hashValue)
-            noteSignIn(token.owner, token.clientID)
+            signIns.note(token.owner, token.clientID)
         case .appMetadata, .accountMetadata, .carried, .principal: break
         }
-    }
-
-    private mutating func noteSignIn(_ owner: OwnerID, _ clientID: ClientID) {
-        let pair = SignIn(owner: owner, clientID: clientID)
-        if isSignedIn.insert(pair).inserted { signedIn.append(pair) }
     }
 
     // MARK: - Who it is
@@ -242,62 +227,9 @@ struct Importing {
 
     // MARK: - Signed in
 
-    /// Where the realm that a token was asked of led to: how apps find the token, and under what name it is exported.
-    private mutating func noteAuthority(of record: CacheRecord, _ askedRealm: String?) {
-        guard let askedRealm else { return }
-        switch record {
-        case .accessToken(let token): note(token.owner, token.clientID, token.environment, askedRealm, token.realm)
-        case .idToken(let token): note(token.owner, token.clientID, token.environment, askedRealm, token.realm)
-        case .account, .refreshToken, .appMetadata, .accountMetadata, .carried, .principal: break
-        }
-    }
-
-    private mutating func note(
-        _ owner: OwnerID, _ clientID: ClientID, _ environment: String, _ askedRealm: String, _ issuer: String
-    ) {
-        let pair = SignIn(owner: owner, clientID: clientID)
-        guard authorities[pair, default: [:]].count < Self.mostRealms else { return }
-        authorities[pair, default: [:]][shared("https://\(environment)/\(askedRealm)")] =
-            shared("https://\(environment)/\(issuer)")
-    }
-
-    /// How many realms may have led an app to an account's tenants: every token is exported under each of them.
-    private static let mostRealms = 16
-
     /// Apps whose tokens were imported are signed in, whatever was before; and find their tokens by the authorities that
     /// led to them, also those that the cache had already.
     mutating func signIn() {
-        for pair in signedIn where !pair.clientID.key.hasPrefix(ADALEntry.familyPrefix) {
-            update(
-                pair,
-                partition[pair.owner].metadata[pair.clientID.key]
-                    ?? AccountMetadataRecord(
-                        owner: pair.owner, clientID: pair.clientID, signInState: .signedIn, authorityMap: [:]))
-        }
-        for pair in authorities.keys where !isSignedIn.contains(pair) {
-            guard let known = partition[pair.owner].metadata[pair.clientID.key], known.signInState == .signedIn else {
-                continue
-            }
-            update(pair, known)
-        }
-    }
-
-    private mutating func update(_ pair: SignIn, _ known: AccountMetadataRecord) {
-        var metadata = known
-        metadata.signInState = .signedIn
-        var places = Set(metadata.authorityMap.keys.compactMap(place(of:)))
-        for (asked, issuer) in (authorities[pair] ?? [:]).sorted(by: { $0.key < $1.key }) {
-            guard let place = place(of: asked), places.insert(place).inserted else { continue }
-            metadata.authorityMap[asked] = issuer
-        }
-        guard metadata != partition[pair.owner].metadata[pair.clientID.key] else { return }
-        save(.accountMetadata(metadata))
-    }
-
-    /// What an authority asks, under whatever name of its cloud.
-    private func place(of authority: String) -> [String]? {
-        AskedRealm(authority).map {
-            [$0.realm, URLParts.host(ofEnvironment: cache.clouds.cloud(of: $0.environment).preferredCache)]
-        }
+        for metadata in signIns.metadata(in: partition, cache.clouds) { save(.accountMetadata(metadata)) }
     }
 }
