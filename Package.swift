@@ -71,9 +71,12 @@ let package = Package(
 
         // The agent's half.
         .target(
-            name: "TokenCache", dependencies: ["TokenModel", "TokenStore"], swiftSettings: strict),
+            name: "TokenCache",
+            dependencies: ["TokenModel", "TokenStore", .product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: strict),
         .testTarget(
-            name: "TokenCacheTests", dependencies: ["TestSupport", "TokenCache", "TokenModel", "TokenStore"],
+            name: "TokenCacheTests",
+            dependencies: ["AgentTestSupport", "TestSupport", "TokenCache", "TokenModel", "TokenStore", "TokenWire"],
             exclude: ["Fixtures"], swiftSettings: strict),
         .target(
             name: "TokenStore",
@@ -229,8 +232,8 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "AgentClient", "AgentTestSupport", "EntraEmulator", "TestSupport", "TokenModel", "TokenWire",
-                "sso-agent",
+                "AgentClient", "AgentTestSupport", "EntraEmulator", "TestSupport", "TokenModel", "TokenStore",
+                "TokenWire", "sso-agent",
                 "ssoctl",
             ], exclude: ["python"],
             swiftSettings: strict),

@@ -12,7 +12,7 @@ extension AgentClient {
         var (accounts, page) = ([Account](), request)
         repeat {
             let reply = try wait(page)
-            accounts += reply.accounts
+            accounts.append(page: reply.accounts)
             page.after = reply.next
         } while page.after != nil
         return accounts

@@ -5,23 +5,42 @@ internal import TokenWire
 extension AgentClient {
     /// Takes another library's cache in: all of it that is of use, or nothing.
     ///
-    /// The same cache twice changes nothing, and a token never gives way to an older one.
+    /// The same cache twice changes nothing, and a token never gives way to one that is known to be older.
     ///
     /// - Parameters:
-    ///   - data: the cache as the library wrote it; at most 64 MiB.
+    ///   - data: the cache as the library wrote it; at most 256 MiB.
     ///   - isDryRun: whether only to say what would be imported.
     ///   - progress: called with the fraction that the agent has received.
-    /// - Throws: `cacheBadFormat` (-51201) when it is not such a cache; `storeUnavailable` (-53008).
+    /// - Throws: `cacheBadFormat` (-51201) when it is not such a cache; `frameTooLarge` (-53002) when it is too long;
+    ///   `storeUnavailable` (-53008).
     public func importCache(
         _ data: Secret, format: CacheFormat, sharingGroup: SharingGroup = .standard, isDryRun: Bool = false,
         progress: (@Sendable (Double) -> Void)? = nil
     ) async throws(TokenError) -> ImportCache.Report {
-        var upload = CacheUpload(data, format: format, sharingGroup: sharingGroup, isDryRun: isDryRun)
+        var slices = Slices(data)
+        return try await importCache(format: format, sharingGroup: sharingGroup, isDryRun: isDryRun) {
+            () throws(TokenError) in
+            progress?(slices.fraction)
+            return slices.next()
+        }
+    }
+
+    /// Takes another library's cache in, as `importCache(_:format:sharingGroup:isDryRun:progress:)` does, without having the whole
+    /// of it in memory.
+    ///
+    /// - Parameter next: the next bytes, as many as it likes; nil at the end. Called once more for each part that the agent has
+    ///   received.
+    /// - Throws: also what `next` throws; then nothing is imported.
+    public func importCache(
+        format: CacheFormat, sharingGroup: SharingGroup = .standard, isDryRun: Bool = false,
+        next: () throws(TokenError) -> Secret?
+    ) async throws(TokenError) -> ImportCache.Report {
+        var upload = CacheUpload(format: format, sharingGroup: sharingGroup, isDryRun: isDryRun)
         while true {
-            let taken = try await call(upload.part)
+            let part = try upload.part(next)
+            let taken = try await call(part, timeout: part.isLast ? Self.transferLimit : nil)
             if let report = taken.report { return report }
-            upload.advance(taken)
-            progress?(upload.fraction)
+            upload.importID = taken.importID
         }
     }
 
@@ -29,11 +48,13 @@ extension AgentClient {
     public func importCacheAndWait(
         _ data: Secret, format: CacheFormat, sharingGroup: SharingGroup = .standard
     ) throws(TokenError) -> ImportCache.Report {
-        var upload = CacheUpload(data, format: format, sharingGroup: sharingGroup, isDryRun: false)
+        var slices = Slices(data)
+        var upload = CacheUpload(format: format, sharingGroup: sharingGroup, isDryRun: false)
         while true {
-            let taken = try wait(upload.part)
+            let part = try upload.part { () throws(TokenError) in slices.next() }
+            let taken = try wait(part, timeout: part.isLast ? Self.transferLimit : nil)
             if let report = taken.report { return report }
-            upload.advance(taken)
+            upload.importID = taken.importID
         }
     }
 
@@ -41,7 +62,7 @@ extension AgentClient {
     /// keep passwords.
     ///
     /// - Parameters:
-    ///   - includesSecrets: that you know.
+    ///   - includesSecrets: must be true; confirms that the caller knows that the result holds refresh tokens.
     ///   - progress: called with the fraction that has come.
     /// - Throws: `invalidDeveloperParameter` (-51112) unless `includesSecrets`; `unsupportedFunctionality` (-51114) for
     ///   `.adalJSON`.
@@ -49,13 +70,32 @@ extension AgentClient {
         _ format: CacheFormat, sharingGroup: SharingGroup = .standard, includesSecrets: Bool,
         progress: (@Sendable (Double) -> Void)? = nil
     ) async throws(TokenError) -> Secret {
+        var parts: [Secret] = []
+        try await exportCache(
+            format, sharingGroup: sharingGroup, includesSecrets: includesSecrets, progress: progress
+        ) { (part) throws(TokenError) in parts.append(part) }
+        return Self.joined(parts)
+    }
+
+    /// A sharing group's cache as another library writes it, part by part, so that the whole of it need not be in memory. All
+    /// parts together are the cache of the moment of the call, whatever changes meanwhile.
+    ///
+    /// - Parameters:
+    ///   - includesSecrets: must be true; confirms that the caller knows that the parts hold refresh tokens.
+    ///   - progress: called with the fraction that has come.
+    ///   - receive: called with each part, in order.
+    /// - Throws: as `exportCache(_:sharingGroup:includesSecrets:progress:)` does, and what `receive` throws.
+    public func exportCache(
+        _ format: CacheFormat, sharingGroup: SharingGroup = .standard, includesSecrets: Bool,
+        progress: (@Sendable (Double) -> Void)? = nil, receive: (Secret) throws(TokenError) -> Void
+    ) async throws(TokenError) {
         var download = CacheDownload(format, sharingGroup: sharingGroup, includesSecrets: includesSecrets)
         while let request = download.request {
-            let part = try await call(request)
-            download.take(part)
+            let part = try await call(request, timeout: Self.transferLimit)
+            download.received(part)
+            try receive(part.data)
             progress?(download.fraction)
         }
-        return download.data
     }
 
     /// `exportCache(_:sharingGroup:includesSecrets:progress:)`, blocking.
@@ -63,74 +103,24 @@ extension AgentClient {
         _ format: CacheFormat, sharingGroup: SharingGroup = .standard, includesSecrets: Bool
     ) throws(TokenError) -> Secret {
         var download = CacheDownload(format, sharingGroup: sharingGroup, includesSecrets: includesSecrets)
+        var parts: [Secret] = []
         while let request = download.request {
-            let part = try wait(request)
-            download.take(part)
+            let part = try wait(request, timeout: Self.transferLimit)
+            download.received(part)
+            parts.append(part.data)
         }
-        return download.data
-    }
-}
-
-/// A cache on its way to the agent.
-private struct CacheUpload {
-    /// The next part.
-    private(set) var part: ImportCache
-    private let data: Secret
-    private var sent: Int
-
-    init(_ data: Secret, format: CacheFormat, sharingGroup: SharingGroup, isDryRun: Bool) {
-        self.data = data
-        sent = min(Self.partSize, data.count)
-        part = ImportCache(
-            format: format, sharingGroup: sharingGroup, isDryRun: isDryRun, data: Self.slice(data, 0..<sent),
-            isLast: sent == data.count)
+        return Self.joined(parts)
     }
 
-    var fraction: Double { data.isEmpty ? 1 : Double(sent) / Double(data.count) }
-
-    mutating func advance(_ reply: ImportCache.Reply) {
-        let end = min(sent + Self.partSize, data.count)
-        part.importID = reply.importID
-        part.data = Self.slice(data, sent..<end)
-        part.isLast = end == data.count
-        sent = end
-    }
-
-    private static func slice(_ data: Secret, _ range: Range<Int>) -> Secret {
-        data.withBytes { Secret(bytes: $0[range]) }
-    }
-
-    /// Leaves room in a request for everything else.
-    private static let partSize = 48 * 1024
-}
-
-/// A cache on its way from the agent.
-private struct CacheDownload {
-    /// What to ask next; nil when all has come.
-    private(set) var request: ExportCache?
-    private var parts: [Secret] = []
-    private var count = 0
-    private var remaining: Int64 = 0
-
-    init(_ format: CacheFormat, sharingGroup: SharingGroup, includesSecrets: Bool) {
-        request = ExportCache(format: format, sharingGroup: sharingGroup, includesSecrets: includesSecrets)
-    }
-
-    var fraction: Double { remaining == 0 ? 1 : Double(count) / (Double(count) + Double(remaining)) }
-
-    var data: Secret {
+    private static func joined(_ parts: [Secret]) -> Secret {
         if parts.count == 1 { return parts[0] }
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(count)
+        bytes.reserveCapacity(parts.reduce(0) { $0 + $1.count })
         for part in parts { part.withBytes { bytes += $0 } }
         defer { bytes.withUnsafeMutableBytes { wipeMemory($0) } }
         return Secret(bytes: bytes)
     }
 
-    mutating func take(_ part: ExportCache.Reply) {
-        parts.append(part.data)
-        count += part.data.count
-        remaining = part.remaining
-        if let next = part.next { request?.exportID = next } else { request = nil }
-    }
+    /// A cache of a hundred thousand accounts takes a while to be read and written.
+    private static let transferLimit = Duration.seconds(900)
 }

@@ -78,7 +78,7 @@ public final class AgentClient: Sendable {
         var (accounts, page) = ([Account](), request)
         repeat {
             let reply = try await call(page)
-            accounts += reply.accounts
+            accounts.append(page: reply.accounts)
             page.after = reply.next
         } while page.after != nil
         return accounts
@@ -124,15 +124,34 @@ public final class AgentClient: Sendable {
     }
 
     /// Blocks the calling thread until the call ends; the reading thread never waits for it, so it cannot deadlock.
-    func wait<Request: WireRequest>(_ request: Request) throws(TokenError) -> Request.Reply {
+    func wait<Request: WireRequest>(
+        _ request: Request, timeout limit: Duration? = nil
+    ) throws(TokenError) -> Request.Reply {
         let done = DispatchSemaphore(value: 0)
         let box = OutcomeBox<Request.Reply>()
-        let deadline = MonotonicTime.now.advanced(by: timeout)
+        let deadline = MonotonicTime.now.advanced(by: limit ?? timeout)
         connection.send(request, id: connection.reserveID(), deadline: deadline) {
             box.fill($0)
             done.signal()
         }
         done.wait()
         return try box.take().get()
+    }
+}
+
+extension [Account] {
+    /// Adds a page of a list. An account with more tenant profiles than a page holds goes on with the next one.
+    mutating func append(page: [Account]) {
+        guard let first = page.first, let last, last.goesOn(with: first) else { return self += page }
+        self[count - 1].tenantProfiles += first.tenantProfiles
+        self += page.dropFirst()
+    }
+}
+
+extension Account {
+    /// Whether the first account of the next page is this one again.
+    fileprivate func goesOn(with next: Account) -> Bool {
+        guard homeAccountID == next.homeAccountID else { return false }
+        return homeAccountID != nil || username?.lowercased() == next.username?.lowercased()
     }
 }

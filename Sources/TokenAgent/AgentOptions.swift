@@ -22,6 +22,8 @@ package struct AgentOptions: Sendable {
     package var policy: PeerPolicy
     /// How many connections may be open; past it, the one that has been idle longest is closed for the newcomer.
     package var connectionLimit: Int
+    /// How many bytes the imports under way may come to, all together. Of exports only the next part is in memory.
+    package var importLimit = 256 << 20
     /// Seconds since 1970.
     package var now: @Sendable () -> Int64
     /// How it has something done later.

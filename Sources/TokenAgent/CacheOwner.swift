@@ -32,7 +32,7 @@ actor CacheOwner {
         let lifecycle = StoreLifecycle(core, store: store, timers: options.timers, logger: options.logger)
         redeemer = RefreshTokenRedeemer(core)
         signIns = SignInSessions(core, browserTimeout: options.httpTiming.browser)
-        transfers = CacheTransfers(core, timeZone: options.timeZone)
+        transfers = CacheTransfers(core, importLimit: options.importLimit, timeZone: options.timeZone)
         diagnosis = Diagnosis(core, lifecycle: lifecycle, options: options)
         self.core = core
         self.lifecycle = lifecycle

@@ -41,5 +41,16 @@ extension CacheRecord {
         return String(decoding: bytes[..<end], as: UTF8.self)
     }
 
-    private static let guidLength = 36
+    fileprivate static let guidLength = 36
+}
+
+extension OwnerID {
+    /// Whether the names of its records say whose they are: it ends at a tenant's GUID behind the first dot.
+    var isUnmistakable: Bool {
+        guard let text = homeAccountID?.text, let dot = text.utf8.firstIndex(of: UInt8(ascii: ".")) else {
+            return false
+        }
+        let tenant = text[text.utf8.index(after: dot)...]
+        return tenant.utf8.count == CacheRecord.guidLength && UUID(uuidString: String(tenant)) != nil
+    }
 }

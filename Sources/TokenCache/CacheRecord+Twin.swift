@@ -19,7 +19,10 @@ extension Holdings {
 extension CacheRecord {
     /// With what another library wrote of `twin`, if one did.
     func inheriting(from twin: CacheRecord) -> CacheRecord {
-        guard let foreign = twin.foreign, let environment = twin.environment else { return self }
+        guard let foreign = twin.unknownFields, let environment = twin.environment, environment != self.environment
+        else {
+            return self
+        }
         var item = UnifiedItem()
         item.take(foreign: foreign)
         if item["environment"] == nil { item.put("environment", environment) }
@@ -31,19 +34,13 @@ extension CacheRecord {
         case .refreshToken(var token):
             token.foreign = all
             return .refreshToken(token)
+        case .accessToken(var token):
+            token.foreign = all
+            return .accessToken(token)
         case .idToken(var token):
             token.foreign = all
             return .idToken(token)
-        case .accessToken, .appMetadata, .accountMetadata, .carried, .principal: return self
-        }
-    }
-
-    private var foreign: String? {
-        switch self {
-        case .account(let record): record.foreign
-        case .refreshToken(let token): token.foreign
-        case .idToken(let token): token.foreign
-        case .accessToken, .appMetadata, .accountMetadata, .carried, .principal: nil
+        case .appMetadata, .accountMetadata, .carried, .principal: return self
         }
     }
 }

@@ -13,6 +13,21 @@ package enum CacheRecord: Sendable, Equatable {
     case principal(PrincipalRecord)
     case carried(CarriedRecord)
 
+    /// The record that a store held, as this version keeps it.
+    package enum Loaded: Sendable {
+        case asStored(CacheRecord)
+        /// An earlier version stored it under another name, or with values that no message can hold. Nil when it is of no use.
+        case repaired(CacheRecord?)
+        /// The bytes are not a record of that kind, which says something about the file and not about the app.
+        case unreadable
+    }
+
+    package static func load(_ stored: StoredRecord, in group: SharingGroup) -> Loaded {
+        guard let record = CacheRecord(stored) else { return .unreadable }
+        guard let repaired = record.repaired else { return .repaired(nil) }
+        return repaired == record && record.key(in: group) == stored.key ? .asStored(record) : .repaired(repaired)
+    }
+
     /// What names it in the store.
     package func key(in group: SharingGroup) -> RecordKey {
         switch self {
@@ -36,6 +51,19 @@ package enum CacheRecord: Sendable, Equatable {
         case .idToken(let record): record.owner
         case .accountMetadata(let record): record.owner
         case .appMetadata, .carried, .principal: nil
+        }
+    }
+
+    /// What another library wrote of it, as JSON.
+    var unknownFields: String? {
+        switch self {
+        case .account(let record): record.foreign
+        case .accessToken(let record): record.foreign
+        case .refreshToken(let record): record.foreign
+        case .idToken(let record): record.foreign
+        case .appMetadata(let record): record.foreign
+        case .carried(let record): record.json
+        case .accountMetadata, .principal: nil
         }
     }
 

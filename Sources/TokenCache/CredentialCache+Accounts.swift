@@ -2,23 +2,18 @@ package import TokenModel
 
 extension CredentialCache {
     /// The accounts that fit, a page at a time, in an order that does not change while nothing changes.
+    ///
+    /// An account with more tenant profiles than fit into a page is repeated on the next, with the rest of them.
     package func accounts(_ request: ListAccounts) -> ListAccounts.Reply {
         let partition = partition(request.sharingGroup)
         let owners = candidates(request, in: partition).sorted { $0.key < $1.key }
-        var page = ListAccounts.Reply(accounts: [])
-        var lastKey: String?
-        var size = 0
-        for owner in owners where request.after.map({ owner.key > $0 }) ?? true {
+        let start = request.after.map(AccountListPlace.init)
+        var page = AccountPage()
+        for owner in owners where start.map({ $0.isBefore(owner) }) ?? true {
             guard let account = account(of: owner, for: request, in: partition) else { continue }
-            if size > Self.pageBytes || page.accounts.count == Self.pageItems {
-                page.next = lastKey
-                break
-            }
-            page.accounts.append(account)
-            size += Self.size(of: account)
-            lastKey = owner.key
+            guard page.add(account, of: owner, from: start) else { break }
         }
-        return page
+        return page.reply
     }
 
     private func candidates(_ request: ListAccounts, in partition: Partition) -> [OwnerID] {
@@ -80,12 +75,6 @@ extension CredentialCache {
         guard let clientID else { return nil }
         return holdings.idTokens.values.filter { $0.clientID == clientID && $0.tenant == record.realm }
             .max { ($0.version.rawValue, $0.key) < ($1.version.rawValue, $1.key) }?.idToken
-    }
-
-    private static func size(of account: Account) -> Int {
-        account.tenantProfiles.reduce(256 + (account.homeIDToken?.utf8.count ?? 0)) {
-            $0 + 256 + ($1.idToken?.utf8.count ?? 0)
-        }
     }
 
     /// A page stays well below the longest reply, and below the longest list in a message.

@@ -9,24 +9,25 @@ extension CredentialCache {
         let partition = partition(request.sharingGroup)
         var left: [Listed] = []
         for (owner, holdings) in partition.owners {
-            for (id, token) in holdings.accessTokens where isAfter(id, request) {
+            for (key, token) in holdings.accessTokens {
                 if let version = request.version, token.version != version { continue }
-                left.append(Listed(id: id, owner: owner, token: .access(token)))
+                left.append(Listed(id: Self.id(ofKey: key), owner: owner, token: .access(token)))
             }
-            for (id, token) in holdings.refreshTokens where isAfter(id, request) {
-                left.append(Listed(id: id, owner: owner, token: .refresh(token)))
+            for (key, token) in holdings.refreshTokens {
+                left.append(Listed(id: Self.id(ofKey: key), owner: owner, token: .refresh(token)))
             }
         }
+        if let after = request.after { left.removeAll { $0.id <= after } }
         var page = ListCredentials.Reply(credentials: [])
         var size = 0
         for listed in left.sorted(by: { $0.id < $1.id }) {
-            if size > Self.pageBytes || page.credentials.count == Self.pageItems {
+            let credential = credential(listed, partition[listed.owner], localScheme: localScheme)
+            size += credential.approximateSize
+            if !page.credentials.isEmpty, size > Self.pageBytes || page.credentials.count == Self.pageItems {
                 page.next = page.credentials.last?.id
                 break
             }
-            let credential = credential(listed, partition[listed.owner], localScheme: localScheme)
             page.credentials.append(credential)
-            size += 512 + (credential.idToken?.utf8.count ?? 0) + (credential.accessToken?.count ?? 0)
         }
         return page
     }
@@ -35,19 +36,28 @@ extension CredentialCache {
     package func changes(removing request: RemoveCredential) -> [CacheChange] {
         let id = request.id.lowercased()
         for (owner, holdings) in partition(request.sharingGroup).owners {
-            if holdings.accessTokens[id] != nil {
-                return [remove(.accessToken, id, owner: owner, request.sharingGroup)]
+            if let key = Self.key(ofID: id, in: holdings.accessTokens) {
+                return [remove(.accessToken, key, owner: owner, request.sharingGroup)]
             }
-            if holdings.refreshTokens[id] != nil {
-                return [remove(.refreshToken, id, owner: owner, request.sharingGroup)]
+            if let key = Self.key(ofID: id, in: holdings.refreshTokens) {
+                return [remove(.refreshToken, key, owner: owner, request.sharingGroup)]
             }
         }
         return []
     }
 
-    private func isAfter(_ id: String, _ request: ListCredentials) -> Bool {
-        request.after.map { id > $0 } ?? true
+    /// The name of the credential under a key. The scopes of one may be longer than a text in a message.
+    private static func id(ofKey key: String) -> String {
+        key.utf8.count <= ValueLimits.text ? key : "\(fingerprintMark)\(Fingerprint.of(key))"
     }
+
+    private static func key(ofID id: String, in tokens: [String: some Any]) -> String? {
+        if tokens[id] != nil { return id }
+        guard id.hasPrefix(fingerprintMark) else { return nil }
+        return tokens.keys.first { Self.id(ofKey: $0) == id }
+    }
+
+    private static let fingerprintMark = "sha256:"
 
     private func credential(_ listed: Listed, _ holdings: Holdings, localScheme: String) -> Credential {
         let account = AccountReference(
@@ -60,7 +70,7 @@ extension CredentialCache {
                 authority: url(token.environment, token.realm, localScheme), version: token.version,
                 scopes: token.scopes, accessToken: token.secret, tokenType: token.tokenType,
                 expiresOn: token.expiresOn, extendedExpiresOn: token.extendedExpiresOn,
-                idToken: holdings.idToken(like: token)?.idToken, account: account)
+                idToken: holdings.idToken(like: token, clouds)?.idToken, account: account)
         case .refresh(let token):
             return Credential(
                 id: listed.id, kind: .refreshToken, clientID: token.clientID, familyID: token.familyID,
@@ -86,6 +96,17 @@ private struct Listed {
     var id: String
     var owner: OwnerID
     var token: Token
+}
+
+extension Credential {
+    /// How many bytes of a message it takes, or a few more.
+    fileprivate var approximateSize: Int {
+        let texts = [id, clientID.text, familyID?.text, authority, tokenType, idToken, account.username].compactMap(
+            \.self)
+        return scopes.scopes.reduce(256 + (accessToken?.count ?? 0) + (account.homeAccountID?.text.utf8.count ?? 0)) {
+            $0 + 8 + $1.utf8.count
+        } + texts.reduce(0) { $0 + 8 + $1.utf8.count }
+    }
 }
 
 extension Holdings {

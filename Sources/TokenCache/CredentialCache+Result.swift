@@ -6,9 +6,9 @@ extension CredentialCache {
     func result(
         for token: AccessTokenRecord, _ parameters: TokenParameters, at authority: Authority, holdings: Holdings
     ) -> TokenResult? {
-        let idToken = holdings.idToken(like: token)
+        let idToken = holdings.idToken(like: token, clouds)
         let tenant = idToken?.tenant ?? token.realm
-        let records = holdings.orderedAccounts(from: token.environment)
+        let records = holdings.orderedAccounts(from: token.environment, clouds)
         guard let record = records.first(where: { $0.realm == tenant }) ?? records.first else { return nil }
         if token.version == .v2, idToken == nil { return nil }
         let profile = profile(of: record, idToken: idToken?.idToken)

@@ -20,13 +20,15 @@ extension CredentialCache {
         let holdings = partition[saving.owner]
         let app = appMetadata(of: parameters.clientID, at: saving.environment, in: partition)
         var changes = replacedTokens(saving, holdings)
-        for record in saving.records(knownBefore: holdings, app: app) {
+        let records = try saving.records(knownBefore: holdings, app: app, clouds)
+        for record in records {
             changes += save(record, inPlaceOf: holdings.twin(of: record, clouds), parameters.sharingGroup)
         }
         changes += supersededTokens(saving, in: partition)
         changes += adoptedRecords(saving, in: partition, leaving: inUse)
         return SavedTokens(
-            owner: saving.owner, changes: changes, result: try saving.result(cache: self, holdings: holdings))
+            owner: saving.owner, changes: changes,
+            result: try saving.result(of: records, cache: self, holdings: holdings))
     }
 
     /// The tokens to save: where a sign-in or an import has put another refresh token in the place of the one that was
@@ -48,7 +50,7 @@ extension CredentialCache {
         return holdings.accessTokens.values.filter { old in
             old.key != new.key && old.version == new.version && old.clientID == new.clientID && old.realm == new.realm
                 && clouds.sameCloud(old.environment, new.environment)
-                && old.scopes.subtracting(Self.common).intersects(new.scopes)
+                && (old.scopes == new.scopes || old.scopes.subtracting(Self.common).intersects(new.scopes))
         }.map { remove(.accessToken, $0.key, owner: $0.owner, saving.parameters.sharingGroup) }
     }
 

@@ -11,9 +11,19 @@ package struct CredentialCache: Sendable, Equatable {
 
     package init() {}
 
-    /// Takes in a record that the store held.
-    package mutating func load(_ record: CacheRecord, in group: SharingGroup) {
+    /// Takes in a record that the store held. Of two access tokens that answer the same requests the newer one counts: earlier
+    /// versions kept one for each order of the scopes.
+    ///
+    /// - Returns: whether it has been taken in.
+    @discardableResult
+    package mutating func load(_ record: CacheRecord, in group: SharingGroup) -> Bool {
+        if case .accessToken(let token) = record,
+            let held = partitions[group]?[token.owner].accessTokens[token.key], held.isNewer(than: token)
+        {
+            return false
+        }
         partitions[group, default: Partition()].save(record)
+        return true
     }
 
     /// Makes changes true in memory.

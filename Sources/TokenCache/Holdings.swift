@@ -38,22 +38,36 @@ struct Holdings: Sendable, Equatable {
     var names: Set<String> { Set(accounts.values.map { $0.username.lowercased() }) }
 
     /// Its records, the home tenant's first, then by realm: the same order every time.
-    var orderedAccounts: [AccountRecord] { orderedAccounts(from: nil) }
+    var orderedAccounts: [AccountRecord] { orderedAccounts { _ in 0 } }
 
-    /// The same with the records of a host before those of others: one account may be in several clouds.
-    func orderedAccounts(from environment: String?) -> [AccountRecord] {
+    /// The same with the records of a host, then those of its cloud, before others: one account may be in several clouds.
+    func orderedAccounts(from environment: String, _ clouds: CloudDirectory) -> [AccountRecord] {
+        orderedAccounts { record in
+            if record.environment == environment { return 0 }
+            return clouds.sameCloud(record.environment, environment) ? 1 : 2
+        }
+    }
+
+    private func orderedAccounts(_ distance: (AccountRecord) -> Int) -> [AccountRecord] {
+        guard accounts.count > 1 else { return Array(accounts.values) }
         func rank(_ record: AccountRecord) -> (Int, Int, String, String) {
-            (record.environment == environment ? 0 : 1, record.isHome ? 0 : 1, record.realm, record.environment)
+            (distance(record), record.isHome ? 0 : 1, record.realm, record.environment)
         }
         return accounts.values.sorted { rank($0) < rank($1) }
     }
 
     func isSignedOut(_ clientID: ClientID) -> Bool { metadata[clientID.key]?.signInState == .signedOut }
 
-    func idToken(like token: AccessTokenRecord) -> IDTokenRecord? {
-        idTokens.values.first {
-            $0.clientID == token.clientID && $0.realm == token.realm && $0.environment == token.environment
-                && $0.version == token.version
+    /// The ID token that came with an access token. Libraries name a cloud differently, and two of them may have saved the two
+    /// tokens: one under the same name is preferred to one under another.
+    func idToken(like token: AccessTokenRecord, _ clouds: CloudDirectory) -> IDTokenRecord? {
+        let matching = idTokens.values.filter {
+            $0.clientID == token.clientID && $0.realm == token.realm && $0.version == token.version
+                && clouds.sameCloud($0.environment, token.environment)
+        }
+        return matching.min { left, right in
+            (left.environment == token.environment ? 0 : 1, left.key)
+                < (right.environment == token.environment ? 0 : 1, right.key)
         }
     }
 }

@@ -6,11 +6,15 @@ enum ImportVerdict {
     /// Nothing worth mentioning: what is known of an account or an app is known already.
     case nothingNew
     case skip(String)
+    /// The cache has it under another name of its cloud: it is kept for its library.
+    case keep(AppMetadataRecord)
 
     static let known = Self.skip("the cache has it already")
 
     /// What is known of an account stays; gaps are filled.
-    static func on(_ new: AccountRecord, held: AccountRecord?) -> Self {
+    ///
+    /// - Parameter isSameEntry: whether the new one is the entry that the held one is written as on export.
+    static func on(_ new: AccountRecord, held: AccountRecord?, isSameEntry: Bool) -> Self {
         guard let held else { return .save(.account(new)) }
         var merged = held
         merged.localAccountID = held.localAccountID ?? new.localAccountID
@@ -20,27 +24,32 @@ enum ImportVerdict {
         merged.familyName = held.familyName ?? new.familyName
         merged.alternativeAccountID = held.alternativeAccountID ?? new.alternativeAccountID
         merged.clientInfo = held.clientInfo ?? new.clientInfo
-        merged.foreign = merge(held.foreign, new.foreign, named(held.environment, new.environment))
+        if isSameEntry {
+            merged.foreign = merge(held.foreign, new.foreign, named(held.environment, new.environment))
+        }
         return merged == held ? .nothingNew : .save(.account(merged))
     }
 
-    /// The one that was obtained later, where that is known of both; else the one that is held.
+    /// The one that was obtained later, where that is known of both; else the one that is held. Of two that were obtained in one
+    /// second the new one, unless it is known to have been replaced already.
     static func on(_ new: RefreshTokenRecord, held: RefreshTokenRecord?) -> Self {
         guard let held else { return .save(.refreshToken(new)) }
         guard new.secret != held.secret else { return .known }
-        guard let newTime = new.obtainedOn, let heldTime = held.obtainedOn, newTime > heldTime else {
+        guard !held.hasReplaced(new.secret) else { return .skip("the cache has had it, and has one that is newer") }
+        guard let newTime = new.obtainedOn, let heldTime = held.obtainedOn, newTime >= heldTime else {
             return .skip("the cache has a refresh token for the same that is newer, or not known to be older")
         }
         var token = new
         token.environment = held.environment
         token.foreign = merge(held.foreign, new.foreign, named(held.environment, new.environment))
+        token.noteReplacement(of: held)
         return .save(.refreshToken(token))
     }
 
     static func on(_ new: AccessTokenRecord, held: AccessTokenRecord?) -> Self {
         guard let held else { return .save(.accessToken(new)) }
         guard new.secret != held.secret else { return .known }
-        guard (new.cachedAt, new.expiresOn) > (held.cachedAt, held.expiresOn) else {
+        guard new.isNewer(than: held) else {
             return .skip("the cache has a newer access token for the same")
         }
         var token = new
@@ -65,6 +74,7 @@ enum ImportVerdict {
     /// What the token endpoint last told the agent of an app stays.
     static func on(_ new: AppMetadataRecord, held: AppMetadataRecord?) -> Self {
         guard let held else { return .save(.appMetadata(new)) }
+        guard held.isWritten(under: new.environment) else { return .keep(new) }
         var merged = held
         merged.foreign = merge(held.foreign, new.foreign, named(held.environment, new.environment))
         return merged == held ? .nothingNew : .save(.appMetadata(merged))
@@ -81,7 +91,8 @@ enum ImportVerdict {
         if held == nil, added["environment"] == nil { added.put("environment", name) }
         let names = Set(item.members.map(\.name))
         item.members += added.members.filter { !names.contains($0.name) }
-        return JSONTree.object(item.members).json
+        let all = JSONTree.object(item.members).json
+        return all.utf8.count <= ValueLimits.unknownFields ? all : held
     }
 
     /// The name that the library gave the cloud, where the record stands under another.

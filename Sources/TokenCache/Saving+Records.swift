@@ -4,15 +4,23 @@ extension Saving {
     /// What to write, in the order in which a reader of a half-written cache would want it.
     ///
     /// What another library wrote of a record stays with it when it is renewed.
-    func records(knownBefore holdings: Holdings, app: AppMetadataRecord?) -> [CacheRecord] {
+    ///
+    /// - Throws: `serverInvalidResponse` (-51401) when something in the response is longer than the store takes.
+    func records(
+        knownBefore holdings: Holdings, app: AppMetadataRecord?, _ clouds: CloudDirectory
+    ) throws(TokenError) -> [CacheRecord] {
         var records = refreshTokens.map { token in
             var token = token
             token.foreign = holdings.refreshTokens[token.key]?.foreign
+            if let held = holdings.refreshToken(like: token, clouds) { token.noteReplacement(of: held) }
+            if case .redemption(let used) = issuance { token.noteReplacement(of: used) }
             return CacheRecord.refreshToken(token)
         }
         if var accessToken {
-            accessToken.foreign = holdings.accessTokens[accessToken.key]?.foreign
-            records.append(.accessToken(accessToken))
+            let held = holdings.accessToken(like: accessToken, clouds)
+            accessToken.foreign = held?.environment == accessToken.environment ? held?.foreign : nil
+            let record = CacheRecord.accessToken(accessToken)
+            records.append(held.map { record.inheriting(from: .accessToken($0)) } ?? record)
         }
         if var idToken {
             idToken.foreign = holdings.idTokens[idToken.key]?.foreign
@@ -21,7 +29,17 @@ extension Saving {
         if let account = account(knownBefore: holdings) { records.append(.account(account)) }
         if tokens.isMultiResource { records.append(.appMetadata(appMetadata(knownBefore: app))) }
         records.append(.accountMetadata(metadata(knownBefore: holdings)))
-        return records
+        return try Self.withinLimits(records)
+    }
+
+    private static func withinLimits(_ records: [CacheRecord]) throws(TokenError) -> [CacheRecord] {
+        do throws(LimitViolation) {
+            var fitting: [CacheRecord] = []
+            for record in records { fitting.append(try record.withinLimits()) }
+            return fitting
+        } catch {
+            throw TokenError(.serverInvalidResponse, "a part of the response cannot be kept: \(error.reason)")
+        }
     }
 
     /// The app's own refresh token, and the family's where there is one. None in the response: the old ones stay.
@@ -100,11 +118,21 @@ extension Saving {
 
     /// What the app gets. B2C issues an ID token alone when no resource was asked for; the access token is empty then.
     ///
+    /// - Parameter records: what is written.
     /// - Throws: `serverInvalidResponse` (-51401) when there is no token or nobody it belongs to.
-    func result(cache: CredentialCache, holdings: Holdings) throws(TokenError) -> TokenResult {
+    func result(
+        of records: [CacheRecord], cache: CredentialCache, holdings: Holdings
+    ) throws(TokenError) -> TokenResult {
         var after = holdings
-        if let account = account(knownBefore: holdings) { after.accounts[account.key] = account }
-        if let idToken { after.idTokens[idToken.key] = idToken }
+        var accessToken: AccessTokenRecord?
+        for record in records {
+            switch record {
+            case .account(let account): after.accounts[account.key] = account
+            case .idToken(let token): after.idTokens[token.key] = token
+            case .accessToken(let token): accessToken = token
+            case .refreshToken, .appMetadata, .accountMetadata, .principal, .carried: break
+            }
+        }
         guard let accessToken = accessToken ?? emptyToken,
             var result = cache.result(for: accessToken, parameters, at: asked, holdings: after)
         else {
@@ -120,7 +148,8 @@ extension Saving {
         guard parameters.version == .v2, let idToken else { return nil }
         return AccessTokenRecord(
             owner: owner, environment: environment, clientID: idToken.clientID, realm: idToken.realm, version: .v2,
-            scopes: tokens.scopes ?? ScopeSet([]), tokenType: tokens.tokenType, secret: Secret(""), cachedAt: now,
+            scopes: (tokens.scopes ?? ScopeSet([])).limited(keeping: parameters.scopes), tokenType: tokens.tokenType,
+            secret: Secret(""), cachedAt: now,
             expiresOn: now + tokens.expiresIn, extendedExpiresOn: nil, refreshOn: nil)
     }
 }

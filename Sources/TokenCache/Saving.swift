@@ -30,6 +30,9 @@ struct Saving {
             throw TokenError(
                 .serverInvalidResponse, "the response names an account in a way that could be taken for another's name")
         }
+        guard tokens.familyID.map({ ValueLimits.isIdentifier($0.text) }) ?? true else {
+            throw TokenError(.serverInvalidResponse, "the response names a family of apps in too many words")
+        }
         self.environment = environment
         accessToken = Self.accessToken(
             tokens, owner: owner, parameters: parameters, environment: environment,
@@ -75,7 +78,8 @@ struct Saving {
         now: Int64
     ) -> AccessTokenRecord? {
         guard let secret = tokens.accessToken else { return nil }
-        let granted = parameters.version == .v1 ? parameters.scopes : tokens.scopes ?? parameters.scopes
+        let granted = (parameters.version == .v1 ? parameters.scopes : tokens.scopes ?? parameters.scopes)
+            .limited(keeping: parameters.scopes)
         return AccessTokenRecord(
             owner: owner, environment: environment, clientID: parameters.clientID, realm: realm,
             version: parameters.version, scopes: granted, tokenType: tokens.tokenType, secret: secret, cachedAt: now,
@@ -90,5 +94,21 @@ struct Saving {
                 realm: Self.realm(owner: owner, claims: claims, parameters: parameters, asked: asked),
                 version: parameters.version, idToken: $0)
         }
+    }
+}
+
+extension ScopeSet {
+    /// As many of the scopes as the store and a message take, those that were asked for before others.
+    func limited(keeping asked: ScopeSet) -> ScopeSet {
+        if (try? LimitViolation.check(self)) != nil { return self }
+        let sound = scopes.filter { $0.utf8.count <= ValueLimits.text && ValueLimits.isPrintable($0) }
+        var kept: Set<String> = []
+        var size = 0
+        for scope in sound.filter(asked.contains) + sound.filter({ !asked.contains($0) }) {
+            size += scope.utf8.count + 1
+            guard kept.count < ValueLimits.listItems, size <= ValueLimits.longText else { break }
+            kept.insert(scope)
+        }
+        return ScopeSet(sound.filter(kept.contains))
     }
 }

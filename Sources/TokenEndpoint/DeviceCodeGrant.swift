@@ -36,8 +36,8 @@ package struct DeviceCodeGrant: Sendable {
         let shownURL = UntrustedText.clean(url)
         self.init(
             deviceCode: Secret(deviceCode), userCode: shownCode, verificationURL: shownURL,
-            message: object.text("message").map(UntrustedText.clean)
-                ?? "To sign in, open \(shownURL) in a browser and enter the code \(shownCode).",
+            message: UntrustedText.clean(
+                object.text("message") ?? "To sign in, open \(shownURL) in a browser and enter the code \(shownCode)."),
             expiresIn: object.seconds("expires_in") ?? 900,
             // RFC 8628 section 3.5: five seconds unless told otherwise; never a busy loop.
             interval: max(object.seconds("interval") ?? 5, 1))

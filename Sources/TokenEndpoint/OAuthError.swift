@@ -11,8 +11,8 @@ struct OAuthError: Sendable {
     init?(_ object: JSONObject) {
         guard let error = object.text("error") else { return nil }
         self.error = UntrustedText.clean(error)
-        self.subError = object.text("suberror").map(UntrustedText.clean)
-        self.description = object.text("error_description").map(UntrustedText.clean)
+        self.subError = object.text("suberror").map { UntrustedText.clean($0) }
+        self.description = object.text("error_description").map { UntrustedText.clean($0) }
         self.codes = (object["error_codes"]?.array ?? []).prefix(64).compactMap {
             $0.integer.flatMap(Int32.init(exactly:))
         }
@@ -22,8 +22,8 @@ struct OAuthError: Sendable {
     init?(_ parameters: FormParameters) {
         guard let error = parameters["error"]?.trimmedNonEmpty else { return nil }
         self.error = UntrustedText.clean(error)
-        self.subError = (parameters["suberror"] ?? parameters["error_subcode"]).map(UntrustedText.clean)
-        self.description = parameters["error_description"].map(UntrustedText.clean)
+        self.subError = (parameters["suberror"] ?? parameters["error_subcode"]).map { UntrustedText.clean($0) }
+        self.description = parameters["error_description"].map { UntrustedText.clean($0) }
         self.codes = []
     }
 

@@ -38,6 +38,9 @@ public struct ScopeSet: Sendable, CustomStringConvertible {
     /// The scopes joined by single spaces, as sent and stored.
     public var target: String { scopes.joined(separator: " ") }
 
+    /// The scopes in lower case and in order, joined by single spaces: the same for every way to write the same set.
+    package var canonicalTarget: String { keys.count > 1 ? keys.sorted().joined(separator: " ") : keys.first ?? "" }
+
     /// The scopes joined by single spaces.
     public var description: String { target }
 

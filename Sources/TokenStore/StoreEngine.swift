@@ -70,6 +70,51 @@ final class StoreEngine {
         }
     }
 
+    /// Makes all of the batches durable, or nothing, without having more than one of them in memory.
+    func apply(batches batch: (Int) throws(TokenError) -> [StoreChange]?) throws(TokenError) {
+        let derived = try unlocked()
+        do throws(TokenError) {
+            try write(batches: batch, to: try writable(derived), derived)
+        } catch {
+            guard error.code == .cacheBadFormat else { throw error }
+            try mend(derived, error)
+            try write(batches: batch, to: try writable(derived), derived)
+        }
+    }
+
+    private func write(
+        batches batch: (Int) throws(TokenError) -> [StoreChange]?, to database: StoreDatabase,
+        _ derived: StoreKeys.Derived
+    ) throws(TokenError) {
+        var after = ledger
+        // What the steps themselves lack says nothing about the disk.
+        var isDisks = true
+        do throws(TokenError) {
+            try database.transaction { () throws(TokenError) in
+                var number = 0
+                while true {
+                    isDisks = false
+                    guard let changes = try batch(number) else { break }
+                    let plan = try after.plan(changes, derived)
+                    isDisks = true
+                    after.made(plan)
+                    try database.write(plan)
+                    number += 1
+                }
+                let state = try after.state.sealed(derived)
+                isDisks = true
+                try database.write(state)
+            }
+            ledger = after
+            report.unwritable = nil
+        } catch {
+            // The numbers may have reached the disk: they are not given out again.
+            ledger.skip(to: after.state.counter)
+            if isDisks, error.code != .cacheBadFormat { report.unwritable = error }
+            throw error
+        }
+    }
+
     /// The keys to write with; a store that nobody has loaded is loaded first.
     func unlocked() throws(TokenError) -> StoreKeys.Derived {
         if keys == nil { let _: [StoredRecord] = try load() }

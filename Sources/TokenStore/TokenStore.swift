@@ -92,6 +92,17 @@ package final class TokenStore: Sendable {
         try result.get()
     }
 
+    /// Makes all of a long commit durable, or nothing; its steps are asked for batch by batch, by number, and are not kept.
+    ///
+    /// - Parameter batch: nil after the last. Called on the store's queue, and from the beginning again where the file has
+    ///   turned out to be damaged and has been repaired.
+    /// - Throws: as `commit(_:)` does, and what `batch` throws.
+    package func commit(
+        batches batch: @escaping @Sendable (Int) throws(TokenError) -> [StoreChange]?
+    ) async throws(TokenError) {
+        try await onQueue { engine throws(TokenError) in try engine.apply(batches: batch) }
+    }
+
     /// Finishes the commits under way and closes the file; later calls fail with `storeUnavailable` (-53008).
     package func close() async {
         await withCheckedContinuation { done in

@@ -41,7 +41,7 @@ package struct WireFields {
     mutating func wording(
         _ name: StaticString, _ value: String?, limit: Int = WireLimits.text
     ) throws(TokenError) -> String? {
-        try text(name, value.map { Self.cut($0, limit: limit) }, limit: limit)
+        try text(name, value.map { ValueLimits.message($0, limit: limit) }, limit: limit)
     }
 
     /// Bytes without NUL, such as a token.
@@ -133,7 +133,7 @@ package struct WireFields {
 
     /// Texts for people: those that are too long, and too many of them, are cut when they are written.
     mutating func wordings(_ name: StaticString, _ values: [String]?) throws(TokenError) -> [String] {
-        try texts(name, values?.prefix(WireLimits.listItems).map { Self.cut($0, limit: WireLimits.text) })
+        try texts(name, values?.prefix(WireLimits.listItems).map { ValueLimits.message($0) })
     }
 
     mutating func numbers<Number: WireNumber>(
@@ -178,19 +178,6 @@ package struct WireFields {
     static func required<Value>(_ name: StaticString, _ value: Value?) throws(TokenError) -> Value {
         guard let value else { throw TokenError(.malformedMessage, "\(name) is missing or blank") }
         return value
-    }
-
-    /// A text for people, cut to `limit` bytes, with spaces for NUL.
-    private static func cut(_ text: String, limit: Int) -> String {
-        if text.utf8.count <= limit, !text.utf8.contains(0) { return text }
-        var cut = String.UnicodeScalarView()
-        var count = 0
-        for scalar in text.unicodeScalars {
-            count += UTF8.width(scalar)
-            guard count <= limit else { break }
-            cut.append(scalar == "\0" ? " " : scalar)
-        }
-        return String(cut)
     }
 
     /// The field of a name, from the one after the last; they come in the order of agent.proto.

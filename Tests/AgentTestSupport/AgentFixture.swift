@@ -28,11 +28,12 @@ package struct AgentFixture: Sendable {
     /// Runs a test with everything started, and stops everything on every way out.
     package static func with(
         settings: EmulatorSettings = EmulatorSettings(), usernames: [String] = [], connectionLimit: Int = 4096,
-        disk: FaultyDisk? = nil, keys: KeySettings = KeySettings(),
+        disk: FaultyDisk? = nil, keys: KeySettings = KeySettings(), importLimit: Int? = nil,
         _ body: (AgentFixture) async throws -> Void
     ) async throws {
         let options = EmulatorOptions(usernames: usernames, settings: settings)
-        try await run(options, connectionLimit: connectionLimit, disk: disk, keys: keys, body)
+        try await run(
+            options, connectionLimit: connectionLimit, disk: disk, keys: keys, importLimit: importLimit, body)
     }
 
     /// The same in an internet where every host is the emulator.
@@ -47,7 +48,7 @@ package struct AgentFixture: Sendable {
 
     private static func run(
         _ emulatorOptions: EmulatorOptions, connectionLimit: Int = 4096, disk: FaultyDisk?,
-        keys: KeySettings = KeySettings(), _ body: (AgentFixture) async throws -> Void
+        keys: KeySettings = KeySettings(), importLimit: Int? = nil, _ body: (AgentFixture) async throws -> Void
     ) async throws {
         // Agent and peers are one process here, and a shell usually allows it 1,024 files.
         ResourceLimits.raiseOpenFiles()
@@ -61,7 +62,8 @@ package struct AgentFixture: Sendable {
             try await withCleanup {
                 let (folder, clock, timers) = (try TemporaryFolder(), TestClock(), TestTimers())
                 let options = try options(
-                    in: folder, clock, timers, internet, connectionLimit: connectionLimit, disk: disk, keys: keys)
+                    in: folder, clock, timers, internet, connectionLimit: connectionLimit, disk: disk, keys: keys,
+                    importLimit: importLimit)
                 try await serve(options) { server in
                     let client = AgentClient(socketPath: options.socketPath, timeout: .seconds(600))
                     try await body(
@@ -108,7 +110,7 @@ package struct AgentFixture: Sendable {
 
     private static func options(
         in folder: TemporaryFolder, _ clock: TestClock, _ timers: TestTimers, _ internet: TestInternet?,
-        connectionLimit: Int = 4096, disk: FaultyDisk? = nil, keys: KeySettings
+        connectionLimit: Int = 4096, disk: FaultyDisk? = nil, keys: KeySettings, importLimit: Int? = nil
     ) throws -> AgentOptions {
         var logger = Logger(label: "agent") { _ in SwiftLogNoOpLogHandler() }
         logger.logLevel = .critical
@@ -119,6 +121,7 @@ package struct AgentFixture: Sendable {
         options.storeVFS = disk?.name
         options.timers = timers.timers
         options.httpTiming = .patient
+        if let importLimit { options.importLimit = importLimit }
         return options
     }
 }

@@ -45,6 +45,8 @@ internal import Testing
         ],
         "ADAL": ["ADALCompat", "FoundationNetworking"],
         "TokenCache": [
+            // Fingerprints of refresh tokens that have been replaced.
+            "Crypto",
             "TokenModel",
             "TokenStore",
         ],

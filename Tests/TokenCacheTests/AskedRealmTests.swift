@@ -29,6 +29,74 @@ internal import TokenModel
         }
     }
 
+    /// Libraries that ask for the home tenant and for `organizations`, as azure-identity's do, find an entry of the account under
+    /// each.
+    @Test(
+        arguments: [
+            [CacheBuilder.tenant, "organizations"], ["organizations", CacheBuilder.tenant],
+            ["common", CacheBuilder.tenant, "organizations", "contoso.com"],
+        ])
+    func writesTheHomeTenantsAccountBesideThoseOfOtherRealms(realms: [String]) throws {
+        let file = Self.accounts(realms)
+        var cache = CredentialCache()
+        #expect(try cache.take(Array(file.utf8), .msalJSON).report.accounts == 1)
+        let exported = try cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten)
+        try Self.expectAccounts(of: file, in: exported)
+        #expect(try cache.take(exported, .msalJSON).changes.isEmpty)
+        var copy = CredentialCache()
+        try copy.take(exported, .msalJSON)
+        #expect(try copy.export(.msalJSON, of: .standard, now: Fixture.whenWritten) == exported)
+        #expect(cache.accounts(ListAccounts(clientID: nil)).accounts.map(\.tenantProfiles.count) == [1])
+    }
+
+    /// The same when they come in one after the other.
+    @Test(arguments: [[CacheBuilder.tenant, "organizations"], ["organizations", CacheBuilder.tenant]])
+    func writesTheAccountsOfSeveralImports(realms: [String]) throws {
+        var cache = CredentialCache()
+        for realm in realms { try cache.take(Array(Self.accounts([realm]).utf8), .msalJSON) }
+        let exported = try cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten)
+        try Self.expectAccounts(of: Self.accounts(realms), in: exported)
+        #expect(try cache.take(exported, .msalJSON).changes.isEmpty)
+        var copy = CredentialCache()
+        try copy.take(exported, .msalJSON)
+        #expect(try copy.export(.msalJSON, of: .standard, now: Fixture.whenWritten) == exported)
+    }
+
+    /// What the agent signed in itself is written for every library that asks for the tenant, and beside it what came in.
+    @Test func writesItsOwnAccountBesideAnImportedRealms() throws {
+        var builder = CacheBuilder()
+        builder.now = 1_795_228_000
+        try builder.signIn("alice", builder.parameters(), refreshToken: "rt-mine")
+        try builder.cache.take(Array(Self.accounts(["organizations"]).utf8), .msalJSON)
+        let json = try JSONReader.read(builder.cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten))
+        let realms = try #require(json["Account"]).members.compactMap { $0.value["realm"]?.string }
+        #expect(Set(realms) == ["organizations", CacheBuilder.tenant])
+    }
+
+    private static func expectAccounts(of file: String, in exported: [UInt8]) throws {
+        let (before, after) = (try JSONReader.read(Array(file.utf8)), try JSONReader.read(exported))
+        let entries = try #require(after["Account"]).members.map(\.value)
+        #expect(entries.count == before["Account"]?.members.count)
+        for entry in try #require(before["Account"]).members {
+            #expect(entries.contains { $0.sorted == entry.value.sorted }, "\(entry.name)")
+        }
+    }
+
+    /// An account under several realms, which an ID token for each says are one tenant's.
+    private static func accounts(_ realms: [String]) -> String {
+        let idToken = CacheBuilder.idToken("alice", tenant: CacheBuilder.tenant, version: .v2)
+        let idTokens = realms.map { realm in
+            #""id-\#(realm)": {\#(base(realm)), "credential_type": "IdToken", "secret": "\#(idToken)"}"#
+        }
+        let accounts = realms.map { realm in
+            #""account-\#(realm)": {"home_account_id": "oid-alice.\#(CacheBuilder.tenant)", "realm": "\#(realm)", "#
+                + #""environment": "\#(environment)", "username": "alice@contoso.com", "authority_type": "MSSTS", "#
+                + #""local_account_id": "oid-alice-in-7a1e", "account_source": "\#(realm)", "last_modification_time": "1.5"}"#
+        }
+        return
+            "{\"IdToken\": {\(idTokens.joined(separator: ", "))}, \"Account\": {\(accounts.joined(separator: ", "))}}"
+    }
+
     @Test func changesNothingWhenItsExportComesBack() throws {
         var cache = CredentialCache()
         try cache.take(Array(Self.file.utf8), .msalJSON)

@@ -52,7 +52,7 @@ struct Fixture: Sendable, CustomTestStringConvertible {
     static func read(_ bytes: [UInt8], _ format: CacheFormat, now: Int64 = whenWritten) throws(TokenError)
         -> ForeignCache
     {
-        try ForeignCache(bytes, format: format, now: now, timeZone: .gmt)
+        try ForeignCache(ForeignFile(bytes), format: format, now: now, timeZone: .gmt)
     }
 
     /// 2026-11-21 03:00, when the caches of the Python libraries had just been written.

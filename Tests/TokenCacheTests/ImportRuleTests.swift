@@ -32,17 +32,73 @@ internal import TokenModel
     @Test(
         arguments: [
             (held: 100, new: 200, winner: "new"), (held: 200, new: 100, winner: "held"),
-            (held: 100, new: 100, winner: "held"),
+            // Of two that were obtained in one second nothing says which was first; the file is what somebody wants now.
+            (held: 100, new: 100, winner: "new"),
             (held: 100, new: nil, winner: "held"), (held: nil, new: 100, winner: "held"),
             // A clock that ran ahead proves nothing.
             (held: 100, new: 9_999_999_999, winner: "held"),
         ] as [(held: Int64?, new: Int64?, winner: String)])
-    func replacesARefreshTokenOnlyByOneKnownToBeNewer(held: Int64?, new: Int64?, winner: String) throws {
+    func neverReplacesARefreshTokenByOneThatMayBeOlder(held: Int64?, new: Int64?, winner: String) throws {
         var cache = CredentialCache()
         try cache.take(Self.refreshToken("held", held), .msalJSON)
         try cache.take(Self.refreshToken("new", new), .msalJSON)
         let tokens = cache.partition(.standard).owners.values.flatMap(\.refreshTokens.values)
         #expect(tokens.map { $0.secret.reveal() } == [winner])
+    }
+
+    /// A library and the agent refresh within one second: the library's token is taken, since the agent's was used up for it; the
+    /// agent's own earlier ones, which it has used up itself, are not.
+    @Test func takesNoRefreshTokenThatItHasUsedUp() throws {
+        var builder = CacheBuilder()
+        builder.now = 1_795_229_000
+        func file(_ secret: String) -> [UInt8] {
+            let file = UnifiedImportTests.cache(realm: "common").replacingOccurrences(
+                of: #""secret": "rt-1""#, with: #""secret": "\#(secret)", "last_modification_time": "1795229000""#)
+            return Array(file.utf8)
+        }
+        func held() throws -> [String]? {
+            try builder.decide(builder.parameters(), CacheBuilder.account("alice"), force: true).candidates
+        }
+        try builder.cache.take(file("rt-1"), .msalJSON, now: builder.now)
+        try builder.redeem(for: "rt-2")
+        #expect(try held() == ["rt-2"])
+        // The first file again: its token is used up.
+        try builder.cache.take(file("rt-1"), .msalJSON, now: builder.now)
+        #expect(try held() == ["rt-2"])
+        // The library has redeemed what the agent exported.
+        try builder.cache.take(file("rt-3"), .msalJSON, now: builder.now)
+        #expect(try held() == ["rt-3"])
+        for old in ["rt-1", "rt-2"] {
+            let plan = try builder.cache.take(file(old), .msalJSON, now: builder.now)
+            #expect(plan.report.refreshTokens == 0)
+        }
+        try builder.redeem(for: "rt-4")
+        // Also after a restart.
+        var later = CredentialCache()
+        for record in builder.cache.records() {
+            later.load(try #require(CacheRecord(try record.stored(in: .standard))), in: .standard)
+        }
+        builder.cache = later
+        for old in ["rt-1", "rt-2", "rt-3"] {
+            #expect(try builder.cache.take(file(old), .msalJSON, now: builder.now).report.refreshTokens == 0)
+        }
+        #expect(try held() == ["rt-4"])
+    }
+
+    /// Neither does the order of a file's refresh tokens matter twice.
+    @Test func choosesOneOfManyRefreshTokensOfOneSecond() throws {
+        let entries = (0..<20).map { number in
+            """
+            "\(number)": {"home_account_id": "u.t", "environment": "e", "client_id": "c", "secret": "rt-\(number)",
+              "target": "s\(number)", "last_modification_time": "100"}
+            """
+        }
+        let file = Array("{\"RefreshToken\": {\(entries.joined(separator: ","))}}".utf8)
+        var cache = CredentialCache()
+        #expect(try cache.take(file, .msalJSON).report.refreshTokens == 1)
+        let tokens = cache.partition(.standard).owners.values.flatMap(\.refreshTokens.values)
+        #expect(tokens.map { $0.secret.reveal() } == ["rt-19"])
+        #expect(try cache.take(file, .msalJSON).changes.isEmpty)
     }
 
     @Test func neverReplacesARefreshTokenThatTheAgentSavedLater() throws {
@@ -172,5 +228,21 @@ internal import TokenModel
               "secret": "\(secret)"\(time)}}}
             """
         return Array(json.utf8)
+    }
+}
+
+extension CacheBuilder {
+    /// Redeems Alice's refresh token for another.
+    fileprivate mutating func redeem(for refreshToken: String) throws {
+        let parameters = try parameters()
+        guard case .redeem(let plan) = decide(parameters, Self.account("alice"), force: true),
+            let used = plan.candidates.first
+        else { throw TokenError(.internalError, "nothing to redeem") }
+        let tokens = IssuedTokens(
+            accessToken: Secret("at-\(refreshToken)"), tokenType: "Bearer", expiresIn: 3600, extendedExpiresIn: nil,
+            refreshIn: nil, scopes: nil, refreshToken: Secret(refreshToken), isMultiResource: true,
+            idToken: Self.idToken("alice", tenant: Self.tenant, version: .v2),
+            homeAccountID: Self.account("alice").homeAccountID, clientInfo: nil, familyID: nil)
+        try save(tokens, from: .redemption(used), parameters, at: plan.authority)
     }
 }

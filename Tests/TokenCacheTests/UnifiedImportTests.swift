@@ -120,9 +120,10 @@ internal import TokenModel
         #expect(plan.report.counts == [0, 0, 0, 0])
         #expect(
             plan.report.reasons == [
-                "a tombstone: its token was rejected", "it holds no token", "it has expired",
-                "an app's own token, of no account", "a credential of another kind; kept for export only",
+                "it has expired", "an app's own token, of no account",
+                "a credential of another kind; kept for export only",
                 "it was saved in what is now the future, so that its times mean nothing",
+                "a tombstone: its token was rejected", "it holds no token",
             ])
         #expect(plan.changes.count == 1)
     }

@@ -15,17 +15,19 @@ extension SignInSessions {
         let redirect = try await LoopbackRedirect.listen(
             redirectURI: parameters.redirectURI, state: state, on: loop, timeout: browserTimeout)
         logReplacement(in: parameters, by: redirect)
-        let page: AuthorizationRequest
+        let url: String
         do throws(TokenError) {
-            page = try authorizationRequest(
+            let page = try authorizationRequest(
                 request, redirectURI: redirect.redirectURI, challenge: pkce.challenge, state: state, nonce: nonce)
+            url = page.url(endpoint: endpoints.authorization)
+            guard url.utf8.count <= ValueLimits.longText else { throw Self.tooLongURL }
         } catch {
             redirect.close()
             throw error
         }
         let id = begin(.browser(request, redirect, pkce, state: state, nonce: nonce), lifetime: Self.browserLifetime)
         return BeginInteractive.Reply(
-            sessionID: id, authorizationURL: page.url(endpoint: endpoints.authorization),
+            sessionID: id, authorizationURL: url,
             redirectURI: redirect.redirectURI, expiresIn: Self.browserLifetime)
     }
 
@@ -103,6 +105,11 @@ extension SignInSessions {
             "a browser sign-in expired without a response",
             metadata: RequestLog.redirect(redirect.redirectURI, of: begun.parameters))
     }
+
+    private static let tooLongURL = TokenError(
+        .invalidDeveloperParameter,
+        "the sign-in page's URL would be longer than \(ValueLimits.longText) bytes; shorten claims, scopes or extra parameters"
+    )
 
     /// How long the agent waits for the browser's response, in seconds: the lifetime of Entra's authorization codes.
     fileprivate static let browserLifetime: Int64 = 600

@@ -7,6 +7,11 @@ protocol CommitTarget: Sendable {
     /// Makes all of `changes` durable, or none, in the order of the calls.
     func commit(_ changes: [StoreChange]) async throws(TokenError)
 
+    /// Makes the batches durable, numbered from 0 to the first that is nil: all of them, or none.
+    func commit(
+        batches batch: @escaping @Sendable (Int) throws(TokenError) -> [StoreChange]?
+    ) async throws(TokenError)
+
     /// How the store is after the last commit.
     var report: StoreReport { get }
 }

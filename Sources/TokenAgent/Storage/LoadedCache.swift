@@ -10,9 +10,14 @@ struct LoadedCache: RecordReceiver {
     private(set) var interrupted: Set<RecordKey> = []
     /// How many records could not be understood.
     private(set) var unknown = 0
+    /// Records that earlier versions stored under other names, or with values that no message can hold.
+    private var stale: [RecordKey] = []
+    /// What has to be written in their place.
+    private var repaired: [RecordKey: (record: CacheRecord, group: SharingGroup)] = [:]
 
     enum Item: Sendable {
         case record(CacheRecord, SharingGroup)
+        case repaired(CacheRecord?, SharingGroup, stored: RecordKey)
         case cloud(CloudDirectory.Cloud)
         case interrupted(RecordKey)
         case unknown
@@ -24,16 +29,34 @@ struct LoadedCache: RecordReceiver {
             let cloud = try? JSONDecoder().decode(CloudDirectory.Cloud.self, from: Data(stored.body))
             return cloud.map(Item.cloud) ?? .unknown
         }
-        guard let group = SharingGroup(stored.key.group), let record = CacheRecord(stored) else { return .unknown }
-        return .record(record, group)
+        guard let group = SharingGroup(stored.key.group) else { return .unknown }
+        return switch CacheRecord.load(stored, in: group) {
+        case .asStored(let record): .record(record, group)
+        case .repaired(let record): .repaired(record, group, stored: stored.key)
+        case .unreadable: .unknown
+        }
     }
 
     mutating func take(_ item: Item) {
         switch item {
-        case .record(let record, let group): cache.load(record, in: group)
+        case .record(let record, let group):
+            // On disk it is under its name already.
+            if cache.load(record, in: group) { repaired[record.key(in: group)] = nil }
+        case .repaired(let record, let group, let stored):
+            let key = record?.key(in: group)
+            if stored != key { stale.append(stored) }
+            if let record, let key, cache.load(record, in: group) { repaired[key] = (record, group) }
         case .cloud(let cloud): _ = cache.clouds.learn([cloud], from: cloud.preferredCache)
         case .interrupted(let token): interrupted.insert(token)
         case .unknown: unknown += 1
         }
+    }
+
+    /// What to write, so that what is in the store is what is in memory.
+    func repairs() throws(TokenError) -> [StoreChange] {
+        let notes = stale.filter { $0.kind == .refreshToken }.map(RedemptionNotes.note)
+        var changes = (stale + notes).map(StoreChange.delete)
+        for (record, group) in repaired.values { changes.append(try CacheChange.save(record).stored(in: group)) }
+        return changes
     }
 }

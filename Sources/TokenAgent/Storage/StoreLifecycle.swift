@@ -21,6 +21,7 @@ final class StoreLifecycle {
     private let memory: CacheMemory
     private let notes: RedemptionNotes
     private let log: StoreLog
+    private let commits: CommitQueue
     private let tasks: TaskTracker
     private let timers: Timers
     private let loop: any EventLoop
@@ -33,6 +34,7 @@ final class StoreLifecycle {
         memory = core.memory
         notes = core.notes
         log = core.log
+        commits = core.commits
         tasks = core.tasks
         loop = core.loop
         now = core.now
@@ -140,6 +142,7 @@ final class StoreLifecycle {
             notes.load(loaded.interrupted)
             state = .loaded
             log.reportOpened(unknown: loaded.unknown, interrupted: loaded.interrupted.count)
+            await write(repairsOf: loaded)
         } catch {
             await store.forgetPassphrase()
             var error = error
@@ -149,6 +152,14 @@ final class StoreLifecycle {
             log.reportLocked(error)
             throw error
         }
+    }
+
+    /// Writes what this version keeps otherwise than the one that stored it. Begun before any request changes the cache, so that
+    /// it does not undo what one of them writes; tried again later if nothing can be written now.
+    private func write(repairsOf loaded: LoadedCache) async {
+        guard let repairs = try? loaded.repairs(), !repairs.isEmpty else { return }
+        logger.notice("records of an earlier version are rewritten", metadata: ["count": "\(repairs.count)"])
+        try? await commits.write(repairs)
     }
 
     /// Whether another attempt may succeed without a person: a keyring or a passphrase needs one.

@@ -37,6 +37,14 @@ final class AuthorityResolver {
     /// Why requests with these parameters are not served, whatever the cache holds; nil if they are.
     func refusal(of parameters: TokenParameters) -> TokenError? {
         let authority = parameters.authority
+        guard ValueLimits.isIdentifier(parameters.clientID.text), ValueLimits.isIdentifier(authority.realm),
+            authority.url.utf8.count <= ValueLimits.authority, ValueLimits.isPrintable(authority.url)
+        else {
+            return TokenError(
+                .invalidDeveloperParameter,
+                "a client ID or a realm is longer than \(ValueLimits.identifier) bytes, an authority longer than "
+                    + "\(ValueLimits.authority), or one of them has control characters")
+        }
         if authority.scheme == "http", !allowsLoopbackHTTP {
             return TokenError(
                 .invalidDeveloperParameter,

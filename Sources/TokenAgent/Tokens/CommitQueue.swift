@@ -105,12 +105,18 @@ final class CommitQueue {
         }
     }
 
-    /// Makes steps durable that were worked out within `exclusively`. They are not written again later: an import that failed
-    /// can be repeated by whoever asked for it.
-    func writeExclusively(_ steps: [StoreChange]) async throws(TokenError) {
+    /// Makes steps durable that were worked out within `exclusively`, some at a time: as bytes, all of them would take much
+    /// memory. They are not written again later: an import that failed can be repeated by whoever asked for it.
+    ///
+    /// - Parameters:
+    ///   - batch: the steps of a number, from 0 on; nil after the last.
+    ///   - keys: the records that the steps write or delete.
+    func writeExclusively(
+        _ batch: @escaping @Sendable (Int) throws(TokenError) -> [StoreChange]?, of keys: () -> [RecordKey]
+    ) async throws(TokenError) {
         defer { log.reportNotices() }
-        try await target.commit(steps)
-        unsaved.supersede(steps)
+        try await target.commit(batches: batch)
+        if !unsaved.isEmpty { unsaved.supersede(keys: keys()) }
     }
 
     /// Tries once more to write what could not be written.

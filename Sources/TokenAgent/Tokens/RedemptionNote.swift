@@ -55,7 +55,7 @@ final class RedemptionNotes {
     }
 
     /// A note has the key of its refresh token, and a kind of its own.
-    private static func note(of token: RecordKey) -> RecordKey {
+    static func note(of token: RecordKey) -> RecordKey {
         RecordKey(group: token.group, kind: .redemption, key: token.key)
     }
 }

@@ -25,7 +25,12 @@ struct UnsavedChanges: Sendable {
         guard !steps.isEmpty else { return }
         let groups = Set(
             changes.compactMap { change in if case .deleteGroup(let group) = change { group } else { nil } })
-        let keys = Set(changes.compactMap(\.key))
+        supersede(keys: changes.compactMap(\.key), groups: groups)
+    }
+
+    /// These records have been written.
+    mutating func supersede(keys: [RecordKey], groups: Set<String> = []) {
+        let keys = Set(keys)
         steps.removeAll { step in
             switch step {
             case .put(let record): keys.contains(record.key) || groups.contains(record.key.group)

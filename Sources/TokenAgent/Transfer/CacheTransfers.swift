@@ -16,9 +16,10 @@ final class CacheTransfers {
     private let tasks: TaskTracker
     private let now: @Sendable () -> Int64
     private let timeZone: TimeZone
-    private var transfers = Transfers()
+    private var transfers: Transfers
 
-    init(_ core: AgentCore, timeZone: TimeZone) {
+    init(_ core: AgentCore, importLimit: Int, timeZone: TimeZone) {
+        transfers = Transfers(importLimit: importLimit)
         memory = core.memory
         commits = core.commits
         notes = core.notes
@@ -44,47 +45,53 @@ final class CacheTransfers {
             upload.expiry = request.isLast ? nil : expiry(of: id)
             transfers.keep(upload, as: id)
             guard request.isLast else { return .now(.success(ImportCache.Reply(importID: id))) }
+            let (begun, file) = (upload.request, transfers.handOver(id))
             return .later(
-                tasks.start { [upload] () async throws(TokenError) in
+                tasks.start { () async throws(TokenError) in
                     defer { self.transfers.forget(id) }
-                    return ImportCache.Reply(importID: id, report: try await self.finish(upload))
+                    return ImportCache.Reply(importID: id, report: try await self.finish(begun, file))
                 })
         } catch {
             return .now(.failure(error))
         }
     }
 
-    /// Writes a cache for another library and hands it out in parts.
+    /// Writes a cache for another library and hands it out in parts: the cache of the moment when the export began.
     func send(
         _ request: ExportCache, to session: SessionID, isolation: isolated (any Actor)? = #isolation
     ) -> Answer<ExportCache.Reply> {
         guard request.includesSecrets else { return .now(.failure(Self.holdsSecrets)) }
         if let id = request.exportID {
-            guard let download = transfers.takeDownload(id, from: session) else {
+            guard let download = transfers.continueDownload(id, from: session) else {
                 return .now(.failure(Transfers.unknown))
             }
-            return .now(.success(part(of: download.data, from: download.position, as: id, session)))
+            return .later(tasks.start { () async throws(TokenError) in try await self.nextPart(of: download, as: id) })
         }
         if let refusal = transfers.refusal(of: 0) { return .now(.failure(refusal)) }
         return .later(
             tasks.start { () async throws(TokenError) in
-                let data = try await Self.write(
+                let export = try await Self.startExport(
                     self.memory.cache, request.format, of: request.sharingGroup, now: self.now())
-                if let refusal = self.transfers.refusal(of: data.count) { throw refusal }
-                return self.part(of: data, from: 0, as: PKCE.randomText(), session)
+                // Others may have begun meanwhile.
+                if let refusal = self.transfers.refusal(of: 0) { throw refusal }
+                let download = Transfers.Download(export: export, session: session)
+                let id = PKCE.randomText()
+                self.transfers.keep(download, as: id)
+                return try await self.nextPart(of: download, as: id)
             })
     }
 
-    private func part(
-        of data: Secret, from start: Int, as id: String, _ session: SessionID,
-        isolation: isolated (any Actor)? = #isolation
-    ) -> ExportCache.Reply {
-        let end = min(start + Transfers.partSize, data.count)
-        let part = data.withBytes { Secret(bytes: $0[start..<end]) }
-        guard end < data.count else { return ExportCache.Reply(data: part) }
+    private func nextPart(of download: Transfers.Download, as id: String) async throws(TokenError) -> ExportCache.Reply
+    {
+        let (part, export) = await Self.nextPart(of: download.export)
+        // The connection may be gone, or the agent stopping.
+        guard transfers.isKept(id) else { throw Transfers.unknown }
+        transfers.forget(id)
+        let sent = download.sent + (part?.count ?? 0)
+        guard let part, sent < export.count else { return ExportCache.Reply(data: part ?? Secret("")) }
         transfers.keep(
-            Transfers.Download(data: data, session: session, position: end, expiry: expiry(of: id)), as: id)
-        return ExportCache.Reply(data: part, remaining: Int64(data.count - end), next: id)
+            Transfers.Download(export: export, session: download.session, sent: sent, expiry: expiry(of: id)), as: id)
+        return ExportCache.Reply(data: part, remaining: Int64(export.count - sent), next: id)
     }
 
     /// What has come of a cache, this part included.
@@ -104,12 +111,10 @@ final class CacheTransfers {
         tasks.schedule(after: Transfers.patience) { self.transfers.forget(id) }
     }
 
-    private func finish(_ upload: Transfers.Upload) async throws(TokenError) -> ImportCache.Report {
-        let request = upload.request
-        let foreign = try await Self.read(upload, now: now(), timeZone: timeZone)
-        var report = try await merge(foreign, in: request.sharingGroup, isDryRun: request.isDryRun)
-        report.skipped = Array(report.skipped.prefix(Self.skippedLimit))
-        return report
+    private func finish(_ request: ImportCache, _ file: ForeignFile) async throws(TokenError) -> ImportCache.Report {
+        let foreign = try await Self.read(
+            file, request.format, now: now(), timeZone: timeZone, clouds: memory.cache.clouds)
+        return try await merge(foreign, in: request.sharingGroup, isDryRun: request.isDryRun)
     }
 
     /// Imports everything in another library's cache, or nothing.
@@ -123,11 +128,12 @@ final class CacheTransfers {
             var report: ImportCache.Report?
             var tokenInUse: Secret?
             try await commits.exclusively { () async throws(TokenError) in
+                let before = memory.changeCount
                 let prepared = try await PreparedImport(foreign, against: memory.cache, in: group)
                 // A redemption brings something newer, and has to be saved first.
                 tokenInUse = prepared.replaced.first { tokensInUse.isHeld($0) }
                 guard tokenInUse == nil else { return }
-                if !isDryRun { try await write(prepared) }
+                if !isDryRun { try await write(prepared, workedOutAt: before) }
                 report = prepared.plan.report
             }
             if let report { return report }
@@ -136,9 +142,11 @@ final class CacheTransfers {
     }
 
     /// Durable first, then visible. What cannot be written is dropped: it can be imported again.
-    private func write(_ prepared: PreparedImport) async throws(TokenError) {
-        try await commits.writeExclusively(prepared.stored + notes.deletions(of: prepared.settled))
+    private func write(_ prepared: PreparedImport, workedOutAt count: Int) async throws(TokenError) {
+        try await commits.writeExclusively(
+            { (number) throws(TokenError) in try prepared.batch(number) }, of: { prepared.keys })
         notes.settle(prepared.settled)
+        guard count != memory.changeCount else { return memory.replace(with: prepared.plan.cache) }
         for _ in 0..<Self.attempts {
             let before = memory.changeCount
             let applied = await prepared.applied(to: memory.cache)
@@ -152,30 +160,29 @@ final class CacheTransfers {
     /// Beside the event loop: a file may be long, and hits must not wait for it.
     @concurrent
     private static func read(
-        _ upload: Transfers.Upload, now: Int64, timeZone: TimeZone
+        _ file: ForeignFile, _ format: CacheFormat, now: Int64, timeZone: TimeZone, clouds: CloudDirectory
     ) async throws(TokenError) -> ForeignCache {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(upload.size)
-        for part in upload.parts { part.withBytes { bytes += $0 } }
-        defer { bytes.withUnsafeMutableBytes { wipeMemory($0) } }
-        return try ForeignCache(bytes, format: upload.request.format, now: now, timeZone: timeZone)
+        try ForeignCache(file, format: format, now: now, timeZone: timeZone, clouds: clouds)
     }
 
     /// Beside the event loop, from the cache as it is at this moment.
     @concurrent
-    private static func write(
+    private static func startExport(
         _ cache: CredentialCache, _ format: CacheFormat, of group: SharingGroup, now: Int64
-    ) async throws(TokenError) -> Secret {
-        var bytes = try cache.export(format, of: group, now: now)
-        defer { bytes.withUnsafeMutableBytes { wipeMemory($0) } }
-        return Secret(bytes: bytes)
+    ) async throws(TokenError) -> CacheExport {
+        try cache.startExport(format, of: group, now: now)
+    }
+
+    /// Beside the event loop: other apps are answered meanwhile.
+    @concurrent
+    private static func nextPart(of export: CacheExport) async -> (Secret?, CacheExport) {
+        var export = export
+        return (export.next(Transfers.partSize), export)
     }
 
     private static let holdsSecrets = TokenError(
         .invalidDeveloperParameter,
         "an export holds refresh tokens in the clear; ask for it with includes_secrets (ssoctl: --include-secrets)")
-    /// As many as people read, and a list in a message may hold.
-    private static let skippedLimit = 200
     /// How often the cache may change, by a removal, while an import is being added to a copy of it.
     private static let attempts = 5
 }

@@ -1,4 +1,5 @@
 internal import NIOCore
+internal import TokenCache
 internal import TokenModel
 
 /// Caches of other libraries on their way in or out: bounded in number and size, forgotten when nobody goes on, and gone
@@ -24,16 +25,22 @@ struct Transfers {
         private static let smallPart = 4096
     }
 
-    /// A cache that is still going out.
+    /// A cache that is still going out. Only its next part is in memory.
     struct Download {
-        var data: Secret
+        var export: CacheExport
         var session: SessionID
-        var position: Int
-        var expiry: Timers.Timer
+        /// How many bytes have gone out.
+        var sent = 0
+        /// Nil while the next part is being made: until then nobody has to go on with it.
+        var expiry: Timers.Timer?
     }
 
+    /// How many bytes all imports together may come to.
+    private let importLimit: Int
     private var uploads: [String: Upload] = [:]
     private var downloads: [String: Download] = [:]
+
+    init(importLimit: Int) { self.importLimit = importLimit }
 
     mutating func keep(_ upload: Upload, as id: String) { uploads[id] = upload }
 
@@ -46,15 +53,30 @@ struct Transfers {
         return upload
     }
 
-    mutating func takeDownload(_ id: String, from session: SessionID) -> Download? {
-        guard let download = downloads[id], download.session == session else { return nil }
-        forget(id)
+    /// Hands over a cache that has wholly come in. Its size counts until it is forgotten; its bytes are let go of as they are read.
+    mutating func handOver(_ id: String) -> ForeignFile {
+        let file = ForeignFile(uploads[id]?.parts ?? [])
+        uploads[id]?.parts = []
+        return file
+    }
+
+    /// An export that its session goes on with, whose next part is to be made; nil when that is not so.
+    mutating func continueDownload(_ id: String, from session: SessionID) -> Download? {
+        guard var download = downloads[id], download.session == session, let expiry = download.expiry else {
+            return nil
+        }
+        expiry.cancel()
+        download.expiry = nil
+        downloads[id] = download
         return download
     }
 
+    /// Whether an export has not been forgotten while its next part was made.
+    func isKept(_ id: String) -> Bool { downloads[id] != nil }
+
     mutating func forget(_ id: String) {
         uploads.removeValue(forKey: id)?.expiry?.cancel()
-        downloads.removeValue(forKey: id)?.expiry.cancel()
+        downloads.removeValue(forKey: id)?.expiry?.cancel()
     }
 
     /// Forgets what a session cannot go on with any more. What is wholly there is taken in all the same.
@@ -69,10 +91,8 @@ struct Transfers {
 
     /// Why a transfer of this size cannot go on now, if that is so.
     func refusal(of more: Int) -> TokenError? {
-        let size =
-            uploads.values.reduce(more) { $0 + $1.size } + downloads.values.reduce(0) { $0 + $1.data.count }
-        guard size <= Self.mostBytes else {
-            return TokenError(.frameTooLarge, "caches under way come to more than \(Self.mostBytes >> 20) MiB")
+        guard uploads.values.reduce(more, { $0 + $1.size }) <= importLimit else {
+            return TokenError(.frameTooLarge, "imports under way come to more than \(importLimit >> 20) MiB")
         }
         guard uploads.count + downloads.count < Self.limit else {
             return TokenError(
@@ -87,8 +107,6 @@ struct Transfers {
 
     /// More at a time than people run.
     static let limit = 8
-    /// For all of them together; a cache of 10,000 accounts is half of it.
-    static let mostBytes = 64 << 20
     /// How long the agent waits for the next part.
     static let patience = TimeAmount.seconds(60)
     /// Bytes of an export in one reply, well below the longest.

@@ -4,7 +4,7 @@ internal import TokenModel
 struct ADALArchive {
     private(set) var entries: [ADALEntry] = []
     /// Objects that are no tokens, in words, and why they were passed over.
-    private(set) var skipped: [ImportCache.Skipped] = []
+    private(set) var skipped = SkippedEntries()
     private var archive: KeyedArchive
 
     /// - Throws: `cacheBadFormat` (-51201) when `bytes` are no archive of ADAL's, or one of a later version.
@@ -22,7 +22,7 @@ struct ADALArchive {
     private mutating func readCache(_ root: KeyedArchive.Instance) throws(TokenError) {
         let members = try named(root)
         if members["wipeTime"] != nil, members["bundleId"] != nil {
-            skipped.append(ImportCache.Skipped(entry: "wipe record", reason: "it only says who last removed tokens"))
+            skipped.add("wipe record", "it only says who last removed tokens")
             return
         }
         if let version = members["version"] {
@@ -65,7 +65,7 @@ struct ADALArchive {
     }
 
     private mutating func skip() {
-        skipped.append(ImportCache.Skipped(entry: "object in the archive", reason: "it is not a token"))
+        skipped.add("object in the archive", "it is not a token")
     }
 
     private mutating func named(_ dictionary: KeyedArchive.Instance) throws(TokenError) -> [String: Int] {

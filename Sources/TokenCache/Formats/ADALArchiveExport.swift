@@ -19,27 +19,56 @@ struct ADALArchiveExport {
         }
     }
 
+    private let partition: Partition
+    private let clouds: CloudDirectory
     private let now: Int64
+    /// Who goes by a name, in lower case, in the order of the names; an AD FS user without one goes by the empty name.
+    private let owners: [(user: String, owners: [OwnerID])]
     private var archive = KeyedArchiveWriter()
-    /// By the user's name in lower case; an AD FS user without one goes by the empty name.
-    private var users: [String: [Key: ADALEntry]] = [:]
+    /// What comes next: a user's items; behind the last one what holds them together.
+    private var index = 0
+    /// The dictionaries of the users that have been written.
+    private var tokens: [(key: Int, value: Int)] = []
+    /// The items of the user that is being written.
+    private var items: [Key: ADALEntry] = [:]
 
-    init(_ partition: Partition, now: Int64) {
+    init(_ partition: Partition, clouds: CloudDirectory, now: Int64) {
+        self.partition = partition
+        self.clouds = clouds
         self.now = now
-        for owner in partition.owners.keys.sorted(by: { $0.key < $1.key }) { add(partition[owner], of: owner) }
+        var users: [String: [OwnerID]] = [:]
+        for owner in partition.owners.keys { users[Self.user(owner, partition[owner]), default: []].append(owner) }
+        owners = users.sorted { $0.key < $1.key }.map { user, owners in (user, owners.sorted { $0.key < $1.key }) }
     }
 
-    /// The archive. Items stand in a fixed order, so that the same cache gives the same bytes.
-    var bytes: [UInt8] {
-        var archive = archive
-        var tokens: [(key: Int, value: Int)] = []
-        for (user, items) in users.sorted(by: { $0.key < $1.key }) {
-            let sorted = items.sorted { $0.key.service < $1.key.service }
-            let pairs = sorted.map { key, item in
-                (key: Self.add(key, to: &archive), value: Self.add(item, to: &archive))
-            }
-            tokens.append((key: archive.add(user), value: archive.add(dictionary: pairs, isMutable: true)))
+    /// The next piece; nil at the end. Items stand in a fixed order, so that the same cache gives the same bytes.
+    mutating func next() -> [UInt8]? {
+        while index <= owners.count {
+            if index < owners.count { addUser(owners[index].user, owners[index].owners) } else { finish() }
+            index += 1
+            let bytes = archive.take()
+            if !bytes.isEmpty { return bytes }
         }
+        return nil
+    }
+
+    private static func user(_ owner: OwnerID, _ holdings: Holdings) -> String {
+        if case .name(let name) = owner { return name }
+        return holdings.orderedAccounts.first?.username.lowercased() ?? ""
+    }
+
+    private mutating func addUser(_ user: String, _ owners: [OwnerID]) {
+        items = [:]
+        for owner in owners { add(partition[owner], of: owner) }
+        guard !items.isEmpty else { return }
+        let pairs = items.sorted { $0.key.service < $1.key.service }.map { key, item in
+            (key: Self.add(key, to: &archive), value: Self.add(item, to: &archive))
+        }
+        tokens.append((key: archive.add(user), value: archive.add(dictionary: pairs, isMutable: true)))
+        archive.forgetLongTexts()
+    }
+
+    private mutating func finish() {
         let list = archive.add(dictionary: tokens, isMutable: true)
         let cache = archive.add(dictionary: [(key: archive.add("tokens"), value: list)], isMutable: true)
         let root = archive.add(
@@ -47,16 +76,14 @@ struct ADALArchiveExport {
                 (key: archive.add("version"), value: archive.add(ADALArchive.version)),
                 (key: archive.add("tokenCache"), value: cache),
             ], isMutable: false)
-        return archive.bytes(root: root)
+        archive.finish(root: root)
     }
 
     private mutating func add(_ holdings: Holdings, of owner: OwnerID) {
-        var user = holdings.orderedAccounts.first?.username.lowercased() ?? ""
-        if case .name(let name) = owner { user = name }
         for token in holdings.accessTokens.values where token.version == .v1 && token.expiresOn > now {
             guard let resource = token.scopes.resource else { continue }
-            let idToken = holdings.idToken(like: token)?.idToken
-            change(user, owner, Self.url(token.environment, token.realm), resource, token.clientID.text, idToken) {
+            let idToken = holdings.idToken(like: token, clouds)?.idToken
+            change(owner, Self.url(token.environment, token.realm), resource, token.clientID.text, idToken) {
                 $0.accessToken = token.secret.reveal()
                 $0.tokenType = token.tokenType
                 $0.expiresOn = token.expiresOn
@@ -67,24 +94,24 @@ struct ADALArchiveExport {
         for token in holdings.refreshTokens.values.sorted(by: {
             ($0.obtainedOn ?? 0, $0.key) < ($1.obtainedOn ?? 0, $1.key)
         }) {
-            add(token, holdings, user, owner)
+            add(token, holdings, owner)
         }
     }
 
-    private mutating func add(_ token: RefreshTokenRecord, _ holdings: Holdings, _ user: String, _ owner: OwnerID) {
+    private mutating func add(_ token: RefreshTokenRecord, _ holdings: Holdings, _ owner: OwnerID) {
         let idToken = holdings.idTokens.values.filter { $0.clientID == token.clientID }
             .min { ($0.version.rawValue, $0.key) < ($1.version.rawValue, $1.key) }?.idToken
         if let only = token.only {
             guard let resource = only.scopes.resource else { return }
             let authority = Self.url(token.environment, only.realm)
-            return change(user, owner, authority, resource, token.clientID.text, idToken) {
+            return change(owner, authority, resource, token.clientID.text, idToken) {
                 $0.refreshToken = token.secret.reveal()
                 $0.obtainedOn = $0.obtainedOn ?? token.obtainedOn
             }
         }
         let client = token.familyID.map { ADALEntry.familyPrefix + $0.text } ?? token.clientID.text
-        for realm in holdings.realms(of: token) {
-            change(user, owner, Self.url(token.environment, realm), nil, client, idToken) {
+        for realm in holdings.realms(of: token, clouds) {
+            change(owner, Self.url(token.environment, realm), nil, client, idToken) {
                 $0.refreshToken = token.secret.reveal()
                 $0.obtainedOn = token.obtainedOn
                 $0.familyID = holdings.familyID(of: token.clientID)
@@ -93,18 +120,18 @@ struct ADALArchiveExport {
     }
 
     private mutating func change(
-        _ user: String, _ owner: OwnerID, _ authority: String, _ resource: String?, _ clientID: String,
+        _ owner: OwnerID, _ authority: String, _ resource: String?, _ clientID: String,
         _ idToken: String?, _ body: (inout ADALEntry) -> Void
     ) {
         let key = Key(authority: authority, resource: resource?.lowercased(), clientID: clientID.lowercased())
-        var item = users[user]?[key] ?? ADALEntry()
+        var item = items[key] ?? ADALEntry()
         item.authority = authority
         item.resource = resource
         item.clientID = clientID
         item.homeAccountID = owner.homeAccountID
         item.idToken = item.idToken ?? idToken
         body(&item)
-        users[user, default: [:]][key] = item
+        items[key] = item
     }
 
     private static func url(_ environment: String, _ realm: String) -> String { "https://\(environment)/\(realm)" }
@@ -149,10 +176,12 @@ extension Holdings {
     }
 
     /// Where ADAL would look for a refresh token: ADAL 2.7 under `common` too, older ones only where it was obtained.
-    fileprivate func realms(of token: RefreshTokenRecord) -> [String] {
-        let isADFS = accounts.values.contains { $0.environment == token.environment && $0.authorityType == "ADFS" }
+    fileprivate func realms(of token: RefreshTokenRecord, _ clouds: CloudDirectory) -> [String] {
+        let isADFS = accounts.values.contains {
+            $0.authorityType == "ADFS" && clouds.sameCloud($0.environment, token.environment)
+        }
         let used = accessTokens.values.filter {
-            $0.version == .v1 && $0.environment == token.environment
+            $0.version == .v1 && clouds.sameCloud($0.environment, token.environment)
                 && ($0.clientID == token.clientID || token.familyID != nil)
         }
         return Set(used.map(\.realm)).union([isADFS ? "adfs" : "common"]).sorted()

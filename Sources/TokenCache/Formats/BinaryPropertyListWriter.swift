@@ -6,25 +6,25 @@ indirect enum PropertyList {
     case uid(Int)
     case list([PropertyList])
     case dictionary([(name: String, value: PropertyList)])
+    /// What has been written already, by its index.
+    case written(UInt32)
 }
 
 /// Writes Apple's `bplist00`: the objects, a table of their places, and a trailer that says where that is.
+///
+/// Objects are written as they are added, and the bytes may be taken out between two of them: the whole of a list is never in
+/// memory, only where its objects are.
 struct BinaryPropertyListWriter {
     private var bytes: [UInt8] = Array("bplist00".utf8)
-    private var places: [Int] = []
-    private var texts: [String: Int] = [:]
-
-    static func bytes(of list: PropertyList) -> [UInt8] {
-        var writer = BinaryPropertyListWriter()
-        let top = writer.add(list)
-        return writer.finished(top: top)
-    }
-
-    private init() {}
+    /// How many bytes have been taken out.
+    private var taken = 0
+    private var places: [UInt32] = []
+    private var texts: [String: UInt32] = [:]
 
     /// Writes what a value holds, then the value; returns its index.
-    private mutating func add(_ value: PropertyList) -> Int {
+    mutating func add(_ value: PropertyList) -> UInt32 {
         switch value {
+        case .written(let index): return index
         case .integer(let number): return write { $0.number(UInt64(bitPattern: Int64(number)), marker: 0x10) }
         case .real(let number):
             return write {
@@ -53,7 +53,25 @@ struct BinaryPropertyListWriter {
         }
     }
 
-    private mutating func add(_ text: String) -> Int {
+    /// Takes out what has been written since the last time.
+    mutating func take() -> [UInt8] {
+        defer {
+            taken += bytes.count
+            bytes = []
+        }
+        return bytes
+    }
+
+    /// Writes the table and the trailer; nothing can be added afterwards.
+    mutating func finish(top: UInt32) {
+        let table = taken + bytes.count
+        for place in places { append(UInt64(place), size: Self.offsetSize) }
+        bytes += [0, 0, 0, 0, 0, 0, UInt8(Self.offsetSize), UInt8(Self.referenceSize)]
+        for number in [places.count, Int(top), table] { append(UInt64(number), size: 8) }
+    }
+
+    /// Short texts come again and again; long ones are tokens.
+    private mutating func add(_ text: String) -> UInt32 {
         if let known = texts[text] { return known }
         let index = write { writer in
             if text.utf8.allSatisfy({ $0 < 0x80 }) {
@@ -64,14 +82,14 @@ struct BinaryPropertyListWriter {
                 for unit in text.utf16 { writer.append(UInt64(unit), size: 2) }
             }
         }
-        texts[text] = index
+        if text.utf8.count <= Self.shortText { texts[text] = index }
         return index
     }
 
-    private mutating func write(_ body: (inout Self) -> Void) -> Int {
-        places.append(bytes.count)
+    private mutating func write(_ body: (inout Self) -> Void) -> UInt32 {
+        places.append(UInt32(truncatingIfNeeded: taken + bytes.count))
         body(&self)
-        return places.count - 1
+        return UInt32(places.count - 1)
     }
 
     private mutating func length(_ length: Int, marker: UInt8) {
@@ -89,15 +107,8 @@ struct BinaryPropertyListWriter {
         for shift in (0..<size).reversed() { bytes.append(UInt8(truncatingIfNeeded: number >> (8 * UInt64(shift)))) }
     }
 
-    private mutating func finished(top: Int) -> [UInt8] {
-        let table = bytes.count
-        for place in places { append(UInt64(place), size: Self.offsetSize) }
-        bytes += [0, 0, 0, 0, 0, 0, UInt8(Self.offsetSize), UInt8(Self.referenceSize)]
-        for number in [places.count, top, table] { append(UInt64(number), size: 8) }
-        return bytes
-    }
-
     /// Enough for any export, and simpler than the least that will do.
     private static let referenceSize = 4
     private static let offsetSize = 4
+    private static let shortText = 256
 }

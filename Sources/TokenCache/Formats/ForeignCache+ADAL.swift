@@ -3,13 +3,21 @@ internal import TokenModel
 
 extension ForeignCache {
     /// The JSON list of ADAL for Python and Node.
-    mutating func readADAL(_ root: JSONTree, timeZone: TimeZone) throws(TokenError) {
-        guard case .list(let values) = root else {
+    mutating func readADAL(_ file: ForeignFile, timeZone: TimeZone) throws(TokenError) {
+        var reader = JSONReader(ByteFeed(file, isLast: true))
+        guard reader.kind() == UInt8(ascii: "[") else {
+            _ = try reader.value()
             throw TokenError(
                 .cacheBadFormat,
                 "not a token cache of ADAL: it is no JSON list; for the JSON object of MSAL use the format msal-json")
         }
-        read(values.map { Self.entry($0, timeZone: timeZone) })
+        try reader.eachElement { reader throws(TokenError) in
+            guard let item = try reader.value(limit: ValueLimits.unknownFields) else {
+                return skip("token", Self.tooLong)
+            }
+            read(Self.entry(item, timeZone: timeZone))
+        }
+        try reader.finish()
     }
 
     private static func entry(_ item: JSONTree, timeZone: TimeZone) -> ADALEntry {
@@ -72,7 +80,8 @@ extension ForeignCache {
     private mutating func add(_ records: ADALRecords) {
         let entry = records.entry
         func title(_ kind: String) -> String { Self.title(kind, records.username, entry.clientID, entry.resource) }
-        note(obtained: entry.obtainedOn, records.owner, records.clientID)
+        note(
+            obtained: entry.obtainedOn, records.owner, records.clientID, records.authority.environment, records.person)
         var accessToken = records.accessToken
         if entry.accessToken?.trimmedNonEmpty != nil, let flaw = flaw(entry) {
             skip(title("access token"), flaw)

@@ -4,34 +4,24 @@ internal import TokenStore
 /// The JSON that MSAL for Python, Go, Java, .NET and Node share. Entries are known by what they hold; the names they
 /// stand under differ between libraries, and are not read.
 extension ForeignCache {
-    mutating func readUnified(_ root: JSONTree) throws(TokenError) {
-        let root = Self.sections(ofDictionaryFormat: root) ?? root
-        guard root.isObject else {
-            throw TokenError(
-                .cacheBadFormat,
-                "not a token cache of MSAL: it is no JSON object; for the JSON list of ADAL use the format adal-json")
+    /// Reads the file twice: for the tenants, which the ID tokens tell, and then for the entries.
+    mutating func readUnified(_ file: ForeignFile) throws(TokenError) {
+        let survey = try UnifiedSurvey(file, clouds)
+        var reader = JSONReader(ByteFeed(file, isLast: true))
+        try UnifiedEntries.read(&reader) { step, reader throws(TokenError) in
+            guard case .entry(let entry) = step else { return }
+            guard !survey.superseded.contains(entry.number) else { return try reader.skip() }
+            let value = try reader.value(limit: ValueLimits.unknownFields)
+            guard let section = entry.section else { return carrySection(entry.name, value) }
+            guard let value else { return skip(Self.kind(section), Self.tooLong) }
+            read(JSONTree.Member(name: entry.name, value: value), in: section, survey.tenants)
         }
-        let tenants = UnifiedTenants(root[UnifiedSection.idToken.rawValue])
-        // In this order, so that a report reads from accounts to tokens.
-        for section in UnifiedSection.allCases {
-            for entry in Self.entries(root[section.rawValue], section) { read(entry, in: section, tenants) }
-        }
-        for member in UnifiedItem(root).members
-        where UnifiedSection(rawValue: member.name) == nil || !member.value.isObject {
-            carry(CarriedRecord(section: member.name, name: nil, json: member.value.json), "section")
-        }
+        try reader.finish()
     }
 
-    /// Accounts by realm and cloud, so that of several that are one the same comes first, whatever its library named them.
-    private static func entries(_ tree: JSONTree?, _ section: UnifiedSection) -> [JSONTree.Member] {
-        // Of entries of one name the last counts: two could take each other's place for ever.
-        let entries = tree.map { UnifiedItem($0).members } ?? []
-        guard section == .account else { return entries }
-        let places = entries.map { entry in
-            let item = UnifiedItem(entry.value)
-            return (place: (item.text("realm") ?? "", item.text("environment") ?? "", entry.name), entry: entry)
-        }
-        return places.sorted { $0.place < $1.place }.map(\.entry)
+    private mutating func carrySection(_ name: String, _ value: JSONTree?) {
+        guard let value else { return skip(Self.title("section", name, nil), Self.tooLong) }
+        carry(CarriedRecord(section: name, name: nil, json: value.json), "section")
     }
 
     private mutating func read(_ entry: JSONTree.Member, in section: UnifiedSection, _ tenants: UnifiedTenants) {
@@ -52,22 +42,22 @@ extension ForeignCache {
     }
 
     private mutating func readAccount(_ item: UnifiedItem, _ entry: JSONTree.Member, _ tenants: UnifiedTenants) {
-        guard let home = item.text("home_account_id").flatMap(HomeAccountID.init),
+        guard let home = item.text("home_account_id").flatMap({ shared.homeAccountID($0) }),
             let environment = item.text("environment")
         else { return carry(entry, in: .account, "it does not say whose it is; kept for export only") }
         let username = item.text("username") ?? ""
-        let realm = tenants.tenant(of: item) ?? Self.realm(item)
+        let realm = shared(tenants.tenant(of: item) ?? Self.realm(item))
         var record = AccountRecord(
-            homeAccountID: home.text, environment: environment.lowercased(),
+            homeAccountID: home.text, environment: shared(environment.lowercased()),
             realm: realm, localAccountID: item.text("local_account_id")?.lowercased(), username: username,
             authorityType: Self.authorityType(item.text("authority_type")), name: item.text("name"),
             givenName: item.text("given_name"), familyName: item.text("family_name"),
             alternativeAccountID: item.text("alternative_account_id"), clientInfo: item.text("client_info"),
             source: item.text("source") == "adal" ? "adal" : "msal")
-        record.foreign = item.foreign(beyond: UnifiedItem(record))
+        record.foreign = shared(item.foreign(beyond: UnifiedItem(record)))
         add(
             .account(record), Self.title("account", username.isEmpty ? home.text : username, nil, realm),
-            askedRealm: Self.askedRealm(item, realm), original: Self.carried(entry, .account))
+            askedRealm: askedRealm(item, realm), isUnified: true)
     }
 
     private mutating func readAppMetadata(_ item: UnifiedItem, _ entry: JSONTree.Member) {
@@ -77,54 +67,55 @@ extension ForeignCache {
         var record = AppMetadataRecord(
             clientID: clientID, environment: environment.lowercased(), familyID: item.text("family_id") ?? "")
         record.foreign = item.foreign(beyond: UnifiedItem(record))
-        add(.appMetadata(record), Self.title("app metadata", nil, clientID))
+        add(.appMetadata(record), Self.title("app metadata", nil, clientID), isUnified: true)
     }
 
     private mutating func readCredential(
         _ item: UnifiedItem, _ entry: JSONTree.Member, _ section: UnifiedSection, _ tenants: UnifiedTenants
     ) {
-        let title = Self.title(
-            Self.kind(section), tenants.name(of: item), item.text("client_id"), item.text("target"))
-        guard let secret = item.text("secret") else { return skip(title, "it holds no token") }
-        guard secret != ADALEntry.tombstone else { return skip(title, "a tombstone: its token was rejected") }
-        guard let home = item.text("home_account_id").flatMap(HomeAccountID.init) else {
-            return skip(title, "an app's own token, of no account")
+        func title() -> String {
+            Self.title(Self.kind(section), tenants.name(of: item), item.text("client_id"), item.target)
         }
-        guard let environment = item.text("environment")?.lowercased(),
-            let clientID = item.text("client_id").flatMap(ClientID.init)
+        guard let secret = item.text("secret") else { return skip(title(), "it holds no token") }
+        guard secret != ADALEntry.tombstone else { return skip(title(), "a tombstone: its token was rejected") }
+        guard let home = item.text("home_account_id").flatMap({ shared.homeAccountID($0) }) else {
+            return skip(title(), "an app's own token, of no account")
+        }
+        guard let environment = item.text("environment").map({ shared($0.lowercased()) }),
+            let clientID = item.text("client_id").flatMap({ shared.clientID($0) })
         else { return carry(entry, in: section, "it does not say whose it is; kept for export only") }
         let owner = OwnerID.home(home)
-        let realm = tenants.tenant(of: item) ?? Self.realm(item)
-        let askedRealm = Self.askedRealm(item, realm)
+        let realm = shared(tenants.tenant(of: item) ?? Self.realm(item))
+        let askedRealm = askedRealm(item, realm)
         switch section {
         case .refreshToken:
             var token = RefreshTokenRecord(
                 owner: owner, environment: environment, clientID: clientID,
                 familyID: item.text("family_id").flatMap(FamilyID.init), secret: Secret(secret),
                 obtainedOn: item["last_modification_time"]?.integer)
-            token.foreign = item.foreign(beyond: UnifiedItem(token))
-            add(.refreshToken(token), title)
+            token.foreign = shared(item.foreign(beyond: UnifiedItem(token)))
+            add(.refreshToken(token), title())
         case .idToken:
             guard
                 var token = IDTokenRecord(
                     owner: owner, environment: environment, clientID: clientID, realm: realm, version: .v2,
                     idToken: secret)
             else { return carry(entry, in: section, "its claims cannot be read; kept for export only") }
-            token.foreign = item.foreign(beyond: UnifiedItem(token), askedRealm: askedRealm)
-            add(.idToken(token), title, askedRealm: askedRealm)
+            token.foreign = shared(item.foreign(beyond: UnifiedItem(token), askedRealm: askedRealm))
+            add(.idToken(token), title(), askedRealm: askedRealm)
         default:
             guard let expiresOn = item["expires_on"]?.integer else {
-                return skip(title, "it does not say when it expires")
+                return skip(title(), "it does not say when it expires")
             }
             var token = AccessTokenRecord(
                 owner: owner, environment: environment, clientID: clientID, realm: realm, version: .v2,
-                scopes: Self.scopes(item["target"]), tokenType: "Bearer", secret: Secret(secret),
+                scopes: shared.scopes(target: item.target ?? ""), tokenType: "Bearer", secret: Secret(secret),
                 cachedAt: item["cached_at"]?.integer ?? 0, expiresOn: expiresOn,
                 extendedExpiresOn: (item["extended_expires_on"] ?? item["ext_expires_on"])?.integer.flatMap {
                     $0 > 0 ? $0 : nil
                 }, refreshOn: item["refresh_on"]?.integer.flatMap { $0 > 0 ? $0 : nil })
-            token.foreign = item.foreign(beyond: UnifiedItem(token), askedRealm: askedRealm)
-            add(.accessToken(token), title, askedRealm: askedRealm)
+            token.foreign = shared(item.foreign(beyond: UnifiedItem(token), askedRealm: askedRealm))
+            add(.accessToken(token), title(), askedRealm: askedRealm)
         }
     }
 
@@ -136,25 +127,29 @@ extension ForeignCache {
             let record = CacheRecord(
                 StoredRecord(key: RecordKey(group: "", kind: kind, key: ""), body: Array(body.json.utf8)))
         else { return skip("record of sso-agent", "it cannot be read") }
-        add(record, Self.title("\(kind)", body["username"]?.string, body["client_id"]?.string, body["target"]?.string))
+        var person: Person?
+        if case .account(let account) = record, account.homeAccountID == nil, let objectID = account.localAccountID {
+            person = Person(tenantID: account.realm, objectID: objectID)
+        }
+        add(
+            record, Self.title("\(kind)", body["username"]?.string, body["client_id"]?.string, body["target"]?.string),
+            person: person)
     }
 
     private mutating func carry(_ entry: JSONTree.Member, in section: UnifiedSection, _ reason: String) {
         let item = UnifiedItem(entry.value)
-        carry(Self.carried(entry, section), Self.kind(section))
-        skip(Self.title(Self.kind(section), item.text("username"), item.text("client_id"), item.text("target")), reason)
-    }
-
-    private static func carried(_ entry: JSONTree.Member, _ section: UnifiedSection) -> CarriedRecord {
-        let item = UnifiedItem(entry.value)
-        return CarriedRecord(
+        let record = CarriedRecord(
             section: section.rawValue, name: entry.name, json: entry.value.json,
             homeAccountID: item.text("home_account_id").flatMap(HomeAccountID.init)?.text,
-            clientID: item.text("client_id"))
+            clientID: item.text("client_id")?.trimmedNonEmpty)
+        let skippedBefore = skipped.count
+        carry(record, Self.kind(section))
+        guard skipped.count == skippedBefore else { return }
+        skip(Self.title(Self.kind(section), item.text("username"), item.text("client_id"), item.target), reason)
     }
 
     private mutating func carry(_ record: CarriedRecord, _ kind: String) {
-        add(.carried(record), "\(kind) \(record.section)")
+        add(.carried(record), Self.title(kind, record.section, record.clientID))
     }
 }
 
@@ -182,9 +177,9 @@ extension ForeignCache {
 
     /// The realm that the entry's library asked, where that is another than the tenant. Node's early versions name none for
     /// B2C, which is none to ask.
-    private static func askedRealm(_ item: UnifiedItem, _ tenant: String) -> String? {
+    private mutating func askedRealm(_ item: UnifiedItem, _ tenant: String) -> String? {
         guard let written = item.text("realm")?.lowercased(), written != tenant else { return nil }
-        return written
+        return shared(written)
     }
 
     /// `AAD` and `MSA` are what early versions called the one kind that Entra's accounts now are.
@@ -196,13 +191,7 @@ extension ForeignCache {
         }
     }
 
-    /// A text; in early Python a list.
-    private static func scopes(_ target: JSONTree?) -> ScopeSet {
-        if let text = target?.string { return ScopeSet(target: text) }
-        return ScopeSet(target?.values.compactMap(\.string) ?? [])
-    }
-
-    private static func kind(_ section: UnifiedSection) -> String {
+    static func kind(_ section: UnifiedSection) -> String {
         switch section {
         case .account: "account"
         case .appMetadata: "app metadata"
@@ -211,23 +200,5 @@ extension ForeignCache {
         case .accessToken: "access token"
         case .own: "record"
         }
-    }
-
-    /// MSAL .NET 2.x wrote a list of named lists of texts that hold the entries.
-    private static func sections(ofDictionaryFormat root: JSONTree) -> JSONTree? {
-        let names = [
-            "access_tokens": "AccessToken", "refresh_tokens": "RefreshToken", "id_tokens": "IdToken",
-            "accounts": "Account", "app_metadata": "AppMetadata",
-        ]
-        guard !root.values.isEmpty, root.values.allSatisfy({ $0["Key"]?.string != nil }) else { return nil }
-        return .object(
-            root.values.compactMap { list in
-                guard let name = list["Key"]?.string, let values = list["Value"]?.values else { return nil }
-                let entries = values.enumerated().compactMap { index, value -> JSONTree.Member? in
-                    guard let json = value.string, let item = try? JSONReader.read(Array(json.utf8)) else { return nil }
-                    return JSONTree.Member(name: "\(index)", value: item)
-                }
-                return JSONTree.Member(name: names[name] ?? name, value: .object(entries))
-            })
     }
 }

@@ -2,65 +2,61 @@ internal import TokenModel
 
 /// Reads JSON (RFC 8259) that may be anybody's: bounded in depth and in the number of values, and never trapping.
 ///
-/// Two things that some of Microsoft's libraries write or read are let pass: a byte order mark, and a comma before a
-/// closing bracket.
+/// A long file is read entry by entry: `eachMember` and `eachElement` hand out one at a time, to be read with `value` or
+/// passed over with `skip`. Two things that some of Microsoft's libraries write or read are let pass: a byte order mark, and a
+/// comma before a closing bracket.
 struct JSONReader {
-    private let bytes: [UInt8]
-    private var position = 0
+    var feed: ByteFeed
     private var valuesLeft = Self.mostValues
+    private var depth = 0
+    /// Where what is being read becomes too long to be kept.
+    private(set) var end = Int.max
 
     /// - Throws: `cacheBadFormat` (-51201) when `bytes` are not one JSON value, with the place.
     static func read(_ bytes: [UInt8]) throws(TokenError) -> JSONTree {
-        var reader = JSONReader(bytes: bytes)
-        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.position = 3 }
-        let value = try reader.value(depth: 0)
-        reader.skipSpace()
-        guard reader.position == bytes.count else { throw reader.error("something follows the JSON value") }
+        var reader = JSONReader(ByteFeed(bytes))
+        let value = try reader.value()
+        try reader.finish()
         return value
     }
 
-    private init(bytes: [UInt8]) {
-        self.bytes = bytes
+    init(_ feed: ByteFeed) {
+        self.feed = feed
+        for byte: UInt8 in [0xEF, 0xBB, 0xBF] where next == byte { self.feed.advance() }
     }
 
-    private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
-
-    private func error(_ what: String) -> TokenError {
-        TokenError(.cacheBadFormat, "not a token cache in JSON: \(what) at byte \(position)")
-    }
-
-    private mutating func skipSpace() {
-        position = bytes.withUnsafeBufferPointer { bytes in
-            var index = position
-            while index < bytes.count,
-                bytes[index] == 0x20 || bytes[index] == 0x0A || bytes[index] == 0x0D
-                    || bytes[index] == 0x09
-            { index += 1 }
-            return index
-        }
-    }
-
-    private mutating func take(_ byte: UInt8) -> Bool {
-        guard next == byte else { return false }
-        position += 1
-        return true
-    }
-
-    private mutating func take(_ word: StaticString, _ value: JSONTree) throws(TokenError) -> JSONTree {
-        let isThere = word.withUTF8Buffer { bytes[position...].starts(with: $0) }
-        guard isThere else { throw error("an unknown word") }
-        position += word.utf8CodeUnitCount
-        return value
-    }
-
-    private mutating func value(depth: Int) throws(TokenError) -> JSONTree {
+    /// - Throws: `cacheBadFormat` (-51201) when something other than white space follows.
+    mutating func finish() throws(TokenError) {
         skipSpace()
-        valuesLeft -= 1
-        guard valuesLeft >= 0 else { throw error("more than \(Self.mostValues) values") }
+        guard next == nil else { throw error("something follows the JSON value") }
+        feed.wipe()
+    }
+
+    /// The first byte of the next value, which tells its kind; nil at the end.
+    mutating func kind() -> UInt8? {
+        skipSpace()
+        return next
+    }
+
+    /// Reads the next value.
+    mutating func value() throws(TokenError) -> JSONTree {
+        try countValue()
         switch next {
-        case UInt8(ascii: "{"): return .object(try members(depth: depth + 1))
-        case UInt8(ascii: "["): return .list(try list(depth: depth + 1))
-        case UInt8(ascii: "\""): return .text(try text())
+        case UInt8(ascii: "{"):
+            var members: [JSONTree.Member] = []
+            try eachMember(isCounted: true) { name, reader throws(TokenError) in
+                let value = try reader.value()
+                if !reader.isTooLong { members.append(JSONTree.Member(name: name, value: value)) }
+            }
+            return .object(members)
+        case UInt8(ascii: "["):
+            var values: [JSONTree] = []
+            try eachElement(isCounted: true) { reader throws(TokenError) in
+                let value = try reader.value()
+                if !reader.isTooLong { values.append(value) }
+            }
+            return .list(values)
+        case UInt8(ascii: "\""): return .text(try readText())
         case UInt8(ascii: "t"): return try take("true", .bool(true))
         case UInt8(ascii: "f"): return try take("false", .bool(false))
         case UInt8(ascii: "n"): return try take("null", .null)
@@ -69,143 +65,139 @@ struct JSONReader {
         }
     }
 
-    private mutating func list(depth: Int) throws(TokenError) -> [JSONTree] {
-        try open(depth)
-        var values: [JSONTree] = []
-        while true {
-            skipSpace()
-            if take(UInt8(ascii: "]")) { return values }
-            values.append(try value(depth: depth))
-            skipSpace()
-            guard take(UInt8(ascii: ",")) || next == UInt8(ascii: "]") else { throw error("no comma in a list") }
-        }
+    /// Reads the next value; nil when it is longer than `limit` bytes, and then it has been passed over.
+    mutating func value(limit: Int) throws(TokenError) -> JSONTree? {
+        skipSpace()
+        let outer = end
+        end = min(end, feed.position + limit)
+        let value = try value()
+        let isTooLong = isTooLong
+        end = outer
+        return isTooLong ? nil : value
     }
 
-    private mutating func members(depth: Int) throws(TokenError) -> [JSONTree.Member] {
-        try open(depth)
-        var members: [JSONTree.Member] = []
+    /// Passes over the next value, which has to be well-formed all the same.
+    mutating func skip() throws(TokenError) {
+        let outer = end
+        end = feed.position
+        _ = try value()
+        end = outer
+    }
+
+    /// Whether what is being read is longer than what is kept.
+    var isTooLong: Bool { feed.position > end }
+
+    /// Reads an object, member by member. `body` has to read or skip the member's value.
+    mutating func eachMember(
+        _ body: (String, inout JSONReader) throws(TokenError) -> Void
+    ) throws(TokenError) {
+        try eachMember(isCounted: false, body)
+    }
+
+    /// Reads a list, value by value. `body` has to read or skip each.
+    mutating func eachElement(_ body: (inout JSONReader) throws(TokenError) -> Void) throws(TokenError) {
+        try eachElement(isCounted: false, body)
+    }
+
+    private mutating func eachMember(
+        isCounted: Bool, _ body: (String, inout JSONReader) throws(TokenError) -> Void
+    ) throws(TokenError) {
+        try open(UInt8(ascii: "{"), isCounted: isCounted)
         while true {
             skipSpace()
-            if take(UInt8(ascii: "}")) { return members }
+            if take(UInt8(ascii: "}")) { break }
             guard next == UInt8(ascii: "\"") else { throw error("no name of a member") }
-            let name = try text()
+            let name = try readText()
             skipSpace()
             guard take(UInt8(ascii: ":")) else { throw error("no colon after a name") }
-            members.append(JSONTree.Member(name: name, value: try value(depth: depth)))
+            try body(name, &self)
             skipSpace()
             guard take(UInt8(ascii: ",")) || next == UInt8(ascii: "}") else { throw error("no comma in an object") }
         }
+        depth -= 1
     }
 
-    private mutating func open(_ depth: Int) throws(TokenError) {
+    private mutating func eachElement(
+        isCounted: Bool, _ body: (inout JSONReader) throws(TokenError) -> Void
+    ) throws(TokenError) {
+        try open(UInt8(ascii: "["), isCounted: isCounted)
+        while true {
+            skipSpace()
+            if take(UInt8(ascii: "]")) { break }
+            try body(&self)
+            skipSpace()
+            guard take(UInt8(ascii: ",")) || next == UInt8(ascii: "]") else { throw error("no comma in a list") }
+        }
+        depth -= 1
+    }
+
+    private mutating func open(_ bracket: UInt8, isCounted: Bool) throws(TokenError) {
+        if !isCounted { try countValue() }
+        depth += 1
         guard depth <= Self.mostDepth else { throw error("nested deeper than \(Self.mostDepth)") }
-        position += 1
+        guard take(bracket) else { throw error("an unexpected character") }
+    }
+
+    private mutating func countValue() throws(TokenError) {
+        skipSpace()
+        valuesLeft -= 1
+        guard valuesLeft >= 0 else { throw error("more than \(Self.mostValues) values") }
+    }
+
+    private static let mostDepth = 64
+    /// More than the longest file that comes in has, if it holds tokens.
+    private static let mostValues = 16_000_000
+}
+
+extension JSONReader {
+    var next: UInt8? { feed.next }
+
+    func error(_ what: String) -> TokenError {
+        TokenError(.cacheBadFormat, "not a token cache in JSON: \(what) at byte \(feed.position)")
+    }
+
+    private mutating func skipSpace() {
+        while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { feed.advance() }
+    }
+
+    mutating func take(_ byte: UInt8) -> Bool {
+        guard next == byte else { return false }
+        feed.advance()
+        return true
+    }
+
+    private mutating func take(_ word: String, _ value: JSONTree) throws(TokenError) -> JSONTree {
+        for byte in word.utf8 {
+            guard take(byte) else { throw error("an unknown word") }
+        }
+        return value
     }
 
     /// Digits that are a number to whoever reads them again.
     private mutating func number() throws(TokenError) -> String {
-        let start = position
-        _ = take(UInt8(ascii: "-"))
-        if !take(UInt8(ascii: "0")) { try digits() }
-        if take(UInt8(ascii: ".")) { try digits() }
-        if take(UInt8(ascii: "e")) || take(UInt8(ascii: "E")) {
-            if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
-            try digits()
+        var digits = ""
+        if next == UInt8(ascii: "-") { add(to: &digits) }
+        if next == UInt8(ascii: "0") { add(to: &digits) } else { try addDigits(&digits) }
+        if next == UInt8(ascii: ".") {
+            add(to: &digits)
+            try addDigits(&digits)
         }
-        return String(decoding: bytes[start..<position], as: UTF8.self)
+        if let exponent = next, exponent | 0x20 == UInt8(ascii: "e") {
+            add(to: &digits)
+            if next == UInt8(ascii: "+") || next == UInt8(ascii: "-") { add(to: &digits) }
+            try addDigits(&digits)
+        }
+        return digits
     }
 
-    private mutating func digits() throws(TokenError) {
-        let start = position
-        while let byte = next, byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") { position += 1 }
-        guard position > start else { throw error("an unexpected character") }
+    private mutating func addDigits(_ digits: inout String) throws(TokenError) {
+        let start = feed.position
+        while let byte = next, byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") { add(to: &digits) }
+        guard feed.position > start else { throw error("an unexpected character") }
     }
 
-    private static let mostDepth = 64
-    /// Ten thousand accounts take half a million.
-    private static let mostValues = 2_000_000
-}
-
-extension JSONReader {
-    /// A text, from its opening quote.
-    private mutating func text() throws(TokenError) -> String {
-        position += 1
-        let start = position
-        position = endOfPlainText
-        var content = bytes[start..<position]
-        while !take(UInt8(ascii: "\"")) {
-            switch next {
-            case nil: throw error("the end, within a text")
-            case UInt8(ascii: "\\"):
-                position += 1
-                content += Array(String(try escape()).utf8)
-            case .some(let byte) where byte < 0x20: throw error("a control character in a text")
-            case .some(let byte):
-                content.append(byte)
-                position += 1
-            }
-        }
-        guard let text = String(validating: content, as: UTF8.self) else { throw error("ill-formed UTF-8 before") }
-        return text
-    }
-
-    /// The next byte with a meaning of its own in a text. Tokens are long, so this is where a reader spends its time.
-    private var endOfPlainText: Int {
-        bytes.withUnsafeBufferPointer { bytes in
-            var index = position
-            while index < bytes.count, bytes[index] != UInt8(ascii: "\""), bytes[index] != UInt8(ascii: "\\"),
-                bytes[index] >= 0x20
-            {
-                index += 1
-            }
-            return index
-        }
-    }
-
-    /// What an escape stands for, from behind its backslash.
-    private mutating func escape() throws(TokenError) -> Unicode.Scalar {
-        let kind = next
-        position += 1
-        switch kind {
-        case UInt8(ascii: "\""): return "\""
-        case UInt8(ascii: "\\"): return "\\"
-        case UInt8(ascii: "/"): return "/"
-        case UInt8(ascii: "b"): return "\u{8}"
-        case UInt8(ascii: "f"): return "\u{C}"
-        case UInt8(ascii: "n"): return "\n"
-        case UInt8(ascii: "r"): return "\r"
-        case UInt8(ascii: "t"): return "\t"
-        case UInt8(ascii: "u"): return try unicodeEscape()
-        default: throw error("an unknown escape")
-        }
-    }
-
-    /// Half a surrogate pair stands for nothing and becomes the replacement character.
-    private mutating func unicodeEscape() throws(TokenError) -> Unicode.Scalar {
-        let first = try codeUnit()
-        if let scalar = Unicode.Scalar(first) { return scalar }
-        let saved = position
-        guard first < 0xDC00, take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) else {
-            position = saved
-            return "\u{FFFD}"
-        }
-        let second = try codeUnit()
-        guard (0xDC00...0xDFFF).contains(second) else {
-            position = saved
-            return "\u{FFFD}"
-        }
-        let value = 0x10000 + (UInt32(first - 0xD800) << 10) + UInt32(second - 0xDC00)
-        return Unicode.Scalar(value) ?? "\u{FFFD}"
-    }
-
-    private mutating func codeUnit() throws(TokenError) -> UInt16 {
-        guard bytes.count - position >= 4 else { throw error("the end, within an escape") }
-        var unit: UInt16 = 0
-        for byte in bytes[position..<position + 4] {
-            guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { throw error("a malformed escape") }
-            unit = unit << 4 | UInt16(digit)
-        }
-        position += 4
-        return unit
+    private mutating func add(to digits: inout String) {
+        if let byte = next, !isTooLong { digits.unicodeScalars.append(Unicode.Scalar(byte)) }
+        feed.advance()
     }
 }

@@ -47,6 +47,14 @@ enum JSONTree: Sendable, Equatable {
         return Int64(digits) ?? Double(digits).flatMap { Int64(exactly: $0.rounded(.towardZero)) }
     }
 
+    /// The same whole number as a JSON number: in the digits of `example` where that says the same, else with a fraction where
+    /// it has one.
+    func number(inFormOf example: JSONTree) -> JSONTree {
+        guard case .number(let digits) = example, let integer else { return self }
+        if example.integer == integer { return example }
+        return .number(digits.contains(".") ? "\(integer).0" : "\(integer)")
+    }
+
     /// The same with the members of objects in the order of their names.
     var sorted: JSONTree {
         guard case .object(let members) = self else { return self }
@@ -62,52 +70,65 @@ enum JSONTree: Sendable, Equatable {
 extension JSONTree {
     /// JSON on one line, in ASCII or UTF-8 as the texts are.
     var json: String {
-        var text = ""
-        write(to: &text)
-        return text
+        var bytes: [UInt8] = []
+        write(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Adds the JSON to `text`. Not deeper than what was read, so that it needs no limit of its own.
-    func write(to text: inout String) {
+    /// Adds the JSON to `bytes`. Not deeper than what was read, so that it needs no limit of its own.
+    func write(to bytes: inout [UInt8]) {
         switch self {
-        case .null: text += "null"
-        case .bool(let value): text += value ? "true" : "false"
-        case .number(let digits): text += digits
-        case .text(let value): Self.write(value, to: &text)
+        case .null: bytes += "null".utf8
+        case .bool(let value): bytes += (value ? "true" : "false").utf8
+        case .number(let digits): bytes += digits.utf8
+        case .text(let value): Self.write(value, to: &bytes)
         case .list(let values):
-            text += "["
+            bytes.append(UInt8(ascii: "["))
             for (index, value) in values.enumerated() {
-                if index > 0 { text += "," }
-                value.write(to: &text)
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                value.write(to: &bytes)
             }
-            text += "]"
+            bytes.append(UInt8(ascii: "]"))
         case .object(let members):
-            text += "{"
+            bytes.append(UInt8(ascii: "{"))
             for (index, member) in members.enumerated() {
-                if index > 0 { text += "," }
-                Self.write(member.name, to: &text)
-                text += ":"
-                member.value.write(to: &text)
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                Self.write(member.name, to: &bytes)
+                bytes.append(UInt8(ascii: ":"))
+                member.value.write(to: &bytes)
             }
-            text += "}"
+            bytes.append(UInt8(ascii: "}"))
         }
     }
 
-    private static func write(_ value: String, to text: inout String) {
-        text += "\""
-        for scalar in value.unicodeScalars {
-            switch scalar {
-            case "\"": text += "\\\""
-            case "\\": text += "\\\\"
-            case "\n": text += "\\n"
-            case "\r": text += "\\r"
-            case "\t": text += "\\t"
-            case _ where scalar.value < 0x20 || scalar.value == 0x7F:
-                let hex = String(scalar.value, radix: 16)
-                text += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
-            default: text.unicodeScalars.append(scalar)
-            }
+    /// Adds a text as JSON.
+    static func write(_ value: String, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "\""))
+        if value.utf8.contains(where: needsEscape) {
+            for byte in value.utf8 { write(byte, to: &bytes) }
+        } else {
+            bytes += value.utf8
         }
-        text += "\""
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private static func needsEscape(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == 0x7F || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    }
+
+    private static func write(_ byte: UInt8, to bytes: inout [UInt8]) {
+        switch byte {
+        case UInt8(ascii: "\""): bytes += #"\""#.utf8
+        case UInt8(ascii: "\\"): bytes += #"\\"#.utf8
+        case UInt8(ascii: "\n"): bytes += #"\n"#.utf8
+        case UInt8(ascii: "\r"): bytes += #"\r"#.utf8
+        case UInt8(ascii: "\t"): bytes += #"\t"#.utf8
+        case _ where needsEscape(byte):
+            let hex = String(byte, radix: 16)
+            bytes += #"\u00"#.utf8
+            if byte < 0x10 { bytes.append(UInt8(ascii: "0")) }
+            bytes += hex.utf8
+        default: bytes.append(byte)
+        }
     }
 }

@@ -1,29 +1,50 @@
 /// Builds what `NSKeyedArchiver` writes, under the class names that ADAL reads. Foundation's own, off Apple's systems,
 /// writes other names.
+///
+/// Objects are written as they are added; `take` hands out the bytes of those that have been.
 struct KeyedArchiveWriter {
     /// The place of nil.
     static let null = 0
-    private var objects: [PropertyList] = [.text("$null")]
+    private var list = BinaryPropertyListWriter()
+    /// The objects of the archive by their places, as the property list knows them.
+    private var objects: [UInt32] = []
     private var texts: [String: Int] = [:]
+    private var longTexts: [String: Int] = [:]
     private var classes: [String: Int] = [:]
 
-    /// The archive of a root object.
-    func bytes(root: Int) -> [UInt8] {
-        BinaryPropertyListWriter.bytes(
-            of: .dictionary([
+    init() { objects.append(list.add(.text("$null"))) }
+
+    /// Takes out what has been written since the last time.
+    mutating func take() -> [UInt8] { list.take() }
+
+    /// Writes the rest of an archive with this root object.
+    mutating func finish(root: Int) {
+        let top = list.add(
+            .dictionary([
                 (name: "$version", value: .integer(100_000)),
                 (name: "$archiver", value: .text("NSKeyedArchiver")),
                 (name: "$top", value: .dictionary([(name: "root", value: .uid(root))])),
-                (name: "$objects", value: .list(objects)),
+                (name: "$objects", value: .list(objects.map { .written($0) })),
             ]))
+        list.finish(top: top)
     }
+
+    /// The archive of a root object, in one piece.
+    func bytes(root: Int) -> [UInt8] {
+        var archive = self
+        archive.finish(root: root)
+        return archive.take()
+    }
+
+    /// Forgets the long texts: those of one user do not come again with the next.
+    mutating func forgetLongTexts() { longTexts = [:] }
 
     /// A text, or nil.
     mutating func add(_ text: String?) -> Int {
         guard let text else { return Self.null }
-        if let known = texts[text] { return known }
+        if let known = texts[text] ?? longTexts[text] { return known }
         let place = append(.text(text))
-        texts[text] = place
+        if text.utf8.count <= Self.shortText { texts[text] = place } else { longTexts[text] = place }
         return place
     }
 
@@ -66,9 +87,11 @@ struct KeyedArchiveWriter {
     }
 
     private mutating func append(_ object: PropertyList) -> Int {
-        objects.append(object)
+        objects.append(list.add(object))
         return objects.count - 1
     }
+
+    private static let shortText = 256
 
     /// 2001-01-01, from where Apple counts.
     private static let referenceDate: Int64 = 978_307_200

@@ -30,6 +30,13 @@ struct UnifiedItem {
     /// A text that is not blank.
     func text(_ name: String) -> String? { self[name]?.string }
 
+    /// The scopes, separated by spaces: a text, in early Python a list.
+    var target: String? {
+        if let text = text("target") { return text }
+        let list = self["target"]?.values.compactMap(\.string) ?? []
+        return list.isEmpty ? nil : list.joined(separator: " ")
+    }
+
     mutating func put(_ name: String, _ text: String?) {
         if let text { members.append(JSONTree.Member(name: name, value: .text(text))) }
     }
@@ -45,20 +52,28 @@ struct UnifiedItem {
     }
 
     /// What `self` says beyond `known`, as JSON: members that are unknown here, and those of an identity that is spelt
-    /// otherwise. Not what changes with every renewal, nor the realm that was asked: the account's metadata tells that.
+    /// otherwise. Not what changes with every renewal of a credential, nor the realm that was asked: the account's metadata tells
+    /// that. A time that is written as a number stays, for its form.
     func foreign(beyond known: UnifiedItem, askedRealm: String? = nil) -> String {
-        let rest = members.filter {
-            !Self.renewed.contains($0.name) && known[$0.name] != $0.value && !(askedRealm != nil && $0.name == "realm")
+        let rest = members.filter { member in
+            if known.isCredential, Self.renewed.contains(member.name) { return Self.isNumericTime(member) }
+            return known[member.name] != member.value && !(askedRealm != nil && member.name == "realm")
         }
         return JSONTree.object(rest).json
     }
 
     /// Takes in what another library wrote.
     mutating func take(foreign: String?) {
-        guard let foreign, let tree = try? JSONReader.read(Array(foreign.utf8)) else { return }
+        guard let foreign, foreign != Self.nothingForeign, let tree = try? JSONReader.read(Array(foreign.utf8)) else {
+            return
+        }
+        let isCredential = isCredential
         var places = Dictionary(members.indices.map { (members[$0].name, $0) }) { first, _ in first }
         for member in tree.members {
-            if let place = places[member.name] {
+            let place = places[member.name]
+            if isCredential, Self.isNumericTime(member) {
+                if let place { members[place].value = members[place].value.number(inFormOf: member.value) }
+            } else if let place {
                 members[place].value = member.value
             } else {
                 places[member.name] = members.count
@@ -67,14 +82,28 @@ struct UnifiedItem {
         }
     }
 
-    /// Members that a renewal gives new values; an old one must not come back over a new one.
-    private static let renewed: Set = [
-        "secret", "cached_at", "expires_on", "extended_expires_on", "ext_expires_on", "refresh_on", "token_type",
-        "last_modification_time", "credential_type",
+    private var isCredential: Bool { self["credential_type"] != nil }
+
+    /// Members that a renewal of a credential gives new values; an old one must not come back over a new one.
+    private static let renewed: Set = times.union(["secret", "ext_expires_on", "token_type", "credential_type"])
+
+    private static let times: Set = [
+        "cached_at", "expires_on", "extended_expires_on", "refresh_on", "last_modification_time",
     ]
+
+    /// Early Python reads its times as numbers, and fails where it finds texts.
+    private static func isNumericTime(_ member: JSONTree.Member) -> Bool {
+        guard case .number = member.value else { return false }
+        return times.contains(member.name)
+    }
 
     /// An account as it is written: with what another library wrote of it.
     init(_ record: AccountRecord, as foreign: String?) {
+        self.init(record)
+        take(foreign: foreign)
+    }
+
+    init(_ record: AppMetadataRecord, as foreign: String?) {
         self.init(record)
         take(foreign: foreign)
     }

@@ -28,9 +28,15 @@ package struct AccessTokenRecord: Sendable, Equatable {
     /// Whether it may still be used in an outage.
     func isUsableInOutage(at now: Int64) -> Bool { extendedExpiresOn.map { $0 > now } ?? false }
 
+    /// Whether it takes the place of another that answers the same requests.
+    func isNewer(than other: AccessTokenRecord) -> Bool {
+        (cachedAt, expiresOn) > (other.cachedAt, other.expiresOn)
+    }
+
+    /// The same for every order of the scopes.
     var key: String {
         let type = version == .v1 ? "accesstoken_v1" : "accesstoken"
-        return "\(owner.key)-\(environment)-\(type)-\(clientID.key)-\(realm)-\(scopes.target)".lowercased()
+        return "\(owner.key)-\(environment)-\(type)-\(clientID.key)-\(realm)-\(scopes.canonicalTarget)".lowercased()
     }
 
     init?(_ stored: StoredCredential) {

@@ -15,6 +15,8 @@ package struct RefreshTokenRecord: Sendable, Equatable {
     package var obtainedOn: Int64?
     /// What else another library wrote of it, as JSON, to be written again on export; nil for what the agent saved itself.
     package var foreign: String?
+    /// Fingerprints of the tokens that it has taken the place of, the latest last: a file must not bring one of them back.
+    package private(set) var replaced: [String] = []
 
     /// The realm that a token is bound to (another OpenID provider's), and the resource, if that too (AD FS).
     package struct Resource: Sendable, Equatable {
@@ -23,12 +25,25 @@ package struct RefreshTokenRecord: Sendable, Equatable {
         package var scopes: ScopeSet
     }
 
+    /// Whether it has taken the place of this token.
+    func hasReplaced(_ secret: Secret) -> Bool { !replaced.isEmpty && replaced.contains(Fingerprint.of(secret)) }
+
+    /// Remembers that it takes the place of another.
+    mutating func noteReplacement(of other: RefreshTokenRecord) {
+        guard other.secret != secret else { return replaced = other.replaced }
+        let known = replaced + other.replaced + [Fingerprint.of(other.secret)]
+        var seen: Set<String> = []
+        replaced = Array(known.reversed().filter { seen.insert($0).inserted }.prefix(Self.mostReplaced).reversed())
+    }
+
+    private static let mostReplaced = 8
+
     /// Whether it is for one resource and no other.
     var isSingleResource: Bool { only.map { !$0.scopes.isEmpty } ?? false }
 
     var key: String {
         let holder = familyID?.text ?? clientID.key
-        let target = only.map { "\($0.realm)-\($0.scopes.target)" } ?? "-"
+        let target = only.map { "\($0.realm)-\($0.scopes.canonicalTarget)" } ?? "-"
         return "\(owner.key)-\(environment)-refreshtoken-\(holder)-\(target)".lowercased()
     }
 
@@ -55,6 +70,7 @@ package struct RefreshTokenRecord: Sendable, Equatable {
             only: realm == nil && target == nil
                 ? nil : Resource(realm: realm ?? "", scopes: ScopeSet(target: target ?? "")),
             obtainedOn: stored.lastModificationTime.flatMap { Int64($0) }, foreign: stored.foreign)
+        replaced = stored.replaced?.suffix(Self.mostReplaced).map(\.self) ?? []
     }
 
     var stored: StoredCredential {
@@ -65,6 +81,7 @@ package struct RefreshTokenRecord: Sendable, Equatable {
         stored.target = only?.scopes.target
         stored.lastModificationTime = obtainedOn.map { String($0) }
         stored.foreign = foreign
+        stored.replaced = replaced.isEmpty ? nil : replaced
         return stored
     }
 }

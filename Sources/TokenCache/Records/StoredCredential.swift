@@ -21,11 +21,12 @@ struct StoredCredential: Codable {
     var oauthVersion: Int32?
     var lastModificationTime: String?
     var foreign: String?
+    var replaced: [String]?
 
     enum CodingKeys: String, CodingKey {
         case credentialType = "credential_type"
         case homeAccountID = "home_account_id"
-        case username, environment, realm, target, secret, foreign
+        case username, environment, realm, target, secret, foreign, replaced
         case clientID = "client_id"
         case familyID = "family_id"
         case tokenType = "token_type"

@@ -38,16 +38,24 @@ final class StoreDatabase {
     /// Writes a commit and the state after it: all, or nothing.
     func apply(_ plan: StoreLedger.Plan, _ state: Envelope) throws(TokenError) {
         try transaction { () throws(TokenError) in
-            for sequence in plan.deleted { try delete.run(.integer(sequence)) }
-            for record in plan.inserted { try put(record) }
-            try putState.run(.integer(1), .blob(state.bytes))
+            try write(plan)
+            try write(state)
         }
     }
+
+    /// Writes a part of a commit, within a transaction.
+    func write(_ plan: StoreLedger.Plan) throws(TokenError) {
+        for sequence in plan.deleted { try delete.run(.integer(sequence)) }
+        for record in plan.inserted { try put(record) }
+    }
+
+    /// Writes the state after a commit, within its transaction.
+    func write(_ state: Envelope) throws(TokenError) { try putState.run(.integer(1), .blob(state.bytes)) }
 
     /// Writes records as they are, with the state and the key that belong to them.
     func fill(_ records: some Sequence<SealedRecord>, _ state: Envelope, _ key: WrappedKey) throws(TokenError) {
         for record in records { try put(record) }
-        try putState.run(.integer(1), .blob(state.bytes))
+        try write(state)
         try put(key)
     }
 

@@ -22,7 +22,7 @@ extension TokenError.Details {
         stsErrorCodes = try fields.numbers(
             "sts_error_codes", value.map { Array($0.stsErrorCodes.prefix(WireLimits.listItems)) })
         httpStatus = fields.number("http_status", value?.httpStatus)
-        httpHeaders = try fields.pairs("http_headers", value?.httpHeaders)
+        httpHeaders = try fields.pairs("http_headers", value?.shortHeaders)
         networkErrorCode = fields.number("network_error_code", value?.networkErrorCode)
         correlationID = try fields.text("correlation_id", value?.correlationID)
         grantedScopes = try fields.wordings("granted_scopes", value?.grantedScopes)
@@ -31,5 +31,15 @@ extension TokenError.Details {
         username = try fields.wording("username", value?.username)
         isThrottled = fields.flag("is_throttled", value?.isThrottled) ?? false
         partialResult = try fields.message("partial_result", value?.partialResult)
+    }
+
+    private var shortHeaders: [String: String] {
+        let fitting = httpHeaders.filter {
+            $0.key.utf8.count <= WireLimits.text && $0.value.utf8.count <= WireLimits.longText
+                && !$0.key.utf8.contains(0) && !$0.value.utf8.contains(0)
+        }
+        guard fitting.count > WireLimits.listItems else { return fitting }
+        let first = fitting.sorted { $0.key < $1.key }.prefix(WireLimits.listItems)
+        return Dictionary(uniqueKeysWithValues: first.map { $0 })
     }
 }

@@ -49,11 +49,17 @@ struct Export: Command {
             throw TokenError(
                 .invalidDeveloperParameter, "\(file) is there already; choose another name, or add --force")
         }
-        let cache = try await agent.exportCache(
+        let cache = try PrivateFileWriter(file, replacing: force)
+        var count = 0
+        try await agent.exportCache(
             format.value, sharingGroup: SharingGroup(group) ?? .standard, includesSecrets: true,
-            progress: Progress("exporting to \(file)").report)
-        try PrivateFile.write(cache, to: file, replacing: force)
-        return Printout(file: file, bytes: cache.count)
+            progress: Progress("exporting to \(file)").report
+        ) { (part) throws(TokenError) in
+            count += part.count
+            try cache.write(part)
+        }
+        try cache.finish()
+        return Printout(file: file, bytes: count)
     }
 
     func describe(_ done: Printout) -> String? {

@@ -50,11 +50,14 @@ struct Import: Command {
     }
 
     func execute(_ agent: AgentClient) async throws(TokenError) -> Printout {
-        let cache = try PrivateFile.read(file)
+        let cache = try PrivateFileReader(file)
         let progress = Progress("importing \(file)")
         let report = try await agent.importCache(
-            cache, format: format.value, sharingGroup: SharingGroup(group) ?? .standard, isDryRun: isDryRun,
-            progress: progress.report)
+            format: format.value, sharingGroup: SharingGroup(group) ?? .standard, isDryRun: isDryRun
+        ) { () throws(TokenError) in
+            if let size = cache.size, size > 0 { progress.report(Double(cache.position) / Double(size)) }
+            return try cache.next()
+        }
         let more = report.skippedCount - Int64(report.skipped.count)
         return Printout(
             imported: Printout.Counts(

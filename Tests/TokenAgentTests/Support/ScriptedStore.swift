@@ -58,6 +58,18 @@ final class ScriptedStore: CacheStore {
         if let error { throw error }
     }
 
+    func commit(
+        batches batch: @escaping @Sendable (Int) throws(TokenError) -> [StoreChange]?
+    ) async throws(TokenError) {
+        var changes: [StoreChange] = []
+        var number = 0
+        while let batch = try batch(number) {
+            changes += batch
+            number += 1
+        }
+        try await commit(changes)
+    }
+
     // MARK: What it holds
 
     /// The secrets of the refresh tokens it holds, in alphabetical order.

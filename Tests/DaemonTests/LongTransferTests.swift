@@ -1,0 +1,106 @@
+internal import AgentTestSupport
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// Caches longer than the agent would want in memory.
+@Suite(.boundedLong) struct LongTransferTests {
+    /// More than 64 MiB, which was once the limit of either way; and what goes out comes in again.
+    @Test func exportsAndImports80MiBWithinBoundedMemory() async throws {
+        try await AgentProcessFixture.with { f in
+            let (file, exported) = (f.folder.file("in.json"), f.folder.file("out.json"))
+            let size = try Self.write(accounts: 340, to: file)
+            #expect(size > 80 << 20)
+            do {
+                let agent = try await f.agent()
+                try await f.waitUntilOpen()
+                let idle = try Self.peak(agent.processID)
+                try await Self.succeed(f, ["import", "--format", "msal-json", file])
+                try await Self.succeed(f, ["export", "--format", "msal-json", "--include-secrets", "-o", exported])
+                let peak = try Self.peak(agent.processID)
+                #expect(
+                    peak - idle < 3 * size, "\(idle >> 20) MiB idle, \(peak >> 20) MiB at most, for \(size >> 20) MiB")
+                #expect(try TemporaryFolder.mode(of: exported) == 0o600)
+            }
+            let agent = try await f.agent()
+            let again = try await Self.succeed(f, ["import", "--format", "msal-json", exported])
+            #expect(again.contains("Imported 0 accounts, 0 refresh tokens, 0 access tokens, 0 ID tokens."))
+            try await Self.succeed(f, ["import", "--format", "msal-json", exported, "--group", "other"])
+            let copy = f.folder.file("copy.json")
+            try await Self.succeed(
+                f, ["export", "--format", "msal-json", "--include-secrets", "-o", copy, "--group", "other"])
+            #expect(
+                try Data(contentsOf: URL(filePath: copy), options: .alwaysMapped)
+                    == Data(contentsOf: URL(filePath: exported), options: .alwaysMapped))
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    /// A file has its name when it is whole.
+    @Test func leavesNothingOfAnExportThatFails() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let file = f.folder.file("in.json")
+            _ = try Self.write(accounts: 8, to: file)
+            try await Self.succeed(f, ["import", "--format", "msal-json", file])
+            let folder = f.folder.file("exports")
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            // The export is begun, and cannot be finished: its name is that of a folder.
+            try FileManager.default.createDirectory(atPath: "\(folder)/taken", withIntermediateDirectories: false)
+            let ended = try await f.run(
+                "ssoctl",
+                ["export", "--format", "msal-json", "--include-secrets", "--force", "-o", "\(folder)/taken"])
+            #expect(ended.status == 1)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["taken"])
+            try FileManager.default.removeItem(atPath: "\(folder)/taken")
+            try await Self.succeed(
+                f, ["export", "--format", "msal-json", "--include-secrets", "-o", "\(folder)/whole"])
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["whole"])
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @discardableResult
+    private static func succeed(_ f: AgentProcessFixture, _ arguments: [String]) async throws -> String {
+        let ended = try await f.run("ssoctl", arguments)
+        try #require(ended.status == 0, "\(arguments): \(ended.errors)\(ended.output)")
+        return ended.output
+    }
+
+    /// Writes a cache of accounts with long tokens, so that a long file has few of them; returns its length.
+    private static func write(accounts: Int, to path: String) throws -> Int {
+        let token = String(repeating: "t", count: 250_000)
+        try Data().write(to: URL(filePath: path))
+        let file = try FileHandle(forWritingTo: URL(filePath: path))
+        func add(_ section: String, _ entry: (String) -> String) throws {
+            try file.write(contentsOf: Data("\"\(section)\": {".utf8))
+            for number in 0..<accounts {
+                let base =
+                    #""home_account_id": "\#(number).7a1e0000-0000-4000-8000-000000000001", "#
+                    + #""environment": "login.microsoftonline.com", "client_id": "app-1", "#
+                    + #""realm": "7a1e0000-0000-4000-8000-000000000001""#
+                let comma = number == 0 ? "" : ", "
+                try file.write(contentsOf: Data("\(comma)\"\(number)\": {\(base), \(entry("\(number)"))}".utf8))
+            }
+            try file.write(contentsOf: Data("}".utf8))
+        }
+        try file.write(contentsOf: Data("{".utf8))
+        try add("AccessToken") {
+            #""credential_type": "AccessToken", "target": "s", "cached_at": "1", "expires_on": "9999999999", "#
+                + #""secret": "\#($0)\#(token)""#
+        }
+        try file.write(contentsOf: Data(", ".utf8))
+        try add("Account") { #""username": "user-\#($0)", "authority_type": "MSSTS""# }
+        try file.write(contentsOf: Data("}".utf8))
+        let size = Int(try file.offset())
+        try file.close()
+        return size
+    }
+
+    /// The most memory that a process has had, in bytes.
+    private static func peak(_ process: Int32) throws -> Int {
+        let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
+        return try #require(line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }) * 1024
+    }
+}

@@ -1,0 +1,135 @@
+internal import AgentTestSupport
+internal import Foundation
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+@testable internal import TokenCache
+
+/// Files that come in parts and go out in parts.
+@Suite(.bounded) struct LongFileTests {
+    /// Wherever the parts are cut, the same is read.
+    @Test(arguments: ["msal-json/python_1.39.0_basic.json", "adal-json/03_plus_guest_email_user.json"])
+    func readsTheSameHoweverTheFileIsCut(path: String) async throws {
+        let format: CacheFormat = path.hasPrefix("adal") ? .adalJSON : .msalJSON
+        let bytes = try Fixture.bytes(path)
+        let now: Int64 = format == .msalJSON ? 1_790_000_011 : Fixture.whenWritten
+        var whole = CredentialCache()
+        try whole.take(bytes, format, now: now)
+        let expected = whole
+        try await inBackground {
+            for size in [1, 7, 1000] {
+                let parts = stride(from: 0, to: bytes.count, by: size).map {
+                    Secret(bytes: bytes[$0..<min($0 + size, bytes.count)])
+                }
+                let foreign = try ForeignCache(ForeignFile(parts), format: format, now: now, timeZone: .gmt)
+                var cache = CredentialCache()
+                cache.take(foreign)
+                #expect(cache == expected, "parts of \(size) bytes")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        #"{"a":"é😀\ud83d\ude00\ud83dx\ud83d\n\ude00\u00e9\"\\","b":[1.5e-3,-0,true,null,{}]}"#,
+        "{\"a\" : [ ] , \"b\":{}}",
+    ])
+    func readsTextsAndNumbersAcrossParts(text: String) throws {
+        let bytes = Array(text.utf8)
+        let whole = try JSONReader.read(bytes)
+        for size in 1..<bytes.count {
+            let parts = stride(from: 0, to: bytes.count, by: size).map {
+                Secret(bytes: bytes[$0..<min($0 + size, bytes.count)])
+            }
+            var reader = JSONReader(ByteFeed(ForeignFile(parts), isLast: true))
+            #expect(try reader.value() == whole)
+            try reader.finish()
+        }
+    }
+
+    @Test func letsGoOfEachPartThatItHasRead() throws {
+        let parts = (0..<4).map { Secret("\($0),") }
+        let file = ForeignFile([Secret("[")] + parts + [Secret("4]")])
+        var once = JSONReader(ByteFeed(file, isLast: false))
+        #expect(try once.value().values.count == 5)
+        #expect(file.part(0, isLast: false) != nil)
+        var reader = JSONReader(ByteFeed(file, isLast: true))
+        #expect(try reader.value().values.count == 5)
+        #expect((0..<6).allSatisfy { file.part($0, isLast: false) == nil })
+    }
+
+    /// An entry that is too long to be kept is passed over, and the rest of the file is read.
+    @Test func passesOverWhatIsTooLong() throws {
+        let long = String(repeating: "\"é\",", count: 1 << 20)
+        let file = """
+            {"Unknown": [\(long)1], "Account": {"1": {"home_account_id": "u.t", "environment": "e", "realm": "t",
+               "username": "u", "authority_type": "MSSTS", "extra": [\(long)1]},
+              "2": {"home_account_id": "v.t", "environment": "e", "realm": "t", "username": "v"}}}
+            """
+        var cache = CredentialCache()
+        let report = try cache.take(Array(file.utf8), .msalJSON).report
+        #expect(report.accounts == 1)
+        #expect(report.reasons == ["it is longer than 4 MiB", "it is longer than 4 MiB"])
+    }
+
+    /// Of entries and of sections of one name the last counts.
+    @Test func takesTheLastOfSeveralSectionsOfOneName() throws {
+        func account(_ name: String) -> String {
+            #"{"home_account_id": "\#(name).t", "environment": "e", "realm": "t", "username": "\#(name)"}"#
+        }
+        for (file, names) in [
+            (
+                #"{"Account": {"1": \#(account("a"))}, "Account": {"1": \#(account("b")), "2": \#(account("c"))}}"#,
+                ["b", "c"]
+            ),
+            (#"{"Account": {"1": \#(account("a")), "1": \#(account("b"))}}"#, ["b"]),
+            (#"{"Account": {"1": \#(account("a"))}, "Account": {}}"#, []),
+            (#"{"Account": {"1": \#(account("a"))}, "Account": 7}"#, []),
+            (#"{"Account": 7, "Account": {"1": \#(account("a"))}}"#, ["a"]),
+        ] {
+            var cache = CredentialCache()
+            try cache.take(Array(file.utf8), .msalJSON)
+            #expect(try cache.listedAccounts().compactMap(\.username) == names, "\(file)")
+            #expect(try cache.take(Array(file.utf8), .msalJSON).changes.isEmpty)
+        }
+    }
+
+    /// In parts of any size the same bytes, and as many as were promised.
+    @Test(arguments: [CacheFormat.msalJSON, .adalArchive])
+    func writesTheSameHoweverItIsTaken(format: CacheFormat) throws {
+        var builder = CacheBuilder()
+        for number in 0..<50 {
+            try builder.signIn("user-\(number)", builder.parameters())
+            try builder.signIn("user-\(number)", builder.parameters("app-2", resource: "https://graph.windows.net"))
+        }
+        let whole = try builder.cache.export(format, of: .standard, now: builder.now)
+        for size in [1000, 4096, 1 << 20] {
+            var export = try builder.cache.startExport(format, of: .standard, now: builder.now)
+            #expect(export.count == whole.count)
+            var bytes: [UInt8] = []
+            while let part = export.next(size) {
+                #expect(part.count == min(size, whole.count - bytes.count))
+                part.withBytes { bytes += $0 }
+            }
+            #expect(bytes == whole)
+        }
+    }
+
+    @Test func writesTheCacheOfTheMomentWhenTheExportBegan() throws {
+        var builder = CacheBuilder()
+        for number in 0..<20 { try builder.signIn("user-\(number)", builder.parameters()) }
+        let whole = try builder.cache.export(.msalJSON, of: .standard, now: builder.now)
+        var export = try builder.cache.startExport(.msalJSON, of: .standard, now: builder.now)
+        var bytes: [UInt8] = []
+        for number in 0... {
+            guard let part = export.next(2000) else { break }
+            part.withBytes { bytes += $0 }
+            builder.remove(
+                RemoveAccount(
+                    clientID: try #require(CacheBuilder.app), account: CacheBuilder.account("user-\(number % 20)"),
+                    extent: .account))
+            try builder.signIn("late-\(number)", builder.parameters())
+        }
+        #expect(bytes == whole)
+    }
+}
