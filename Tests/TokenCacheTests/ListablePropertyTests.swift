@@ -73,7 +73,7 @@ internal import TokenWire
                 clientID: try #require(CacheBuilder.app), authority: .common, scopes: ScopeSet(["User.Read"]))
             let request = AcquireTokenSilent(parameters: parameters, account: account.reference)
             if case .use(let result) = cache.decide(request, now: Fixture.whenWritten) {
-                _ = try CredentialCache.received(.acquireTokenSilent(result))
+                _ = try CredentialCache.received(result, to: AcquireTokenSilent.self)
             }
         }
         try cache.removeAllThatIsListed()
@@ -196,7 +196,9 @@ extension ListablePropertyTests {
             let saved = try builder.cache.changes(
                 saving: tokens, from: .signIn, parameters, at: parameters.authority, now: builder.now)
             builder.cache.apply(saved.changes, in: .standard)
-            #expect(throws: Never.self, "\(seed)") { try CredentialCache.received(.acquireTokenSilent(saved.result)) }
+            #expect(throws: Never.self, "\(seed)") {
+                try CredentialCache.received(saved.result, to: AcquireTokenSilent.self)
+            }
         } catch {
             #expect(error.code == .serverInvalidResponse, "\(seed)")
         }

@@ -11,7 +11,7 @@ extension CredentialCache {
     {
         var (accounts, page) = ([Account](), request)
         repeat {
-            guard case .listAccounts(let reply) = try Self.received(.listAccounts(self.accounts(page))) else { break }
+            let reply = try Self.received(self.accounts(page), to: ListAccounts.self)
             for account in reply.accounts {
                 if let last = accounts.last, account.homeAccountID == last.homeAccountID,
                     account.homeAccountID != nil || account.username == last.username
@@ -31,8 +31,7 @@ extension CredentialCache {
     func listedCredentials() throws -> [Credential] {
         var (credentials, page) = ([Credential](), ListCredentials())
         repeat {
-            let reply = self.credentials(page, localScheme: "https")
-            guard case .listCredentials(let received) = try Self.received(.listCredentials(reply)) else { break }
+            let received = try Self.received(self.credentials(page, localScheme: "https"), to: ListCredentials.self)
             credentials += received.credentials
             page.after = received.next
         } while page.after != nil
@@ -44,25 +43,24 @@ extension CredentialCache {
         let app = try #require(ClientID("some-app"))
         for account in try listedAccounts() {
             let request = RemoveAccount(clientID: app, account: account.reference, extent: .account)
-            let sent = try Self.sent(.removeAccount(request))
-            guard case .removeAccount(let received) = sent else { throw TokenError(.internalError, "\(sent)") }
-            apply(changes(removing: received), in: .standard)
+            apply(changes(removing: try Self.sent(request)), in: .standard)
         }
         for credential in try listedCredentials() {
-            let sent = try Self.sent(.removeCredential(RemoveCredential(id: credential.id)))
-            guard case .removeCredential(let received) = sent else { throw TokenError(.internalError, "\(sent)") }
-            apply(changes(removing: received), in: .standard)
+            apply(changes(removing: try Self.sent(RemoveCredential(id: credential.id))), in: .standard)
         }
     }
 
     /// A reply, over the wire.
-    static func received(_ body: Reply.Body) throws -> Reply.Body {
-        let received = try Reply(decoding: Reply(id: 1, body).frame().dropFirst(FrameDecoder.headerLength)).body
-        if case .failure(let error) = received { throw error }
-        return received
+    static func received<Request: WireRequest>(
+        _ reply: Request.Reply, to type: Request.Type
+    ) throws -> Request.Reply {
+        let frame = ReplyFrame.encode(.success(reply), to: type, id: 1)
+        return try ReplyFrame(decoding: frame.dropFirst(FrameDecoder.headerLength)).reply(to: type)
     }
 
-    private static func sent(_ body: Request.Body) throws -> Request.Body {
-        Request(decoding: try Request(id: 1, body).frame().dropFirst(FrameDecoder.headerLength)).body
+    /// A request, over the wire.
+    private static func sent<Request: WireRequest>(_ request: Request) throws -> Request {
+        let frame = try RequestFrame.encode(request, id: 1)
+        return try RequestFrame(decoding: frame.dropFirst(FrameDecoder.headerLength)).request()
     }
 }

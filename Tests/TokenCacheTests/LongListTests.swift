@@ -72,7 +72,7 @@ internal import TokenWire
             homeAccountID: HomeAccountID(uid: String(repeating: "u", count: 900), utid: CacheBuilder.tenant),
             clientInfo: nil, familyID: FamilyID(String(repeating: "1", count: 1024)))
         let result = try builder.save(tokens, from: .signIn, builder.parameters())
-        #expect(try CredentialCache.received(.acquireTokenSilent(result)) == .acquireTokenSilent(result))
+        #expect(try CredentialCache.received(result, to: AcquireTokenSilent.self) == result)
         #expect(result.scopes == scopes)
         _ = try builder.cache.listedCredentials()
     }
