@@ -34,7 +34,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
         .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
-        .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.4.0"),
     ],
@@ -48,6 +47,8 @@ let package = Package(
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
         .target(name: "CTokenProtos", dependencies: ["CProtobufC"]),
         .target(name: "CAgentSystem"),
+        // It loads libcurl, and needs its headers only: libcurl4-openssl-dev.
+        .target(name: "CCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
 
         // The values, their bytes, and the socket between the two halves.
         .target(name: "TokenModel", swiftSettings: strict),
@@ -84,22 +85,20 @@ let package = Package(
         .testTarget(
             name: "TokenStoreTests", dependencies: ["AgentTestSupport", "TestSupport", "TokenModel", "TokenStore"],
             exclude: ["Fixtures"], swiftSettings: strict),
+        .target(name: "Curl", dependencies: ["CCurl", "TokenModel"], swiftSettings: strict),
         .target(
             name: "TokenEndpoint",
             dependencies: [
-                "TokenModel",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "Curl", "TokenModel",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ], swiftSettings: strict),
         .testTarget(
             name: "TokenEndpointTests",
             dependencies: [
-                "EntraEmulator", "TestSupport", "TokenEndpoint", "TokenModel",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "Curl", "EntraEmulator", "TestSupport", "TokenEndpoint", "TokenModel",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -171,8 +170,8 @@ let package = Package(
 
         // What tests share, and tests that cross targets.
         .target(
-            name: "TestSupport", dependencies: ["CAgentSystem"], path: "Tests/TestSupport", exclude: ["python"],
-            swiftSettings: strict),
+            name: "TestSupport", dependencies: ["CAgentSystem", "Curl", "TokenModel"], path: "Tests/TestSupport",
+            exclude: ["python"], swiftSettings: strict),
         .target(name: "CStoreFaults", dependencies: ["CSQLite"], path: "Tests/CStoreFaults"),
         .target(
             name: "AgentTestSupport",
@@ -180,7 +179,6 @@ let package = Package(
                 "AgentClient", "AgentSocket", "CStoreFaults", "EntraEmulator", "TestSupport", "TokenAgent",
                 "TokenEndpoint",
                 "TokenModel", "TokenStore", "TokenWire",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -224,7 +222,6 @@ let package = Package(
             name: "EntraEmulatorTests",
             dependencies: [
                 "EntraEmulator", "TestSupport", "entra-emulator",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

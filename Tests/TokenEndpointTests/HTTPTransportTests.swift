@@ -1,6 +1,3 @@
-internal import NIOCore
-internal import NIOHTTP1
-internal import NIOPosix
 internal import Synchronization
 internal import TestSupport
 internal import Testing
@@ -164,9 +161,7 @@ internal import TokenModel
     }
 
     @Test func refusesPlainHTTPUnlessItWasAllowed() async throws {
-        let endpoint = try TokenEndpoint(
-            network: NetworkSettings(environment: [:]), allowsLoopbackHTTP: false,
-            eventLoopGroup: MultiThreadedEventLoopGroup.singleton)
+        let endpoint = try TokenEndpoint(network: NetworkSettings(environment: [:]), allowsLoopbackHTTP: false)
         let authority = try Authority("http://localhost:1/common")
         let failures = [
             await failure { try await endpoint.redeem(.sample(authority)) },

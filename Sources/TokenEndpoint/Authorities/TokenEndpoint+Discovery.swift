@@ -1,4 +1,3 @@
-internal import NIOHTTP1
 internal import Synchronization
 package import TokenModel
 
@@ -60,10 +59,26 @@ extension TokenEndpoint {
             let url = Endpoints.discoveryURL(of: authority, version: .v2)
             let response = try await transport.send(HTTPRequest(url: url, correlationID: nil))
             guard response.status == 200 else { throw response.unhandled }
-            let date = response.headers.first(name: "Date").flatMap(HTTPDate.secondsSince1970)
+            let date = response.field("Date").flatMap(HTTPDate.secondsSince1970)
             return .success(ServerClock(secondsSince1970: date))
         } catch {
             return .failure(error)
         }
+    }
+}
+
+/// What a discovery document is remembered under.
+struct DiscoveryKey: Hashable, Sendable {
+    var authority: Authority
+    var version: OAuthVersion
+}
+
+/// What time it is at an authority, as far as its answer says.
+package struct ServerClock: Sendable, Equatable {
+    /// The `Date` field of its answer in seconds since 1970; nil when there was none that can be read.
+    package var secondsSince1970: Int64?
+
+    package init(secondsSince1970: Int64?) {
+        self.secondsSince1970 = secondsSince1970
     }
 }

@@ -1,4 +1,4 @@
-internal import NIOSSL
+internal import Foundation
 package import TokenModel
 
 /// How to get out of this network: a proxy, the hosts that need none, and whom to trust.
@@ -44,11 +44,21 @@ package struct NetworkSettings: Sendable {
     }
 
     private static func checked(_ path: String, setting: String) throws(TokenError) -> String {
-        let certificates = (try? NIOSSLCertificate.fromPEMFile(path)) ?? []
-        guard !certificates.isEmpty else {
+        guard let file = try? Data(contentsOf: URL(filePath: path)), beginsWithACertificate(file) else {
             throw TokenError(
                 .invalidDeveloperParameter, "\(setting) names \(path), which cannot be read as PEM certificates")
         }
         return path
+    }
+
+    /// Whether the first PEM block of a certificate can be decoded. A bundle has hundreds; the TLS library reads them all when
+    /// there is something to send.
+    private static func beginsWithACertificate(_ file: Data) -> Bool {
+        guard let begin = file.range(of: Data("-----BEGIN CERTIFICATE-----".utf8)),
+            let end = file.range(of: Data("-----END CERTIFICATE-----".utf8), in: begin.upperBound..<file.endIndex),
+            let der = Data(base64Encoded: file[begin.upperBound..<end.lowerBound], options: .ignoreUnknownCharacters)
+        else { return false }
+        // A certificate is a SEQUENCE (RFC 5280 section 4.1).
+        return der.count > 64 && der.first == 0x30
     }
 }

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import TokenModel
 
 extension TokenRequest {
@@ -20,23 +19,23 @@ extension TokenRequest {
         switch grant {
         case .refreshToken(let token):
             form.add("grant_type", "refresh_token")
-            form.add("refresh_token", token.reveal())
+            form.add("refresh_token", secret: token)
             if version == .v2 { form.add("redirect_uri", redirectURI) }
         case .authorizationCode(let code, let verifier, let redirectURI):
             form.add("grant_type", "authorization_code")
-            form.add("code", code.reveal())
-            form.add("code_verifier", verifier.reveal())
+            form.add("code", secret: code)
+            form.add("code_verifier", secret: verifier)
             form.add("redirect_uri", redirectURI)
         case .deviceCode(let code) where authority.kind == .entra && version == .v1:
             // Older than RFC 8628, and so are its names.
             form.add("grant_type", "device_code")
-            form.add("code", code.reveal())
+            form.add("code", secret: code)
         case .deviceCode(let code):
             form.add("grant_type", "urn:ietf:params:oauth:grant-type:device_code")
-            form.add("device_code", code.reveal())
+            form.add("device_code", secret: code)
         case .assertion(let assertion, let isSAML2):
             form.add("grant_type", "urn:ietf:params:oauth:grant-type:saml\(isSAML2 ? "2" : "1_1")-bearer")
-            form.add("assertion", assertion.withBytes { Base64URL.encode(Data($0)) })
+            form.add("assertion", secret: Base64URL.encode(assertion))
         }
     }
 

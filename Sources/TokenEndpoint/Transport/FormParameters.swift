@@ -2,7 +2,15 @@ internal import TokenModel
 
 /// Named values as a query or a form carries them (`application/x-www-form-urlencoded`), in order.
 struct FormParameters: Sendable {
-    private(set) var pairs: [(name: String, value: String)] = []
+    private enum Value {
+        case text(String)
+        case secret(Secret)
+    }
+
+    private var fields: [(name: String, value: Value)] = []
+
+    /// The names and values in order, secrets included.
+    var pairs: [(name: String, value: String)] { fields.map { ($0.name, Self.reveal($0.value)) } }
 
     init() {}
 
@@ -14,18 +22,21 @@ struct FormParameters: Sendable {
             guard let name = parts.first.flatMap(Self.decode), let value = Self.decode(parts.count > 1 ? parts[1] : ""),
                 self[name] == nil
             else { return nil }
-            pairs.append((name, value))
+            fields.append((name, .text(value)))
         }
     }
 
     /// The value of a name; nil when it is absent.
-    subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
+    subscript(name: String) -> String? { fields.first { $0.name == name }.map { Self.reveal($0.value) } }
 
     /// Adds a pair, unless there is no value.
     mutating func add(_ name: String, _ value: String?) {
         guard let value else { return }
-        pairs.append((name, value))
+        fields.append((name, .text(value)))
     }
+
+    /// Adds a pair whose value is a secret.
+    mutating func add(_ name: String, secret: Secret) { fields.append((name, .secret(secret))) }
 
     /// Adds what an app asked for, except under names that are taken: an app may not overrule the protocol.
     mutating func add(extra: [String: String]) {
@@ -33,24 +44,54 @@ struct FormParameters: Sendable {
     }
 
     /// All pairs, percent-encoded but for the unreserved characters of RFC 3986 section 2.3: good in queries and forms.
-    var encoded: String {
-        pairs.map { "\(Self.encode($0.name))=\(Self.encode($0.value))" }.joined(separator: "&")
+    var encoded: String { encodedSecret.reveal() }
+
+    /// The same as the body of a request, without a copy of the secrets in it that is not wiped.
+    var encodedSecret: Secret {
+        var bytes: [UInt8] = []
+        // Enough for all of it: an array that grows leaves its bytes behind.
+        bytes.reserveCapacity(fields.reduce(0) { $0 + 3 * ($1.name.utf8.count + Self.count($1.value)) + 2 })
+        defer { bytes.withUnsafeMutableBytes { wipeMemory($0) } }
+        for field in fields {
+            if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }
+            Self.encode(field.name.utf8, to: &bytes)
+            bytes.append(UInt8(ascii: "="))
+            switch field.value {
+            case .text(let text): Self.encode(text.utf8, to: &bytes)
+            case .secret(let secret): secret.withBytes { Self.encode($0, to: &bytes) }
+            }
+        }
+        return Secret(bytes: bytes)
+    }
+
+    private static func reveal(_ value: Value) -> String {
+        switch value {
+        case .text(let text): text
+        case .secret(let secret): secret.reveal()
+        }
+    }
+
+    private static func count(_ value: Value) -> Int {
+        switch value {
+        case .text(let text): text.utf8.count
+        case .secret(let secret): secret.count
+        }
     }
 
     private static let unreserved = Set(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
     private static let digits = Array("0123456789ABCDEF".utf8)
 
-    private static func encode(_ text: String) -> String {
-        var bytes: [UInt8] = []
-        for byte in text.utf8 {
+    private static func encode(_ text: some Sequence<UInt8>, to bytes: inout [UInt8]) {
+        for byte in text {
             if unreserved.contains(byte) {
                 bytes.append(byte)
             } else {
-                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+                bytes.append(UInt8(ascii: "%"))
+                bytes.append(digits[Int(byte >> 4)])
+                bytes.append(digits[Int(byte & 15)])
             }
         }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     private static func decode(_ text: Substring) -> String? {

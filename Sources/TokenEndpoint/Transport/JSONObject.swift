@@ -14,6 +14,13 @@ struct JSONObject: Sendable {
         self.init(members)
     }
 
+    /// The same of bytes that are only lent, without a copy of them.
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        guard let start = bytes.baseAddress else { return nil }
+        let memory = UnsafeMutableRawPointer(mutating: start)
+        self.init(Data(bytesNoCopy: memory, count: bytes.count, deallocator: .none))
+    }
+
     subscript(name: String) -> JSONValue? {
         if let value = members[name], case .null = value { nil } else { members[name] }
     }
