@@ -1,4 +1,5 @@
 package import AgentClient
+public import AppleTypes
 public import Foundation
 
 /// Tokens from one authority: the way into ADAL.
@@ -16,6 +17,8 @@ open class ADAuthenticationContext: NSObject {
     public var credentialsType: ADCredentialsType = AD_CREDENTIALS_EMBEDDED
     /// What the log calls the part of the app that uses this context.
     public var logComponent: String?
+    /// What ADAL for iOS presents the sign-in page on. Inert: kept, not retained, and not used.
+    open weak var parentController: UIViewController?
     /// Whether an expired token may be returned while the server is down, within the time the server allows; false unless set.
     public var extendedLifetimeEnabled = false
     /// What the app can do, such as `cp1`; sent with each request as a part of its claims.

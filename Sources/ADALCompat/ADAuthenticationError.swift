@@ -36,9 +36,25 @@ public final class ADAuthenticationError: NSError, @unchecked Sendable {
     /// `errorDetails` where there are any.
     public override var localizedDescription: String { errorDetails ?? super.localizedDescription }
 
-    /// Domain, code and details on one line.
+    /// Code, domain, protocol code and details in ADAL's layout, then what `NSError` says; `(null)` stands for what is nil.
     public override var description: String {
-        let server = protocolCode.map { ", protocol code \($0)" } ?? ""
-        return "\(domain) \(code)\(server): \(errorDetails ?? "no details")"
+        "Error with code: \(codeName) Domain: \(domain) ProtocolCode:\(protocolCode ?? "(null)") "
+            + "Details:\(errorDetails ?? "(null)"). Inner error details: \(super.description)"
     }
+
+    /// The code as ADAL writes it: by name where it is an `ADErrorCode`, which a few are not given, else as a number.
+    private var codeName: String {
+        let hasNames = [ADAuthenticationErrorDomain, ADBrokerResponseErrorDomain, ADOAuthServerErrorDomain]
+        guard hasNames.contains(domain), let name = ADErrorCode(rawValue: code), !Self.unnamed.contains(name) else {
+            return String(code)
+        }
+        return "AD_\(name)"
+    }
+
+    /// The codes that ADAL's description has no name for.
+    private static let unnamed: Set<ADErrorCode> = [
+        .ERROR_SERVER_INVALID_RESPONSE, .ERROR_TOKENBROKER_NOT_A_BROKER_RESPONSE, .ERROR_TOKENBROKER_NO_RESUME_STATE,
+        .ERROR_TOKENBROKER_BAD_RESUME_STATE, .ERROR_TOKENBROKER_MISMATCHED_RESUME_STATE,
+        .ERROR_TOKENBROKER_HASH_MISSING, .ERROR_TOKENBROKER_NOT_SUPPORTED_IN_EXTENSION,
+    ]
 }

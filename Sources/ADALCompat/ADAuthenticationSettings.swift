@@ -17,9 +17,11 @@ public final class ADAuthenticationSettings: NSObject, Sendable {
     private static let shared = ADAuthenticationSettings()
     private let values = Mutex(Values())
 
-    private override init() {}
+    /// Settings that no request reads, but for the sharing group and the delegate, which belong to the process. ADAL's header asks
+    /// apps to use `sharedInstance()` instead.
+    public override init() {}
 
-    /// The one instance.
+    /// The one instance that requests read.
     public class func sharedInstance() -> ADAuthenticationSettings { shared }
 
     /// How long a request of the library's own may take, in seconds; 300 unless set.
@@ -44,12 +46,12 @@ public final class ADAuthenticationSettings: NSObject, Sendable {
     }
 
     /// The sharing group of contexts that name none; `com.microsoft.adalcache` unless set.
-    public func defaultKeychainGroup() -> String { sharingGroup.name }
+    public func defaultKeychainGroup() -> String { Self.shared.sharingGroup.name }
 
     /// Sets the sharing group of contexts made from now on that name none; nil is this program's own, shared with nobody.
     public func setDefaultKeychainGroup(_ keychainGroup: String?) {
         let group = SharingGroup(adalName: keychainGroup)
-        values.withLock { $0.sharingGroup = group }
+        Self.shared.values.withLock { $0.sharingGroup = group }
     }
 
     /// The delegate of `ADTokenCache.default()`: the app that keeps the archive of the cache itself.

@@ -20,6 +20,11 @@ struct ADLog: Sendable {
         write(ADAL_LOG_LEVEL_INFO, "succeeded, \(token.isFromCache ? "from the cache" : "redeemed")")
     }
 
+    /// Logs the redirect URI of a sign-in page, which has to be registered with the identity provider.
+    func opens(_ redirect: BrowserRedirect) {
+        write(redirect.replaced == nil ? ADAL_LOG_LEVEL_INFO : ADAL_LOG_LEVEL_WARN, redirect.notice)
+    }
+
     func failed(_ error: ADAuthenticationError) {
         let server = error.protocolCode.map { ", \($0)" } ?? ""
         // A person who has to sign in, or would not, is no fault.
@@ -33,9 +38,7 @@ struct ADLog: Sendable {
         guard level.rawValue <= state.level.rawValue, !isPii || state.isPiiEnabled else { return }
         let message = "ADAL [\(correlationID)]\(component.map { " \($0)" } ?? "") \(text)"
         // Called outside the lock: a callback may change the settings it is called by.
-        state.callback?.value(level, message, isPii)
-        guard !isPii else { return }
-        state.oldCallback?.value(level, message, nil, code, nil)
-        if state.isWritten { NSLog("%@", message) }
+        state.callBack(level, message, isPii: isPii, code: code)
+        if state.isWritten, !isPii { NSLog("%@", message) }
     }
 }

@@ -13,7 +13,8 @@ public typealias ADLoggerCallback = (ADAL_LOG_LEVEL, String, Bool) -> Void
 public final class ADLogger: NSObject {
     static let state = Mutex(State())
 
-    private override init() {}
+    /// A logger without state of its own: all methods are the class's.
+    public override init() {}
 
     /// Sets how much is logged; errors only unless set.
     public class func setLevel(_ logLevel: ADAL_LOG_LEVEL) { state.withLock { $0.level = logLevel } }
@@ -27,14 +28,16 @@ public final class ADLogger: NSObject {
     /// Whether lines that name people are logged.
     public class func getPiiEnabled() -> Bool { state.withLock { $0.isPiiEnabled } }
 
-    /// Sets who is told of each line that names nobody; nil for nobody. Called from any thread.
+    /// Sets who is told of each line while no `ADLoggerCallback` is set; nil for nobody. Called from any thread.
+    ///
+    /// A line that names people comes as the message "PII message", with its text as the second.
     @available(*, deprecated, message: "Use the setLoggerCallback: method instead.")
     public class func setLogCallBack(_ callback: LogCallback?) {
         let callback = callback.map(Unchecked.init)
         state.withLock { $0.oldCallback = callback }
     }
 
-    /// Sets who is told of each line; nil for nobody. Called from any thread.
+    /// Sets who is told of each line, instead of a `LogCallback`; nil for nobody. Called from any thread.
     public class func setLoggerCallback(_ callback: ADLoggerCallback?) {
         let callback = callback.map(Unchecked.init)
         state.withLock { $0.callback = callback }
@@ -52,6 +55,15 @@ public final class ADLogger: NSObject {
         var isWritten = true
         var callback: Unchecked<ADLoggerCallback>?
         var oldCallback: Unchecked<LogCallback>?
+
+        /// Calls one callback at most, the newer kind first, as ADAL does.
+        func callBack(_ level: ADAL_LOG_LEVEL, _ message: String, isPii: Bool, code: Int) {
+            if let callback {
+                callback.value(level, message, isPii)
+            } else if let oldCallback {
+                oldCallback.value(level, isPii ? "PII message" : message, isPii ? message : nil, code, nil)
+            }
+        }
     }
 
     /// A closure that ADAL's contract lets be called from any thread, although its type does not say so.

@@ -8,6 +8,11 @@ public final class ADUserIdentifier: NSObject, NSCopying, Sendable {
     /// How it is compared with who signed in.
     public let type: ADUserIdentifierType
 
+    /// An identifier without a name, of the type `UniqueId`.
+    public override init() {
+        (userId, type) = (nil, UniqueId)
+    }
+
     /// A name that who signs in has to have: `RequiredDisplayableId`. Never nil.
     public convenience init?(id userId: String) {
         self.init(id: userId, type: RequiredDisplayableId)

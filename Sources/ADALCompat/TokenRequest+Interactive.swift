@@ -26,6 +26,7 @@ extension TokenRequest {
         let hint = identifier.flatMap { $0.isDisplayable() ? $0.userId : nil }
         let request = BeginInteractive(parameters: parameters, prompt: prompt.parameter, loginHint: hint)
         let (agent, presenter) = (agent, presenter ?? SignInPresenter())
+        log.opens(BrowserRedirect(parameters.redirectURI))
         do throws(TokenError) {
             return try await session.run { () throws(TokenError) in
                 try await agent.signIn(request, presenter: presenter)

@@ -18,6 +18,13 @@ extension AgentClient {
         return accounts
     }
 
+    /// `currentAccount(_:)`, blocking.
+    public func currentAccountAndWait(_ request: GetCurrentAccount) throws(TokenError) -> GetCurrentAccount.Reply {
+        let reply = try wait(.getCurrentAccount(request), isRepeatable: false)
+        guard case .getCurrentAccount(let current) = reply else { throw Self.unexpected }
+        return current
+    }
+
     /// `removeAccount(_:)`, blocking.
     public func removeAccountAndWait(_ request: RemoveAccount) throws(TokenError) -> RemoveAccount.Reply {
         guard case .removeAccount(let reply) = try wait(.removeAccount(request)) else { throw Self.unexpected }

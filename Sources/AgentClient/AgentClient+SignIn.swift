@@ -3,10 +3,13 @@ public import TokenModel
 extension AgentClient {
     /// A whole interactive sign-in: opens the page, waits for the person, returns the token.
     ///
-    /// Cancelling the calling task cancels the sign-in.
+    /// Cancelling the calling task cancels the sign-in. Where the app's redirect URI cannot be used on this system, the presenter
+    /// shows what to register instead: an identity provider that does not know the replacement shows an error page and redirects
+    /// the browser nowhere.
     ///
     /// - Throws: `userCanceled` (-51700) or `sessionCanceled` (-51701) when it was given up, `accessDenied` (-51416),
-    ///   `mismatchedAccount` (-51117), `authorizationFailed` (-51440) when no browser could be opened.
+    ///   `mismatchedAccount` (-51117), `authorizationFailed` (-51440) when no browser could be opened, `timedOut` (-53006) when
+    ///   no response arrived in time; the message names the redirect URI and what to register.
     public func signIn(
         _ request: BeginInteractive, presenter: SignInPresenter = SignInPresenter()
     ) async throws(TokenError) -> TokenResult {
@@ -21,6 +24,8 @@ extension AgentClient {
         _ request: BeginInteractive, _ presenter: SignInPresenter
     ) async throws(TokenError) -> TokenResult {
         let begun = try await beginInteractive(request)
+        let redirect = BrowserRedirect(request.parameters.redirectURI)
+        if redirect.replaced != nil { presenter.showNotice(redirect.notice) }
         do throws(TokenError) {
             // A browser that fails ends the wait at once, instead of leaving the person before nothing.
             let browser = Browser(commands: presenter.browserCommands)

@@ -19,6 +19,9 @@ public struct SignInPresenter: Sendable {
     public var browserCommands: [String]
     /// Shows the device code's message to the person; called once, before the wait.
     public var showDeviceCode: @Sendable (BeginDeviceCode.Reply) -> Void
+    /// Shows a message for the developers of the app: that its redirect URI cannot be used on this system, and what to register
+    /// instead. Called before the browser is opened.
+    public var showNotice: @Sendable (String) -> Void
 
     /// A presenter.
     ///
@@ -26,12 +29,15 @@ public struct SignInPresenter: Sendable {
     ///   - way: which way to try.
     ///   - browserCommands: nil takes `$BROWSER`, else the desktop's own opener where there is a display.
     ///   - showDeviceCode: nil writes the message to standard error.
+    ///   - showNotice: nil writes the text to standard error.
     public init(
         way: Way = .automatic, browserCommands: [String]? = nil,
-        showDeviceCode: (@Sendable (BeginDeviceCode.Reply) -> Void)? = nil
+        showDeviceCode: (@Sendable (BeginDeviceCode.Reply) -> Void)? = nil,
+        showNotice: (@Sendable (String) -> Void)? = nil
     ) {
         self.way = way
         self.browserCommands = browserCommands ?? AgentEnvironment.current.browserCommands
         self.showDeviceCode = showDeviceCode ?? { StandardError.write($0.message + "\n") }
+        self.showNotice = showNotice ?? { StandardError.write($0 + "\n") }
     }
 }

@@ -34,6 +34,9 @@ package struct EmulatorSettings: Codable, Sendable, Equatable {
     /// `preferred_cache` of instance discovery; nil is the emulator's own host.
     package var preferredCache: String?
 
+    /// The redirect URIs that are registered, by client ID; those of an app that is not here are not checked.
+    package var redirectURIs: [String: [String]] = [:]
+
     /// Whether Entra's token replies carry the `client_info` that was asked for.
     package var sendsClientInfo = true
     /// National clouds that it stands for besides its own.
@@ -61,6 +64,7 @@ package struct EmulatorSettings: Codable, Sendable, Equatable {
         case deviceCodeApprovedAtPoll = "device_code_approved_at_poll"
         case hostAliases = "host_aliases"
         case preferredCache = "preferred_cache"
+        case redirectURIs = "redirect_uris"
         case sendsClientInfo = "sends_client_info"
         case clouds
         case tokenHost = "token_host"

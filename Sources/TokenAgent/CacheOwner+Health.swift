@@ -43,6 +43,7 @@ extension CacheOwner {
             later { owner async throws(TokenError) in
                 let keyProblem = await owner.keyProblem()
                 var checks = [owner.stateCheck(), owner.storeCheck(), owner.keyCheck(keyProblem), owner.memoryCheck()]
+                checks.append(await owner.redirectCheck())
                 let authority = request.authority ?? owner.usualAuthority
                 checks += owner.endpointChecks(authority, await owner.endpoint.probe(authority))
                 return Diagnose.Reply(checks: checks)
@@ -112,6 +113,22 @@ extension CacheOwner {
             name: "memory", ok: true,
             detail: isOpen ? "open to debuggers and core dumps" : "closed to debuggers and core dumps",
             hint: isOpen ? "start sso-agent without --allow-debugging" : nil)
+    }
+
+    /// Whether the loopback redirect of a browser sign-in can be listened on. Whether it is registered as a redirect URI, only the
+    /// identity provider knows; the hint says what to register.
+    private func redirectCheck() async -> HealthCheck {
+        let (name, target) = ("browser sign-in", BrowserRedirect(nil))
+        do throws(TokenError) {
+            try await LoopbackRedirect.listen(redirectURI: nil, state: PKCE.randomText(), on: loop).close()
+        } catch {
+            return HealthCheck(
+                name: name, ok: false, detail: error.message,
+                hint: "sign in with a device code: ssoctl sign-in --device-code")
+        }
+        return HealthCheck(
+            name: name, ok: true, detail: "redirects to \(target.registration) on a free port",
+            hint: "if a sign-in page shows AADSTS50011, \(target.remedy)")
     }
 
     private func endpointChecks(

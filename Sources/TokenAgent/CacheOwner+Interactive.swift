@@ -1,3 +1,4 @@
+internal import Logging
 internal import NIOCore
 internal import TokenCache
 internal import TokenEndpoint
@@ -17,6 +18,7 @@ extension CacheOwner {
                 let redirect = try await LoopbackRedirect.listen(
                     redirectURI: parameters.redirectURI, state: state, on: owner.loop,
                     timeout: owner.options.httpTiming.browser)
+                owner.logReplacement(in: parameters, by: redirect)
                 let page: AuthorizationRequest
                 do throws(TokenError) {
                     page = try owner.authorizationRequest(
@@ -40,6 +42,10 @@ extension CacheOwner {
             case .browser(let begun, let redirect, let pkce, let state, let nonce) = interaction.way
         else { return .now(.failure(Interaction.unknown)) }
         guard !interaction.isAwaited else { return .now(.failure(Interaction.awaited)) }
+        if let ending = interaction.ending {
+            forget(request.sessionID)
+            return .now(.failure(ending))
+        }
         interactions[request.sessionID]?.isAwaited = true
         return .later(
             later { owner async throws(TokenError) in
@@ -69,7 +75,7 @@ extension CacheOwner {
     /// Keeps a sign-in until it is finished, cancelled or too old.
     func remember(_ way: Interaction.Way, for seconds: Int64) -> String {
         let id = PKCE.randomText()
-        let expiry = after(.seconds(seconds)) { $0.end(id, Interaction.expired) }
+        let expiry = after(.seconds(seconds)) { $0.expire(id) }
         interactions[id] = Interaction(way: way, expiry: expiry)
         return id
     }
@@ -86,8 +92,36 @@ extension CacheOwner {
         interaction.close()
     }
 
+    /// Ends a sign-in whose time is over. The error is kept until a wait has picked it up, at least for
+    /// `Interaction.expiredRetention`.
+    private func expire(_ id: String) {
+        guard let interaction = interactions[id] else { return }
+        if case .browser(let begun, let redirect, _, _, _) = interaction.way {
+            options.logger.notice(
+                "a browser sign-in expired without a response",
+                metadata: RequestLog.redirect(redirect.redirectURI, of: begun.parameters))
+        }
+        interactions[id]?.ending = interaction.way.expired
+        interaction.close()
+        if !interaction.isAwaited {
+            interactions[id]?.expiry = after(.seconds(Interaction.expiredRetention)) { $0.forget(id) }
+        }
+    }
+
+    /// Logs that the app's redirect URI was replaced: an identity provider that does not know the replacement shows an error to
+    /// the user and sends none to the app.
+    private func logReplacement(in parameters: TokenParameters, by redirect: LoopbackRedirect) {
+        guard let replaced = BrowserRedirect(parameters.redirectURI).replaced else { return }
+        var metadata = RequestLog.redirect(redirect.redirectURI, of: parameters)
+        metadata["replaced"] = "\(RequestLog.safe(replaced))"
+        options.logger.notice(
+            "the app's redirect URI cannot be used here; register http://localhost", metadata: metadata)
+    }
+
     /// Why no more sign-ins can begin now, if that is so.
-    var refusalOfMore: TokenError? { interactions.count < Interaction.limit ? nil : Interaction.tooMany }
+    var refusalOfMore: TokenError? {
+        interactions.values.count { $0.ending == nil } < Interaction.limit ? nil : Interaction.tooMany
+    }
 
     private func authorizationRequest(
         _ request: BeginInteractive, redirectURI: String, challenge: String, state: String, nonce: String
@@ -97,9 +131,9 @@ extension CacheOwner {
             clientID: parameters.clientID, version: parameters.version,
             scopes: parameters.version == .v1 ? parameters.scopes : parameters.scopes.union(request.extraScopes),
             redirectURI: redirectURI, state: state, challenge: challenge, nonce: nonce, prompt: prompt(for: request),
-            loginHint: request.loginHint, domainHint: request.domainHint, claims: parameters.mergedClaims,
-            extraParameters: parameters.extraParameters, asksForClientInfo: parameters.authority.kind != .openID,
-            correlationID: parameters.correlationID)
+            loginHint: request.loginHint, domainHint: request.domainHint, account: request.account.homeAccountID,
+            claims: parameters.mergedClaims, extraParameters: parameters.extraParameters,
+            kind: parameters.authority.kind, correlationID: parameters.correlationID)
     }
 
     /// Somebody who signed out of the app is asked for credentials again, whatever the browser remembers.

@@ -20,6 +20,14 @@ struct RequestLog: Sendable {
         logger.debug("replied", metadata: metadata)
     }
 
+    /// A redirect URI in use, and the app that asked for the sign-in.
+    static func redirect(_ uri: String, of parameters: TokenParameters) -> Logger.Metadata {
+        [
+            "client_id": "\(safe(parameters.clientID.text))", "correlation_id": "\(parameters.correlationID)",
+            "redirect_uri": "\(safe(uri))",
+        ]
+    }
+
     /// Text from outside, short and on one line.
     static func safe(_ text: String) -> String {
         String(text.prefix(80).map { $0.isLetter || $0.isNumber || "-_.:/@".contains($0) ? $0 : "?" })

@@ -12,7 +12,7 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
         case b2c = 2
         /// AD FS, whose first path segment is `adfs`.
         case adfs = 3
-        /// Entra External ID for customers, on `ciamlogin.com`.
+        /// Entra External ID for customers, on `ciamlogin.com` or a custom domain.
         case ciam = 4
         /// Any other OpenID Connect provider, found by discovery (OpenID Connect Discovery 1.0 section 4). No URL tells:
         /// an app has to say that its authority is one.
@@ -140,7 +140,8 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
             return [first.lowercased()]
         case .ciam:
             if let first = segments.first { return [first.lowercased()] }
-            return [host.prefix { $0 != "." } + ".onmicrosoft.com"]
+            // A custom domain says nothing of the tenant.
+            return host.hasSuffix(".ciamlogin.com") ? [host.prefix { $0 != "." } + ".onmicrosoft.com"] : []
         case .b2c:
             return hasPolicyPrefix(segments) ? Array(segments.prefix(3)) : segments
         case .openID:

@@ -26,7 +26,9 @@ struct TargetOptions: ParsableArguments {
     @Option(help: "The sharing group.")
     var group = SharingGroup.standard.name
 
-    @Option(name: .customLong("redirect-uri"), help: "The app's registered redirect URI.")
+    @Option(
+        name: .customLong("redirect-uri"),
+        help: "The app's registered redirect URI; http://localhost is used instead of one that leads elsewhere.")
     var redirectURI: String?
 
     func validate() throws {

@@ -26,10 +26,11 @@ ATTRIBUTES = re.compile(
 class Module:
     """The public symbols of one module, by owner and name."""
 
-    def __init__(self, graph):
-        self.symbols = graph["symbols"]
+    def __init__(self, graphs):
+        self.symbols = [symbol for graph in graphs for symbol in graph["symbols"]]
         names = {s["identifier"]["precise"]: ".".join(s["pathComponents"]) for s in self.symbols}
         self.parents, self.kinds, self.members, self.docs, self.aliases = {}, {}, {}, {}, {}
+        self.protocols = {}
         for symbol in self.symbols:
             path = symbol["pathComponents"]
             owner, text = ".".join(path[:-1]) or "-", self.declaration(symbol)
@@ -39,21 +40,28 @@ class Module:
                 self.kinds[path[0]], self.docs[path[0]] = symbol["kind"]["identifier"], doc
                 if symbol["kind"]["identifier"] == "swift.typealias":
                     self.aliases[path[0]] = text.split("=", 1)[1].strip()
-        for edge in graph["relationships"]:
+        for edge in (edge for graph in graphs for edge in graph["relationships"]):
             if edge["kind"] in ("inheritsFrom", "conformsTo") and edge["source"] in names:
                 parent = names.get(edge["target"]) or edge.get("targetFallback", "").split(".", 1)[-1]
                 self.parents.setdefault(names[edge["source"]], set()).add(parent)
+                if edge["kind"] == "conformsTo":
+                    self.protocols.setdefault(names[edge["source"]], set()).add(parent)
 
     @staticmethod
     def declaration(symbol):
         return "".join(part["spelling"] for part in symbol["declarationFragments"])
 
     def find(self, owner, wanted):
-        """The doc comment of the member that fits, its owner's superclasses included; None when there is none."""
+        """The doc comment of the member that fits, its owner's superclasses included; None when there is none.
+
+        An initialiser has to be the owner's own or a protocol's: Swift inherits a superclass's only under conditions that the
+        graph does not tell.
+        """
         for text, doc in self.members.get(owner, {}).items():
             if fits(self.plain(text), self.plain(wanted), owner == "-"):
                 return doc
-        for parent in self.parents.get(owner, ()):
+        is_initializer = self.plain(wanted).startswith("init")
+        for parent in (self.protocols if is_initializer else self.parents).get(owner, ()):
             if (doc := self.find(parent, wanted)) is not None:
                 return doc
         return None
@@ -146,13 +154,15 @@ def rows(table):
             yield row
 
 
-def symbol_graph(module, build, folder):
+def symbol_graphs(module, build, folder):
     subprocess.run(
         ["swift", "symbolgraph-extract", "-module-name", module, "-I", build / "Modules", "-output-dir", folder,
          "-target", target(), "-minimum-access-level", "public", "-skip-synthesized-members"]
         + [f"-I{path}" for path in sorted((ROOT / "Sources").glob("C*/include"))],
         check=True)
-    return json.loads((pathlib.Path(folder) / f"{module}.symbols.json").read_text())
+    # The second kind holds extensions of other modules' types, such as Foundation's.
+    files = [f"{module}.symbols.json", *(file.name for file in pathlib.Path(folder).glob(f"{module}@*.symbols.json"))]
+    return [json.loads((pathlib.Path(folder) / file).read_text()) for file in files]
 
 
 def values(table):
@@ -160,12 +170,12 @@ def values(table):
     name = table.removesuffix(".tsv").upper()
     lines = [
         f"// Written by Tests/APIParity/api_parity.py --write-values from {table}; do not edit.",
-        f"internal import {name}Compat", "internal import Testing", "",
-        f"/// The values that {name}'s public header files give its names.", f"@Suite struct {name}ValueTests {{",
+        f"internal import {name}Compat", "internal import TestSupport", "internal import Testing", "",
+        f"/// The values that {name}'s public header files give its names.", f"@Suite(.bounded) struct {name}ValueTests {{",
     ]
     wanted = [row for row in rows(table) if row["scope"] in ("required", "inert")]
     cases = [(row["type"], *match.groups()) for row in wanted if (match := re.match(r"case (\S+) = (-?\d+)$", row["signature"]))]
-    texts = [match[1] for row in wanted if (match := re.match(r"let (\w+): String$", row["signature"]))]
+    texts = [match[1] for row in wanted if (match := re.match(r"let (\w+): String!?$", row["signature"]))]
     lines += ["    static let numbers: [(name: String, isRight: Bool)] = ["]
     lines += [f"        row({t}.{c}, {number(n)})," for t, c, n in cases]
     lines += ["    ]", "", "    static let texts: [(name: String, value: String)] = ["]
@@ -206,7 +216,7 @@ def main():
     build, failed = pathlib.Path(sys.argv[1]), False
     for name, table in MODULES.items():
         with tempfile.TemporaryDirectory() as folder:
-            module = Module(symbol_graph(name, build, folder))
+            module = Module(symbol_graphs(name, build, folder))
         if values_file(table).read_text() != values(table):
             failed = True
             print(f"{values_file(table).name} does not fit {table}: run Tests/APIParity/api_parity.py --write-values")

@@ -12,7 +12,8 @@ internal import Testing
     }
 
     @Test func isPublicOnlyWhereThereIsAProduct() {
-        let products: Set = ["TokenModel", "AgentClient", "MSALCompat", "MSAL", "ADALCompat", "ADAL"]
+        // AppleTypes is no product, but MSALCompat and ADALCompat export it with theirs.
+        let products: Set = ["TokenModel", "AgentClient", "AppleTypes", "MSALCompat", "MSAL", "ADALCompat", "ADAL"]
         for file in Self.sources where !products.contains(file.target) {
             for (number, line) in file.code {
                 let modifiers = line.split(whereSeparator: \.isWhitespace).filter { !$0.hasPrefix("@") }.prefix(2)

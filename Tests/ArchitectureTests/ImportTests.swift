@@ -21,16 +21,24 @@ internal import Testing
             "TokenModel",
             "TokenWire",
         ],
+        // The types of Apple's that the libraries' APIs name: one module, so that an app with both libraries has one
+        // `UIViewController`.
+        "AppleTypes": [
+            "AppKit",
+            "UIKit",
+            "WebKit",
+        ],
         "MSALCompat": [
             "AgentClient",
             "AppKit",
+            "AppleTypes",
             "TokenModel",
-            "UIKit",
         ],
         // The original modules brought URLSession with them, which is a module of its own here.
         "MSAL": ["MSALCompat", "FoundationNetworking"],
         "ADALCompat": [
             "AgentClient",
+            "AppleTypes",
             // Its API names URLRequest and HTTPURLResponse.
             "FoundationNetworking",
             "TokenModel",
@@ -135,6 +143,7 @@ internal import Testing
         ("TokenWire", ["AgentSocket", "NIOCore", "NIOPosix"]),
         ("AgentSocket", ["TokenWire", "NIOCore", "NIOPosix"]),
         ("AgentClient", ["NIOCore", "NIOPosix", "TokenCache", "TokenEndpoint", "TokenAgent"]),
+        ("AppleTypes", ["AgentClient", "TokenModel"]),
         ("MSALCompat", ["ADALCompat", "TokenWire", "TokenAgent"]),
         ("ADALCompat", ["MSALCompat", "TokenWire", "TokenAgent"]),
         ("TokenCache", ["TokenWire", "AgentSocket", "NIOCore", "NIOPosix", "TokenEndpoint"]),

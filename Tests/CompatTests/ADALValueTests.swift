@@ -1,5 +1,5 @@
-internal import ADALCompat
 // Written by Tests/APIParity/api_parity.py --write-values from adal.tsv; do not edit.
+internal import ADALCompat
 internal import TestSupport
 internal import Testing
 

@@ -10,9 +10,9 @@ internal import Testing
         ("https://login.microsoftonline.com/common", "MSALAADAuthority", "https://login.microsoftonline.com/common"),
         (
             "https://Login.MicrosoftOnline.com/Contoso.COM/oauth2?x=1", "MSALAADAuthority",
-            "https://login.microsoftonline.com/contoso.com"
+            "https://login.microsoftonline.com/Contoso.COM"
         ),
-        ("https://login.example.com:8443/T1", "MSALAADAuthority", "https://login.example.com:8443/t1"),
+        ("https://login.example.com:8443/T1", "MSALAADAuthority", "https://login.example.com:8443/T1"),
         ("http://localhost:8080/common", "MSALAADAuthority", "http://localhost:8080/common"),
         (
             "https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/B2C_1_in?p=1", "MSALB2CAuthority",
@@ -21,6 +21,10 @@ internal import Testing
         (
             "https://contoso.ciamlogin.com", "MSALCIAMAuthority",
             "https://contoso.ciamlogin.com/contoso.onmicrosoft.com"
+        ),
+        (
+            "https://Contoso.ciamlogin.com/Contoso.onMicrosoft.com", "MSALCIAMAuthority",
+            "https://contoso.ciamlogin.com/Contoso.onMicrosoft.com"
         ),
     ]) func picksTheClassThatFits(text: String, className: String, normal: String) throws {
         let authority = try MSALAuthority(url: try #require(URL(string: text)))
@@ -42,17 +46,16 @@ internal import Testing
     }
 
     @Test(arguments: [
-        ("https://login.microsoftonline.com/common", true, false, false),
+        ("https://login.microsoftonline.com/common", true, true, false),
         ("https://contoso.ciamlogin.com", false, true, false),
-        ("https://login.microsoftonline.com/tfp/t/p", false, false, true),
-        ("https://login.contoso.com/t/p", true, false, true),
-        ("https://login.contoso.com", false, false, false),
+        ("https://login.microsoftonline.com/tfp/t/p", false, true, true),
+        ("https://login.contoso.com/t/p", true, true, true), ("https://login.contoso.com", false, true, false),
         ("http://login.microsoftonline.com/common", false, false, false),
     ]) func eachClassTakesItsOwn(text: String, isEntra: Bool, isCIAM: Bool, isB2C: Bool) throws {
         let url = try #require(URL(string: text))
         #expect(((try? MSALAADAuthority(url: url)) != nil) == isEntra)
         #expect(((try? MSALCIAMAuthority(url: url)) != nil) == isCIAM)
-        // Any https URL with a path, as long as it says nothing against it.
+        // CIAM: any https URL, for custom domains. B2C: any https URL with a path, as long as it says nothing against it.
         #expect(((try? MSALB2CAuthority(url: url)) != nil) == (isB2C || isEntra))
     }
 
@@ -89,10 +92,23 @@ internal import Testing
         #expect(authority?.url.lastPathComponent == path)
     }
 
+    // Mirrors: M24 MSIDAADAuthorityTests testInitAADAuthority_… with a raw tenant, whose case is kept
     @Test func rawTenantReplacesTheURLs() throws {
         let url = try #require(URL(string: "https://login.microsoftonline.com/common"))
-        let authority = try MSALAADAuthority(url: url, rawTenant: "contoso.com")
-        #expect(authority.url.absoluteString == "https://login.microsoftonline.com/contoso.com")
+        let authority = try MSALAADAuthority(url: url, rawTenant: "Contoso.com")
+        #expect(authority.url.absoluteString == "https://login.microsoftonline.com/Contoso.com")
+        #expect(authority.description == authority.url.absoluteString)
+    }
+
+    @Test func theCaseOfATenantMakesNoDifference() throws {
+        let written = try MSALAADAuthority(
+            url: try #require(URL(string: "https://login.microsoftonline.com/Contoso.COM")))
+        let lower = try MSALAADAuthority(
+            url: try #require(URL(string: "https://login.microsoftonline.com/contoso.com")))
+        #expect(written == lower)
+        #expect(written.hash == lower.hash)
+        #expect(written.authority == lower.authority)
+        #expect((written.copy() as? MSALAuthority)?.url == written.url)
     }
 
     @Test func adfsIsNotSupported() throws {
@@ -105,10 +121,20 @@ internal import Testing
         #expect(try MSALB2CAuthority(url: url).url.absoluteString == "https://login.contoso.com/tenant/B2C_1_in")
     }
 
-    @Test func customCIAMDomainsNeedAskingFor() throws {
-        let url = try #require(URL(string: "https://login.contoso.com/tenant"))
-        #expect(throws: (any Error).self) { try MSALCIAMAuthority(url: url) }
+    // Mirrors: M23 MSIDCIAMAuthorityTests testInitCustomCIAMAuthority_withValidUrl_shouldReturnNilError,
+    //   …_whenUrlSchemeIsNotHttps_shouldReturnError, testInitCIAMAuthority_withValidUrlNonCIAMAuthority_shouldReturnError
+    @Test func customCIAMDomainsNeedNoAskingFor() throws {
+        let url = try #require(URL(string: "https://login.contoso.com/tenantID"))
+        #expect(try MSALCIAMAuthority(url: url).url == url)
         #expect(try MSALCIAMAuthority(url: url, validateFormat: false).url == url)
+        #expect(throws: (any Error).self) { try MSALCIAMAuthority(url: url, validateFormat: true) }
+        let plain = try #require(URL(string: "http://tenantname.ciamextensibility.com/tenantID"))
+        #expect(throws: (any Error).self) { try MSALCIAMAuthority(url: plain) }
+    }
+
+    @Test func aCustomDomainWithoutATenantNamesNone() throws {
+        let url = try #require(URL(string: "https://login.contoso.com?x=1"))
+        #expect(try MSALCIAMAuthority(url: url).url.absoluteString == "https://login.contoso.com")
     }
 
     @Test func equalIsSameClassAndURL() throws {

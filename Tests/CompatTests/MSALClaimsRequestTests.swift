@@ -37,13 +37,66 @@ internal import Testing
         #expect(request.jsonString() == json)
     }
 
-    @Test(arguments: ["", "[]", "{", #"{"id_token":1}"#, #"{"id_token":{"a":1}}"#])
-    func saysWhenItCannotRead(json: String) {
+    // Mirrors: M20 MSALClaimsRequestTests testInitWithJSONString_whenJsonStringIsCorrupted_shouldFailWithError
+    @Test(arguments: ["", "{", "claims", #""claims""#, #"{"id_token": "nickname": null }}"#])
+    func saysWhenItIsNotJSON(json: String) {
+        var error: NSError?
+        let request = MSALClaimsRequest(jsonString: json, error: &error)
+        #expect(error?.domain == NSCocoaErrorDomain)
+        #expect(error?.code == 3840)
+        #expect(!request.hasClaims)
+    }
+
+    // Mirrors: M20 MSALClaimsRequestTests testInitWithJSONString_* (an unknown target, an unknown member alone, essential of a wrong
+    //   type, values of a wrong type, a target that is no object); MSIDClaimsRequestTests testinitWithJSONDictionary_*
+    @Test(arguments: [
+        "[]", #"{"qwe":{"nickname":null}}"#, #"{"ID_TOKEN":{"nickname":null}}"#, #"{"id_token":"acr"}"#,
+        #"{"id_token":1}"#, #"{"id_token":null}"#, #"{"id_token":["acr"]}"#, #"{"id_token":{"a":1}}"#,
+        #"{"id_token":{"a":"x"}}"#, #"{"id_token":{"a":[]}}"#, #"{"id_token":{"sub":{}}}"#,
+        #"{"id_token":{"sub":{"invalid_param":1}}}"#, #"{"id_token":{"sub":{"Essential":true}}}"#,
+        #"{"id_token":{"given_name":{"essential":"qwe"}}}"#, #"{"id_token":{"given_name":{"essential":null}}}"#,
+        #"{"id_token":{"given_name":{"essential":[true]}}}"#, #"{"id_token":{"acr":{"essential":true,"values":"x"}}}"#,
+        #"{"id_token":{"acr":{"values":{"0":"x"}}}}"#, #"{"id_token":{"acr":{"values":null}}}"#,
+        #"{"access_token":{"acrs":{"essential":true,"value":"c1"}},"refresh_token":{"a":null}}"#,
+    ])
+    func refusesWhatIsNoClaimsRequest(json: String) {
         var error: NSError?
         let request = MSALClaimsRequest(jsonString: json, error: &error)
         #expect(error?.domain == MSALErrorDomain)
+        #expect(error?.code == MSALError.internal.rawValue)
         #expect(error?.internalCode == -42000)
         #expect(!request.hasClaims)
+        #expect(request.jsonString() == "{}")
+    }
+
+    // Mirrors: M20, M21 MSALClaimsRequestTests testInitWithJSONString_* and testJSONString_*: what MSAL takes, and writes again
+    @Test(
+        arguments: [
+            ("{}", "{}"), (#"{"id_token":{}}"#, "{}"), (#"{"id_token":{"nickname":null}}"#, nil),
+            (#"{"access_token":{"nickname":null}}"#, nil),
+            (#"{"access_token":{"some_claim":null},"id_token":{"nickname":null}}"#, nil),
+            (#"{"id_token":{"given_name":{"essential":true}}}"#, nil),
+            (#"{"id_token":{"a":{"essential":false}}}"#, nil),
+            (#"{"id_token":{"a":{"essential":10}}}"#, #"{"id_token":{"a":{"essential":true}}}"#),
+            (#"{"id_token":{"a":{"essential":0}}}"#, #"{"id_token":{"a":{"essential":false}}}"#),
+            (#"{"id_token":{"a":{"essential":-1}}}"#, #"{"id_token":{"a":{"essential":true}}}"#),
+            (#"{"id_token":{"sub":{"value":248289761001}}}"#, nil), (#"{"id_token":{"sub":{"value":null}}}"#, nil),
+            (#"{"id_token":{"sub":{"value":[1,{"a":"b"}]}}}"#, nil),
+            (#"{"id_token":{"sub":{"value":1},"sub":{"value":2}}}"#, #"{"id_token":{"sub":{"value":2}}}"#),
+            (#"{"id_token":{"acr":{"values":["v1","v1"]}}}"#, nil), (#"{"id_token":{"acr":{"values":[]}}}"#, nil),
+            (#"{"id_token":{"acr":{"essential":true,"value":1,"values":["a","b"]}}}"#, nil),
+            (#"{"id_token":{"acr":{"essential":true,"x":1}}}"#, #"{"id_token":{"acr":{"essential":true}}}"#),
+            (#"{"id_token":{"":null}}"#, nil),
+        ] as [(String, String?)])
+    func takesWhatMSALTakes(json: String, written: String?) {
+        var error: NSError?
+        let request = MSALClaimsRequest(jsonString: json, error: &error)
+        #expect(error == nil)
+        #expect(request.jsonString() == written ?? json)
+    }
+
+    @Test func takesTheCallersWordThatErrorsDoNotMatter() {
+        #expect(!MSALClaimsRequest(jsonString: "{", error: nil).hasClaims)
     }
 
     @Test func askingAgainReplaces() throws {
@@ -54,7 +107,7 @@ internal import Testing
         try request.requestClaim(again, for: .idToken)
         #expect(request.claimsRequests(for: .idToken)?.count == 1)
         #expect(request.claimsRequests(for: .idToken)?.first === again)
-        #expect(request.claimsRequests(for: .accessToken) == nil)
+        #expect(request.claimsRequests(for: .accessToken)?.isEmpty == true)
     }
 
     @Test func removingWhatIsNotThereIsNoErrorOfMSALs() throws {

@@ -67,8 +67,8 @@ internal import TokenModel
         config.cacheConfig.keychainSharingGroup = "later"
         config.clientApplicationCapabilities = ["cp1"]
         #expect(application.configuration === config)
-        #expect(application.session.settings.sharingGroup == .standard)
-        #expect(application.session.settings.capabilities.isEmpty)
+        #expect(application.session?.settings.sharingGroup == .standard)
+        #expect(application.session?.settings.capabilities.isEmpty == true)
         let copy = try #require(config.copy() as? MSALPublicClientApplicationConfig)
         config.cacheConfig.keychainSharingGroup = "still later"
         #expect(copy.cacheConfig.keychainSharingGroup == "later")
@@ -79,6 +79,13 @@ internal import TokenModel
         #expect(
             MSALSliceConfig(slice: "testslice", dc: nil)?.sliceDictionary as? [String: String] == ["slice": "testslice"]
         )
+    }
+
+    @Test func notificationsHaveTheOriginalsNames() {
+        #expect(NSNotification.Name.MSALWebAuthDidStartLoad.rawValue == "MSALWebAuthDidStartLoadNotification")
+        #expect(NSNotification.Name.MSALWebAuthDidFinishLoad.rawValue == "MSALWebAuthDidFinishLoadNotification")
+        #expect(NSNotification.Name.MSALWebAuthDidFail.rawValue == "MSALWebAuthDidFailNotification")
+        #expect(NSNotification.Name.MSALWebAuthDidComplete.rawValue == "MSALWebAuthDidCompleteNotification")
     }
 
     @Test(arguments: [(MSALHttpMethod.GET, "GET"), (.POST, "POST"), (.PATCH, "PATCH")])

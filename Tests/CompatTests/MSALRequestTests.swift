@@ -151,7 +151,7 @@ internal import TokenModel
     @Test func signOutRemovesAsMuchAsAsked() throws {
         let account = MSALAccount(Sample.account())
         let parameters = MSALSignoutParameters(webviewParameters: Sample.webview)
-        let session = try MSALPublicClientApplication(clientId: "client-1").session
+        let session = try #require(try MSALPublicClientApplication(clientId: "client-1").session)
         #expect(try session.signout(account, parameters).request.extent == .app)
         parameters.wipeAccount = true
         #expect(try session.signout(account, parameters).request.extent == .account)

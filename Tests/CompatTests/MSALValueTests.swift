@@ -1,5 +1,5 @@
-internal import MSALCompat
 // Written by Tests/APIParity/api_parity.py --write-values from msal.tsv; do not edit.
+internal import MSALCompat
 internal import TestSupport
 internal import Testing
 
@@ -83,10 +83,6 @@ internal import Testing
         ("MSALHomeAccountIdKey", MSALHomeAccountIdKey),
         ("MSALErrorDomain", MSALErrorDomain),
         ("MSALThrottlingCacheHitKey", MSALThrottlingCacheHitKey),
-        ("MSALWebAuthDidStartLoadNotification", MSALWebAuthDidStartLoadNotification),
-        ("MSALWebAuthDidFinishLoadNotification", MSALWebAuthDidFinishLoadNotification),
-        ("MSALWebAuthDidFailNotification", MSALWebAuthDidFailNotification),
-        ("MSALWebAuthDidCompleteNotification", MSALWebAuthDidCompleteNotification),
         ("MSALWebAuthWillSwitchToBrokerApp", MSALWebAuthWillSwitchToBrokerApp),
         ("MSALWebAuthDidReceiveResponseFromBroker", MSALWebAuthDidReceiveResponseFromBroker),
     ]

@@ -146,8 +146,8 @@ internal import TokenModel
     @Test func theAppCanGiveUpASignIn() async throws {
         try await AgentFixture.with { f in
             let app = try application(f)
-            let interaction = app.session.interaction
-            app.session.presenter = SignInPresenter(way: .deviceCode) { _ in _ = interaction.cancel() }
+            let interaction = try #require(app.session).interaction
+            app.session?.presenter = SignInPresenter(way: .deviceCode) { _ in _ = interaction.cancel() }
             let error = await failure { try await app.acquireToken(with: interactive(Self.alice)) }
             #expect(error?.domain == MSALErrorDomain)
             #expect(error?.code == MSALError.userCanceled.rawValue)
@@ -163,7 +163,7 @@ internal import TokenModel
         let presenter = SignInPresenter(way: .browser, browserCommands: ["curl -sSL -o /dev/null %s"])
         let application = try MSALPublicClientApplication(
             configuration: config, client: f.agent, presenter: presenter)
-        application.session.interaction = CurrentInteraction()
+        application.session?.interaction = CurrentInteraction()
         return application
     }
 

@@ -147,9 +147,14 @@ internal import Testing
                 await json(f, ["doctor", "--authority", "\(f.emulator.url)/common"])["checks"] as? [[String: Any]])
             #expect(checks.allSatisfy { $0["ok"] as? Bool == true })
             let names = checks.compactMap { $0["name"] as? String }
-            for name in ["socket", "socket folder", "state folder", "key", "clock", "token endpoint"] {
+            for name in [
+                "socket", "socket folder", "state folder", "key", "clock", "token endpoint", "browser sign-in",
+            ] {
                 #expect(names.contains(name))
             }
+            let redirect = checks.first { $0["name"] as? String == "browser sign-in" }
+            #expect((redirect?["detail"] as? String)?.contains("http://localhost") == true)
+            #expect((redirect?["hint"] as? String)?.contains("register http://localhost") == true)
             withExtendedLifetime(agent) {}
         }
     }

@@ -6,13 +6,14 @@ internal import TokenModel
 
 @Suite(.bounded) struct AuthorizationTests {
     private func request(
-        version: OAuthVersion = .v2, scopes: ScopeSet = ScopeSet(["User.Read"]), extra: [String: String] = [:]
+        version: OAuthVersion = .v2, scopes: ScopeSet = ScopeSet(["User.Read"]), account: HomeAccountID? = nil,
+        extra: [String: String] = [:], kind: Authority.Kind = .entra
     ) throws -> AuthorizationRequest {
         try AuthorizationRequest(
             clientID: #require(ClientID("app-1")), version: version, scopes: scopes,
             redirectURI: "http://localhost:5/cb?x=1", state: "s&1", challenge: "ch", nonce: "n",
-            prompt: "select_account", loginHint: "a+b@x", domainHint: "x", claims: #"{"a":null}"#,
-            extraParameters: extra,
+            prompt: "select_account", loginHint: "a+b@x", domainHint: "x", account: account, claims: #"{"a":null}"#,
+            extraParameters: extra, kind: kind,
             correlationID: #require(CorrelationID("5E2A4C59-0A14-4B55-8F0E-63D5B0B9D1C5")))
     }
 
@@ -23,8 +24,45 @@ internal import TokenModel
                 + "&redirect_uri=http%3A%2F%2Flocalhost%3A5%2Fcb%3Fx%3D1"
                 + "&scope=User.Read%20openid%20profile%20offline_access&state=s%261&nonce=n&code_challenge=ch"
                 + "&code_challenge_method=S256&client_info=1&prompt=select_account&login_hint=a%2Bb%40x&domain_hint=x"
-                + "&claims=%7B%22a%22%3Anull%7D&client-request-id=5e2a4c59-0a14-4b55-8f0e-63d5b0b9d1c5&slice=test")
+                + "&claims=%7B%22a%22%3Anull%7D&client-request-id=5e2a4c59-0a14-4b55-8f0e-63d5b0b9d1c5"
+                + "&x-client-SKU=sso-agent&x-client-Ver=\(ProductVersion.text)&x-client-OS=\(system)"
+                + "&return-client-request-id=true&slice=test")
     }
+
+    @Test(arguments: [Authority.Kind.entra, .b2c, .ciam])
+    func namesBothPartsOfTheAccountThatHasToSignIn(kind: Authority.Kind) throws {
+        let account = try #require(HomeAccountID("uid.utid"))
+        let url = try request(account: account, extra: ["login_req": "evil"], kind: kind).url(endpoint: "https://h/a")
+        #expect(url.contains("&login_req=uid&domain_req=utid"))
+        #expect(!url.contains("evil"))
+        let subject = try #require(HomeAccountID("subject"))
+        #expect(try !request(account: subject, kind: kind).url(endpoint: "https://h/a").contains("login_req"))
+    }
+
+    @Test func tellsV1WhatADALTellsIt() throws {
+        let url = try request(
+            version: .v1, scopes: ScopeSet(resource: "https://r/"), account: HomeAccountID("uid.utid"), kind: .adfs
+        ).url(endpoint: "https://h/a")
+        #expect(url.contains("&x-client-SKU=sso-agent&x-client-Ver=\(ProductVersion.text)&x-client-OS=\(system)&nux=1"))
+        for name in ["login_req", "domain_req", "return-client-request-id"] { #expect(!url.contains(name)) }
+        let own = try request(
+            version: .v1, scopes: ScopeSet(resource: "https://r/"), extra: ["nux": "0"]
+        ).url(endpoint: "https://h/a")
+        #expect(own.contains("nux=0") && !own.contains("nux=1"))
+    }
+
+    @Test func tellsOtherProvidersNothingOfIt() throws {
+        let url = try request(account: HomeAccountID("uid.utid"), kind: .openID).url(endpoint: "https://h/a")
+        for name in ["client_info", "login_req", "domain_req", "return-client-request-id", "x-client-", "nux"] {
+            #expect(!url.contains(name))
+        }
+    }
+
+    #if canImport(Darwin)
+        private let system = "darwin"
+    #else
+        private let system = "linux"
+    #endif
 
     @Test func asksForAResourceInV1() throws {
         let url = try request(version: .v1, scopes: ScopeSet(resource: "https://r/")).url(endpoint: "https://h/a?p=1")

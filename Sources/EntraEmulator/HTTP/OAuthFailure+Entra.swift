@@ -7,6 +7,13 @@ extension OAuthFailure {
         OAuthFailure("invalid_request", 900144, "The request body must contain the following parameter: '\(name)'.")
     }
 
+    static func unregisteredRedirectURI(_ uri: String, clientID: String) -> OAuthFailure {
+        OAuthFailure(
+            "invalid_request", 50011,
+            "The redirect URI '\(uri)' in the request is none of those that are registered for the application "
+                + "'\(clientID)'.")
+    }
+
     static let notPosted = OAuthFailure("invalid_request", 900561, "The endpoint only accepts POST requests.")
 
     static let unsupportedGrant = OAuthFailure(

@@ -13,6 +13,12 @@ struct AuthorizeRoute: Sendable {
 
     func respond(to request: EmulatorRequest) throws -> Response {
         let reply = try AuthorizeReply(request)
+        if let refusal = refusal(of: reply.redirectURI, request) {
+            // An error page and no redirect: RFC 6749 section 4.1.2.1 forbids to redirect to an unknown URI.
+            let text = htmlEscaped(refusal.description(trace: state.trace(of: request)))
+            return .html(
+                "<!doctype html><title>Sign in</title><h1>The sign-in failed</h1><p>\(text)</p>", status: .badRequest)
+        }
         do throws(OAuthFailure) {
             switch try outcome(of: request, redirectURI: reply.redirectURI) {
             case .code(let code, let user, let cloudHost):
@@ -22,6 +28,15 @@ struct AuthorizeRoute: Sendable {
         } catch {
             return reply.failure(error, trace: state.trace(of: request))
         }
+    }
+
+    /// The refusal of a redirect URI that is not registered; nil when it is, or when the app's are not checked.
+    private func refusal(of redirectURI: String, _ request: EmulatorRequest) -> OAuthFailure? {
+        guard let clientID = request.parameters["client_id"],
+            let registered = state.update({ $0.settings.redirectURIs[clientID] }),
+            !registered.contains(where: RegisteredRedirect(redirectURI).matches)
+        else { return nil }
+        return .unregisteredRedirectURI(redirectURI, clientID: clientID)
     }
 
     private func outcome(

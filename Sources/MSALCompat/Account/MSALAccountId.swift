@@ -10,6 +10,11 @@ open class MSALAccountId: NSObject, NSCopying {
     /// The home tenant's id; nil when the identifier does not have two parts.
     public let tenantId: String?
 
+    /// An empty ID: the identifier is empty, its parts are nil. For test doubles.
+    public override init() {
+        (identifier, objectId, tenantId) = ("", nil, nil)
+    }
+
     init(_ id: HomeAccountID) {
         identifier = id.text
         objectId = id.objectID

@@ -13,6 +13,11 @@ open class MSALTenantProfile: NSObject, NSCopying {
     public let isHomeTenantProfile: Bool
     private let idToken: String?
 
+    /// An empty profile: every property is nil. For test doubles.
+    public override init() {
+        (identifier, environment, tenantId, isHomeTenantProfile, idToken) = (nil, nil, nil, false, nil)
+    }
+
     init(_ profile: TenantProfile) {
         identifier = profile.localAccountID
         environment = profile.environment

@@ -5,29 +5,37 @@ internal import TokenModel
 extension AppSession {
     /// The accounts that fit, the agent's first.
     func accounts(_ filter: AccountFilter) throws(NSError) -> [MSALAccount] {
-        guard !filter.isUnsatisfiable else { return [] }
-        serializedCache?.announceAccess()
-        do throws(TokenError) {
-            return merged(try client.listAccountsAndWait(settings.listRequest(filter)), filter)
-        } catch {
-            throw MSALError.error(for: error)
-        }
+        merged(try agentAccountsAndWait(filter), filter)
     }
 
-    /// The same without blocking; `merged(_:_:)` makes MSAL's accounts of the agent's.
-    func agentAccounts(_ filter: AccountFilter) async throws(NSError) -> [Account] {
+    /// The agent's accounts that fit, without blocking; `merged(_:_:)` makes MSAL's accounts of them.
+    ///
+    /// - Throws: `CancellationError` when the calling task is cancelled, else an error of MSAL's.
+    func agentAccounts(_ filter: AccountFilter) async throws -> [Account] {
         guard !filter.isUnsatisfiable else { return [] }
         await serializedCache?.tell { $0.announceAccess() }
         do throws(TokenError) {
             return try await client.listAccounts(settings.listRequest(filter))
         } catch {
+            throw MSALError.asyncError(for: error)
+        }
+    }
+
+    /// The same, blocking the calling thread.
+    func agentAccountsAndWait(_ filter: AccountFilter) throws(NSError) -> [Account] {
+        guard !filter.isUnsatisfiable else { return [] }
+        serializedCache?.announceAccess()
+        do throws(TokenError) {
+            return try client.listAccountsAndWait(settings.listRequest(filter))
+        } catch {
             throw MSALError.error(for: error)
         }
     }
 
-    /// MSAL's accounts for the agent's, and those of external account providers.
+    /// MSAL's accounts for the agent's, and those of external account providers; none where the filter is unsatisfiable.
     func merged(_ accounts: [Account], _ filter: AccountFilter) -> [MSALAccount] {
-        externalAccounts.merged(accounts.map { MSALAccount($0) }, filter: filter)
+        guard !filter.isUnsatisfiable else { return [] }
+        return externalAccounts.merged(accounts.map { MSALAccount($0) }, filter: filter)
     }
 
     /// The account with this identifier; a miss is not an MSAL error.

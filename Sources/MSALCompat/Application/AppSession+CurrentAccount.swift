@@ -4,10 +4,20 @@ internal import TokenModel
 
 extension AppSession {
     /// Who is signed in and who was, as the agent knows it.
-    func agentsCurrentAccount() async throws(NSError) -> GetCurrentAccount.Reply {
+    ///
+    /// - Throws: `CancellationError` when the calling task is cancelled, else an error of MSAL's.
+    func agentsCurrentAccount() async throws -> GetCurrentAccount.Reply {
         do throws(TokenError) {
-            return try await client.currentAccount(
-                GetCurrentAccount(clientID: settings.clientID, sharingGroup: settings.sharingGroup))
+            return try await client.currentAccount(currentAccountRequest)
+        } catch {
+            throw MSALError.asyncError(for: error)
+        }
+    }
+
+    /// The same, blocking the calling thread.
+    func agentsCurrentAccountAndWait() throws(NSError) -> GetCurrentAccount.Reply {
+        do throws(TokenError) {
+            return try client.currentAccountAndWait(currentAccountRequest)
         } catch {
             throw MSALError.error(for: error)
         }
@@ -22,5 +32,9 @@ extension AppSession {
             throw MSALError.error(.internalErrorAmbiguousAccount, "several accounts are signed in")
         }
         return (accounts.first, reply.previous.map { MSALAccount($0, listsTenants: false) })
+    }
+
+    private var currentAccountRequest: GetCurrentAccount {
+        GetCurrentAccount(clientID: settings.clientID, sharingGroup: settings.sharingGroup)
     }
 }

@@ -3,8 +3,14 @@ internal import Foundation
 internal import TokenModel
 
 extension AppSession {
-    /// - Throws: -50000 with -42000 when the account has neither identifier nor name.
+    /// - Throws: -50000 with -42000 when the account has neither identifier nor name, or when the browser's session is to end
+    ///   and the parameters were made without webview parameters.
     func signout(_ account: MSALAccount, _ parameters: MSALSignoutParameters) throws(NSError) -> Signout {
+        guard !parameters.signoutFromBrowser || parameters.hasWebviewParameters else {
+            throw MSALError.error(
+                .internalErrorInvalidParameter,
+                "signoutFromBrowser needs webview parameters; use MSALSignoutParameters(webviewParameters:)")
+        }
         let extent: RemoveAccount.Extent =
             switch (parameters.wipeCacheForAllAccounts, parameters.wipeAccount) {
             case (true, _): .everything
@@ -18,13 +24,30 @@ extension AppSession {
     }
 
     /// Removes, tells external account providers, then opens the page; true when all went well.
+    ///
+    /// - Throws: `CancellationError` when the calling task is cancelled, else an error of MSAL's or of a provider.
     func perform(_ signout: Signout) async throws -> Bool {
         do throws(TokenError) {
             _ = try await client.removeAccount(signout.request)
         } catch {
-            throw MSALError.error(for: error)
+            throw MSALError.asyncError(for: error)
         }
         await serializedCache?.tell { $0.announceWrite() }
+        return try conclude(signout)
+    }
+
+    /// The same, blocking the calling thread.
+    func performAndWait(_ signout: Signout) throws -> Bool {
+        do throws(TokenError) {
+            _ = try client.removeAccountAndWait(signout.request)
+        } catch {
+            throw MSALError.error(for: error)
+        }
+        serializedCache?.announceWrite()
+        return try conclude(signout)
+    }
+
+    private func conclude(_ signout: Signout) throws -> Bool {
         try externalAccounts.remove(signout.account, wipeAccount: signout.wipesAccount)
         if let page = signout.page { try open(page) }
         return true

@@ -12,7 +12,8 @@ struct AppSession: Sendable {
     /// The process's own, but for tests, which run side by side.
     var interaction = CurrentInteraction.shared
 
-    func acquireTokenSilent(_ request: AcquireTokenSilent) async throws(NSError) -> MSALResult {
+    /// - Throws: `CancellationError` when the calling task is cancelled, else an error of MSAL's.
+    func acquireTokenSilent(_ request: AcquireTokenSilent) async throws -> MSALResult {
         let limit = MSALGlobalConfig.httpConfig.timeoutIntervalForRequest
         return try await finish("acquireTokenSilent", request.parameters.correlationID) {
             () async throws(TokenError) in
@@ -22,8 +23,11 @@ struct AppSession: Sendable {
         }
     }
 
-    func acquireToken(_ request: BeginInteractive) async throws(NSError) -> MSALResult {
-        try await finish("acquireToken", request.parameters.correlationID) { () async throws(TokenError) in
+    /// - Throws: an error of MSAL's.
+    func acquireToken(_ request: BeginInteractive) async throws -> MSALResult {
+        let redirect = BrowserRedirect(request.parameters.redirectURI)
+        MSALGlobalConfig.loggerConfig.log(redirect.replaced == nil ? .info : .warning, redirect.notice)
+        return try await finish("acquireToken", request.parameters.correlationID) { () async throws(TokenError) in
             try await interaction.run { () async throws(TokenError) in
                 try await client.signIn(request, presenter: presenter)
             }
@@ -48,7 +52,7 @@ struct AppSession: Sendable {
     private func finish(
         _ name: String, _ correlationID: CorrelationID,
         _ work: () async throws(TokenError) -> TokenResult
-    ) async throws(NSError) -> MSALResult {
+    ) async throws -> MSALResult {
         let logger = MSALGlobalConfig.loggerConfig
         logger.log(.info, "\(name) begins, correlation ID \(correlationID)")
         await serializedCache?.tell { $0.announceAccess() }
@@ -61,10 +65,12 @@ struct AppSession: Sendable {
             return result
         } catch {
             // The code only: the issuer's message may name people.
-            logger.log(.error, "\(name) failed with \(error.code.name), correlation ID \(correlationID)")
+            logger.log(
+                error.code == .cancelled ? .info : .error,
+                "\(name) failed with \(error.code.name), correlation ID \(correlationID)")
             var error = error
             error.details.correlationID = error.details.correlationID ?? correlationID
-            throw MSALError.error(for: error, kind: settings.authority.kind)
+            throw MSALError.asyncError(for: error, kind: settings.authority.kind)
         }
     }
 }

@@ -20,7 +20,7 @@ extension AppSettings {
         var request = BeginInteractive(parameters: try tokenParameters(parameters))
         request.account = parameters.account?.reference ?? AccountReference()
         request.prompt = parameters.promptType.parameter
-        request.loginHint = parameters.loginHint?.trimmedNonEmpty ?? parameters.account?.username
+        request.loginHint = parameters.account?.username ?? parameters.loginHint?.trimmedNonEmpty
         request.domainHint = parameters.domainHint?.trimmedNonEmpty
         request.extraScopes = ScopeSet(parameters.extraScopesToConsent ?? [])
         return request

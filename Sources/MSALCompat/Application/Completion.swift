@@ -1,15 +1,24 @@
 internal import Dispatch
 
-/// An app's completion block and where to call it.
+/// An app's completion block, and where MSAL calls it.
 struct Completion<Value: Sendable>: Sendable {
-    /// Nil: wherever the work ended.
+    /// The queue that the app asked for.
     let queue: DispatchQueue?
+    /// Whether the block belongs on the main thread when the app asked for no queue.
+    var isForMainThread = false
     let block: @Sendable (Result<Value, any Error>) -> Void
 
-    /// Does the work and calls the block, once.
+    /// Prepares the work on the calling thread, does it later, and calls the block once: on `queue`, else on the main queue
+    /// where it belongs there, else where the work ended. An error of `prepare` is reported as `report(_:)` does.
     ///
-    /// Unstructured on purpose: whoever passes a block is not waiting for a task.
-    func call(with work: @escaping @Sendable () async throws -> Value) {
+    /// The task is unstructured on purpose: whoever passes a block is not waiting for a task.
+    func call(_ prepare: () throws -> @Sendable () async throws -> Value) {
+        let work: @Sendable () async throws -> Value
+        do {
+            work = try prepare()
+        } catch {
+            return report(.failure(error))
+        }
         Task {
             let outcome: Result<Value, any Error>
             do {
@@ -17,9 +26,18 @@ struct Completion<Value: Sendable>: Sendable {
             } catch {
                 outcome = .failure(error)
             }
-            guard let queue else { return block(outcome) }
+            guard let queue = queue ?? (isForMainThread ? .main : nil) else { return block(outcome) }
             queue.async { block(outcome) }
         }
+    }
+
+    /// Calls the block with what is known already: before this returns, unless the app asked for a queue or the block belongs
+    /// on the main thread and this is another.
+    func report(_ outcome: Result<Value, any Error>) {
+        guard queue == nil, !isForMainThread || MainThread.isCurrent else {
+            return (queue ?? .main).async { block(outcome) }
+        }
+        block(outcome)
     }
 }
 

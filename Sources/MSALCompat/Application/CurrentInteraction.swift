@@ -1,7 +1,7 @@
 internal import Synchronization
 internal import TokenModel
 
-/// The interactive request under way: a process has one at most, as a person has one pair of eyes.
+/// The interactive request under way: a process has one at most.
 final class CurrentInteraction: Sendable {
     static let shared = CurrentInteraction()
 
@@ -53,7 +53,8 @@ final class CurrentInteraction: Sendable {
             return task
         }
         guard let started else {
-            throw TokenError(.interactionInProgress, "another interactive request is under way")
+            // MSAL's own words: apps look for them.
+            throw TokenError(.interactionInProgress, "Only one interactive session is allowed at a time.")
         }
         return started
     }

@@ -23,7 +23,11 @@ open class MSALAADAuthority: MSALAuthority {
         guard parsed.kind == .entra else {
             throw MSALError.error(.internalErrorInvalidParameter, "\(url) is not an Entra authority")
         }
-        super.init(authority: rawTenant?.trimmedNonEmpty.map(parsed.withRealm) ?? parsed)
+        if let tenant = rawTenant?.trimmedNonEmpty {
+            super.init(authority: parsed.withRealm(tenant), writtenTenant: tenant)
+        } else {
+            super.init(authority: parsed, writtenTenant: Self.writtenTenant(of: url))
+        }
     }
 
     /// The authority of a cloud of Microsoft's for an audience.
@@ -47,7 +51,7 @@ open class MSALAADAuthority: MSALAuthority {
         try self.init(url: url, rawTenant: nil)
     }
 
-    override init(authority: Authority) {
-        super.init(authority: authority)
+    override init(authority: Authority, writtenTenant tenant: String? = nil) {
+        super.init(authority: authority, writtenTenant: tenant)
     }
 }

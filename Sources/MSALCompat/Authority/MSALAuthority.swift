@@ -3,22 +3,25 @@ internal import TokenModel
 
 /// A URL that issues tokens. Make one with `MSALAuthority(url:)`, or with the class for its kind.
 ///
-/// Immutable, so it may be used from any thread. Equal when the class and the URL are.
+/// Immutable, so it may be used from any thread. Equal when the class and the URL are, whatever the case of the tenant.
 open class MSALAuthority: NSObject, NSCopying, MSALAuthorityByURL {
-    /// The authority's URL in its normal form: host in lower case, no query; Entra authorities keep only the tenant.
+    /// The authority's URL in its normal form: host in lower case, no query; Entra authorities keep only the tenant, in the
+    /// case that the app wrote it in.
     public let url: URL
     let authority: Authority
 
-    init(authority: Authority) {
+    /// - Parameter tenant: as the app wrote it; nil takes the authority's, which is in lower case.
+    init(authority: Authority, writtenTenant tenant: String? = nil) {
         self.authority = authority
-        // An `Authority` was parsed from a URL, so the second way is never taken.
-        self.url = URL(string: authority.url) ?? URL(fileURLWithPath: authority.path)
+        let text = tenant.map { "\(authority.scheme)://\(authority.environment)/\($0)" } ?? authority.url
+        // Both texts are of URLs that were parsed, so the last way is never taken.
+        self.url = URL(string: text) ?? URL(string: authority.url) ?? URL(fileURLWithPath: authority.path)
     }
 
     /// The same object: it cannot change.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// Whether class and URL are the same.
+    /// Whether class and URL are the same; the case of a tenant does not matter.
     open override func isEqual(_ object: Any?) -> Bool {
         (object as? MSALAuthority)?.authority == authority
     }
@@ -27,7 +30,7 @@ open class MSALAuthority: NSObject, NSCopying, MSALAuthorityByURL {
     open override var hash: Int { authority.hashValue }
 
     /// The URL.
-    open override var description: String { authority.url }
+    open override var description: String { url.absoluteString }
 }
 
 extension MSALAuthority {
@@ -40,10 +43,21 @@ extension MSALAuthority {
         }
     }
 
+    /// The first segment of a URL's path as it is written, which is the tenant of an Entra or CIAM authority; nil when there is
+    /// none.
+    static func writtenTenant(of url: URL) -> String? {
+        let path = URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedPath
+        return path?.split(separator: "/").first.map(String.init)
+    }
+
     /// An object of the class that fits.
-    static func make(_ authority: Authority) throws(NSError) -> MSALAuthority {
+    ///
+    /// - Parameter tenant: as the app wrote it.
+    static func make(_ authority: Authority, writtenTenant tenant: String? = nil) throws(NSError) -> MSALAuthority {
         switch authority.kind {
-        case .entra, .b2c, .ciam: return issuer(authority)
+        case .entra: return MSALAADAuthority(authority: authority, writtenTenant: tenant)
+        case .ciam: return MSALCIAMAuthority(authority: authority, writtenTenant: tenant)
+        case .b2c: return issuer(authority)
         case .adfs: throw MSALADFSAuthority.unsupported
         case .openID: throw MSALError.error(.internalErrorInvalidParameter, "\(authority) is no authority of MSAL's")
         }

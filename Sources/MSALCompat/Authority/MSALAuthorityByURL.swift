@@ -13,7 +13,10 @@ extension MSALAuthorityByURL where Self: MSALAuthority {
     ///   (`http` is taken for loopback hosts only), or is one of AD FS, which MSAL does not support.
     public init(url: URL) throws {
         // What each class has against the URL is not said, as in the original: none of them takes it.
-        guard let made = try? MSALAuthority.make(MSALAuthority.authority(parsing: url)) as? Self else {
+        guard
+            let made = try? MSALAuthority.make(
+                MSALAuthority.authority(parsing: url), writtenTenant: MSALAuthority.writtenTenant(of: url)) as? Self
+        else {
             throw MSALError.error(.internalErrorUnexpected, "\(url) is no authority that MSAL supports")
         }
         self = made

@@ -18,7 +18,7 @@ open class MSALB2CAuthority: MSALAuthority {
         super.init(authority: parsed)
     }
 
-    override init(authority: Authority) {
-        super.init(authority: authority)
+    override init(authority: Authority, writtenTenant tenant: String? = nil) {
+        super.init(authority: authority, writtenTenant: tenant)
     }
 }

@@ -12,8 +12,9 @@ open class MSALClaimsRequest: NSObject, MSALJsonSerializable, MSALJsonDeserializ
 
     /// Reads JSON such as `{"access_token":{"nbf":{"essential":true,"value":"1"}}}`.
     ///
-    /// When it cannot be read, `error` is set (`MSALErrorDomain` -50000, internal code -42000) and nothing is asked
-    /// for.
+    /// When it cannot be read, `error` is set and nothing is asked for: `NSCocoaErrorDomain` 3840 for what is not JSON,
+    /// `MSALErrorDomain` -50000 with internal code -42000 for a target, a member or a type that is none of a claims request's.
+    /// Check `error`, or a challenge is lost.
     public required init(jsonString: String, error: NSErrorPointer) {
         super.init()
         do throws(NSError) {
@@ -61,9 +62,9 @@ open class MSALClaimsRequest: NSObject, MSALJsonSerializable, MSALJsonDeserializ
         requests[target]?.remove(at: index)
     }
 
-    /// The claims asked for, in the order asked; nil when there never was one for this target.
+    /// The claims asked for, in the order asked; empty when there is none for this target. Never nil.
     open func claimsRequests(for target: MSALClaimsRequestTarget) -> [MSALIndividualClaimRequest]? {
-        requests[target]
+        requests[target] ?? []
     }
 
     /// Whether anything is asked for.

@@ -1,4 +1,13 @@
 extension MSALClaimsRequestTarget {
+    /// The target of a member of the JSON object; nil when there is none of this name.
+    init?(name: String) {
+        switch name {
+        case "id_token": self = .idToken
+        case "access_token": self = .accessToken
+        default: return nil
+        }
+    }
+
     /// The member of the JSON object.
     var name: String {
         switch self {

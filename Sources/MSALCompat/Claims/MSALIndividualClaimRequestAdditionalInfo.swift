@@ -12,12 +12,6 @@ open class MSALIndividualClaimRequestAdditionalInfo: NSObject {
     /// Asks for nothing special.
     public override init() {}
 
-    init(json: [String: Any]) {
-        essential = (json["essential"] as? Bool).map { NSNumber(value: $0) }
-        value = json["value"]
-        values = json["values"] as? [Any]
-    }
-
     /// The members that are set.
     var json: [String: Any] {
         var json: [String: Any] = [:]

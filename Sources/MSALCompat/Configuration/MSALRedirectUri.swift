@@ -8,6 +8,12 @@ open class MSALRedirectUri: NSObject, NSCopying {
     /// Whether it has a form that Microsoft's broker would accept: `msauth.<app>://auth`.
     public let brokerCapable: Bool
 
+    /// The default redirect URI, `msauth.<bundle ID or program>://auth`. No method takes one: an app sets its redirect URI as text.
+    public override init() {
+        url = URL(string: Self.defaultText) ?? URL(fileURLWithPath: "/")
+        brokerCapable = true
+    }
+
     /// The app's redirect URI, or the default made of the app's name.
     ///
     /// Off Apple's platforms there is no `Info.plist` in which a scheme is registered, so any URL with a scheme is

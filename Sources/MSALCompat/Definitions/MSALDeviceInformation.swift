@@ -11,5 +11,6 @@ open class MSALDeviceInformation: NSObject {
     /// Always empty.
     open var extraDeviceInformation: [AnyHashable: Any] { [:] }
 
-    override init() {}
+    /// What is known here: nothing. Inert.
+    public override init() {}
 }

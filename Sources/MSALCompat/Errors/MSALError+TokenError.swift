@@ -61,6 +61,12 @@ extension MSALError {
         return self.error(error.code.msalMapping, for: error, kind)
     }
 
+    /// The error that the async form of a call throws: `CancellationError` when the call ended because its task was cancelled,
+    /// which is no defect, else as `error(for:kind:)`.
+    static func asyncError(for error: TokenError, kind: Authority.Kind? = nil) -> any Error {
+        error.code == .cancelled && Task.isCancelled ? CancellationError() : self.error(for: error, kind: kind)
+    }
+
     /// An error decided by this module, without asking the agent.
     static func error(_ code: MSALInternalError, _ message: String) -> NSError {
         error(.wrapped(code), for: TokenError(.invalidDeveloperParameter, message), nil)

@@ -22,6 +22,12 @@ public final class MSALSerializedADALCacheProvider: NSObject, NSCopying, @unchec
         archive = ArchivedCache(.shared, .standard)
     }
 
+    /// A provider whose delegate does nothing, so that no archive is kept. For test doubles.
+    public override init() {
+        delegate = NoDelegate()
+        archive = ArchivedCache(.shared, .standard)
+    }
+
     private init(copying other: MSALSerializedADALCacheProvider) {
         delegate = other.delegate
         archive = other.archive
@@ -79,4 +85,12 @@ public final class MSALSerializedADALCacheProvider: NSObject, NSCopying, @unchec
             }
         }
     }
+}
+
+/// The delegate of a provider that was made without one.
+private final class NoDelegate: NSObject, MSALSerializedADALCacheProviderDelegate {
+    func willAccessCache(_ cache: MSALSerializedADALCacheProvider) {}
+    func didAccessCache(_ cache: MSALSerializedADALCacheProvider) {}
+    func willWriteCache(_ cache: MSALSerializedADALCacheProvider) {}
+    func didWriteCache(_ cache: MSALSerializedADALCacheProvider) {}
 }

@@ -2,7 +2,7 @@
 open class MSALInteractiveTokenParameters: MSALTokenParameters {
     /// What the page asks the person.
     open var promptType = MSALPromptType.default
-    /// The name to fill in; nil takes the account's.
+    /// The name to fill in, for a request without an account; an account's own name goes first.
     open var loginHint: String?
     /// The organisation to sign in with, which may skip a page.
     open var domainHint: String?

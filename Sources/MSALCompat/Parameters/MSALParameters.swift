@@ -3,8 +3,8 @@ public import Foundation
 
 /// What every request has.
 open class MSALParameters: NSObject {
-    /// Where to call the completion block. Nil: interactive requests and sign-outs call it on the main queue, others on
-    /// any.
+    /// Where to call the completion block. Nil: interactive requests and sign-outs call it on the main thread, silent requests
+    /// on any, and what asks for accounts or the device on the calling thread, before the method returns.
     open var completionBlockQueue: DispatchQueue?
 
     /// Parameters without a queue.

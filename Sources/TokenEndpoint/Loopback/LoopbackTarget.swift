@@ -14,8 +14,8 @@ struct LoopbackTarget: Sendable {
 
     /// The app's own URI, when a browser that follows it ends up on this machine; `http://localhost` otherwise.
     init(_ redirectURI: String?) {
-        guard let uri = redirectURI.flatMap({ URLComponents(string: $0) }), uri.scheme?.lowercased() == "http",
-            let host = uri.host, ["localhost", "127.0.0.1", "::1", "[::1]"].contains(host.lowercased())
+        guard let redirectURI, BrowserRedirect.isUsable(redirectURI), let uri = URLComponents(string: redirectURI),
+            let host = uri.host
         else {
             self.init(host: "localhost", port: nil, path: "/", rest: "")
             return

@@ -21,10 +21,7 @@ struct HTTPRequest: Sendable {
 
     /// The header fields that are the agent's own.
     var fields: [(name: String, value: String)] {
-        var fields = [
-            (name: "Accept", value: "application/json"), ("x-client-SKU", "sso-agent"),
-            ("x-client-Ver", ProductVersion.text),
-        ]
+        var fields = [(name: "Accept", value: "application/json")] + ClientDescription.fields
         if let correlationID {
             fields.append(("client-request-id", correlationID.description))
             fields.append(("return-client-request-id", "true"))

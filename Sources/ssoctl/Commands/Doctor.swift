@@ -6,7 +6,9 @@ internal import TokenModel
 /// What is wrong, and what to do about it.
 struct Doctor: Command {
     static let configuration = CommandConfiguration(
-        abstract: "Check the socket, its folder, the state folder, the key, the clock and the token endpoint.")
+        abstract:
+            "Check the socket, its folder, the state folder, the key, the clock, the redirect of browser sign-ins and the token endpoint."
+    )
 
     @Option(help: "The authority whose token endpoint to try.")
     var authority: String?

@@ -34,8 +34,7 @@ internal import Testing
 
     @Test func aCustomDomainIsTakenForWhatTheAppSaysItIs() async throws {
         try await AgentFixture.online { f in
-            let authority = try MSALCIAMAuthority(
-                url: url("https://login.contoso.com/contoso.onmicrosoft.com"), validateFormat: false)
+            let authority = try MSALCIAMAuthority(url: url("https://login.contoso.com/contoso.onmicrosoft.com"))
             let app = try f.msal(authority, isKnown: false)
             let first = try await app.signIn("alice@contoso.onmicrosoft.com")
             #expect(first.authority is MSALCIAMAuthority)

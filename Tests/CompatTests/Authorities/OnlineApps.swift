@@ -22,7 +22,7 @@ extension AgentFixture {
         if isKnown { config.knownAuthorities = [authority] }
         change(config)
         let application = try MSALPublicClientApplication(configuration: config, client: agent, presenter: presenter)
-        application.session.interaction = CurrentInteraction()
+        application.session?.interaction = CurrentInteraction()
         return application
     }
 

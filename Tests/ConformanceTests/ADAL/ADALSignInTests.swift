@@ -14,6 +14,22 @@ internal import Testing
         f.emulator.control.requests.filter { $0.counter == .authorize }.map(\.parameters)
     }
 
+    // Mirrors: ADAcquireTokenTests' authorize requests with `nux=1`, and those of ADAuthenticationRequest+WebRequest
+    @Test func tellsThePageWhoCallsAndThatItKnowsTheNewExperience() async throws {
+        try await AgentFixture.with { f in
+            let app = ADALApp(f)
+            try await app.signIn()
+            let page = try #require(pages(f).first)
+            #expect(page["nux"] == "1")
+            #expect(page["x-client-SKU"] == "sso-agent")
+            #expect(page["x-client-Ver"]?.isEmpty == false)
+            #expect(page["x-client-OS"]?.isEmpty == false)
+            #expect(page["client-request-id"]?.isEmpty == false)
+            // MSAL's.
+            for name in ["login_req", "domain_req", "return-client-request-id"] { #expect(page[name] == nil) }
+        }
+    }
+
     @Test func asksTheCacheThenTheServerThenThePerson() async throws {
         try await AgentFixture.with { f in
             let app = ADALApp(f)

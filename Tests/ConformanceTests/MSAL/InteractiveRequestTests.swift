@@ -23,10 +23,9 @@ internal import Testing
         }
     }
 
-    // Mirrors: MSALAcquireTokenTests testAcquireTokenInteractive_whenAccountPassed…: the account's name is the hint
-    @Test(
-        arguments: [(nil, "alice@contoso.com"), ("Alice@Contoso.com", "Alice@Contoso.com")] as [(String?, String)])
-    func theAccountsNameIsTheHintUnlessTheAppGivesOne(hint: String?, sent: String) async throws {
+    // Mirrors: M22 MSIDAADV2WebviewFactoryTests testAuthorizationParametersFromParameters_*: the account's name is the hint
+    @Test(arguments: [nil, "bob@contoso.com"])
+    func theAccountsNameIsTheHintWhateverTheAppGives(hint: String?) async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
@@ -35,7 +34,34 @@ internal import Testing
                 $0.account = account
                 $0.loginHint = hint
             }
-            #expect(f.authorized.map { $0.parameters["login_hint"] } == [sent])
+            #expect(f.authorized.map { $0.parameters["login_hint"] } == [Self.alice])
+        }
+    }
+
+    // Mirrors: M22 MSIDAADV2WebviewFactoryTests
+    //   testAuthorizationParametersFromParameters_withValidParams_shouldContainAADV2Configuration
+    @Test func thePageIsToldWhoCallsAndWhoHasToSignIn() async throws {
+        try await AgentFixture.with { f in
+            let app = try f.msalApp()
+            let account = try await app.signIn(Self.alice).account
+            let correlationID = UUID()
+            try await app.signIn(Self.alice) {
+                $0.account = account
+                $0.correlationId = correlationID
+            }
+            let (anybody, known) = (try #require(f.authorized.first), try #require(f.authorized.last))
+            #expect(anybody.parameters["login_req"] == nil)
+            #expect(anybody.parameters["domain_req"] == nil)
+            #expect(known.parameters["login_req"] == account.homeAccountId?.objectId)
+            #expect(known.parameters["domain_req"] == account.homeAccountId?.tenantId)
+            #expect(known.parameters["client-request-id"] == correlationID.uuidString.lowercased())
+            for page in [anybody, known] {
+                #expect(page.parameters["return-client-request-id"] == "true")
+                #expect(page.parameters["x-client-SKU"] == "sso-agent")
+                #expect(page.parameters["x-client-Ver"]?.isEmpty == false)
+                #expect(page.parameters["x-client-OS"]?.isEmpty == false)
+                #expect(page.parameters["nux"] == nil)
+            }
         }
     }
 

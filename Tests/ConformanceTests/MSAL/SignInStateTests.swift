@@ -83,7 +83,7 @@ internal import Testing
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
-            app.session.client = AgentClient(socketPath: f.folder.file("nobody.sock"))
+            app.session?.client = AgentClient(socketPath: f.folder.file("nobody.sock"))
             let error = await failure { try await offPool { try app.remove(account) } }
             #expect(error?.internalCode == MSALInternalError.internalErrorUnexpected.rawValue)
         }

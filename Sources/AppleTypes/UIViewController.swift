@@ -8,7 +8,7 @@
 #else
     public import class Foundation.NSObject
 
-    /// Stands in for UIKit's class where there is no UIKit, so that code written for MSAL compiles.
+    /// Stands in for UIKit's class where there is no UIKit, so that code written for MSAL or ADAL compiles.
     ///
     /// It shows nothing: the sign-in page opens in the system browser.
     open class UIViewController: NSObject {

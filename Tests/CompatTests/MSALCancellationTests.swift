@@ -1,0 +1,110 @@
+internal import ADALCompat
+internal import AgentClient
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+@testable internal import MSALCompat
+
+/// What a call ends with whose task is cancelled, as SwiftUI cancels a view's when the person goes elsewhere.
+@Suite(.bounded) struct MSALCancellationTests {
+    private static let alice = "alice@contoso.com"
+    private static let graph = "https://graph.microsoft.com"
+
+    @Test func aSilentRequestEndsWithTheTasksOwnError() async throws {
+        try await AgentFixture.with { f in
+            let account = try await f.signIn(Self.alice, f.parameters()).account
+            f.emulator.control.inject(.hold(grant: .refreshToken))
+            let call = Task {
+                let parameters = MSALSilentTokenParameters(scopes: ["User.Read"], account: MSALAccount(account))
+                parameters.forceRefresh = true
+                return try await application(f).acquireTokenSilent(with: parameters)
+            }
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            call.cancel()
+            await #expect(throws: CancellationError.self) { try await call.value }
+            f.emulator.control.release()
+            // The agent has gone on, and so does the app.
+            let parameters = MSALSilentTokenParameters(scopes: ["User.Read"], account: MSALAccount(account))
+            parameters.forceRefresh = true
+            #expect(try await !application(f).acquireTokenSilent(with: parameters).accessToken.isEmpty)
+        }
+    }
+
+    enum Call: CaseIterable, Sendable { case token, accounts, currentAccount, signout }
+
+    @Test(arguments: Call.allCases)
+    func aCallOfATaskThatIsCancelledAlreadyEndsTheSameWay(call: Call) async {
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            let (app, account) = (try MSALApplicationTests.application(), MSALAccount(Sample.account()))
+            switch call {
+            case .token: try await app.acquireTokenSilent(with: MSALApplicationTests.silent())
+            case .accounts: _ = try await app.accountsFromDevice(for: MSALAccountEnumerationParameters())
+            case .currentAccount: _ = try await app.currentAccount(with: nil)
+            case .signout: try await app.signout(with: account, signoutParameters: MSALSignoutParameters())
+            }
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test func aSignInIsGivenUp() async throws {
+        try await AgentFixture.with { f in
+            f.emulator.control.inject(
+                Fault {
+                    $0.endpoint = .authorize
+                    $0.hold = true
+                })
+            let call = Task {
+                try await application(f).acquireToken(
+                    with: MSALInteractiveTokenParameters(scopes: ["User.Read"], webviewParameters: Sample.webview))
+            }
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            call.cancel()
+            let error = await #expect(throws: NSError.self) { try await call.value }
+            #expect(error?.domain == MSALErrorDomain)
+            #expect(error?.code == MSALError.userCanceled.rawValue)
+            f.emulator.control.release()
+        }
+    }
+
+    /// ADAL's async form throws nothing; its result says that the call was given up, which no app shows as a defect.
+    @Test func ADALsResultSaysThatItWasGivenUp() async throws {
+        try await AgentFixture.with { f in
+            try await f.signIn(Self.alice, f.parameters(resource: Self.graph))
+            let context = try #require(
+                ADAuthenticationContext(authority: "\(f.emulator.url)/common", validateAuthority: false, error: nil))
+            context.agent = f.agent
+            f.emulator.control.inject(.hold(grant: .refreshToken))
+            let redirectURI = try url("http://localhost")
+            let call = Task {
+                let result = await context.acquireTokenSilent(
+                    withResource: Self.graph, clientId: "app-1", redirectUri: redirectURI, userId: Self.alice,
+                    forceRefresh: true)
+                return (result.status, result.error?.domain, result.error?.code)
+            }
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            call.cancel()
+            let (status, domain, code) = await call.value
+            #expect(status == AD_USER_CANCELLED)
+            #expect(domain == ADAuthenticationErrorDomain)
+            #expect(code == ADErrorCode.ERROR_UI_USER_CANCEL.rawValue)
+            f.emulator.control.release()
+        }
+    }
+
+    private func application(_ f: AgentFixture) throws -> MSALPublicClientApplication {
+        let authority = try MSALAADAuthority(url: try url("\(f.emulator.url)/common"))
+        let config = MSALPublicClientApplicationConfig(
+            clientId: "app-1", redirectUri: "http://localhost", authority: authority)
+        config.knownAuthorities = [authority]
+        let app = try MSALPublicClientApplication(
+            configuration: config, client: f.agent,
+            presenter: SignInPresenter(way: .browser, browserCommands: ["curl -sSL -o /dev/null %s"]))
+        app.session?.interaction = CurrentInteraction()
+        return app
+    }
+}

@@ -1,0 +1,161 @@
+internal import AgentClient
+internal import AgentTestSupport
+internal import Dispatch
+internal import EntraEmulator
+internal import Foundation
+internal import Synchronization
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+@testable internal import MSALCompat
+
+/// Where completion blocks are called, and when: as the original calls them.
+@Suite(.bounded) struct MSALCompletionTests {
+    private static let alice = "alice@contoso.com"
+
+    /// Whether a block has been called, and with which error.
+    private final class Called: Sendable {
+        private let errors = Mutex<[NSError?]>([])
+
+        func record(_ error: (any Error)?) { errors.withLock { $0.append(error.map { $0 as NSError }) } }
+
+        var count: Int { errors.withLock { $0.count } }
+        var error: NSError? { errors.withLock { $0.last ?? nil } }
+    }
+
+    // Mirrors: M25 MSALPublicClientApplicationTests testCurrentAccount_whenBrokerDisabled_shouldReturnCurrentLocalAccount
+    @Test func callsTheBlocksOfAccountsOnTheCallingThreadBeforeItReturns() async throws {
+        try await AgentFixture.with { f in
+            try await f.signIn(Self.alice, f.parameters())
+            let app = try application(f)
+            let names = try await offPool {
+                // What an app written for the original does: it reads what the block has written.
+                let names = Mutex<[String?]>([])
+                let thread = ObjectIdentifier(Thread.current)
+                app.accountsFromDevice(for: MSALAccountEnumerationParameters()) { accounts, _ in
+                    #expect(ObjectIdentifier(Thread.current) == thread)
+                    names.withLock { $0.append(accounts?.first?.username) }
+                }
+                app.getCurrentAccount(with: nil) { account, previous, _ in
+                    #expect(ObjectIdentifier(Thread.current) == thread)
+                    names.withLock { $0 += [account?.username, previous?.username] }
+                }
+                app.getCurrentAccount(with: MSALParameters()) { account, previous, _ in
+                    names.withLock { $0 += [account?.username, previous?.username] }
+                }
+                app.getDeviceInformation(with: nil) { information, _ in
+                    #expect(ObjectIdentifier(Thread.current) == thread)
+                    names.withLock { $0.append(information.map { _ in "device" }) }
+                }
+                return names.withLock { $0 }
+            }
+            #expect(names == [Self.alice, Self.alice, nil, Self.alice, Self.alice, "device"])
+        }
+    }
+
+    @Test func callsTheBlocksOfAccountsAtOnceAlsoWhenTheyFail() throws {
+        let (app, called) = (try MSALApplicationTests.application(), Called())
+        app.accountsFromDevice(for: MSALAccountEnumerationParameters()) { called.record($1) }
+        #expect(called.count == 1)
+        #expect(called.error?.internalCode == -42008)
+        app.getCurrentAccount(with: nil) { called.record($2) }
+        #expect(called.count == 2)
+        #expect(called.error?.internalCode == -42008)
+    }
+
+    @Test func callsEachBlockOnTheQueueAskedFor() async throws {
+        let app = try MSALApplicationTests.application()
+        let key = DispatchSpecificKey<Bool>()
+        let queue = DispatchQueue(label: "asked for")
+        queue.setSpecific(key: key, value: true)
+        let (places, ended) = AsyncStream.makeStream(of: Bool.self)
+        let here: @Sendable () -> Void = { ended.yield(DispatchQueue.getSpecific(key: key) == true) }
+        let list = MSALAccountEnumerationParameters()
+        let silent = MSALApplicationTests.silent()
+        let interactive = MSALInteractiveTokenParameters(scopes: ["openid"], webviewParameters: Sample.webview)
+        let signout = MSALSignoutParameters(webviewParameters: Sample.webview)
+        for parameters in [list, silent, interactive, signout] { parameters.completionBlockQueue = queue }
+        app.accountsFromDevice(for: list) { _, _ in here() }
+        app.getCurrentAccount(with: list) { _, _, _ in here() }
+        app.getDeviceInformation(with: list) { _, _ in here() }
+        app.acquireTokenSilent(with: silent) { _, _ in here() }
+        app.acquireToken(with: interactive) { _, _ in here() }
+        app.signout(with: MSALAccount(Sample.account()), signoutParameters: signout) { _, _ in here() }
+        var calls: [Bool] = []
+        for await place in places {
+            calls.append(place)
+            if calls.count == 6 { break }
+        }
+        #expect(calls == Array(repeating: true, count: 6))
+    }
+
+    @Test func reportsWhatIsKnownBeforehandAtOnce() throws {
+        let (app, called) = (try MSALApplicationTests.application(), Called())
+        let silent = MSALApplicationTests.silent()
+        silent.account = nil
+        app.acquireTokenSilent(with: silent) { called.record($1) }
+        #expect(called.count == 1)
+        #expect(called.error?.code == MSALError.interactionRequired.rawValue)
+    }
+
+    @MainActor @Test func callsTheBlocksOfSignInAndSignOutOnTheMainThread() async throws {
+        try #require(MainThread.isCurrent)
+        let (app, called) = (try MSALApplicationTests.application(), Called())
+        // Known beforehand, and on the main thread: at once.
+        let interactive = MSALInteractiveTokenParameters(scopes: ["openid"], webviewParameters: Sample.webview)
+        app.acquireToken(with: interactive) { called.record($1) }
+        #expect(called.count == 1)
+        #expect(called.error?.internalCode == -42000)
+        // Done on the calling thread, the main one: before it returns.
+        let signout = MSALSignoutParameters(webviewParameters: Sample.webview)
+        app.signout(with: MSALAccount(Sample.account()), signoutParameters: signout) { called.record($1) }
+        #expect(called.count == 2)
+        #expect(called.error?.internalCode == -42008)
+        // From another thread, and what takes longer: later, on the main one.
+        interactive.scopes = ["User.Read"]
+        let places = await withCheckedContinuation { (done: CheckedContinuation<[Bool], Never>) in
+            let places = Mutex<[Bool]>([])
+            let here: @Sendable () -> Void = {
+                let all = places.withLock { places in
+                    places.append(MainThread.isCurrent)
+                    return places
+                }
+                if all.count == 2 { done.resume(returning: all) }
+            }
+            app.acquireToken(with: interactive) { _, _ in here() }
+            Thread.detachNewThread {
+                guard let other = try? MSALApplicationTests.application() else { return here() }
+                other.signout(
+                    with: MSALAccount(Sample.account()),
+                    signoutParameters: MSALSignoutParameters(webviewParameters: Sample.webview)
+                ) { _, _ in here() }
+            }
+        }
+        #expect(places == [true, true])
+    }
+
+    @Test func aSignOutIsDoneWhenItReturns() async throws {
+        try await AgentFixture.with { f in
+            try await f.signIn(Self.alice, f.parameters())
+            let app = try application(f)
+            let left = try await offPool {
+                let account = try app.account(forUsername: Self.alice)
+                // The block is for the main thread, which this is not, so it comes later; the account is gone by then.
+                app.signout(
+                    with: account, signoutParameters: MSALSignoutParameters(webviewParameters: Sample.webview)
+                ) { _, _ in }
+                return try app.allAccounts().count
+            }
+            #expect(left == 0)
+        }
+    }
+
+    private func application(_ f: AgentFixture) throws -> MSALPublicClientApplication {
+        let authority = try MSALAADAuthority(url: try #require(URL(string: "\(f.emulator.url)/common")))
+        let config = MSALPublicClientApplicationConfig(
+            clientId: "app-1", redirectUri: "http://localhost", authority: authority)
+        config.knownAuthorities = [authority]
+        return try MSALPublicClientApplication(configuration: config, client: f.agent)
+    }
+}

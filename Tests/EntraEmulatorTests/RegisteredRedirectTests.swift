@@ -1,0 +1,44 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+@testable internal import EntraEmulator
+
+/// Redirect URIs that are registered, and those that are not: an error page, and no redirect.
+@Suite(.bounded) struct RegisteredRedirectTests {
+    @Test(
+        arguments: [
+            ("http://localhost", "http://localhost:49152", true), ("http://localhost", "http://localhost:1/", true),
+            ("http://localhost:8400/cb", "http://localhost:9/cb", true),
+            ("http://127.0.0.1", "http://127.0.0.1:5", true),
+            ("http://localhost", "http://127.0.0.1:5", false), ("http://localhost", "http://localhost:5/cb", false),
+            ("http://localhost", "https://localhost:5", false), ("myapp://auth", "myapp://auth", true),
+            ("myapp://auth", "myapp://auth/", false), ("https://contoso.com:1/", "https://contoso.com:2/", false),
+        ])
+    func comparesAsEntraDoes(registered: String, used: String, isRegistered: Bool) {
+        #expect(RegisteredRedirect(used).matches(registered) == isRegistered)
+    }
+
+    @Test func showsAPageInsteadOfLeadingTheBrowserSomewhere() async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator)
+            emulator.control.settings.redirectURIs = [app.clientID: ["msauth.com.contoso.notes://auth"]]
+            let page = try await app.authorize()
+            #expect(page.status == 400)
+            #expect(page.headers["location"] == nil)
+            #expect(page.body.contains("AADSTS50011"))
+            #expect(emulator.control.counts.signIns == 0)
+            emulator.control.settings.redirectURIs[app.clientID]?.append(app.redirectURI)
+            let reply = try await app.authorize()
+            #expect(reply.redirect["code"] != nil)
+        }
+    }
+
+    @Test func checksNothingOfAnAppThatIsNotRegistered() async throws {
+        try await withEmulator { emulator in
+            emulator.control.settings.redirectURIs = ["another": []]
+            let reply = try await App(emulator: emulator).authorize()
+            #expect(reply.redirect["code"] != nil)
+        }
+    }
+}

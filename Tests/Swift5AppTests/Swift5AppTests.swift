@@ -1,0 +1,35 @@
+internal import ADAL
+internal import MSAL
+internal import TestSupport
+internal import Testing
+
+/// Apps written before Swift 6: that this target compiles, without a warning, is most of the test.
+@Suite(.bounded) struct Swift5AppTests {
+    @Test func anAppWithBothLibrariesHasOneViewController() throws {
+        let controller = NotesViewController()
+        try controller.initMSAL()
+        let context = MailService().context(controller)
+        #expect(context?.parentController === controller.webViewParameters?.parentViewController)
+    }
+
+    @Test func anAppsDoublesAnswerWithoutAnAgent() {
+        let controller = NotesViewController()
+        let double = ApplicationDouble()
+        controller.application = double
+        controller.acquireTokenSilently(MSALAccountDouble.account)
+        #expect(controller.accessToken.isEmpty)
+        controller.loadCurrentAccount { #expect($0 == nil) }
+        controller.currentAccount = MSALAccountDouble.account
+        controller.signOut()
+        #expect(double.signOuts.count == 1)
+        #expect(controller.currentAccount == nil)
+        #expect(controller.accountsOfTheDevice().isEmpty)
+        controller.readDeviceMode()
+        #expect(controller.loggingText == "default")
+    }
+}
+
+/// The account of a result without one, which is the only account that an app can make.
+private enum MSALAccountDouble {
+    static var account: MSALAccount { MSALResult().account }
+}
