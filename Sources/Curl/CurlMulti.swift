@@ -25,7 +25,9 @@ final class CurlMulti: Sendable {
 
     /// Starts a transfer; nil when libcurl cannot. The transfer has to live until `remove`.
     func add(_ transfer: CurlTransfer, idle: Duration, actsOld: Bool) -> OpaquePointer? {
-        guard let pointer = transfer.request.makeTransfer(for: transfer, idle: idle, actsOld: actsOld) else { return nil }
+        guard let pointer = transfer.request.makeTransfer(for: transfer, idle: idle, actsOld: actsOld) else {
+            return nil
+        }
         if ccurl_multi_add(handle, pointer) { return pointer }
         ccurl_transfer_destroy(pointer)
         return nil

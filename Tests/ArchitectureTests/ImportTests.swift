@@ -56,13 +56,18 @@ internal import Testing
             "CryptoExtras",
             "TokenModel",
         ],
+        // HTTP and nothing else: the shim that loads libcurl, with secrets as `Secret`.
+        "Curl": [
+            "CCurl",
+            "TokenModel",
+        ],
         "TokenEndpoint": [
-            "AsyncHTTPClient",
             "Crypto",
+            "Curl",
+            // The listener of a loopback redirect.
             "NIOCore",
             "NIOHTTP1",
             "NIOPosix",
-            "NIOSSL",
             "TokenModel",
         ],
         "TokenAgent": [
@@ -148,7 +153,8 @@ internal import Testing
         ("ADALCompat", ["MSALCompat", "TokenWire", "TokenAgent"]),
         ("TokenCache", ["TokenWire", "AgentSocket", "NIOCore", "NIOPosix", "TokenEndpoint"]),
         ("TokenStore", ["TokenWire", "NIOCore", "NIOPosix", "TokenEndpoint"]),
-        ("TokenEndpoint", ["TokenCache", "TokenStore", "TokenWire"]),
+        ("Curl", ["NIOCore", "TokenEndpoint"]),
+        ("TokenEndpoint", ["CCurl", "TokenCache", "TokenStore", "TokenWire"]),
         ("TokenAgent", ["AgentClient", "MSALCompat", "ADALCompat"]),
         ("sso-agent", ["AgentClient"]),
         ("ssoctl", ["TokenAgent", "TokenCache", "TokenWire"]),

@@ -1,3 +1,4 @@
+internal import NIOHTTP1
 internal import Synchronization
 internal import TestSupport
 internal import Testing
