@@ -20,13 +20,13 @@ static const char *const names[] = {"libcurl.so.4", "libcurl-gnutls.so.4"};
 static const char missing[] = "libcurl cannot be loaded: there is neither libcurl.so.4 nor libcurl-gnutls.so.4; "
                               "install libcurl4 (Debian, Ubuntu) or libcurl (Fedora, RHEL)";
 #endif
-static const char outdated[] = "the system's libcurl is too old; libcurl 7.68 or later is needed";
-static const char broken[] = "the system's libcurl cannot be set up";
+static const char outdated[] = "the system's libcurl is too old; install libcurl 7.68 or later";
+static const char broken[] = "the system's libcurl cannot be initialized; reinstall it";
 
-static bool find_functions(void *library) {
+static bool find_functions(void *library, struct ccurl_functions *functions) {
 #define CCURL_FIND(name)                                                                                               \
-    *(void **)&ccurl.name = dlsym(library, #name);                                                                     \
-    if (ccurl.name == NULL) return false;
+    *(void **)&functions->name = dlsym(library, #name);                                                                \
+    if (functions->name == NULL) return false;
     CCURL_FUNCTIONS(CCURL_FIND)
 #undef CCURL_FIND
     return true;
@@ -38,12 +38,21 @@ static const char *load(void) {
         library = dlopen(names[index], RTLD_NOW | RTLD_LOCAL);
     }
     if (library == NULL) return missing;
-    /* It stays loaded: TLS libraries register what is done when a thread or the process ends. */
-    if (!find_functions(library)) return outdated;
+    /* The library is never unloaded: TLS libraries register functions that run when a thread or the process ends. */
+    if (!find_functions(library, &ccurl)) return outdated;
     CURLcode code = ccurl.curl_global_init_mem(
         CURL_GLOBAL_DEFAULT, ccurl_allocate, ccurl_free_wiped, ccurl_reallocate_wiped, ccurl_duplicate,
         ccurl_allocate_zeroed);
     return code == CURLE_OK ? NULL : broken;
+}
+
+const char *ccurl_check(const char *name) {
+    void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+    if (library == NULL) return missing;
+    struct ccurl_functions functions;
+    const char *failure = find_functions(library, &functions) ? NULL : outdated;
+    dlclose(library);
+    return failure;
 }
 
 const char *ccurl_load(void) {

@@ -10,7 +10,7 @@ static long number(const ccurl_transfer *transfer, CURLINFO info) {
     return ccurl.curl_easy_getinfo(transfer->easy, info, &value) == CURLE_OK ? value : 0;
 }
 
-/* Whether a failure says by itself that there was no connection to send anything over. */
+/* Whether a failure can only happen before there is a connection. */
 static bool precedes_sending(CURLcode code) {
     switch (code) {
     case CURLE_COULDNT_RESOLVE_PROXY:
@@ -24,7 +24,7 @@ static bool precedes_sending(CURLcode code) {
     }
 }
 
-/* The failures that say what went wrong, with or without a proxy. */
+/* The failures whose cause is the same with and without a proxy. */
 static ccurl_outcome clear_outcome(const ccurl_transfer *transfer, CURLcode code) {
     switch (code) {
     case CURLE_OK: return CCURL_ANSWERED;
@@ -33,7 +33,7 @@ static ccurl_outcome clear_outcome(const ccurl_transfer *transfer, CURLcode code
     case CURLE_COULDNT_RESOLVE_PROXY: return CCURL_PROXY_NOT_FOUND;
     case CURLE_COULDNT_CONNECT: return CCURL_CANNOT_CONNECT;
     case CURLE_PEER_FAILED_VERIFICATION:
-        /* In the words of each of libcurl's TLS libraries: "certificate subject name … does not match …". */
+        /* Each of libcurl's TLS libraries says: "certificate subject name … does not match …". */
         return strstr(transfer->error, "subject name") != NULL ? CCURL_OTHER_HOST : CCURL_UNTRUSTED;
     case CURLE_SSL_CACERT_BADFILE: return CCURL_CA_FILE_UNUSABLE;
     case CURLE_SSL_CONNECT_ERROR:
@@ -51,7 +51,7 @@ static ccurl_outcome clear_outcome(const ccurl_transfer *transfer, CURLcode code
     }
 }
 
-/* The failures of a connection, which is the proxy's until it leads to the server. */
+/* The failures of a connection that exists. */
 static ccurl_outcome connection_outcome(CURLcode code) {
     switch (code) {
     case CURLE_GOT_NOTHING:
@@ -66,7 +66,7 @@ static ccurl_outcome connection_outcome(CURLcode code) {
     case CURLE_UNSUPPORTED_PROTOCOL: /* HTTP/0.9, which is what any other protocol looks like */
     case CURLE_BAD_CONTENT_ENCODING: return CCURL_NOT_HTTP;
     case CURLE_PROXY: return CCURL_PROXY_REFUSED;
-    case CURLE_OUT_OF_MEMORY: /* what libcurl called a long line of the head before 8.6 */
+    case CURLE_OUT_OF_MEMORY: /* libcurl before 8.6, for a long line of the head */
     case TOO_LARGE: return CCURL_HEAD_TOO_LONG;
     default: return CCURL_FAILED;
     }
@@ -77,11 +77,16 @@ static ccurl_outcome outcome_of(const ccurl_transfer *transfer, CURLcode code) {
     if (transfer->has_long_body) return CCURL_BODY_TOO_LONG;
     ccurl_outcome outcome = clear_outcome(transfer, code);
     if (outcome != CCURL_FAILED) return outcome;
+    /* A SOCKS proxy that does not resolve names itself. */
+    if (code == CURLE_PROXY && number(transfer, CCURL_INFO_PROXY_ERROR) == CCURL_PROXY_RESOLVE_HOST) {
+        return CCURL_HOST_NOT_FOUND;
+    }
     outcome = connection_outcome(code);
     if (outcome == CCURL_FAILED || !transfer->has_proxy) return outcome;
-    bool has_tunnel = transfer->asks_before_sending ? transfer->was_asked
-                                                    : number(transfer, CURLINFO_HTTP_CONNECTCODE) / 100 == 2;
-    return has_tunnel ? outcome : CCURL_PROXY_REFUSED;
+    bool reached_server = transfer->asks_before_sending
+                              ? transfer->was_asked
+                              : !transfer->has_tunnel_proxy || number(transfer, CURLINFO_HTTP_CONNECTCODE) / 100 == 2;
+    return reached_server ? outcome : CCURL_PROXY_REFUSED;
 }
 
 ccurl_result ccurl_transfer_result(const ccurl_transfer *transfer, CURLcode code) {

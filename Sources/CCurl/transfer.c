@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* A program that another thread starts meanwhile must not get the connection. */
+/* Close-on-exec from the start: a program that another thread starts at that moment must not inherit the connection. */
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
     (void)context;
     (void)purpose;
@@ -18,8 +18,8 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
 #endif
 }
 
-/* libcurl sends a request once more by itself, when a connection that was idle breaks. Whether a grant is sent once more
-   is for the caller to decide. */
+/* libcurl repeats a request by itself when a connection that was idle breaks. The second call aborts that: only the caller
+   may decide to send a grant again. */
 static int before_request(void *context, char *address, char *local_address, int port, int local_port) {
     (void)address;
     (void)local_address;
@@ -35,7 +35,7 @@ static int before_request(void *context, char *address, char *local_address, int
 static size_t receive_head(char *bytes, size_t size, size_t count, void *context) {
     ccurl_transfer *transfer = context;
     size_t length = size * count;
-    /* An interim answer (1xx) came before this one. */
+    /* Drops the head of an interim answer (1xx). */
     if (length >= 5 && memcmp(bytes, "HTTP/", 5) == 0) ccurl_buffer_reset(&transfer->head);
     if (length > transfer->head_limit - transfer->head.length) {
         transfer->has_long_head = true;
@@ -54,7 +54,7 @@ static size_t receive_body(char *bytes, size_t size, size_t count, void *context
     return ccurl_buffer_append(&transfer->received, bytes, length) ? length : 0;
 }
 
-/* Options: a transfer goes ahead only when libcurl took all that it has to have. */
+/* Options: a transfer is created only if libcurl accepts every option that is required. */
 
 static bool set_number(ccurl_transfer *transfer, CURLoption option, long value) {
     return ccurl.curl_easy_setopt(transfer->easy, option, value) == CURLE_OK;
@@ -64,9 +64,9 @@ static bool set_pointer(ccurl_transfer *transfer, CURLoption option, const void 
     return ccurl.curl_easy_setopt(transfer->easy, option, value) == CURLE_OK;
 }
 
-static bool set_callbacks(ccurl_transfer *transfer, bool acts_old) {
+static bool set_callbacks(ccurl_transfer *transfer, bool emulates_old_library) {
     CURL *easy = transfer->easy;
-    if (!acts_old) {
+    if (!emulates_old_library) {
         transfer->asks_before_sending =
             ccurl.curl_easy_setopt(easy, CCURL_OPTION_PREREQUEST_FUNCTION, before_request) == CURLE_OK &&
             set_pointer(transfer, CCURL_OPTION_PREREQUEST_DATA, transfer);
@@ -81,7 +81,7 @@ static bool set_callbacks(ccurl_transfer *transfer, bool acts_old) {
 
 /* No signals, no redirects, no cookies, no .netrc: only the two protocols, and the URL as it is written. */
 static bool set_behaviour(ccurl_transfer *transfer, const ccurl_request *request) {
-    /* Without it, taking out a transfer waits for the name server. Newer than the oldest libcurl, which does wait. */
+    /* Without it, removing a transfer waits for the name server. libcurl before 7.87 does not have it, and waits. */
     set_number(transfer, CCURL_OPTION_QUICK_EXIT, 1);
     return set_number(transfer, CURLOPT_NOSIGNAL, 1) && set_number(transfer, CURLOPT_FOLLOWLOCATION, 0) &&
            set_number(transfer, CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS) &&
@@ -99,10 +99,38 @@ static bool set_trust(ccurl_transfer *transfer, const ccurl_request *request) {
         return false;
     }
     if (request->ca_file == NULL) return true;
-    /* A folder of the system's authorities would be trusted beside the file. A TLS library that knows no such folder
-       refuses to be told to do without. */
+    /* The system's folder would be trusted beside the file. A TLS library without such a folder refuses the option. */
     set_pointer(transfer, CURLOPT_CAPATH, NULL);
     return set_pointer(transfer, CURLOPT_CAINFO, request->ca_file);
+}
+
+/* The same for the connection to an https:// proxy. */
+static bool set_proxy_trust(ccurl_transfer *transfer, const ccurl_request *request) {
+    if (!set_number(transfer, CURLOPT_PROXY_SSLVERSION, CURL_SSLVERSION_TLSv1_2) ||
+        !set_number(transfer, CURLOPT_PROXY_SSL_VERIFYPEER, 1) || !set_number(transfer, CURLOPT_PROXY_SSL_VERIFYHOST, 2)) {
+        return false;
+    }
+    if (request->ca_file == NULL) return true;
+    set_pointer(transfer, CURLOPT_PROXY_CAPATH, NULL);
+    return set_pointer(transfer, CURLOPT_PROXY_CAINFO, request->ca_file);
+}
+
+static bool set_proxy_credentials(ccurl_transfer *transfer, const ccurl_request *request) {
+    if (request->proxy_user == NULL) {
+        if (!transfer->has_tunnel_proxy) return true;
+        /* CURLAUTH_ONLY: the ticket is fetched only when the proxy asks for it. The empty user stands for the user who has
+           the ticket. A libcurl without GSS-API refuses the option and goes on without. */
+        return set_number(transfer, CURLOPT_PROXYAUTH, (long)(CURLAUTH_NEGOTIATE | CURLAUTH_ONLY))
+                   ? set_pointer(transfer, CURLOPT_PROXYUSERNAME, "")
+                   : true;
+    }
+    if (transfer->has_tunnel_proxy && !set_number(transfer, CURLOPT_PROXYAUTH, (long)CURLAUTH_BASIC)) return false;
+    char *password = ccurl_copy(request->proxy_password, request->proxy_password_length);
+    if (password == NULL) return false;
+    bool is_set = set_pointer(transfer, CURLOPT_PROXYUSERNAME, request->proxy_user) &&
+                  set_pointer(transfer, CURLOPT_PROXYPASSWORD, password);
+    ccurl_free_wiped(password);
+    return is_set;
 }
 
 static bool set_proxy(ccurl_transfer *transfer, const ccurl_request *request) {
@@ -113,18 +141,14 @@ static bool set_proxy(ccurl_transfer *transfer, const ccurl_request *request) {
         return false;
     }
     if (!transfer->has_proxy) return true;
-    if (!set_number(transfer, CURLOPT_HTTPPROXYTUNNEL, 1) || !set_number(transfer, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1) ||
-        !set_number(transfer, CURLOPT_HEADEROPT, CURLHEADER_SEPARATE) ||
-        !set_number(transfer, CURLOPT_PROXYAUTH, (long)CURLAUTH_BASIC)) {
+    transfer->has_tunnel_proxy = strncmp(request->proxy, "http", 4) == 0;
+    if (!set_number(transfer, CURLOPT_HTTPPROXYTUNNEL, transfer->has_tunnel_proxy) ||
+        !set_number(transfer, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1) ||
+        !set_number(transfer, CURLOPT_HEADEROPT, CURLHEADER_SEPARATE)) {
         return false;
     }
-    if (request->proxy_user == NULL) return true;
-    char *password = ccurl_copy(request->proxy_password, request->proxy_password_length);
-    if (password == NULL) return false;
-    bool is_set = set_pointer(transfer, CURLOPT_PROXYUSERNAME, request->proxy_user) &&
-                  set_pointer(transfer, CURLOPT_PROXYPASSWORD, password);
-    ccurl_free_wiped(password);
-    return is_set;
+    if (strncmp(request->proxy, "https", 5) == 0 && !set_proxy_trust(transfer, request)) return false;
+    return set_proxy_credentials(transfer, request);
 }
 
 static bool add_field(ccurl_transfer *transfer, const char *field) {
@@ -160,7 +184,7 @@ ccurl_transfer *ccurl_transfer_create(const ccurl_request *request) {
     transfer->head_limit = request->head_limit;
     transfer->body_limit = request->body_limit;
     transfer->easy = ccurl.curl_easy_init();
-    if (transfer->easy != NULL && set_callbacks(transfer, request->acts_old) && set_behaviour(transfer, request) &&
+    if (transfer->easy != NULL && set_callbacks(transfer, request->emulates_old_library) && set_behaviour(transfer, request) &&
         set_trust(transfer, request) && set_proxy(transfer, request) && set_content(transfer, request)) {
         return transfer;
     }

@@ -11,7 +11,8 @@ struct ccurl_transfer {
     char *body; /* libcurl sends it from here */
     size_t body_length;
     bool has_proxy;
-    /* Whether libcurl says when it is about to send. */
+    bool has_tunnel_proxy; /* an HTTP proxy, which answers CONNECT with a status */
+    /* Whether libcurl reports that it is about to send. */
     bool asks_before_sending;
     bool was_asked;
     bool (*may_send)(void *context);

@@ -3,9 +3,9 @@ internal import Synchronization
 
 /// HTTP/1.1 over the system's libcurl: TLS 1.2 or later, no redirects, no cookies, no settings from the environment.
 ///
-/// One thread drives all transfers. It is started by a request, loads libcurl if it is the first, and ends some time after
-/// the last answer, which closes the connections: an agent that only answers from its cache has neither thread nor
-/// library. Every method may be called from any task. Call ``close()`` before the last reference goes.
+/// One thread drives all transfers. A request starts it; the first one loads libcurl too. It ends when no request has come
+/// for a while, and closes the connections. An agent that only answers from its cache has neither the thread nor the library.
+/// Every method may be called from any task. Call ``close()`` before the last reference goes.
 package final class CurlEngine: Sendable {
     private enum Command {
         case start(CurlTransfer)
@@ -13,30 +13,31 @@ package final class CurlEngine: Sendable {
     }
 
     private struct State {
-        var mailbox: [Command] = []
-        /// The transfers' home, while the thread can be woken.
+        var commands: [Command] = []
+        /// What the thread drives; nil while there is nothing to wake.
         var multi: CurlMulti?
         /// The thread, until it has been joined.
         var thread: UInt?
         var isRunning = false
         var isClosed = false
-        /// Who waits for the thread to end.
+        /// Calls of `close` that wait for the end of the thread.
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
     private let idle: Duration
     private let connectionsPerHost: Int
-    private let actsOld: Bool
+    private let emulatesOldLibrary: Bool
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - idle: how long an idle connection may be used again, and the thread lives on without a transfer.
     ///   - connectionsPerHost: more requests to one host wait for one of them.
-    ///   - actsOld: whether to act as with a libcurl older than 7.80, which cannot say when a request is sent: for tests.
-    package init(idle: Duration, connectionsPerHost: Int = 8, actsOld: Bool = false) {
+    ///   - emulatesOldLibrary: whether to behave as with a libcurl older than 7.80, which does not report when a request is
+    ///     sent; for tests.
+    package init(idle: Duration, connectionsPerHost: Int = 8, emulatesOldLibrary: Bool = false) {
         self.idle = idle
         self.connectionsPerHost = connectionsPerHost
-        self.actsOld = actsOld
+        self.emulatesOldLibrary = emulatesOldLibrary
     }
 
     /// Sends a request and returns the answer, whatever its status.
@@ -60,7 +61,7 @@ package final class CurlEngine: Sendable {
     }
 
     /// Ends every transfer with `cancelled`, and every later one too. When it returns, the thread has ended and every
-    /// connection is closed. Only a thread of libcurl's that waits for a name server may live on until that answers.
+    /// connection is closed. A thread of libcurl that waits for a name server may still run until that answers.
     package func close() async {
         await withCheckedContinuation { continuation in
             let isRunning = state.withLock { state in
@@ -79,7 +80,7 @@ package final class CurlEngine: Sendable {
         let refusal = state.withLock { state -> CurlFailure? in
             if state.isClosed { return .cancelled }
             if case .stop = command, !state.isRunning { return nil }
-            state.mailbox.append(command)
+            state.commands.append(command)
             guard !state.isRunning else {
                 state.multi?.wake()
                 return nil
@@ -92,7 +93,7 @@ package final class CurlEngine: Sendable {
     // MARK: - The thread
 
     private func startThread(_ state: inout State) -> CurlFailure? {
-        // The one before has nothing left to do but to end.
+        // The previous thread has left its loop, so this does not wait for work.
         if let ended = state.thread.take() { ccurl_thread_join(ended) }
         let engine = Unmanaged.passRetained(self)
         var thread: UInt = 0
@@ -103,7 +104,7 @@ package final class CurlEngine: Sendable {
             }, engine.toOpaque(), &thread)
         guard code == 0 else {
             engine.release()
-            state.mailbox = []
+            state.commands = []
             return .unavailable("no thread can be started for HTTP (error \(code))")
         }
         state.thread = thread
@@ -111,13 +112,13 @@ package final class CurlEngine: Sendable {
         return nil
     }
 
-    /// What the thread does. It looks for new requests once more when everything is released, so that none is left behind.
+    /// The body of the thread. It checks for new requests under the lock before it ends, so that none is lost.
     private func run() {
         var waiters: [CheckedContinuation<Void, Never>]?
         while waiters == nil {
             serve()
             waiters = state.withLock { state in
-                guard state.mailbox.isEmpty else { return nil }
+                guard state.commands.isEmpty else { return nil }
                 state.isRunning = false
                 return state.waiters
             }
@@ -136,15 +137,15 @@ package final class CurlEngine: Sendable {
         }
     }
 
-    /// Fails what has been asked for.
+    /// Fails all requests that have arrived.
     private func refuse(_ failure: CurlFailure) {
-        for case .start(let transfer) in takeMail().commands { transfer.end(.failure(failure)) }
+        for case .start(let transfer) in takeCommands().commands { transfer.end(.failure(failure)) }
     }
 
-    private func takeMail() -> (commands: [Command], isClosed: Bool) {
+    private func takeCommands() -> (commands: [Command], isClosed: Bool) {
         state.withLock { state in
-            defer { state.mailbox = [] }
-            return (state.mailbox, state.isClosed)
+            defer { state.commands = [] }
+            return (state.commands, state.isClosed)
         }
     }
 
@@ -153,8 +154,8 @@ package final class CurlEngine: Sendable {
         var active: [OpaquePointer: CurlTransfer] = [:]
         var lastUse = ContinuousClock.now
         while true {
-            let (commands, isClosed) = takeMail()
-            for command in commands { obey(command, multi, &active) }
+            let (commands, isClosed) = takeCommands()
+            for command in commands { perform(command, multi, &active) }
             if isClosed {
                 for (pointer, transfer) in active {
                     transfer.end(.failure(.cancelled))
@@ -175,7 +176,7 @@ package final class CurlEngine: Sendable {
             let left = idle - (ContinuousClock.now - lastUse)
             if isClosed || left <= .zero {
                 let isOver = state.withLock { state in
-                    guard state.mailbox.isEmpty else { return false }
+                    guard state.commands.isEmpty else { return false }
                     state.multi = nil
                     return true
                 }
@@ -186,11 +187,11 @@ package final class CurlEngine: Sendable {
         }
     }
 
-    private func obey(_ command: Command, _ multi: CurlMulti, _ active: inout [OpaquePointer: CurlTransfer]) {
+    private func perform(_ command: Command, _ multi: CurlMulti, _ active: inout [OpaquePointer: CurlTransfer]) {
         switch command {
         case .start(let transfer):
             guard !transfer.hasEnded else { return }
-            guard let pointer = multi.add(transfer, idle: idle, actsOld: actsOld) else {
+            guard let pointer = multi.add(transfer, idle: idle, emulatesOldLibrary: emulatesOldLibrary) else {
                 return transfer.end(.failure(.other("libcurl does not take the request")))
             }
             active[pointer] = transfer

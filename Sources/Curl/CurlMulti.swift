@@ -9,7 +9,7 @@ internal import TokenModel
 
 /// libcurl's transfers and connections of one thread.
 final class CurlMulti: Sendable {
-    // Unsafe only in being a pointer: `wake` is safe on every thread, and the engine calls everything else on its own.
+    // A C pointer is not Sendable. `wake` may be called on any thread; the engine calls everything else on its own thread.
     private nonisolated(unsafe) let handle: OpaquePointer
 
     /// Nil when there is no memory left.
@@ -23,9 +23,12 @@ final class CurlMulti: Sendable {
     /// Ends the wait that is going on, or else the next one. From any thread.
     func wake() { ccurl_multi_wake(handle) }
 
-    /// Starts a transfer; nil when libcurl cannot. The transfer has to live until `remove`.
-    func add(_ transfer: CurlTransfer, idle: Duration, actsOld: Bool) -> OpaquePointer? {
-        guard let pointer = transfer.request.makeTransfer(for: transfer, idle: idle, actsOld: actsOld) else {
+    /// Starts a transfer; nil if libcurl refuses it. The caller keeps the transfer until `remove`.
+    func add(_ transfer: CurlTransfer, idle: Duration, emulatesOldLibrary: Bool) -> OpaquePointer? {
+        guard
+            let pointer = transfer.request.makeTransfer(
+                for: transfer, idle: idle, emulatesOldLibrary: emulatesOldLibrary)
+        else {
             return nil
         }
         if ccurl_multi_add(handle, pointer) { return pointer }
@@ -33,7 +36,7 @@ final class CurlMulti: Sendable {
         return nil
     }
 
-    /// Takes a transfer out, aborts it if it has not ended, and wipes what it held.
+    /// Removes a transfer, aborts it if it has not ended, and wipes its memory.
     func remove(_ pointer: OpaquePointer) {
         ccurl_multi_remove(handle, pointer)
         ccurl_transfer_destroy(pointer)
@@ -63,13 +66,15 @@ extension Duration {
 
 extension CurlRequest {
     /// The same in C, which copies all of it.
-    fileprivate func makeTransfer(for transfer: CurlTransfer, idle: Duration, actsOld: Bool) -> OpaquePointer? {
+    fileprivate func makeTransfer(for transfer: CurlTransfer, idle: Duration, emulatesOldLibrary: Bool)
+        -> OpaquePointer?
+    {
         var request = ccurl_request()
         request.connect_timeout = Int(clamping: connectTimeout.milliseconds)
         request.idle_limit = Int(clamping: max(idle.components.seconds, 1))
         request.head_limit = headLimit
         request.body_limit = bodyLimit
-        request.acts_old = actsOld
+        request.emulates_old_library = emulatesOldLibrary
         // The engine keeps the transfer until it has removed it.
         request.context = Unmanaged.passUnretained(transfer).toOpaque()
         request.may_send = { context in

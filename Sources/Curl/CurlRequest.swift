@@ -2,10 +2,11 @@ package import TokenModel
 
 /// One HTTP request: a body to post, or nothing to get.
 package struct CurlRequest: Sendable {
-    /// A proxy that tunnels with `CONNECT`.
+    /// An HTTP proxy, which tunnels with `CONNECT`, or a SOCKS proxy.
     package struct Proxy: Sendable {
-        /// `http://host:port`
+        /// `scheme://host:port` with `http`, `https`, `socks4`, `socks4a`, `socks5` or `socks5h`.
         package var url: String
+        /// Nil lets an HTTP proxy that asks for `Negotiate` get a Kerberos ticket of the user.
         package var user: String?
         package var password: Secret?
 
@@ -20,17 +21,17 @@ package struct CurlRequest: Sendable {
     package var url: String
     /// Header fields besides those that HTTP itself needs.
     package var fields: [(name: String, value: String)]
-    /// What is posted; nil for a GET. Copies of it are wiped after the transfer.
+    /// The body of a POST; nil for a GET. Copies are wiped after the transfer.
     package var body: Secret?
-    /// Nil for none; the environment is never asked for one.
+    /// Nil for none; the environment is not read.
     package var proxy: Proxy?
     /// The PEM file of the certificate authorities to trust instead of the system's; nil for the system's.
     package var caFile: String?
     /// For a connection, TLS included.
     package var connectTimeout: Duration
-    /// How many bytes all header fields of the answer may have.
+    /// The limit of all header fields of the answer together, in bytes.
     package var headLimit: Int
-    /// How many bytes the answer's body may have.
+    /// The limit of the answer's body, in bytes.
     package var bodyLimit: Int
 
     package init(
@@ -62,7 +63,7 @@ package struct CurlResponse: Sendable {
 package enum CurlFailure: Error, Sendable, Equatable {
     /// The task was cancelled, or the engine closed.
     case cancelled
-    /// There is no libcurl to use: why, and what to do.
+    /// libcurl cannot be used: the reason, and what to do.
     case unavailable(String)
     /// There was no connection, or no answer, in time.
     case timedOut
@@ -92,10 +93,10 @@ package enum CurlFailure: Error, Sendable, Equatable {
     case other(String)
 }
 
-/// What happens to a request on its way, told on the thread that sends it.
+/// The progress of a request, reported on the thread that sends it.
 package enum CurlSending: Sendable {
     /// There is a connection, and the request is about to be sent over it.
     case begins
-    /// The request that was said to begin was not sent: there was no connection. Only from a libcurl older than 7.80.
+    /// The request was not sent after all: there was no connection. Only with a libcurl older than 7.80.
     case cameToNothing
 }

@@ -2,9 +2,9 @@ internal import CCurl
 internal import Synchronization
 internal import TokenModel
 
-/// One request under way, between the task that waits for its answer and the thread that drives it.
+/// A request in progress, shared by the task that waits for the answer and the thread that drives the transfer.
 ///
-/// It ends once: with the answer, with a failure, or because its task was cancelled. From then on nothing of it is sent.
+/// It ends once: with the answer, with a failure, or when its task is cancelled. Nothing is sent after that.
 final class CurlTransfer: Sendable {
     typealias Outcome = Result<CurlResponse, CurlFailure>
 
@@ -27,7 +27,7 @@ final class CurlTransfer: Sendable {
         state.withLock { state in if case .ended = state { true } else { false } }
     }
 
-    /// Has the continuation resumed at the end, which may have come already.
+    /// Resumes the continuation when the transfer ends, at once if it has ended.
     func awaitEnd(_ continuation: CheckedContinuation<Outcome, Never>) {
         let outcome = state.withLock { state -> Outcome? in
             if case .ended(let outcome) = state { return outcome }
@@ -37,7 +37,7 @@ final class CurlTransfer: Sendable {
         if let outcome { continuation.resume(returning: outcome) }
     }
 
-    /// Ends the transfer; only the first call counts.
+    /// Ends the transfer; later calls have no effect.
     func end(_ outcome: Outcome) {
         let continuation = state.withLock { state -> CheckedContinuation<Outcome, Never>? in
             switch state {
@@ -53,7 +53,7 @@ final class CurlTransfer: Sendable {
         continuation?.resume(returning: outcome)
     }
 
-    /// Whether the request may be sent now. One that has ended may not, so that what its caller was told stays true.
+    /// Whether the request may be sent now. False after the end, since the caller may have been told that nothing was sent.
     func beginSending() -> Bool {
         state.withLock { state in
             if case .ended = state { return false }
@@ -62,7 +62,7 @@ final class CurlTransfer: Sendable {
         }
     }
 
-    /// Ends the transfer as libcurl says.
+    /// Ends the transfer with libcurl's result.
     func end(_ result: ccurl_result) {
         state.withLock { state in
             if case .ended = state { return }
@@ -100,7 +100,7 @@ extension CurlResponse {
             body: Secret(bytes: UnsafeRawBufferPointer(start: result.body, count: result.body_length)))
     }
 
-    /// The fields of a head, of which libcurl has checked that it is one.
+    /// The fields of a head that libcurl has accepted.
     private static func fields(_ head: UnsafeRawBufferPointer) -> [(name: String, value: String)] {
         head.split(separator: UInt8(ascii: "\n")).compactMap { line in
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex else { return nil }
@@ -111,7 +111,7 @@ extension CurlResponse {
         }
     }
 
-    /// Without the white space at either end, which is no part of a value (RFC 9110 section 5.5).
+    /// The value without leading and trailing white space (RFC 9110 section 5.5).
     private static func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
         let blank = Set(" \t\r".utf8)
         let front = bytes.drop { blank.contains($0) }

@@ -1,3 +1,4 @@
+internal import AgentConfiguration
 internal import AgentSocket
 internal import ArgumentParser
 internal import Foundation

@@ -84,11 +84,12 @@ internal import Testing
             "TokenStore",
             "TokenWire",
         ],
+        "AgentConfiguration": ["TokenModel"],
         "sso-agent": [
+            "AgentConfiguration",
             "AgentSocket",
             "ArgumentParser",
             "Logging",
-            "TOMLKit",
             "TokenAgent",
             "TokenEndpoint",
             "TokenModel",
@@ -105,18 +106,12 @@ internal import Testing
             "TokenModel",
         ],
         "EntraEmulator": [
+            "CServerTLS",
             "Crypto",
             "CryptoExtras",
-            "HTTPTypes",
-            "Hummingbird",
-            "HummingbirdCore",
-            "HummingbirdTLS",
-            "JWTKit",
-            "Logging",
             "NIOCore",
-            "NIOSSL",
-            "ServiceLifecycle",
-            "UnixSignals",
+            "NIOHTTP1",
+            "NIOPosix",
         ],
         "entra-emulator": [
             "ArgumentParser",
@@ -158,7 +153,8 @@ internal import Testing
         ("TokenAgent", ["AgentClient", "MSALCompat", "ADALCompat"]),
         ("sso-agent", ["AgentClient"]),
         ("ssoctl", ["TokenAgent", "TokenCache", "TokenWire"]),
-        ("EntraEmulator", ["TokenAgent", "TokenCache"]),
+        ("AgentConfiguration", ["TokenAgent"]),
+        ("EntraEmulator", ["CCurl", "Curl", "TokenAgent", "TokenCache", "TokenModel"]),
     ])
     func keepsTheHalvesApart(target: String, forbidden: [String]) {
         #expect(Self.edges[target]?.isDisjoint(with: forbidden) == true)

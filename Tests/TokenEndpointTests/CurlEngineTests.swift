@@ -10,10 +10,11 @@ internal import TokenModel
 @Suite(.bounded) struct CurlEngineTests {
     /// Lets a test send requests with an engine, and closes that.
     private func withEngine(
-        idle: Duration = .seconds(600), connectionsPerHost: Int = 8, actsOld: Bool = false,
+        idle: Duration = .seconds(600), connectionsPerHost: Int = 8, emulatesOldLibrary: Bool = false,
         _ body: (CurlEngine) async throws -> Void
     ) async throws {
-        let engine = CurlEngine(idle: idle, connectionsPerHost: connectionsPerHost, actsOld: actsOld)
+        let engine = CurlEngine(
+            idle: idle, connectionsPerHost: connectionsPerHost, emulatesOldLibrary: emulatesOldLibrary)
         try await withCleanup {
             try await body(engine)
         } cleanUp: {
@@ -112,10 +113,10 @@ internal import TokenModel
     }
 
     @Test(arguments: [false, true])
-    func tellsWhetherSendingHasBegun(actsOld: Bool) async throws {
+    func tellsWhetherSendingHasBegun(emulatesOldLibrary: Bool) async throws {
         let reserved = try ReservedPort()
         try await ScriptedServer.with({ _ in .hangUp }) { server in
-            try await withEngine(actsOld: actsOld) { engine in
+            try await withEngine(emulatesOldLibrary: emulatesOldLibrary) { engine in
                 for (port, begins) in [(reserved.port, 0), (server.port, 1)] {
                     let count = Mutex(0)
                     let request = CurlRequest(url: "http://127.0.0.1:\(port)/")

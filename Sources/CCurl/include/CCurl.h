@@ -1,8 +1,8 @@
-/* HTTP over the system's libcurl, which is loaded when the first transfer is made: a program that is linked to it pays
-   milliseconds and dozens of shared libraries at each start. No type and no variadic function of libcurl shows here.
+/* HTTP over the system's libcurl. The library is loaded for the first transfer, since linking it costs milliseconds and
+   dozens of shared libraries at each start of the program. This header has no type and no variadic function of libcurl.
 
-   Threads: `ccurl_load` and `ccurl_multi_wake` may be called from any thread; everything else that takes one
-   `ccurl_multi` or its transfers belongs to one thread at a time. */
+   Threads: `ccurl_load` and `ccurl_multi_wake` may be called from any thread; every other function that takes a
+   `ccurl_multi` or one of its transfers, from one thread at a time. */
 #ifndef CCURL_H
 #define CCURL_H
 
@@ -10,9 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Loads libcurl, once for the process; where that fails, the next call tries again. Returns NULL, or why there is no
-   libcurl to use and what to do about it. */
+/* Loads libcurl, once for the process; after a failure the next call tries again. Returns NULL, or a message that says
+   what is missing and what to install. */
 const char *ccurl_load(void);
+
+/* Whether the file `name` is a libcurl that `ccurl_load` would take; for tests. The same result, and nothing stays. */
+const char *ccurl_check(const char *name);
 
 /* One request and its answer. */
 typedef struct ccurl_transfer ccurl_transfer;
@@ -26,8 +29,9 @@ typedef struct {
     const char *const *fields; /* "Name: value"; ends with NULL */
     const void *body;          /* posted as it is; NULL for a GET */
     size_t body_length;
-    const char *proxy;         /* "http://host:port"; NULL for none: the environment is never asked */
-    const char *proxy_user;    /* NULL for none */
+    /* "SCHEME://host:port" with http, https, socks4, socks4a, socks5 or socks5h; NULL for none. The environment is not read. */
+    const char *proxy;
+    const char *proxy_user;    /* NULL for none: an HTTP proxy that asks for Negotiate then gets a Kerberos ticket */
     const void *proxy_password;
     size_t proxy_password_length;
     const char *ca_file;       /* PEM, in place of the system's certificate authorities; NULL for those */
@@ -35,11 +39,11 @@ typedef struct {
     long idle_limit;           /* seconds after which an idle connection is not used again */
     size_t head_limit;         /* bytes of all header fields of the answer */
     size_t body_limit;         /* bytes of the answer's body */
-    /* Called on the thread that drives the transfer, when there is a connection and the request is about to be sent: whether
-       it may be. At most once. A libcurl older than 7.80 cannot say when that is: it is called when the transfer is added.*/
+    /* Whether the request may be sent. Called once at most, on the thread that drives the transfer, when there is a
+       connection. A libcurl older than 7.80 does not report that: there it is called when the transfer is added. */
     bool (*may_send)(void *context);
     void *context;
-    bool acts_old;             /* as such a libcurl, for tests */
+    bool emulates_old_library; /* behave as with such a libcurl; for tests */
 } ccurl_request;
 
 /* How a transfer ended. */
@@ -71,7 +75,7 @@ typedef struct {
     size_t head_length;
     const void *body;
     size_t body_length;
-    /* That `may_send` was called for nothing: there was no connection. Only from a libcurl that cannot say when it sends. */
+    /* `may_send` was called, and there was no connection after all. Only with a libcurl older than 7.80. */
     bool was_never_sent;
 } ccurl_result;
 

@@ -1,7 +1,7 @@
 internal import Curl
 internal import TokenModel
 
-/// Sends requests to authorities, over connections that are opened on need and given up soon after.
+/// Sends requests to authorities. Connections are opened when needed and closed when they have been idle for a while.
 final class HTTPTransport: Sendable {
     private let network: NetworkSettings
     private let timing: HTTPTiming
@@ -74,7 +74,8 @@ final class HTTPTransport: Sendable {
 extension ProxyServer {
     fileprivate var forCurl: CurlRequest.Proxy {
         CurlRequest.Proxy(
-            url: "http://\(host.contains(":") ? "[\(host)]" : host):\(port)", user: user, password: password)
+            url: "\(kind.rawValue)://\(host.contains(":") ? "[\(host)]" : host):\(port)", user: user, password: password
+        )
     }
 }
 

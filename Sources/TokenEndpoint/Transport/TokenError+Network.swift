@@ -14,9 +14,9 @@ extension TokenError {
         TokenError(network: NetworkErrorCode.timedOut, "\(endpoint) did not answer in time")
     }
 
-    /// What went wrong on the way to the endpoint of a request and back, in terms of this package.
+    /// The error for a request that got no answer.
     ///
-    /// - Parameter proxy: where the request was to be tunnelled through; nil for nowhere.
+    /// - Parameter proxy: the proxy that the request was sent through; nil for none.
     init(_ failure: CurlFailure, reaching request: HTTPRequest, through proxy: ProxyServer?) {
         let endpoint = request.endpoint
         switch failure {
@@ -38,6 +38,14 @@ extension TokenError {
                 "\(way ?? "\(endpoint) cannot be reached"): \(Self.reason(errno: errno))")
         case .connectionLost:
             self.init(network: NetworkErrorCode.connectionLost, "\(endpoint) hung up before its answer was complete")
+        case .proxyRefused(407):
+            let remedy =
+                proxy?.user == nil
+                ? "run kinit for a Kerberos ticket, or put user:password@ into network.proxy or HTTPS_PROXY"
+                : "check the user and the password in network.proxy or HTTPS_PROXY"
+            self.init(
+                network: NetworkErrorCode.cannotConnect,
+                "the proxy on the way to \(endpoint) requires authentication (HTTP status 407); \(remedy)")
         case .proxyRefused(let status):
             self.init(
                 network: NetworkErrorCode.cannotConnect,

@@ -1,7 +1,7 @@
+internal import EntraEmulator
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
-internal import NIOSSL
 internal import Synchronization
 internal import TestSupport
 
@@ -48,14 +48,18 @@ final class ScriptedServer: Sendable {
         isSecure: Bool = false, _ script: @escaping Script, _ body: (ScriptedServer) async throws -> Value
     ) async throws -> Value {
         let (log, connectionLog) = (RequestLog(), ConnectionLog())
-        let tls = isSecure ? try secureContext() : nil
+        let folder = try TemporaryFolder()
+        let tls = isSecure ? try TestCertificate(in: folder) : nil
         let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
                 connectionLog.count.add(1, ordering: .relaxed)
                 channel.closeFuture.whenComplete { _ in connectionLog.end.yield() }
                 return channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
-                    if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+                    if let tls {
+                        let files = TLSFiles(certificateChain: tls.certificateFile, privateKey: tls.keyFile)
+                        try pipeline.addHandler(TLSHandler(files))
+                    }
                     try pipeline.configureHTTPServerPipeline()
                     try pipeline.addHandler(ScriptedHandler(script: script, log: log))
                 }
@@ -66,14 +70,7 @@ final class ScriptedServer: Sendable {
             try await body(server)
         } cleanUp: {
             try await listener.close()
+            withExtendedLifetime(folder) {}
         }
-    }
-
-    private static func secureContext() throws -> NIOSSLContext {
-        let certificate = try NIOSSLCertificate(bytes: Array(TestCertificate.certificate.utf8), format: .pem)
-        let key = try NIOSSLPrivateKey(bytes: Array(TestCertificate.key.utf8), format: .pem)
-        return try NIOSSLContext(
-            configuration: .makeServerConfiguration(
-                certificateChain: [.certificate(certificate)], privateKey: .privateKey(key)))
     }
 }
