@@ -1,4 +1,3 @@
-internal import Foundation
 internal import NIOCore
 internal import TokenCache
 internal import TokenEndpoint
@@ -54,7 +53,7 @@ extension CacheOwner {
     /// Beside the event loop: a file may be long, and hits must not wait for it.
     @concurrent
     private static func read(
-        _ upload: Transfers.Upload, now: Int64, timeZone: TimeZone
+        _ upload: Transfers.Upload, now: Int64, timeZone: LocalTimeZone
     ) async throws(TokenError) -> ForeignCache {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(upload.size)

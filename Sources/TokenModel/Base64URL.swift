@@ -1,4 +1,8 @@
-package import Foundation
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
 
 /// Base64 with the URL-safe alphabet and no padding (RFC 4648 section 5), as JWTs and `client_info` use it.
 package enum Base64URL {

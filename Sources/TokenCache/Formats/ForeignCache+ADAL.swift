@@ -1,9 +1,8 @@
-internal import Foundation
 internal import TokenModel
 
 extension ForeignCache {
     /// The JSON list of ADAL for Python and Node.
-    mutating func readADAL(_ root: JSONTree, timeZone: TimeZone) throws(TokenError) {
+    mutating func readADAL(_ root: JSONTree, timeZone: LocalTimeZone) throws(TokenError) {
         guard case .list(let values) = root else {
             throw TokenError(
                 .cacheBadFormat,
@@ -12,7 +11,7 @@ extension ForeignCache {
         read(values.map { Self.entry($0, timeZone: timeZone) })
     }
 
-    private static func entry(_ item: JSONTree, timeZone: TimeZone) -> ADALEntry {
+    private static func entry(_ item: JSONTree, timeZone: LocalTimeZone) -> ADALEntry {
         var entry = ADALEntry()
         entry.authority = item["_authority"]?.string
         entry.resource = item["resource"]?.string

@@ -1,4 +1,3 @@
-package import Foundation
 package import TokenModel
 
 /// What a cache of another library says, before it is held against the agent's own.
@@ -43,7 +42,7 @@ package struct ForeignCache: Sendable {
     ///   - now: to tell what has expired.
     ///   - timeZone: where ADAL for Python ran, which writes local times.
     /// - Throws: `cacheBadFormat` (-51201) when `bytes` are not such a cache, with what is wrong.
-    package init(_ bytes: [UInt8], format: CacheFormat, now: Int64, timeZone: TimeZone) throws(TokenError) {
+    package init(_ bytes: [UInt8], format: CacheFormat, now: Int64, timeZone: LocalTimeZone) throws(TokenError) {
         self.now = now
         switch format {
         case .msalJSON: try readUnified(try JSONReader.read(bytes))

@@ -1,5 +1,10 @@
-internal import Foundation
 internal import TokenModel
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// Where the browser is to come back to, before the port is known.
 struct LoopbackTarget: Sendable {

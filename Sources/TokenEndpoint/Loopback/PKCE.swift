@@ -1,6 +1,11 @@
 internal import Crypto
-internal import Foundation
 package import TokenModel
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// Proof that whoever redeems an authorization code is who asked for it (RFC 7636, method S256).
 package struct PKCE: Sendable {

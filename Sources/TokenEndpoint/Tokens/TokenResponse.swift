@@ -1,4 +1,3 @@
-internal import Foundation
 package import TokenModel
 
 /// A token endpoint's answer, read and checked (RFC 6749 section 5.1).

@@ -1,5 +1,4 @@
 internal import Curl
-internal import Foundation
 internal import TokenModel
 
 /// An authority's answer, whole. Its body is read, but never quoted: it may hold tokens.

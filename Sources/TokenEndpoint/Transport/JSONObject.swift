@@ -1,4 +1,8 @@
-internal import Foundation
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// A JSON object whose members are asked for by name; one that is `null` is absent.
 struct JSONObject: Sendable {

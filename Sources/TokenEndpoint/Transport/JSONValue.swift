@@ -1,8 +1,7 @@
-internal import Foundation
 internal import TokenModel
 
 /// A JSON value of a kind not known beforehand: Entra's v1 endpoint sends numbers as strings.
-enum JSONValue: Sendable, Decodable {
+enum JSONValue: Sendable, Codable {
     case null
     case bool(Bool)
     case integer(Int64)
@@ -27,6 +26,19 @@ enum JSONValue: Sendable, Decodable {
             self = .list(value)
         } else {
             self = .dictionary(try container.decode([String: JSONValue].self))
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .bool(let value): try container.encode(value)
+        case .integer(let value): try container.encode(value)
+        case .real(let value): try container.encode(value)
+        case .string(let value): try container.encode(value)
+        case .list(let values): try container.encode(values)
+        case .dictionary(let members): try container.encode(members)
         }
     }
 

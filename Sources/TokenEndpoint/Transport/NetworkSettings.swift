@@ -1,5 +1,10 @@
-internal import Foundation
 package import TokenModel
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// How to get out of this network: a proxy, the hosts that need none, and whom to trust.
 ///
@@ -54,8 +59,8 @@ package struct NetworkSettings: Sendable {
     /// Whether the first PEM block of a certificate can be decoded. A bundle has hundreds; the TLS library reads them all when
     /// there is something to send.
     private static func beginsWithACertificate(_ file: Data) -> Bool {
-        guard let begin = file.range(of: Data("-----BEGIN CERTIFICATE-----".utf8)),
-            let end = file.range(of: Data("-----END CERTIFICATE-----".utf8), in: begin.upperBound..<file.endIndex),
+        guard let begin = file.firstRange(of: Data("-----BEGIN CERTIFICATE-----".utf8)),
+            let end = file[begin.upperBound...].firstRange(of: Data("-----END CERTIFICATE-----".utf8)),
             let der = Data(base64Encoded: file[begin.upperBound..<end.lowerBound], options: .ignoreUnknownCharacters)
         else { return false }
         // A certificate is a SEQUENCE (RFC 5280 section 4.1).

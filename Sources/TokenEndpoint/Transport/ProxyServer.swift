@@ -1,5 +1,10 @@
-internal import Foundation
 internal import TokenModel
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// A proxy through which requests reach authorities.
 struct ProxyServer: Sendable, Hashable {
@@ -47,7 +52,7 @@ struct ProxyServer: Sendable, Hashable {
                 "\(setting) names a proxy of a kind that is not supported; use one of \(kinds)")
         }
         self.kind = kind
-        self.host = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+        self.host = host.withoutBrackets
         self.port = parts.port ?? kind.defaultPort
         self.user = parts.user
         self.password = parts.password.map { Secret($0) }
