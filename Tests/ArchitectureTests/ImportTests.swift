@@ -160,6 +160,26 @@ internal import Testing
         #expect(Self.edges[target]?.isDisjoint(with: forbidden) == true)
     }
 
+    /// One import of all of Foundation links ICU: 25 MB on disk, and its share of the resident memory.
+    @Test(arguments: [
+        "TokenModel", "TokenWire", "AgentSocket", "AgentClient", "TokenCache", "TokenStore", "Curl", "TokenEndpoint",
+        "TokenAgent", "AgentConfiguration", "sso-agent", "ssoctl",
+    ])
+    func linksTheAgentAndTheCommandLineWithoutICU(target: String) {
+        for file in PackageTree.swiftFiles("Sources/\(target)") {
+            var before = ""
+            for (number, line) in file.code {
+                if ImportLine(line)?.module == "Foundation" {
+                    #expect(
+                        before.contains("#else"),
+                        "\(file.path):\(number): import FoundationEssentials, and Foundation only where that is missing"
+                    )
+                }
+                before = String(line)
+            }
+        }
+    }
+
     @Test(arguments: ["Sources", "Tests"])
     func saysWithEveryImportHowFarItReaches(folder: String) {
         for file in PackageTree.swiftFiles(folder) {
