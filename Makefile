@@ -54,10 +54,14 @@ lint:
 deps:
 	@.ci/install-deps
 
-# A small static agent and command line.
+# A small static agent and command line. On Linux, Swift exports every symbol of an executable, which keeps unused code in it.
+RELEASE = $(SWIFT) build -c release --static-swift-stdlib
+ifeq ($(shell uname),Linux)
+RELEASE += -Xlinker --no-export-dynamic
+endif
 install: deps
-	$(SWIFT) build -c release --static-swift-stdlib --product sso-agent
-	$(SWIFT) build -c release --static-swift-stdlib --product ssoctl
+	$(RELEASE) --product sso-agent
+	$(RELEASE) --product ssoctl
 	install -d "$(DESTDIR)$(PREFIX)/bin"
 	install -s -m 0755 "$$($(SWIFT) build -c release --show-bin-path)/sso-agent" "$$($(SWIFT) build -c release --show-bin-path)/ssoctl" "$(DESTDIR)$(PREFIX)/bin"
 

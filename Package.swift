@@ -28,18 +28,13 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-crypto", "4.1.0"..<"5.0.0"),
-        .package(url: "https://github.com/apple/swift-http-types", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.10.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.100.0"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
-        .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
-        .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
-        .package(url: "https://github.com/vapor/jwt-kit", from: "5.4.0"),
     ],
     targets: [
         // C: what Swift cannot reach by itself.
+        .systemLibrary(
+            name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
         .systemLibrary(
             name: "CProtobufC", pkgConfig: "libprotobuf-c",
             providers: [.apt(["libprotobuf-c-dev"]), .brew(["protobuf-c"])]),
@@ -48,6 +43,10 @@ let package = Package(
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
         .target(name: "CTokenProtos", dependencies: ["CProtobufC"]),
         .target(name: "CAgentSystem"),
+        // Loads libcurl when it is first used, so only its headers are needed: libcurl4-openssl-dev.
+        .target(name: "CCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+        // The emulator and the tests only.
+        .target(name: "CServerTLS", dependencies: ["COpenSSL"]),
 
         // The values, their bytes, and the socket between the two halves.
         .target(name: "TokenModel", swiftSettings: strict),
@@ -88,26 +87,23 @@ let package = Package(
         .testTarget(
             name: "TokenStoreTests", dependencies: ["AgentTestSupport", "TestSupport", "TokenModel", "TokenStore"],
             exclude: ["Fixtures"], swiftSettings: strict),
+        .target(name: "Curl", dependencies: ["CCurl", "TokenModel"], swiftSettings: strict),
         .target(
             name: "TokenEndpoint",
             dependencies: [
-                "TokenModel",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "Curl", "TokenModel",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ], swiftSettings: strict),
         .testTarget(
             name: "TokenEndpointTests",
             dependencies: [
-                "EntraEmulator", "TestSupport", "TokenEndpoint", "TokenModel",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "CCurl", "Curl", "EntraEmulator", "TestSupport", "TokenEndpoint", "TokenModel",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ], swiftSettings: strict),
         .target(
             name: "TokenAgent",
@@ -129,14 +125,18 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        .target(name: "AgentConfiguration", dependencies: ["TokenModel"], swiftSettings: strict),
+        .testTarget(
+            name: "AgentConfigurationTests", dependencies: ["AgentConfiguration", "TestSupport", "TokenModel"],
+            swiftSettings: strict),
+
         // Executables: wiring only.
         .executableTarget(
             name: "sso-agent",
             dependencies: [
-                "AgentSocket", "TokenAgent", "TokenEndpoint", "TokenModel", "TokenStore",
+                "AgentConfiguration", "AgentSocket", "TokenAgent", "TokenEndpoint", "TokenModel", "TokenStore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "TOMLKit", package: "TOMLKit"),
             ], swiftSettings: strict),
         .executableTarget(
             name: "ssoctl",
@@ -147,18 +147,12 @@ let package = Package(
         .target(
             name: "EntraEmulator",
             dependencies: [
+                "CServerTLS",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "HummingbirdTLS", package: "hummingbird"),
-                .product(name: "JWTKit", package: "jwt-kit"),
-                .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ], swiftSettings: strict),
         .executableTarget(
             name: "entra-emulator",
@@ -180,8 +174,8 @@ let package = Package(
 
         // What tests share, and tests that cross targets.
         .target(
-            name: "TestSupport", dependencies: ["CAgentSystem"], path: "Tests/TestSupport", exclude: ["python"],
-            swiftSettings: strict),
+            name: "TestSupport", dependencies: ["CAgentSystem", "Curl", "TokenModel"], path: "Tests/TestSupport",
+            exclude: ["python"], swiftSettings: strict),
         .target(name: "CStoreFaults", dependencies: ["CSQLite"], path: "Tests/CStoreFaults"),
         .target(
             name: "AgentTestSupport",
@@ -189,7 +183,6 @@ let package = Package(
                 "AgentClient", "AgentSocket", "CStoreFaults", "EntraEmulator", "TestSupport", "TokenAgent",
                 "TokenEndpoint",
                 "TokenModel", "TokenStore", "TokenWire",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -241,8 +234,8 @@ let package = Package(
             name: "EntraEmulatorTests",
             dependencies: [
                 "EntraEmulator", "TestSupport", "entra-emulator",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "JWTKit", package: "jwt-kit"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ], exclude: ["python"], swiftSettings: strict),

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import AgentSocket
 package import TokenModel
 
 /// Opens a web page with the first command that can be run; no shell is involved.
@@ -30,11 +30,11 @@ package struct Browser {
     static func words(of command: String, url: String) -> [String] {
         let words = command.split(whereSeparator: \.isWhitespace).map(String.init)
         guard words.contains(where: { $0.contains("%s") }) else { return words + [url] }
-        return words.map { $0.replacingOccurrences(of: "%s", with: url) }
+        return words.map { $0.replacing("%s", with: url) }
     }
 }
 
 /// What is meant for the person at the terminal, and not for a pipe.
 enum StandardError {
-    static func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
+    static func write(_ text: String) { StandardStream.error.write(text) }
 }

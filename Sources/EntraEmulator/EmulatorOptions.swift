@@ -1,5 +1,4 @@
 package import Foundation
-package import Logging
 
 /// How an emulator starts. What may change while it runs is in ``EmulatorSettings``.
 package struct EmulatorOptions: Sendable {
@@ -14,13 +13,11 @@ package struct EmulatorOptions: Sendable {
     package var settings: EmulatorSettings
     /// The emulator's clock: what codes and tokens are stamped with.
     package var now: @Sendable () -> Date
-    package var logger: Logger
 
     package init(
         port: Int = 0, seed: UInt64 = 1, usernames: [String] = [], tls: TLSFiles? = nil,
         settings: EmulatorSettings = EmulatorSettings(),
-        now: @escaping @Sendable () -> Date = { Date() },
-        logger: Logger = Logger(label: "entra-emulator") { _ in SwiftLogNoOpLogHandler() }
+        now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.port = port
         self.seed = seed
@@ -28,6 +25,5 @@ package struct EmulatorOptions: Sendable {
         self.tls = tls
         self.settings = settings
         self.now = now
-        self.logger = logger
     }
 }

@@ -1,7 +1,6 @@
-package import Foundation
 package import Logging
 package import TokenEndpoint
-internal import TokenModel
+package import TokenModel
 package import TokenStore
 
 /// What an agent is started with.
@@ -31,14 +30,14 @@ package struct AgentOptions: Sendable {
     /// How long it waits for token endpoints and browsers.
     package var httpTiming = HTTPTiming()
     /// Where its user is: some of the caches it imports have local times.
-    package var timeZone: TimeZone
+    package var timeZone: LocalTimeZone
     /// Where it reports.
     package var logger: Logger
 
     package init(
         socketPath: String, stateDirectory: String, keys: KeySettings = KeySettings(), allowsLoopbackHTTP: Bool,
         network: NetworkSettings, policy: PeerPolicy, connectionLimit: Int = 4096, now: @escaping @Sendable () -> Int64,
-        timeZone: TimeZone = .current, logger: Logger
+        timeZone: LocalTimeZone = .current, logger: Logger
     ) {
         self.socketPath = socketPath
         self.stateDirectory = stateDirectory

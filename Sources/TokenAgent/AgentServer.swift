@@ -59,8 +59,7 @@ package final class AgentServer: Sendable {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.any()
         let endpoint = TokenEndpoint(
-            network: options.network, allowsLoopbackHTTP: options.allowsLoopbackHTTP, eventLoopGroup: group,
-            timing: options.httpTiming)
+            network: options.network, allowsLoopbackHTTP: options.allowsLoopbackHTTP, timing: options.httpTiming)
         let owner = CacheOwner(loop: loop, options: options, store: store, endpoint: endpoint)
         let registry = NIOLoopBoundBox.makeBoxSendingValue(
             SessionRegistry(limit: options.connectionLimit), eventLoop: loop)

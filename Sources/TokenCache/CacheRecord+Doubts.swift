@@ -1,7 +1,11 @@
 internal import TokenModel
 internal import TokenStore
 
-internal import struct Foundation.UUID
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// What a record from outside must not say.
 extension CacheRecord {

@@ -1,6 +1,11 @@
-internal import Foundation
 package import TokenModel
 package import TokenStore
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// One thing the cache remembers.
 package enum CacheRecord: Sendable, Equatable {

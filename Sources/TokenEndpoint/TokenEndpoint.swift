@@ -1,4 +1,3 @@
-package import NIOCore
 internal import Synchronization
 package import TokenModel
 
@@ -12,14 +11,9 @@ package final class TokenEndpoint: Sendable {
     let allowsLoopbackHTTP: Bool
     let discovered = Mutex<[DiscoveryKey: Endpoints]>([:])
 
-    /// - Parameters:
-    ///   - allowsLoopbackHTTP: whether authorities on this machine may do without TLS.
-    ///   - eventLoopGroup: where connections live; nothing is opened before the first request.
-    package init(
-        network: NetworkSettings, allowsLoopbackHTTP: Bool, eventLoopGroup: any EventLoopGroup,
-        timing: HTTPTiming = HTTPTiming()
-    ) {
-        self.transport = HTTPTransport(network: network, eventLoopGroup: eventLoopGroup, timing: timing)
+    /// - Parameter allowsLoopbackHTTP: whether authorities on this machine may do without TLS.
+    package init(network: NetworkSettings, allowsLoopbackHTTP: Bool, timing: HTTPTiming = HTTPTiming()) {
+        self.transport = HTTPTransport(network: network, timing: timing)
         self.allowsLoopbackHTTP = allowsLoopbackHTTP
     }
 

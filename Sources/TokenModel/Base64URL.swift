@@ -1,4 +1,8 @@
-package import Foundation
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
 
 /// Base64 with the URL-safe alphabet and no padding (RFC 4648 section 5), as JWTs and `client_info` use it.
 package enum Base64URL {
@@ -19,4 +23,21 @@ package enum Base64URL {
     package static func encode(_ data: Data) -> String {
         String(data.base64EncodedString().prefix { $0 != "=" }.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
     }
+
+    /// The same of a secret, without a copy that is not wiped.
+    package static func encode(_ secret: Secret) -> Secret {
+        var text: [UInt8] = []
+        text.reserveCapacity(secret.count / 3 * 4 + 4)
+        defer { text.withUnsafeMutableBytes { wipeMemory($0) } }
+        secret.withBytes { bytes in
+            for start in stride(from: 0, to: bytes.count, by: 3) {
+                let group = bytes[start..<min(start + 3, bytes.count)]
+                let bits = group.reduce(0) { $0 << 8 | UInt32($1) } << UInt32(8 * (3 - group.count))
+                for index in 0...group.count { text.append(alphabet[Int(bits >> UInt32(18 - 6 * index) & 63)]) }
+            }
+        }
+        return Secret(bytes: text)
+    }
+
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 }

@@ -1,4 +1,8 @@
-public import struct Foundation.UUID
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
 
 /// One user-visible operation, carried through app, agent and token endpoint so that their logs can be joined.
 public struct CorrelationID: Sendable, Hashable, CustomStringConvertible {

@@ -1,4 +1,8 @@
-internal import Foundation
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// The parts of a URL that an authority is made of, checked once.
 package struct URLParts: Sendable, Equatable {
@@ -32,7 +36,7 @@ package struct URLParts: Sendable, Equatable {
             parts.encodedHost?.lowercased() == host
         else { throw TokenError(.invalidDeveloperParameter, "\(url) is not a URL with a scheme and a host") }
         self.scheme = scheme
-        self.host = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+        self.host = host.withoutBrackets
         let literal = self.host.contains(":") ? "[\(self.host)]" : self.host
         let standard = (scheme == "https" && parts.port == 443) || (scheme == "http" && parts.port == 80)
         self.environment = parts.port.flatMap { standard ? nil : "\(literal):\($0)" } ?? literal
@@ -61,5 +65,12 @@ package struct URLParts: Sendable, Equatable {
             return String(environment[environment.index(after: environment.startIndex)..<end])
         }
         return environment.split(separator: ":").first.map(String.init) ?? environment
+    }
+}
+
+extension String {
+    /// The address in a literal such as `[::1]`; any other text unchanged.
+    package var withoutBrackets: String {
+        hasPrefix("[") && hasSuffix("]") ? String(dropFirst().dropLast()) : self
     }
 }

@@ -1,5 +1,8 @@
-internal import struct Foundation.UUID
-internal import typealias Foundation.uuid_t
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 extension UUID {
     /// A random UUID (RFC 9562 section 5.4). Foundation opens a device for each one; this asks the system's generator.

@@ -1,5 +1,8 @@
-internal import struct Foundation.UUID
-internal import typealias Foundation.uuid_t
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// UUIDs as text (RFC 9562 section 4). Every request carries one, and Foundation goes through `scanf` and `printf` for it.
 extension UUID {

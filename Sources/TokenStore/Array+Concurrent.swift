@@ -1,6 +1,11 @@
 internal import Dispatch
-internal import Foundation
 internal import Synchronization
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 extension Array where Element: Sendable {
     /// The same as `map`, done on every processor where there is enough to do for it.

@@ -1,5 +1,10 @@
-internal import Foundation
 internal import TokenModel
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
 
 /// The passphrase that whoever started the agent hands over in a file descriptor.
 enum Passphrase {
@@ -14,7 +19,7 @@ enum Passphrase {
         }
         var count = 0
         while count < bytes.count {
-            let length = Foundation.read(descriptor, &bytes[count], 1)
+            let length = readByte(descriptor, &bytes[count])
             if length < 0, errno == EINTR { continue }
             guard length == 1, bytes[count] != UInt8(ascii: "\n") else { break }
             count += 1
@@ -32,3 +37,6 @@ enum Passphrase {
     /// Bytes of a passphrase; the same for `ssoctl`.
     private static let longest = 4096
 }
+
+/// A name of its own, since `Passphrase.read` hides the system's.
+private func readByte(_ descriptor: Int32, _ byte: inout UInt8) -> Int { read(descriptor, &byte, 1) }

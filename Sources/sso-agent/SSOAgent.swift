@@ -1,11 +1,22 @@
+internal import AgentConfiguration
 internal import AgentSocket
 internal import ArgumentParser
-internal import Foundation
 internal import Logging
 internal import TokenAgent
 internal import TokenEndpoint
 internal import TokenModel
 internal import TokenStore
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
 
 /// The daemon: flags, configuration and signals; everything else is TokenAgent's.
 @main
@@ -100,5 +111,5 @@ struct SSOAgent: AsyncParsableCommand {
 
 /// What is meant for the person who started the agent.
 enum StandardError {
-    static func print(_ line: String) { FileHandle.standardError.write(Data((line + "\n").utf8)) }
+    static func print(_ line: String) { StandardStream.error.write(line + "\n") }
 }

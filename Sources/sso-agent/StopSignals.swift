@@ -1,5 +1,10 @@
 internal import Dispatch
-internal import Foundation
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
 
 /// SIGTERM and SIGINT, as something to wait for.
 struct StopSignals {

@@ -1,6 +1,12 @@
+internal import AgentSocket
 internal import CAgentSystem
-internal import Foundation
 internal import TokenModel
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
 
 extension Terminal {
     /// A line that nobody sees: from the terminal, or from standard input where that is something else.
@@ -11,7 +17,7 @@ extension Terminal {
         if isPerson {
             // Before the prompt: who sees it may begin to type.
             _ = agent_hide_typing(STDIN_FILENO)
-            FileHandle.standardError.write(Data(prompt.utf8))
+            StandardStream.error.write(prompt)
         }
         defer {
             if isPerson {

@@ -1,10 +1,17 @@
-internal import Foundation
+internal import AgentSocket
+internal import TokenModel
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// Standard output for what was asked for, standard error for everything else.
 enum Terminal {
-    static func print(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
+    static func print(_ text: String) { StandardStream.output.write(text + "\n") }
 
-    static func printError(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
+    static func printError(_ text: String) { StandardStream.error.write(text + "\n") }
 
     static func print(json value: some Encodable) {
         let encoder = JSONEncoder()
@@ -15,8 +22,6 @@ enum Terminal {
 
     /// A moment for people, in their own time zone.
     static func moment(_ seconds: Int64) -> String {
-        let formatter = DateFormatter()
-        formatter.dateFormat = "yyyy-MM-dd HH:mm:ss"
-        return formatter.string(from: Date(timeIntervalSince1970: TimeInterval(seconds)))
+        LocalTimeZone.text(at: seconds)
     }
 }

@@ -163,6 +163,19 @@ internal import TokenWire
         }
     }
 
+    #if os(Linux)
+        @Test func loadsLibcurlForTheFirstRequestOnly() async throws {
+            try await AgentProcessFixture.with { f in
+                let agent = try await f.agent(["--allow-debugging"])
+                try await f.waitUntilOpen()
+                let maps = "/proc/\(agent.processID)/maps"
+                #expect(try await !f.run("/usr/bin/env", ["cat", maps]).output.contains("libcurl"))
+                _ = try await f.signIn("alice@contoso.com", f.parameters())
+                #expect(try await f.run("/usr/bin/env", ["cat", maps]).output.contains("libcurl"))
+            }
+        }
+    #endif
+
     @Test func writesNoSecretToItsLog() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent(["--log-level", "trace"])

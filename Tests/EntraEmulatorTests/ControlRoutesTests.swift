@@ -1,5 +1,4 @@
 internal import Foundation
-internal import NIOHTTP1
 internal import TestSupport
 internal import Testing
 
@@ -13,7 +12,7 @@ internal import Testing
     ])
     func takesFaults(body: String) async throws {
         try await withEmulator { emulator in
-            #expect(try await HTTP.send(.POST, "\(emulator.url)/control/faults", body).status == 204)
+            #expect(try await HTTP.post("\(emulator.url)/control/faults", body).status == 204)
             let reply = try await App(emulator: emulator).redeem(refreshToken: "x")
             #expect(reply["suberror"] == "bad_token")
         }
@@ -24,20 +23,20 @@ internal import Testing
     ])
     func refusesABodyThatDoesNotFit(path: String, body: String) async throws {
         try await withEmulator { emulator in
-            let reply = try await HTTP.send(.POST, "\(emulator.url)/control/\(path)", body)
+            let reply = try await HTTP.post("\(emulator.url)/control/\(path)", body)
             #expect(reply.status == 400)
         }
     }
 
     @Test func changesTheNamedSettingsOnly() async throws {
         try await withEmulator { emulator in
-            let reply = try await HTTP.send(
-                .POST, "\(emulator.url)/control/settings", #"{"access_token_lifetime":0,"rotation":"lenient"}"#)
+            let reply = try await HTTP.post(
+                "\(emulator.url)/control/settings", #"{"access_token_lifetime":0,"rotation":"lenient"}"#)
             #expect(reply["access_token_lifetime"] == 0)
             #expect(emulator.control.settings.rotation == .lenient)
             #expect(emulator.control.settings.extendedLifetime == EmulatorSettings().extendedLifetime)
             let nested = #"{"adfs":{"level":"2012r2"},"clouds":[{"hosts":["login.us.example"]}]}"#
-            _ = try await HTTP.send(.POST, "\(emulator.url)/control/settings", nested)
+            _ = try await HTTP.post("\(emulator.url)/control/settings", nested)
             #expect(emulator.control.settings.adfs.level == .windows2012R2)
             #expect(emulator.control.settings.adfs.registration == .onPremises)
             #expect(emulator.control.settings.clouds == [EmulatedCloud(hosts: ["login.us.example"])])
@@ -47,7 +46,7 @@ internal import Testing
     @Test func makesAndDisablesUsers() async throws {
         try await withEmulator { emulator in
             let body = #"{"username":"alice@contoso.example","disabled":true}"#
-            let reply = try await HTTP.send(.POST, "\(emulator.url)/control/users", body)
+            let reply = try await HTTP.post("\(emulator.url)/control/users", body)
             let alice = try #require(emulator.control.users.first)
             #expect(alice.isDisabled)
             #expect(reply["home_account_id"] == .string(alice.homeAccountID))
@@ -57,13 +56,13 @@ internal import Testing
 
     @Test func waitsAndReleases() async throws {
         try await withEmulator { emulator in
-            _ = try await HTTP.send(
-                .POST, "\(emulator.url)/control/faults", #"{"hold":true,"endpoint":"authorize"}"#)
+            _ = try await HTTP.post(
+                "\(emulator.url)/control/faults", #"{"hold":true,"endpoint":"authorize"}"#)
             async let held = App(emulator: emulator).authorize()
             let counts = try await HTTP.get("\(emulator.url)/control/wait?held=1")
             #expect(counts["held"] == 1)
             #expect(try await HTTP.get("\(emulator.url)/control/wait?counter=authorize&at_least=1").status == 200)
-            #expect(try await HTTP.send(.POST, "\(emulator.url)/control/release", "")["released"] == 1)
+            #expect(try await HTTP.post("\(emulator.url)/control/release", "")["released"] == 1)
             #expect(try await held.status == 302)
         }
     }
@@ -72,11 +71,11 @@ internal import Testing
         try await withEmulator { emulator in
             let app = App(emulator: emulator)
             _ = try await app.signIn()
-            let revoked = try await HTTP.send(.POST, "\(emulator.url)/control/revoke", "")
+            let revoked = try await HTTP.post("\(emulator.url)/control/revoke", "")
             #expect(revoked["revoked"] == 1)
             _ = try await HTTP.post(app.url("devicecode"), form: ["client_id": app.clientID, "scope": "openid"])
-            #expect(try await HTTP.send(.POST, "\(emulator.url)/control/approve", "")["approved"] == 1)
-            #expect(try await HTTP.send(.POST, "\(emulator.url)/control/reset", "").status == 204)
+            #expect(try await HTTP.post("\(emulator.url)/control/approve", "")["approved"] == 1)
+            #expect(try await HTTP.post("\(emulator.url)/control/reset", "").status == 204)
             let counts = try await HTTP.get("\(emulator.url)/control/counts")
             #expect(counts["requests"] == [:])
             #expect(emulator.control.users.isEmpty)

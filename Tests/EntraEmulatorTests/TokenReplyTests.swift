@@ -157,7 +157,7 @@ internal import Testing
             let configuration = try await HTTP.get("\(emulator.url)/common/v2.0/.well-known/openid-configuration")
             let published = try await HTTP.get(configuration.text("jwks_uri") ?? "")
             for name in ["access_token", "id_token"] {
-                let claims = try await JWTVerifier.claims(of: reply.text(name) ?? "", keys: published.body)
+                let claims = try JWTVerifier.claims(of: reply.text(name) ?? "", keys: published.body)
                 #expect(claims["sub"] == reply.claims(name)["sub"])
             }
         }

@@ -1,4 +1,3 @@
-internal import NIOHTTP1
 internal import TestSupport
 internal import Testing
 internal import TokenModel
@@ -89,7 +88,7 @@ internal import TokenModel
 
     @Test func refusesLoopbackHTTPInADocumentFetchedOverTLS() throws {
         let document = #"{"token_endpoint":"http://localhost/t","authorization_endpoint":"https://x/a"}"#
-        let response = HTTPResponse(endpoint: "x", status: 200, headers: [:], body: Array(document.utf8))
+        let response = HTTPResponse(endpoint: "x", status: 200, body: Secret(document))
         let authority = try Authority("https://login.example/common")
         #expect(throws: TokenError.self) { try Endpoints(response, of: authority, version: .v2) }
     }

@@ -1,4 +1,3 @@
-internal import AsyncHTTPClient
 internal import EntraEmulator
 internal import NIOCore
 internal import NIOPosix
@@ -25,8 +24,7 @@ internal import TokenModel
                 redirectURI: redirect.redirectURI, state: state, challenge: pkce.challenge,
                 loginHint: "ada@contoso.example", correlationID: CorrelationID())
             let url = try await endpoint.endpoints(of: authority, version: version).authorization
-            _ = try await HTTPClient.shared.execute(
-                HTTPClientRequest(url: authorization.url(endpoint: url)), timeout: .seconds(30))
+            _ = try await WebClient.browse(to: authorization.url(endpoint: url))
             let answer = try await AuthorizationResponse(url: redirect.response(), expectedState: state)
             let grant = Grant.authorizationCode(
                 code: answer.code, verifier: pkce.verifier, redirectURI: redirect.redirectURI)
@@ -77,9 +75,7 @@ internal import TokenModel
 
     private func withEmulator(_ body: (TokenEndpoint, Authority) async throws -> Void) async throws {
         let emulator = try await EntraEmulator.start()
-        let endpoint = try TokenEndpoint(
-            network: NetworkSettings(environment: [:]), allowsLoopbackHTTP: true,
-            eventLoopGroup: MultiThreadedEventLoopGroup.singleton)
+        let endpoint = try TokenEndpoint(network: NetworkSettings(environment: [:]), allowsLoopbackHTTP: true)
         try await withCleanup {
             try await body(endpoint, Authority(emulator.url + "/common"))
         } cleanUp: {

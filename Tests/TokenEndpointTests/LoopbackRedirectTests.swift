@@ -1,6 +1,4 @@
-internal import AsyncHTTPClient
 internal import NIOCore
-internal import NIOHTTP1
 internal import NIOPosix
 internal import TestSupport
 internal import Testing
@@ -17,16 +15,9 @@ internal import TokenModel
 
     /// Plays the browser.
     private func open(_ url: String, post form: String? = nil) async throws -> (status: Int, page: String) {
-        var request = HTTPClientRequest(url: url)
-        if let form {
-            request.method = .POST
-            request.headers.add(name: "Content-Type", value: "application/x-www-form-urlencoded")
-            request.body = .bytes(Array(form.utf8))
-        }
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
-        #expect(response.headers["Connection"] == ["close"])
-        let page = try await response.body.collect(upTo: 1 << 20)
-        return (Int(response.status.code), String(buffer: page))
+        let reply = try await WebClient.send(url, post: form)
+        #expect(reply.headers["connection"] == "close")
+        return (reply.status, reply.body)
     }
 
     @Test func waitsForTheBrowserToComeBack() async throws {

@@ -33,7 +33,8 @@ internal import TokenModel
             ("http://proxy:3128", "proxy", 3128, nil, nil), ("proxy:3128", "proxy", 3128, nil, nil),
             ("http://proxy", "proxy", 80, nil, nil), ("http://proxy/", "proxy", 80, nil, nil),
             ("http://me:p%40ss@proxy:8080", "proxy", 8080, "me", "p@ss"), ("http://me@proxy:1", "proxy", 1, "me", nil),
-            ("http://[::1]:3128", "::1", 3128, nil, nil),
+            ("http://[::1]:3128", "::1", 3128, nil, nil), ("HTTPS://proxy", "proxy", 443, nil, nil),
+            ("socks5h://me:pw@proxy", "proxy", 1080, "me", "pw"), ("socks4a://proxy:9", "proxy", 9, nil, nil),
         ] as [(String, String, Int, String?, String?)])
     func readsTheProxysURL(url: String, host: String, port: Int, user: String?, password: String?) throws {
         let proxy = try ProxyServer(url, setting: "HTTPS_PROXY")
@@ -44,7 +45,7 @@ internal import TokenModel
     }
 
     @Test(arguments: [
-        "https://me:hunter2@proxy", "socks5://me:hunter2@proxy", "http://me:hunter2@", "http://a b:hunter2",
+        "ftp://me:hunter2@proxy", "socks6://me:hunter2@proxy", "http://me:hunter2@", "http://a b:hunter2",
     ])
     func refusesAProxyItCannotUseWithoutNamingItsPassword(url: String) throws {
         do {

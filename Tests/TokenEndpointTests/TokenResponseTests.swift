@@ -1,5 +1,4 @@
 internal import Foundation
-internal import NIOHTTP1
 internal import TestSupport
 internal import Testing
 internal import TokenModel
@@ -77,7 +76,7 @@ internal import TokenModel
     @Test(arguments: [#"{"access_token":"at"}"#, #"{"access_token":"at","client_info":"%%%"}"#])
     func needsClientInfoFromMicrosoftAndNotFromOthers(body: String) async throws {
         let response = HTTPResponse(
-            endpoint: "the token endpoint", status: 200, headers: HTTPHeaders(), body: Array(body.utf8))
+            endpoint: "the token endpoint", status: 200, body: Secret(body))
         let failure = try #require(throws: TokenError.self) { try TokenResponse(response, to: .sample(.common)) }
         #expect(failure.code == .internalError)
         try await EndpointFixture.with(EndpointFixture.token(.json(body))) { fixture in
@@ -104,7 +103,7 @@ internal import TokenModel
     func believesAnIDTokenOfAnOpenIDProviderOnlyIfItIsMeant(issuer: String, audience: String, isTaken: Bool) throws {
         let payload = Base64URL.encode(Data(#"{"iss":"\#(issuer)","aud":\#(audience),"sub":"s"}"#.utf8))
         let body = #"{"access_token":"at","id_token":"e30.\#(payload)."}"#
-        let response = HTTPResponse(endpoint: "x", status: 200, headers: [:], body: Array(body.utf8))
+        let response = HTTPResponse(endpoint: "x", status: 200, body: Secret(body))
         let request = try TokenRequest.sample(Authority("https://id.example/main", kind: .openID))
         #expect(((try? TokenResponse(response, to: request)) != nil) == isTaken)
     }

@@ -11,6 +11,7 @@ internal import TokenModel
         ] as [([UInt8], String)])
     func encodesAndDecodes(bytes: [UInt8], text: String) {
         #expect(Base64URL.encode(Data(bytes)) == text)
+        #expect(Base64URL.encode(Secret(bytes: bytes)) == Secret(text))
         #expect(Base64URL.decode(text) == Data(bytes))
     }
 

@@ -1,31 +1,45 @@
 internal import Foundation
-internal import HTTPTypes
-internal import Hummingbird
+internal import NIOHTTP1
 
 /// `/control/…`: what ``EntraEmulator`` offers in process, for tests in other processes and languages.
 struct ControlRoutes: Sendable {
     let emulator: EmulatorControl
 
-    func respond(to request: Request, body: ByteBuffer) async throws -> Response {
-        let query = Parameters(encoded: request.uri.query ?? "")
-        let body = Data(body.readableBytesView)
-        switch (request.method, request.uri.path) {
-        case (.get, "/control/counts"): return try .json(emulator.counts)
-        case (.delete, "/control/counts"): emulator.resetCounts()
-        case (.post, "/control/faults"): try addFaults(body)
-        case (.delete, "/control/faults"): emulator.clearFaults()
-        case (.get, "/control/settings"): return try .json(emulator.settings)
-        case (.post, "/control/settings"): return try .json(try changeSettings(body))
-        case (.get, "/control/users"): return try .json(JSON.array(emulator.users.map(Self.json)))
-        case (.post, "/control/users"): return try .json(try addUser(body))
-        case (.post, "/control/revoke"):
+    /// Why a control request has no effect.
+    private struct Refusal: Error {
+        let status: HTTPResponseStatus
+        let message: String
+    }
+
+    /// The answer to a request; a refusal is one too.
+    func respond(to request: ReceivedRequest) async throws -> Response {
+        do {
+            return try await route(request)
+        } catch let refusal as Refusal {
+            return try .json(["error": ["message": .string(refusal.message)]] as JSON, status: refusal.status)
+        }
+    }
+
+    private func route(_ request: ReceivedRequest) async throws -> Response {
+        let query = Parameters(encoded: request.query)
+        let body = request.body
+        switch (request.method, request.path) {
+        case (.GET, "/control/counts"): return try .json(emulator.counts)
+        case (.DELETE, "/control/counts"): emulator.resetCounts()
+        case (.POST, "/control/faults"): try addFaults(body)
+        case (.DELETE, "/control/faults"): emulator.clearFaults()
+        case (.GET, "/control/settings"): return try .json(emulator.settings)
+        case (.POST, "/control/settings"): return try .json(try changeSettings(body))
+        case (.GET, "/control/users"): return try .json(JSON.array(emulator.users.map(Self.json)))
+        case (.POST, "/control/users"): return try .json(try addUser(body))
+        case (.POST, "/control/revoke"):
             return try .json(["revoked": .number(emulator.revokeTokens(of: try text("username", body)))] as JSON)
-        case (.post, "/control/release"): return try .json(["released": .number(emulator.release())] as JSON)
-        case (.post, "/control/approve"): return try .json(try decide(body, isApproved: true))
-        case (.post, "/control/decline"): return try .json(try decide(body, isApproved: false))
-        case (.get, "/control/wait"): return try .json(try await wait(query))
-        case (.post, "/control/reset"): emulator.reset()
-        default: throw HTTPError(.notFound)
+        case (.POST, "/control/release"): return try .json(["released": .number(emulator.release())] as JSON)
+        case (.POST, "/control/approve"): return try .json(try decide(body, isApproved: true))
+        case (.POST, "/control/decline"): return try .json(try decide(body, isApproved: false))
+        case (.GET, "/control/wait"): return try .json(try await wait(query))
+        case (.POST, "/control/reset"): emulator.reset()
+        default: throw Refusal(status: .notFound, message: "there is no such control route")
         }
         return Response(status: .noContent)
     }
@@ -50,7 +64,9 @@ struct ControlRoutes: Sendable {
     }
 
     private func addUser(_ body: Data) throws -> JSON {
-        guard let username = try text("username", body) else { throw HTTPError(.badRequest, message: "no username") }
+        guard let username = try text("username", body) else {
+            throw Refusal(status: .badRequest, message: "no username")
+        }
         if case .bool(let isDisabled) = try fields(body)["disabled"] {
             emulator.setDisabled(isDisabled, username: username)
         }
@@ -73,7 +89,7 @@ struct ControlRoutes: Sendable {
         } else if let counter = query["counter"].flatMap({ Counter(rawValue: $0) }) {
             await emulator.waitForCount(counter, atLeast: query["at_least"].flatMap { Int($0) } ?? 1)
         } else {
-            throw HTTPError(.badRequest, message: "give held=N, or counter=NAME and at_least=N")
+            throw Refusal(status: .badRequest, message: "give held=N, or counter=NAME and at_least=N")
         }
         return emulator.counts
     }
@@ -91,7 +107,7 @@ struct ControlRoutes: Sendable {
         do {
             return try JSONDecoder().decode(type, from: body)
         } catch {
-            throw HTTPError(.badRequest, message: "the body does not fit: \(error)")
+            throw Refusal(status: .badRequest, message: "the body does not fit: \(error)")
         }
     }
 

@@ -1,8 +1,5 @@
 internal import Foundation
-internal import HTTPTypes
-internal import Hummingbird
-internal import NIOCore
-internal import ServiceLifecycle
+internal import NIOHTTP1
 
 /// A fault on its way to the app.
 struct FaultyAnswer: Sendable {
@@ -10,23 +7,23 @@ struct FaultyAnswer: Sendable {
     let state: EmulatorState
     let request: EmulatorRequest
 
-    /// The connection was closed on purpose; there is nobody to answer.
+    /// The connection is to be closed without an answer.
     struct ConnectionDropped: Error {}
 
     /// Waits as the fault says; then its answer, or nil when the usual one is due.
-    func response(channel: any Channel) async throws -> Response? {
+    ///
+    /// - Throws: `ConnectionDropped` if the fault closes the connection.
+    func response() async throws -> Response? {
         if fault.hold { await state.hold() }
         if let delay = fault.delayMilliseconds {
-            // A shutdown cuts the delay short.
-            try? await cancelWhenGracefulShutdown { try await Task.sleep(for: .milliseconds(delay)) }
+            // The task is cancelled when the emulator stops, which cuts the delay short.
+            try? await Task.sleep(for: .milliseconds(delay))
         }
-        if fault.drop {
-            try? await channel.close()
-            throw ConnectionDropped()
-        }
+        if fault.drop { throw ConnectionDropped() }
         if fault.garbage {
             return .html(
-                "<html><body>\u{0} not what you expected {", status: HTTPResponse.Status(code: fault.status ?? 200))
+                "<html><body>\u{0} not what you expected {", status: HTTPResponseStatus(statusCode: fault.status ?? 200)
+            )
         }
         if let error = fault.error { return try response(for: error) }
         return fault.status.map { bare(status: $0) }
@@ -38,21 +35,23 @@ struct FaultyAnswer: Sendable {
         failure.codes = fault.errorCodes ?? []
         failure.claims = fault.claims
         failure.members = fault.members
-        failure.status = HTTPResponse.Status(code: fault.status ?? 400)
+        failure.status = HTTPResponseStatus(statusCode: fault.status ?? 400)
         let trace = state.trace(of: request)
         if request.address.endpoint == .authorize {
             return try AuthorizeReply(request).failure(failure, trace: trace)
         }
         var response = try failure.response(trace: trace)
-        response.headers[.retryAfter] = fault.retryAfter.map(String.init)
+        response.headers.add(contentsOf: retryAfter)
         return response
     }
 
     /// What a proxy or a busy server answers: a status and a line for people.
     private func bare(status: Int) -> Response {
-        var headers: HTTPFields = [:]
-        headers[.retryAfter] = fault.retryAfter.map(String.init)
-        return .text(
-            "HTTP \(status)\n", type: "text/plain", status: HTTPResponse.Status(code: status), headers: headers)
+        .text(
+            "HTTP \(status)\n", type: "text/plain", status: HTTPResponseStatus(statusCode: status), headers: retryAfter)
+    }
+
+    private var retryAfter: HTTPHeaders {
+        fault.retryAfter.map { ["Retry-After": "\($0)"] } ?? [:]
     }
 }

@@ -1,5 +1,4 @@
-internal import HTTPTypes
-internal import Hummingbird
+internal import NIOHTTP1
 
 /// A request as it arrived, for tests that look at what was sent.
 ///
@@ -22,6 +21,6 @@ package struct RecordedRequest: Sendable {
         path = request.path
         parameters = request.parameters.fields
         headers = Dictionary(
-            request.headers.map { ($0.name.canonicalName, $0.value) }, uniquingKeysWith: { $0 + ", " + $1 })
+            request.headers.map { ($0.name.lowercased(), $0.value) }, uniquingKeysWith: { $0 + ", " + $1 })
     }
 }

@@ -1,29 +1,28 @@
 internal import Foundation
-internal import HTTPTypes
-internal import Hummingbird
+internal import NIOHTTP1
 
 /// One request to an emulated endpoint, read whole.
 struct EmulatorRequest: Sendable {
     var address: EndpointAddress
-    var method: HTTPRequest.Method
+    var method: HTTPMethod
     var path: String
     /// Query and form together; both generations of the libraries use both.
     var parameters: Parameters
-    var headers: HTTPFields
+    var headers: HTTPHeaders
     /// Scheme and host as the caller wrote them, so that an alias leads back to itself.
     var baseURL: String
     /// Host and port as the caller wrote them, in lower case.
     var environment: String
 
-    init?(_ request: Request, body: String, scheme: String) {
-        let query = Parameters(encoded: request.uri.query ?? "")
-        guard let address = EndpointAddress(path: request.uri.path, policy: query["p"]) else { return nil }
+    init?(_ request: ReceivedRequest, scheme: String) {
+        let query = Parameters(encoded: request.query)
+        guard let address = EndpointAddress(path: request.path, policy: query["p"]) else { return nil }
         self.address = address
         method = request.method
-        path = request.uri.path
-        parameters = query.merging(Parameters(encoded: body))
+        path = request.path
+        parameters = query.merging(Parameters(encoded: String(decoding: request.body, as: UTF8.self)))
         headers = request.headers
-        let environment = request.head.authority?.lowercased() ?? "127.0.0.1"
+        let environment = request.host?.lowercased() ?? "127.0.0.1"
         self.environment = environment
         baseURL = "\(scheme)://\(environment)"
         if address.authority.kind == .entra, environment.hasSuffix(".ciamlogin.com") {
@@ -46,6 +45,6 @@ struct EmulatorRequest: Sendable {
 
     /// The libraries send it in a header, or as a parameter where they cannot set one.
     var correlationID: String? {
-        HTTPField.Name("client-request-id").flatMap { headers[$0] } ?? parameters["client-request-id"]
+        headers.first(name: "client-request-id") ?? parameters["client-request-id"]
     }
 }

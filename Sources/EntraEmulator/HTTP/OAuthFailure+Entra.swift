@@ -1,4 +1,4 @@
-internal import HTTPTypes
+internal import NIOHTTP1
 
 /// The failures of Microsoft Entra that the emulator knows, with the numbers of
 /// <https://learn.microsoft.com/entra/identity-platform/reference-error-codes>.

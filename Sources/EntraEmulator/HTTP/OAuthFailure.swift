@@ -1,6 +1,5 @@
 internal import Foundation
-internal import HTTPTypes
-internal import Hummingbird
+internal import NIOHTTP1
 
 /// An answer that is an error, in the shape the services give it.
 struct OAuthFailure: Error, Sendable, Equatable {
@@ -9,7 +8,7 @@ struct OAuthFailure: Error, Sendable, Equatable {
     /// The `AADSTS` numbers.
     var codes: [Int]
     var text: String
-    var status: HTTPResponse.Status = .badRequest
+    var status: HTTPResponseStatus = .badRequest
     /// A claims request that the app must pass on in its next sign-in.
     var claims: String?
     /// More members, sent as they are, `null` too.
@@ -17,7 +16,7 @@ struct OAuthFailure: Error, Sendable, Equatable {
 
     init(
         _ error: String, _ code: Int, _ text: String, suberror: String? = nil,
-        status: HTTPResponse.Status = .badRequest
+        status: HTTPResponseStatus = .badRequest
     ) {
         self.error = error
         self.suberror = suberror

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import HTTPTypes
 
 /// Which request it was and when, as the services repeat it in each answer.
 struct RequestTrace: Sendable {
@@ -9,10 +8,9 @@ struct RequestTrace: Sendable {
     var timestamp: String
 
     /// The same, as the services also put it on answers that are no failure.
-    var headers: [(HTTPField.Name, String)] {
-        [("x-ms-request-id", traceID), ("client-request-id", correlationID)].compactMap { name, value in
-            HTTPField.Name(name).map { ($0, value) }
-        }
+    var headers: [(String, String)] {
+        // The correlation ID is the caller's text; a line break would end the header field.
+        [("x-ms-request-id", traceID), ("client-request-id", correlationID.filter { !$0.isNewline })]
     }
 
     init(traceID: String, correlationID: String?, now: Date) {

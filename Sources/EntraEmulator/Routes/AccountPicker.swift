@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Hummingbird
 
 /// The page on which one of several users is chosen: a link each.
 struct AccountPicker: Sendable {

@@ -1,6 +1,5 @@
 internal import Foundation
-internal import HTTPTypes
-internal import Hummingbird
+internal import NIOHTTP1
 
 /// How an authorization request is answered: at its redirect URI, in the response mode it asked for.
 struct AuthorizeReply: Sendable {
@@ -47,7 +46,7 @@ struct AuthorizeReply: Sendable {
     }
 
     private func redirect(to location: String) -> Response {
-        Response(status: .found, headers: [.location: location, .cacheControl: "no-store, no-cache"])
+        .redirect(to: location, headers: ["Cache-Control": "no-store, no-cache"])
     }
 
     private func form(_ fields: [String: String]) -> String {

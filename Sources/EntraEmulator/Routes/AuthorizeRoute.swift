@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Hummingbird
+internal import NIOHTTP1
 
 /// `GET …/authorize`: signs the hinted or only user in at once, without a password.
 struct AuthorizeRoute: Sendable {

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Hummingbird
 
 /// `POST …/devicecode`: starts a sign-in that goes on at another device (RFC 8628).
 struct DeviceCodeRoute: Sendable {

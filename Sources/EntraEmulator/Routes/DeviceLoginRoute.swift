@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Hummingbird
+internal import NIOHTTP1
 
 /// `GET /devicelogin`: the page of the other device. `?code=…&user=…` approves at once, `&decline=1` declines.
 struct DeviceLoginRoute: Sendable {

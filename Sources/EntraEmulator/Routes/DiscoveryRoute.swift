@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Hummingbird
 
 /// What the services tell about themselves: instances, OpenID configuration and keys.
 struct DiscoveryRoute: Sendable {

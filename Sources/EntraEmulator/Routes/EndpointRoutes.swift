@@ -1,12 +1,12 @@
 internal import Foundation
-internal import Hummingbird
+internal import NIOHTTP1
 
 /// The emulated endpoints: counts each request, lets its fault happen, and otherwise answers it.
 struct EndpointRoutes: Sendable {
     let state: EmulatorState
     let key: SigningKey
 
-    func respond(to request: EmulatorRequest, context: EmulatorContext) async throws -> Response {
+    func respond(to request: EmulatorRequest) async throws -> Response {
         let fault = state.update { contents in
             contents.counts.arrived(
                 request.counter, clientID: request.clientID, fingerprint: Self.fingerprint(request))
@@ -14,39 +14,39 @@ struct EndpointRoutes: Sendable {
             return contents.takeFault(for: request)
         }
         defer { state.update { $0.counts.left(request.counter) } }
-        guard let fault else { return try await answer(request) }
+        guard let fault else { return try answer(request) }
         let fate = FaultyAnswer(fault: fault, state: state, request: request)
         if fault.afterEffect {
-            let answer = try await answer(request)
-            return try await fate.response(channel: context.channel) ?? answer
+            let answer = try answer(request)
+            return try await fate.response() ?? answer
         }
-        if let response = try await fate.response(channel: context.channel) { return response }
-        return try await answer(request)
+        if let response = try await fate.response() { return response }
+        return try answer(request)
     }
 
     /// The usual answer, an error in the services' own shape included.
-    private func answer(_ request: EmulatorRequest) async throws -> Response {
+    private func answer(_ request: EmulatorRequest) throws -> Response {
         let trace = state.trace(of: request)
         var response: Response
         do {
-            response = try await route(request)
+            response = try route(request)
         } catch let failure as OAuthFailure {
             response = try failure.response(trace: trace)
         }
-        for (name, value) in trace.headers { response.headers[name] = value }
+        for (name, value) in trace.headers { response.headers.replaceOrAdd(name: name, value: value) }
         return response
     }
 
-    private func route(_ request: EmulatorRequest) async throws -> Response {
+    private func route(_ request: EmulatorRequest) throws -> Response {
         switch request.address.endpoint {
         case .authorize: try AuthorizeRoute(state: state).respond(to: request)
-        case .token: try await TokenRoute(state: state, key: key).respond(to: request)
+        case .token: try TokenRoute(state: state, key: key).respond(to: request)
         case .deviceCode: try DeviceCodeRoute(state: state).respond(to: request)
         case .deviceLogin: DeviceLoginRoute(state: state).respond(to: request)
         case .instanceDiscovery: try DiscoveryRoute(state: state, key: key).instance(request)
         case .openIDConfiguration: try DiscoveryRoute(state: state, key: key).openIDConfiguration(request)
         case .keys: try DiscoveryRoute(state: state, key: key).keys()
-        case .userInfo: try await UserInfoRoute(state: state, key: key).respond(to: request)
+        case .userInfo: try UserInfoRoute(state: state, key: key).respond(to: request)
         case .logout: LogoutRoute.respond(to: request)
         case .enrollment: try FederationRoute(state: state).enrollment(request)
         case .webFinger: try FederationRoute(state: state).webFinger(request)

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Hummingbird
+internal import NIOHTTP1
 
 /// How an app finds out that an AD FS farm is its user's: which farm a domain names, and whom that farm trusts.
 struct FederationRoute: Sendable {

@@ -1,21 +1,20 @@
 internal import Foundation
-internal import HTTPTypes
-internal import Hummingbird
+internal import NIOHTTP1
 
 /// `POST …/token`: codes, refresh tokens, device codes and assertions become tokens.
 struct TokenRoute: Sendable {
     let state: EmulatorState
     let key: SigningKey
 
-    func respond(to request: EmulatorRequest) async throws -> Response {
-        guard request.method == .post else { throw OAuthFailure.notPosted }
+    func respond(to request: EmulatorRequest) throws -> Response {
+        guard request.method == .POST else { throw OAuthFailure.notPosted }
         _ = try request.parameters.required("grant_type")
         guard let grant = request.grant else { throw OAuthFailure.unsupportedGrant }
         let (order, mint) = try redeem(grant, request)
         let wantsClientInfo = request.parameters["client_info"] == "1"
         let home = request.homeCloud(of: order.user, mint.settings)
         return try .json(
-            try await TokenReply(
+            TokenReply(
                 mint: mint, order: order, wantsClientInfo: wantsClientInfo, cloudName: home?.hosts.first
             ).json())
     }

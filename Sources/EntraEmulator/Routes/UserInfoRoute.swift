@@ -1,18 +1,17 @@
 internal import Foundation
-internal import HTTPTypes
-internal import Hummingbird
+internal import NIOHTTP1
 
 /// `GET /oidc/userinfo`: the one resource there is, so that an app can see whether its access token works.
 struct UserInfoRoute: Sendable {
     let state: EmulatorState
     let key: SigningKey
 
-    func respond(to request: EmulatorRequest) async throws -> Response {
-        guard let header = request.headers[.authorization], header.hasPrefix("Bearer "),
-            let claims = try? await key.verify(String(header.dropFirst(7))), isValid(claims)
+    func respond(to request: EmulatorRequest) throws -> Response {
+        guard let header = request.headers.first(name: "Authorization"), header.hasPrefix("Bearer "),
+            let claims = key.verify(String(header.dropFirst(7))), isValid(claims)
         else {
             let challenge = #"Bearer error="invalid_token", error_description="The access token is not valid.""#
-            return Response(status: .unauthorized, headers: [.wwwAuthenticate: challenge])
+            return Response(status: .unauthorized, headers: ["WWW-Authenticate": challenge])
         }
         let body: JSON = [
             "sub": claims["sub"] ?? .null,

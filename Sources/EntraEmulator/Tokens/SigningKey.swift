@@ -1,46 +1,46 @@
 internal import Crypto
 internal import CryptoExtras
 internal import Foundation
-internal import JWTKit
 
-/// The RSA key that signs tokens (RS256), and its public half as a JSON Web Key.
+/// The RSA key that signs tokens (RS256, RFC 7518 section 3.3), and its public half as a JSON Web Key.
 struct SigningKey: Sendable {
     let keyID: String
-    let keys: JWTKeyCollection
     let publicKey: JSON
+    private let key: _RSA.Signing.PrivateKey
 
     /// Made once for a process: making one takes longer than a test should.
     private static let material = Result { try _RSA.Signing.PrivateKey(keySize: .bits2048) }
 
-    /// The same claims always give the same text.
-    private static let encoder: JSONEncoder = {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return encoder
-    }()
-
-    init() async throws {
-        let key = try Self.material.get()
+    init() throws {
+        key = try Self.material.get()
         let primitives = try key.publicKey.getKeyPrimitives()
         keyID = base64URL(SHA256.hash(data: primitives.modulus).prefix(20))
-        keys = await JWTKeyCollection().add(
-            rsa: try Insecure.RSA.PrivateKey(backing: key), digestAlgorithm: .sha256,
-            kid: JWKIdentifier(string: keyID),
-            serializer: DefaultJWTSerializer(jsonEncoder: Self.encoder))
         publicKey = [
             "kty": "RSA", "use": "sig", "alg": "RS256", "kid": .string(keyID), "x5t": .string(keyID),
             "n": .string(base64URL(primitives.modulus)), "e": .string(base64URL(primitives.publicExponent)),
         ]
     }
 
-    func sign(_ claims: JSON) async throws -> String {
-        try await keys.sign(
-            TokenClaims(claims: claims), kid: JWKIdentifier(string: keyID), header: ["x5t": .string(keyID)])
+    /// The claims as a JSON Web Signature in its compact form (RFC 7515 section 7.1). The same claims always give the same
+    /// text.
+    func sign(_ claims: JSON) throws -> String {
+        let header: JSON = ["alg": "RS256", "typ": "JWT", "kid": .string(keyID), "x5t": .string(keyID)]
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let signed = try "\(base64URL(encoder.encode(header))).\(base64URL(encoder.encode(claims)))"
+        let signature = try key.signature(for: SHA256.hash(data: Data(signed.utf8)), padding: .insecurePKCS1v1_5)
+        return "\(signed).\(base64URL(signature.rawRepresentation))"
     }
 
-    /// The claims of a token that this key signed; its times are not looked at.
-    func verify(_ token: String) async throws -> [String: JSON] {
-        guard case .object(let claims) = try await keys.verify(token, as: TokenClaims.self).claims else { return [:] }
-        return claims
+    /// The claims of a token that this key signed, for the emulator's own resource; nil for any other text. The caller
+    /// compares the times with the emulator's clock.
+    func verify(_ token: String) -> [String: JSON]? {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let signature = data(base64URL: parts[2]), let claims = data(base64URL: parts[1]),
+            key.publicKey.isValidSignature(
+                _RSA.Signing.RSASignature(rawRepresentation: signature),
+                for: SHA256.hash(data: Data("\(parts[0]).\(parts[1])".utf8)), padding: .insecurePKCS1v1_5)
+        else { return nil }
+        return try? JSONDecoder().decode([String: JSON].self, from: claims)
     }
 }

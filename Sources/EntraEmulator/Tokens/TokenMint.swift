@@ -20,7 +20,7 @@ struct TokenMint: Sendable {
         }
     }
 
-    func accessToken(_ order: TokenOrder) async throws -> String {
+    func accessToken(_ order: TokenOrder) throws -> String {
         let granted = ScopeRules.granted(order.scopes, declined: settings.declinedScopes)
         let resource = ScopeRules.resources(of: granted, of: order.clientID).first ?? ScopeRules.graph
         var claims = commonClaims(order)
@@ -29,14 +29,14 @@ struct TokenMint: Sendable {
             version == .v1 ? "user_impersonation" : ScopeRules.permissions(granted).joined(separator: " "))
         claims[version == .v1 ? "appid" : "azp"] = .string(order.clientID)
         claims["uti"] = .string(order.tokenID)
-        return try await key.sign(JSON.object(claims).withoutNulls)
+        return try key.sign(JSON.object(claims).withoutNulls)
     }
 
-    func idToken(_ order: TokenOrder) async throws -> String {
+    func idToken(_ order: TokenOrder) throws -> String {
         var claims = commonClaims(order)
         claims["aud"] = .string(order.clientID)
         claims["nonce"] = JSON(order.nonce)
-        return try await key.sign(JSON.object(claims).withoutNulls)
+        return try key.sign(JSON.object(claims).withoutNulls)
     }
 
     private func commonClaims(_ order: TokenOrder) -> [String: JSON] {

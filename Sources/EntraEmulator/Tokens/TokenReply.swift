@@ -11,8 +11,8 @@ struct TokenReply {
     /// The cloud that the user is at home in, where the app can be sent there.
     var cloudName: String?
 
-    func json() async throws -> JSON {
-        var fields = try await tokens()
+    func json() throws -> JSON {
+        var fields = try tokens()
         fields["token_type"] = "Bearer"
         fields["refresh_token"] = JSON(order.refreshToken)
         fields["cloud_instance_name"] = JSON(cloudName)
@@ -37,13 +37,13 @@ struct TokenReply {
         return User.clientInfo(uid: objectID + policy, utid: order.tenantID)
     }
 
-    private func tokens() async throws -> [String: JSON] {
+    private func tokens() throws -> [String: JSON] {
         let wantsIDToken = !isOldADFS && (mint.version == .v1 || isADFS || order.scopes.contains("openid"))
         // B2C has no resource to fall back on.
         let wantsAccessToken = mint.authority.kind != .b2c || !ScopeRules.resources(of: order.scopes).isEmpty
         return [
-            "access_token": wantsAccessToken ? .string(try await mint.accessToken(order)) : .null,
-            "id_token": wantsIDToken ? .string(try await mint.idToken(order)) : .null,
+            "access_token": wantsAccessToken ? .string(try mint.accessToken(order)) : .null,
+            "id_token": wantsIDToken ? .string(try mint.idToken(order)) : .null,
         ]
     }
 

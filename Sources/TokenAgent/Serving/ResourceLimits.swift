@@ -1,5 +1,10 @@
 internal import CAgentSystem
-internal import Foundation
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
 
 /// What the process may use of the system.
 package enum ResourceLimits {

@@ -1,7 +1,12 @@
-internal import Foundation
 internal import TokenCache
 internal import TokenModel
 internal import TokenStore
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// What the store held, as the agent needs it; worked out beside the event loop.
 struct LoadedCache: RecordReceiver {

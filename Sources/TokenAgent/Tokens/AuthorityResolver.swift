@@ -1,9 +1,14 @@
-internal import Foundation
 internal import NIOCore
 internal import TokenCache
 internal import TokenEndpoint
 internal import TokenModel
 internal import TokenStore
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// Decides which authorities are served, and under which host name a request to one goes out.
 ///
@@ -191,13 +196,6 @@ extension TokenParameters {
     /// The claims request with the client capabilities in it, as `access_token.xms_cc.values`; nil when there is neither.
     var mergedClaims: String? {
         guard !capabilities.isEmpty else { return claims }
-        let asked = claims.flatMap { try? JSONSerialization.jsonObject(with: Data($0.utf8)) } as? [String: Any]
-        var merged = asked ?? [:]
-        var accessToken = merged["access_token"] as? [String: Any] ?? [:]
-        accessToken["xms_cc"] = ["values": capabilities]
-        merged["access_token"] = accessToken
-        let options: JSONSerialization.WritingOptions = [.sortedKeys, .withoutEscapingSlashes]
-        guard let json = try? JSONSerialization.data(withJSONObject: merged, options: options) else { return claims }
-        return String(decoding: json, as: UTF8.self)
+        return ClaimsRequestJSON(claims ?? "").adding(capabilities: capabilities) ?? claims
     }
 }

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import TokenCache
 internal import TokenModel
 internal import TokenStore

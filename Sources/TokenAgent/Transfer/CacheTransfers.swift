@@ -1,4 +1,3 @@
-internal import Foundation
 internal import NIOCore
 internal import TokenCache
 internal import TokenEndpoint
@@ -15,10 +14,10 @@ final class CacheTransfers {
     private let tokensInUse: KeyedLock<Secret>
     private let tasks: TaskTracker
     private let now: @Sendable () -> Int64
-    private let timeZone: TimeZone
+    private let timeZone: LocalTimeZone
     private var transfers: Transfers
 
-    init(_ core: AgentCore, importLimit: Int, timeZone: TimeZone) {
+    init(_ core: AgentCore, importLimit: Int, timeZone: LocalTimeZone) {
         transfers = Transfers(importLimit: importLimit)
         memory = core.memory
         commits = core.commits
@@ -160,7 +159,7 @@ final class CacheTransfers {
     /// Beside the event loop: a file may be long, and hits must not wait for it.
     @concurrent
     private static func read(
-        _ file: ForeignFile, _ format: CacheFormat, now: Int64, timeZone: TimeZone, clouds: CloudDirectory
+        _ file: ForeignFile, _ format: CacheFormat, now: Int64, timeZone: LocalTimeZone, clouds: CloudDirectory
     ) async throws(TokenError) -> ForeignCache {
         try ForeignCache(file, format: format, now: now, timeZone: timeZone, clouds: clouds)
     }

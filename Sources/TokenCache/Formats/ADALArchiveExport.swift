@@ -1,5 +1,10 @@
-internal import Foundation
 internal import TokenModel
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// A sharing group's part of the cache as ADAL 2.7 for macOS serializes its own.
 ///

@@ -1,10 +1,9 @@
-internal import Foundation
 internal import TokenModel
 
 /// The times in ADAL's JSON: Python writes local time without a zone, Node writes ISO 8601, and a few are plain numbers.
 enum ADALTime {
     /// Seconds since 1970; nil when it is no time.
-    static func seconds(_ value: JSONTree?, timeZone: TimeZone) -> Int64? {
+    static func seconds(_ value: JSONTree?, timeZone: LocalTimeZone) -> Int64? {
         guard let value else { return nil }
         if let number = value.integer {
             // Node's `createdOn` may be in milliseconds, as JavaScript counts.
@@ -15,7 +14,7 @@ enum ADALTime {
     }
 
     /// `2026-11-21 03:38:21.774771`, `2026-11-21T02:38:21.774Z`, `2026-11-21T03:38:21+01:00`; fractions are dropped.
-    private static func seconds(_ text: String, timeZone: TimeZone) -> Int64? {
+    private static func seconds(_ text: String, timeZone: LocalTimeZone) -> Int64? {
         let bytes = Array(text.utf8)
         guard bytes.count >= 19, bytes.count <= 40, bytes[4] == dash, bytes[7] == dash, bytes[13] == colon,
             bytes[16] == colon, bytes[10] == UInt8(ascii: " ") || bytes[10] == UInt8(ascii: "T"),
@@ -40,9 +39,9 @@ enum ADALTime {
     }
 
     /// The moment when clocks in `timeZone` show what clocks in Greenwich show at `plain`.
-    private static func local(_ plain: Int64, _ timeZone: TimeZone) -> Int64 {
+    private static func local(_ plain: Int64, _ timeZone: LocalTimeZone) -> Int64 {
         func offset(_ moment: Int64) -> Int64 {
-            Int64(timeZone.secondsFromGMT(for: Date(timeIntervalSince1970: TimeInterval(moment))))
+            timeZone.secondsFromGMT(at: moment)
         }
         // Once more, for the hours after a change to or from summer time.
         return plain - offset(plain - offset(plain))

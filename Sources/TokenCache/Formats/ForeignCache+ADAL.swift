@@ -1,9 +1,8 @@
-internal import Foundation
 internal import TokenModel
 
 extension ForeignCache {
     /// The JSON list of ADAL for Python and Node.
-    mutating func readADAL(_ file: ForeignFile, timeZone: TimeZone) throws(TokenError) {
+    mutating func readADAL(_ file: ForeignFile, timeZone: LocalTimeZone) throws(TokenError) {
         var reader = JSONReader(ByteFeed(file, isLast: true))
         guard reader.kind() == UInt8(ascii: "[") else {
             _ = try reader.value()
@@ -20,7 +19,7 @@ extension ForeignCache {
         try reader.finish()
     }
 
-    private static func entry(_ item: JSONTree, timeZone: TimeZone) -> ADALEntry {
+    private static func entry(_ item: JSONTree, timeZone: LocalTimeZone) -> ADALEntry {
         var entry = ADALEntry()
         entry.authority = item["_authority"]?.string
         entry.resource = item["resource"]?.string

@@ -1,4 +1,3 @@
-package import Foundation
 package import TokenModel
 
 /// What a cache of another library says, before it is held against the agent's own.
@@ -57,7 +56,7 @@ package struct ForeignCache: Sendable {
     ///   - clouds: which hosts are one cloud.
     /// - Throws: `cacheBadFormat` (-51201) when the file is no such cache, with what is wrong.
     package init(
-        _ file: ForeignFile, format: CacheFormat, now: Int64, timeZone: TimeZone,
+        _ file: ForeignFile, format: CacheFormat, now: Int64, timeZone: LocalTimeZone,
         clouds: CloudDirectory = CloudDirectory()
     ) throws(TokenError) {
         self.now = now

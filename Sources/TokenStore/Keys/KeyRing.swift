@@ -1,6 +1,16 @@
 internal import Crypto
-internal import Foundation
 internal import TokenModel
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
 
 /// The way from the key sources to the store's key.
 struct KeyRing {

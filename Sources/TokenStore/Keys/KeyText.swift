@@ -1,6 +1,11 @@
 internal import Crypto
-internal import Foundation
 internal import TokenModel
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// A wrapping key as a line of text, with a checksum, so that a damaged line is told from a good one.
 struct KeyText {

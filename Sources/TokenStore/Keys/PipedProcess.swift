@@ -1,6 +1,11 @@
 internal import CAgentSystem
-internal import Foundation
 internal import TokenModel
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
 
 /// A helper program that is given a few bytes and asked for a few; it blocks, and has an end.
 enum PipedProcess {

@@ -1,7 +1,12 @@
 internal import Crypto
 internal import CryptoExtras
-internal import Foundation
 internal import TokenModel
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// How a passphrase becomes a key (RFC 7914): slowly, once at each start, so that guessing at a stolen file is slow too.
 struct Scrypt: Sendable, Equatable {

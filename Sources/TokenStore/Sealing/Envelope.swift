@@ -1,6 +1,11 @@
 internal import Crypto
-internal import Foundation
 internal import TokenModel
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// The common form of everything sealed: a mark, the length of it all, a head that anyone may read and nobody may
 /// change, and the sealed content (AES-256-GCM with a random nonce; the head is its associated data).

@@ -1,5 +1,10 @@
 internal import Crypto
-internal import Foundation
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// A record's identity on disk: a keyed hash of its name, which says nothing to whoever lacks the key.
 struct RecordID: Sendable, Hashable {

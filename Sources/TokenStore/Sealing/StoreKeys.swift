@@ -1,6 +1,11 @@
 internal import Crypto
-internal import Foundation
 internal import TokenModel
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// The store's one random key, and the keys that follow from it, each for one purpose.
 ///

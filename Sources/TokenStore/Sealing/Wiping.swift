@@ -1,5 +1,10 @@
-internal import Foundation
 internal import TokenModel
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// Plain memory that has held a key, and goes on to be used for something else.
 extension [UInt8] {

@@ -1,5 +1,3 @@
-internal import NIOCore
-internal import NIOPosix
 internal import TestSupport
 internal import Testing
 internal import TokenModel
@@ -21,9 +19,7 @@ struct EndpointFixture: Sendable {
         let network = try network ?? NetworkSettings(environment: [:])
         try await ScriptedServer.with(isSecure: isSecure, script) { server in
             let url = "\(isSecure ? "https" : "http")://\(host):\(server.port)\(path)"
-            let endpoint = TokenEndpoint(
-                network: network, allowsLoopbackHTTP: true,
-                eventLoopGroup: MultiThreadedEventLoopGroup.singleton, timing: timing)
+            let endpoint = TokenEndpoint(network: network, allowsLoopbackHTTP: true, timing: timing)
             try await withCleanup {
                 try await body(
                     EndpointFixture(endpoint: endpoint, server: server, authority: Authority(url, kind: kind)))

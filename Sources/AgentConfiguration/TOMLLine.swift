@@ -1,0 +1,184 @@
+/// One line of a TOML file, read from its start to its end.
+struct TOMLLine {
+    enum Content: Equatable {
+        /// A blank line or a comment.
+        case nothing
+        case table(String)
+        case entry(String, TOMLDocument.Value)
+    }
+
+    private let number: Int
+    private var rest: Substring.UnicodeScalarView
+
+    init(_ text: String, number: Int) {
+        self.number = number
+        rest = text[...].unicodeScalars
+    }
+
+    mutating func content() throws(TOMLError) -> Content {
+        // TOML 1.0 allows no control character but the tab, not even in a comment.
+        if let control = rest.first(where: { ($0.value < 0x20 && $0 != "\t") || $0.value == 0x7F }) {
+            throw error("the control character \(Self.name(of: control)) is not allowed; remove it")
+        }
+        skipBlanks()
+        let content: Content
+        switch rest.first {
+        case nil, "#": return .nothing
+        case "[":
+            rest.removeFirst()
+            guard rest.first != "[" else {
+                throw error("arrays of tables are not supported; write [network] with one pair of brackets")
+            }
+            let name = try key()
+            guard take("]") else { throw error("the “]” of the table's name is missing; write it as in [network]") }
+            content = .table(name)
+        default:
+            let key = try key()
+            guard take("=") else { throw error("there is no “=” after “\(key)”; write it as in proxy = \"…\"") }
+            skipBlanks()
+            content = .entry(key, try value(of: key))
+        }
+        skipBlanks()
+        guard rest.isEmpty || rest.first == "#" else {
+            throw error("“\(text(rest))” is left over at the end of the line; remove it, or make it a comment with “#”")
+        }
+        return content
+    }
+
+    /// A bare or a quoted key, with the blanks around it.
+    private mutating func key() throws(TOMLError) -> String {
+        skipBlanks()
+        let key: String
+        switch rest.first {
+        case "\"": key = try basicString()
+        case "'": key = try literalString()
+        default:
+            key = text(rest.prefix(while: Self.isBare))
+            rest = rest.dropFirst(key.unicodeScalars.count)
+            guard !key.isEmpty else {
+                throw error("a name is missing; names have the letters A to Z, digits, “_” and “-”")
+            }
+        }
+        skipBlanks()
+        guard rest.first != "." else {
+            throw error("dotted names are not supported; write a [table] line and the key below it")
+        }
+        return key
+    }
+
+    private mutating func value(of key: String) throws(TOMLError) -> TOMLDocument.Value {
+        switch rest.first {
+        case "\"": return .text(try basicString())
+        case "'": return .text(try literalString())
+        case nil, "#": throw error("the value of “\(key)” is missing; write it as in \(key) = \"…\"")
+        case "[", "{":
+            throw error("arrays and inline tables are not supported; give “\(key)” a string, a number, true or false")
+        default: return try bareValue(of: key)
+        }
+    }
+
+    /// An integer or a Boolean.
+    private mutating func bareValue(of key: String) throws(TOMLError) -> TOMLDocument.Value {
+        let word = text(rest.prefix { $0 != " " && $0 != "\t" && $0 != "#" })
+        rest = rest.dropFirst(word.unicodeScalars.count)
+        if word == "true" { return .boolean(true) }
+        if word == "false" { return .boolean(false) }
+        let digits = word.drop { $0 == "-" || $0 == "+" }
+        let isDecimal = digits.utf8.allSatisfy { UInt8(ascii: "0") <= $0 && $0 <= UInt8(ascii: "9") }
+        guard isDecimal, word.count - digits.count <= 1, digits == "0" || digits.first != "0", let number = Int64(word)
+        else {
+            throw error(
+                "“\(word)” is neither a decimal integer nor true nor false; put a string between quotation marks, as in "
+                    + "\(key) = \"\(word)\"")
+        }
+        return .integer(number)
+    }
+
+    /// `"…"`, with escapes.
+    private mutating func basicString() throws(TOMLError) -> String {
+        try refuseMultiline("\"\"\"")
+        rest.removeFirst()
+        var characters = String.UnicodeScalarView()
+        while let scalar = rest.popFirst() {
+            switch scalar {
+            case "\"": return String(characters)
+            case "\\": characters.append(try escape())
+            default: characters.append(scalar)
+            }
+        }
+        throw error("the closing quotation mark is missing; add it at the end of the string")
+    }
+
+    /// `'…'`, without escapes.
+    private mutating func literalString() throws(TOMLError) -> String {
+        try refuseMultiline("'''")
+        rest.removeFirst()
+        guard let end = rest.firstIndex(of: "'") else {
+            throw error("the closing apostrophe is missing; add it at the end of the string")
+        }
+        defer { rest = rest[rest.index(after: end)...] }
+        return text(rest[..<end])
+    }
+
+    private func refuseMultiline(_ mark: String) throws(TOMLError) {
+        guard !rest.starts(with: mark.unicodeScalars) else {
+            throw error("strings of several lines are not supported; write the string on one line between single marks")
+        }
+    }
+
+    /// What follows a backslash.
+    private mutating func escape() throws(TOMLError) -> Unicode.Scalar {
+        let scalar = rest.popFirst()
+        switch scalar {
+        case "b": return "\u{8}"
+        case "t": return "\t"
+        case "n": return "\n"
+        case "f": return "\u{C}"
+        case "r": return "\r"
+        case "\"": return "\""
+        case "\\": return "\\"
+        case "u": return try codePoint(digits: 4)
+        case "U": return try codePoint(digits: 8)
+        default:
+            throw error(
+                "“\\\(scalar.map { String($0) } ?? "")” is not an escape; write “\\\\” for a backslash, or use '…'")
+        }
+    }
+
+    private mutating func codePoint(digits: Int) throws(TOMLError) -> Unicode.Scalar {
+        let word = text(rest.prefix(digits))
+        guard word.utf8.count == digits, word.allSatisfy(\.isHexDigit), let value = UInt32(word, radix: 16),
+            let scalar = Unicode.Scalar(value)
+        else { throw error("“\(word)” is not the number of a character; write \(digits) hexadecimal digits") }
+        rest = rest.dropFirst(digits)
+        return scalar
+    }
+
+    /// Whether the next character, blanks skipped, was the expected one; it is then removed.
+    private mutating func take(_ expected: Unicode.Scalar) -> Bool {
+        skipBlanks()
+        guard rest.first == expected else { return false }
+        rest.removeFirst()
+        return true
+    }
+
+    private mutating func skipBlanks() { rest = rest.drop { $0 == " " || $0 == "\t" } }
+
+    private func text(_ scalars: some Sequence<Unicode.Scalar>) -> String {
+        String(String.UnicodeScalarView(scalars))
+    }
+
+    private func error(_ reason: String) -> TOMLError { TOMLError(number, reason) }
+
+    private static func isBare(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9", "_", "-": true
+        default: false
+        }
+    }
+
+    private static func name(of scalar: Unicode.Scalar) -> String {
+        let digits = String(scalar.value, radix: 16, uppercase: true)
+        return "U+" + String(repeating: "0", count: 4 - digits.count) + digits
+    }
+}

@@ -1,0 +1,209 @@
+internal import CCurl
+internal import Synchronization
+
+/// HTTP/1.1 over the system's libcurl: TLS 1.2 or later, no redirects, no cookies, no settings from the environment.
+///
+/// One thread drives all transfers. A request starts it; the first one loads libcurl too. It ends when no request has come
+/// for a while, and closes the connections. An agent that only answers from its cache has neither the thread nor the library.
+/// Every method may be called from any task. Call ``close()`` before the last reference goes.
+package final class CurlEngine: Sendable {
+    private enum Command {
+        case start(CurlTransfer)
+        case stop(CurlTransfer)
+    }
+
+    private struct State {
+        var commands: [Command] = []
+        /// What the thread drives; nil while there is nothing to wake.
+        var multi: CurlMulti?
+        /// The thread, until it has been joined.
+        var thread: UInt?
+        var isRunning = false
+        var isClosed = false
+        /// Calls of `close` that wait for the end of the thread.
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let idle: Duration
+    private let connectionsPerHost: Int
+    private let emulatesOldLibrary: Bool
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - idle: how long an idle connection may be used again, and the thread lives on without a transfer.
+    ///   - connectionsPerHost: more requests to one host wait for one of them.
+    ///   - emulatesOldLibrary: whether to behave as with a libcurl older than 7.80, which does not report when a request is
+    ///     sent; for tests.
+    package init(idle: Duration, connectionsPerHost: Int = 8, emulatesOldLibrary: Bool = false) {
+        self.idle = idle
+        self.connectionsPerHost = connectionsPerHost
+        self.emulatesOldLibrary = emulatesOldLibrary
+    }
+
+    /// Sends a request and returns the answer, whatever its status.
+    ///
+    /// A request is sent once at most. When the task is cancelled, the call ends at once, and nothing is sent after it.
+    /// - Parameter sending: told on the thread of the engine what happens to the request; must not wait.
+    package func send(
+        _ request: CurlRequest, sending: @escaping @Sendable (CurlSending) -> Void = { _ in }
+    ) async throws(CurlFailure) -> CurlResponse {
+        let transfer = CurlTransfer(request, sending: sending)
+        let outcome = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                transfer.awaitEnd(continuation)
+                post(.start(transfer))
+            }
+        } onCancel: {
+            transfer.end(.failure(.cancelled))
+            post(.stop(transfer))
+        }
+        return try outcome.get()
+    }
+
+    /// Ends every transfer with `cancelled`, and every later one too. When it returns, the thread has ended and every
+    /// connection is closed. A thread of libcurl that waits for a name server may still run until that answers.
+    package func close() async {
+        await withCheckedContinuation { continuation in
+            let isRunning = state.withLock { state in
+                state.isClosed = true
+                guard state.isRunning else { return false }
+                state.waiters.append(continuation)
+                state.multi?.wake()
+                return true
+            }
+            if !isRunning { continuation.resume() }
+        }
+        join()
+    }
+
+    private func post(_ command: Command) {
+        let refusal = state.withLock { state -> CurlFailure? in
+            if state.isClosed { return .cancelled }
+            if case .stop = command, !state.isRunning { return nil }
+            state.commands.append(command)
+            guard !state.isRunning else {
+                state.multi?.wake()
+                return nil
+            }
+            return startThread(&state)
+        }
+        if let refusal, case .start(let transfer) = command { transfer.end(.failure(refusal)) }
+    }
+
+    // MARK: - The thread
+
+    private func startThread(_ state: inout State) -> CurlFailure? {
+        // The previous thread has left its loop, so this does not wait for work.
+        if let ended = state.thread.take() { ccurl_thread_join(ended) }
+        let engine = Unmanaged.passRetained(self)
+        var thread: UInt = 0
+        let code = ccurl_thread_start(
+            { context in
+                guard let context else { return }
+                Unmanaged<CurlEngine>.fromOpaque(context).takeRetainedValue().run()
+            }, engine.toOpaque(), &thread)
+        guard code == 0 else {
+            engine.release()
+            state.commands = []
+            return .unavailable("no thread can be started for HTTP (error \(code))")
+        }
+        state.thread = thread
+        state.isRunning = true
+        return nil
+    }
+
+    /// The body of the thread. It checks for new requests under the lock before it ends, so that none is lost.
+    private func run() {
+        var waiters: [CheckedContinuation<Void, Never>]?
+        while waiters == nil {
+            serve()
+            waiters = state.withLock { state in
+                guard state.commands.isEmpty else { return nil }
+                state.isRunning = false
+                return state.waiters
+            }
+        }
+        for waiter in waiters ?? [] { waiter.resume() }
+    }
+
+    private func serve() {
+        if let failure = ccurl_load() {
+            refuse(.unavailable(String(cString: failure)))
+        } else if let multi = CurlMulti(connectionsPerHost: connectionsPerHost) {
+            state.withLock { $0.multi = multi }
+            serve(multi)
+        } else {
+            refuse(.unavailable("there is no memory left for HTTP"))
+        }
+    }
+
+    /// Fails all requests that have arrived.
+    private func refuse(_ failure: CurlFailure) {
+        for case .start(let transfer) in takeCommands().commands { transfer.end(.failure(failure)) }
+    }
+
+    private func takeCommands() -> (commands: [Command], isClosed: Bool) {
+        state.withLock { state in
+            defer { state.commands = [] }
+            return (state.commands, state.isClosed)
+        }
+    }
+
+    /// Drives transfers until there has been none for a while, or the engine is closed.
+    private func serve(_ multi: CurlMulti) {
+        var active: [OpaquePointer: CurlTransfer] = [:]
+        var lastUse = ContinuousClock.now
+        while true {
+            let (commands, isClosed) = takeCommands()
+            for command in commands { perform(command, multi, &active) }
+            if isClosed {
+                for (pointer, transfer) in active {
+                    transfer.end(.failure(.cancelled))
+                    multi.remove(pointer)
+                }
+                active = [:]
+            }
+            multi.advance()
+            while let (pointer, result) = multi.nextEnded() {
+                active.removeValue(forKey: pointer)?.end(result)
+                multi.remove(pointer)
+            }
+            guard active.isEmpty else {
+                multi.wait(atMost: .seconds(60))
+                lastUse = .now
+                continue
+            }
+            let left = idle - (ContinuousClock.now - lastUse)
+            if isClosed || left <= .zero {
+                let isOver = state.withLock { state in
+                    guard state.commands.isEmpty else { return false }
+                    state.multi = nil
+                    return true
+                }
+                if isOver { return }
+            } else {
+                multi.wait(atMost: left)
+            }
+        }
+    }
+
+    private func perform(_ command: Command, _ multi: CurlMulti, _ active: inout [OpaquePointer: CurlTransfer]) {
+        switch command {
+        case .start(let transfer):
+            guard !transfer.hasEnded else { return }
+            guard let pointer = multi.add(transfer, idle: idle, emulatesOldLibrary: emulatesOldLibrary) else {
+                return transfer.end(.failure(.other("libcurl does not take the request")))
+            }
+            active[pointer] = transfer
+        case .stop(let transfer):
+            guard let pointer = active.first(where: { $0.value === transfer })?.key else { return }
+            active[pointer] = nil
+            multi.remove(pointer)
+        }
+    }
+
+    private func join() {
+        let ended = state.withLock { state in state.isRunning ? nil : state.thread.take() }
+        if let ended { ccurl_thread_join(ended) }
+    }
+}

@@ -1,0 +1,121 @@
+internal import CCurl
+internal import Synchronization
+internal import TokenModel
+
+/// A request in progress, shared by the task that waits for the answer and the thread that drives the transfer.
+///
+/// It ends once: with the answer, with a failure, or when its task is cancelled. Nothing is sent after that.
+final class CurlTransfer: Sendable {
+    typealias Outcome = Result<CurlResponse, CurlFailure>
+
+    private enum State {
+        case created
+        case awaited(CheckedContinuation<Outcome, Never>)
+        case ended(Outcome)
+    }
+
+    let request: CurlRequest
+    private let sending: @Sendable (CurlSending) -> Void
+    private let state = Mutex(State.created)
+
+    init(_ request: CurlRequest, sending: @escaping @Sendable (CurlSending) -> Void) {
+        self.request = request
+        self.sending = sending
+    }
+
+    var hasEnded: Bool {
+        state.withLock { state in if case .ended = state { true } else { false } }
+    }
+
+    /// Resumes the continuation when the transfer ends, at once if it has ended.
+    func awaitEnd(_ continuation: CheckedContinuation<Outcome, Never>) {
+        let outcome = state.withLock { state -> Outcome? in
+            if case .ended(let outcome) = state { return outcome }
+            state = .awaited(continuation)
+            return nil
+        }
+        if let outcome { continuation.resume(returning: outcome) }
+    }
+
+    /// Ends the transfer; later calls have no effect.
+    func end(_ outcome: Outcome) {
+        let continuation = state.withLock { state -> CheckedContinuation<Outcome, Never>? in
+            switch state {
+            case .ended: return nil
+            case .created:
+                state = .ended(outcome)
+                return nil
+            case .awaited(let continuation):
+                state = .ended(outcome)
+                return continuation
+            }
+        }
+        continuation?.resume(returning: outcome)
+    }
+
+    /// Whether the request may be sent now. False after the end, since the caller may have been told that nothing was sent.
+    func beginSending() -> Bool {
+        state.withLock { state in
+            if case .ended = state { return false }
+            sending(.begins)
+            return true
+        }
+    }
+
+    /// Ends the transfer with libcurl's result.
+    func end(_ result: ccurl_result) {
+        state.withLock { state in
+            if case .ended = state { return }
+            if result.was_never_sent { sending(.cameToNothing) }
+        }
+        end(Self.outcome(of: result))
+    }
+
+    private static func outcome(of result: ccurl_result) -> Outcome {
+        switch result.outcome {
+        case CCURL_ANSWERED: .success(CurlResponse(result))
+        case CCURL_TIMED_OUT: .failure(.timedOut)
+        case CCURL_HOST_NOT_FOUND: .failure(.hostNotFound)
+        case CCURL_PROXY_NOT_FOUND: .failure(.proxyNotFound)
+        case CCURL_CANNOT_CONNECT: .failure(.cannotConnect(errno: result.system_error))
+        case CCURL_CONNECTION_LOST: .failure(.connectionLost)
+        case CCURL_PROXY_REFUSED: .failure(.proxyRefused(status: Int(result.status)))
+        case CCURL_UNTRUSTED: .failure(.untrusted)
+        case CCURL_OTHER_HOST: .failure(.otherHost)
+        case CCURL_TLS_FAILED: .failure(.tlsFailed)
+        case CCURL_CA_FILE_UNUSABLE: .failure(.caFileUnusable)
+        case CCURL_HEAD_TOO_LONG: .failure(.headTooLong)
+        case CCURL_BODY_TOO_LONG: .failure(.bodyTooLong)
+        case CCURL_NOT_HTTP: .failure(.notHTTP)
+        default: .failure(.other(result.text.map { String(cString: $0) } ?? "unknown"))
+        }
+    }
+}
+
+extension CurlResponse {
+    fileprivate init(_ result: ccurl_result) {
+        self.init(
+            status: Int(result.status),
+            fields: Self.fields(UnsafeRawBufferPointer(start: result.head, count: result.head_length)),
+            body: Secret(bytes: UnsafeRawBufferPointer(start: result.body, count: result.body_length)))
+    }
+
+    /// The fields of a head that libcurl has accepted.
+    private static func fields(_ head: UnsafeRawBufferPointer) -> [(name: String, value: String)] {
+        head.split(separator: UInt8(ascii: "\n")).compactMap { line in
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex else { return nil }
+            return (
+                name: String(decoding: line[..<colon], as: UTF8.self),
+                value: text(line[line.index(after: colon)...])
+            )
+        }
+    }
+
+    /// The value without leading and trailing white space (RFC 9110 section 5.5).
+    private static func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
+        let blank = Set(" \t\r".utf8)
+        let front = bytes.drop { blank.contains($0) }
+        let end = front.lastIndex { !blank.contains($0) }
+        return String(decoding: end.map { front[...$0] } ?? front[front.endIndex...], as: UTF8.self)
+    }
+}

@@ -1,4 +1,0 @@
-/// Why an emulator did not start.
-package enum EmulatorError: Error, Sendable, Equatable {
-    case stoppedBeforeListening
-}

@@ -1,0 +1,46 @@
+internal import Foundation
+internal import NIOHTTP1
+
+/// An answer of the emulator, written whole.
+struct Response: Sendable {
+    var status: HTTPResponseStatus
+    var headers: HTTPHeaders
+    var body: String
+
+    init(status: HTTPResponseStatus, headers: HTTPHeaders = [:], body: String = "") {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+
+    static func json(
+        _ value: some Encodable, status: HTTPResponseStatus = .ok, headers: HTTPHeaders = [:]
+    ) throws -> Response {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return text(
+            String(decoding: try encoder.encode(value), as: UTF8.self), type: "application/json; charset=utf-8",
+            status: status, headers: headers)
+    }
+
+    static func html(_ page: String, status: HTTPResponseStatus = .ok) -> Response {
+        text(page, type: "text/html; charset=utf-8", status: status)
+    }
+
+    static func text(
+        _ body: String, type: String, status: HTTPResponseStatus, headers: HTTPHeaders = [:]
+    ) -> Response {
+        var headers = headers
+        headers.replaceOrAdd(name: "Content-Type", value: type)
+        headers.replaceOrAdd(name: "Cache-Control", value: "no-store, no-cache")
+        return Response(status: status, headers: headers, body: body)
+    }
+
+    /// A redirect with status 302.
+    static func redirect(to location: String, headers: HTTPHeaders = [:]) -> Response {
+        var headers = headers
+        // A line break would end the header field.
+        headers.replaceOrAdd(name: "Location", value: location.filter { !$0.isNewline })
+        return Response(status: .found, headers: headers)
+    }
+}

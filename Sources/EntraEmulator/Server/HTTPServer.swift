@@ -1,0 +1,93 @@
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+internal import Synchronization
+
+/// An HTTP server on 127.0.0.1, with or without TLS.
+final class HTTPServer: Sendable {
+    /// Answers a request; nil closes the connection without an answer. The task is cancelled when the server stops: what
+    /// waits is then to end early.
+    typealias Respond = @Sendable (ReceivedRequest) async -> Response?
+
+    /// Told to the connections when the server stops.
+    struct Stop: Sendable {}
+
+    private let listener: any Channel
+    private let connections: Connections
+
+    private var port: Int { listener.localAddress?.port ?? 0 }
+
+    private init(listener: any Channel, connections: Connections) {
+        self.listener = listener
+        self.connections = connections
+    }
+
+    /// Starts to listen; accepts connections when this returns.
+    ///
+    /// - Parameters:
+    ///   - port: 0 lets the kernel choose one.
+    ///   - whenBound: gets the port before the first connection is accepted.
+    static func start(
+        port: Int, tls: TLSContext?, whenBound: (Int) -> Void, _ respond: @escaping Respond
+    ) async throws -> HTTPServer {
+        let connections = Connections()
+        let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.autoRead, value: false)
+            .serverChannelOption(.backlog, value: 256)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelInitializer { channel in
+                connections.add(channel)
+                return channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    if let tls { try pipeline.addHandler(TLSHandler(tls)) }
+                    try pipeline.configureHTTPServerPipeline()
+                    try pipeline.addHandler(HTTPHandler(respond))
+                }
+            }
+            .bind(host: "127.0.0.1", port: port).get()
+        let server = HTTPServer(listener: listener, connections: connections)
+        whenBound(server.port)
+        try await listener.setOption(.autoRead, value: true).get()
+        return server
+    }
+
+    /// Stops listening, cancels the tasks of the requests in progress, and returns when they have been answered and every
+    /// connection is closed.
+    func stop() async {
+        try? await listener.close()
+        await connections.stop()
+    }
+}
+
+/// The open connections of a server.
+private final class Connections: Sendable {
+    private struct State {
+        var open: [ObjectIdentifier: any Channel] = [:]
+        var isStopping = false
+    }
+
+    private let state = Mutex(State())
+
+    /// Keeps a connection until it is closed; one that comes after `stop` is closed at once.
+    func add(_ channel: any Channel) {
+        let id = ObjectIdentifier(channel)
+        let isStopping = state.withLock { state in
+            state.open[id] = channel
+            return state.isStopping
+        }
+        channel.closeFuture.whenComplete { _ in
+            self.state.withLock { _ = $0.open.removeValue(forKey: id) }
+        }
+        if isStopping { channel.close(promise: nil) }
+    }
+
+    func stop() async {
+        let open = state.withLock { state in
+            state.isStopping = true
+            return Array(state.open.values)
+        }
+        for channel in open { channel.pipeline.fireUserInboundEventTriggered(HTTPServer.Stop()) }
+        for channel in open { try? await channel.closeFuture.get() }
+    }
+}

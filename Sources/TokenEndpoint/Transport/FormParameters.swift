@@ -1,0 +1,122 @@
+internal import TokenModel
+
+/// Named values as a query or a form carries them (`application/x-www-form-urlencoded`), in order.
+struct FormParameters: Sendable {
+    private enum Value {
+        case text(String)
+        case secret(Secret)
+    }
+
+    private var fields: [(name: String, value: Value)] = []
+
+    /// The names and values in order, secrets included.
+    var pairs: [(name: String, value: String)] { fields.map { ($0.name, Self.reveal($0.value)) } }
+
+    init() {}
+
+    /// Decodes a query or a body; `+` is a space. Nil when its percent-encoding is broken or a name comes twice, which
+    /// RFC 6749 section 3.1 forbids.
+    init?(decoding text: Substring) {
+        for pair in text.split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = parts.first.flatMap(Self.decode), let value = Self.decode(parts.count > 1 ? parts[1] : ""),
+                self[name] == nil
+            else { return nil }
+            fields.append((name, .text(value)))
+        }
+    }
+
+    /// The value of a name; nil when it is absent.
+    subscript(name: String) -> String? { fields.first { $0.name == name }.map { Self.reveal($0.value) } }
+
+    /// Adds a pair, unless there is no value.
+    mutating func add(_ name: String, _ value: String?) {
+        guard let value else { return }
+        fields.append((name, .text(value)))
+    }
+
+    /// Adds a pair whose value is a secret.
+    mutating func add(_ name: String, secret: Secret) { fields.append((name, .secret(secret))) }
+
+    /// Adds what an app asked for, except under names that are taken: an app may not overrule the protocol.
+    mutating func add(extra: [String: String]) {
+        for (name, value) in extra.sorted(by: { $0.key < $1.key }) where self[name] == nil { add(name, value) }
+    }
+
+    /// All pairs, percent-encoded but for the unreserved characters of RFC 3986 section 2.3: good in queries and forms.
+    var encoded: String { encodedSecret.reveal() }
+
+    /// The same as the body of a request, without a copy of the secrets in it that is not wiped.
+    var encodedSecret: Secret {
+        var bytes: [UInt8] = []
+        // Enough for all of it: an array that grows leaves its bytes behind.
+        bytes.reserveCapacity(fields.reduce(0) { $0 + 3 * ($1.name.utf8.count + Self.count($1.value)) + 2 })
+        defer { bytes.withUnsafeMutableBytes { wipeMemory($0) } }
+        for field in fields {
+            if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }
+            Self.encode(field.name.utf8, to: &bytes)
+            bytes.append(UInt8(ascii: "="))
+            switch field.value {
+            case .text(let text): Self.encode(text.utf8, to: &bytes)
+            case .secret(let secret): secret.withBytes { Self.encode($0, to: &bytes) }
+            }
+        }
+        return Secret(bytes: bytes)
+    }
+
+    private static func reveal(_ value: Value) -> String {
+        switch value {
+        case .text(let text): text
+        case .secret(let secret): secret.reveal()
+        }
+    }
+
+    private static func count(_ value: Value) -> Int {
+        switch value {
+        case .text(let text): text.utf8.count
+        case .secret(let secret): secret.count
+        }
+    }
+
+    private static let unreserved = Set(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
+    private static let digits = Array("0123456789ABCDEF".utf8)
+
+    private static func encode(_ text: some Sequence<UInt8>, to bytes: inout [UInt8]) {
+        for byte in text {
+            if unreserved.contains(byte) {
+                bytes.append(byte)
+            } else {
+                bytes.append(UInt8(ascii: "%"))
+                bytes.append(digits[Int(byte >> 4)])
+                bytes.append(digits[Int(byte & 15)])
+            }
+        }
+    }
+
+    private static func decode(_ text: Substring) -> String? {
+        var bytes: [UInt8] = []
+        var rest = text.utf8
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
+            case UInt8(ascii: "%"):
+                guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
+                    return nil
+                }
+                bytes.append(high << 4 | low)
+            default: bytes.append(byte)
+            }
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        default: nil
+        }
+    }
+}

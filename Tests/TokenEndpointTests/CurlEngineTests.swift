@@ -1,0 +1,193 @@
+internal import NIOHTTP1
+internal import Synchronization
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+@testable internal import Curl
+
+/// HTTP as libcurl does it for this package, and the thread that it runs on.
+@Suite(.bounded) struct CurlEngineTests {
+    /// Lets a test send requests with an engine, and closes that.
+    private func withEngine(
+        idle: Duration = .seconds(600), connectionsPerHost: Int = 8, emulatesOldLibrary: Bool = false,
+        _ body: (CurlEngine) async throws -> Void
+    ) async throws {
+        let engine = CurlEngine(
+            idle: idle, connectionsPerHost: connectionsPerHost, emulatesOldLibrary: emulatesOldLibrary)
+        try await withCleanup {
+            try await body(engine)
+        } cleanUp: {
+            await engine.close()
+        }
+    }
+
+    private func failure(_ body: () async throws(CurlFailure) -> CurlResponse) async -> CurlFailure? {
+        do throws(CurlFailure) {
+            _ = try await body()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test(arguments: [
+        ("nonsense\r\n\r\n", CurlFailure.notHTTP), ("", .connectionLost),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc", .connectionLost),
+        ("HTTP/1.1 200 OK\r\nX: \(String(repeating: "x", count: 120_000))", .headTooLong),
+        ("HTTP/1.1 200 OK\r\n\(String(repeating: "X: yyyyyyyyyyyyyyyyyyyyyyyyyy\r\n", count: 3000))\r\n", .headTooLong),
+    ])
+    func refusesAnAnswerThatIsNone(answer: String, expected: CurlFailure) async throws {
+        try await RawServer.with(answer) { server in
+            try await withEngine { engine in
+                let request = CurlRequest(url: "http://127.0.0.1:\(server.port)/")
+                let failure = await failure { () async throws(CurlFailure) in try await engine.send(request) }
+                #expect(failure == expected)
+            }
+        }
+    }
+
+    @Test func readsTheFieldsOfTheFinalAnswer() async throws {
+        let answer =
+            "HTTP/1.1 100 Continue\r\nX-First: 1\r\n\r\nHTTP/1.1 201 Made\r\nX-A:  b c \t\r\nx-a: d\r\nEmpty:\r\n\r\nbody"
+        try await RawServer.with(answer) { server in
+            try await withEngine { engine in
+                let response = try await engine.send(CurlRequest(url: "http://127.0.0.1:\(server.port)/"))
+                #expect(response.status == 201)
+                #expect(response.fields.map { "\($0.name)=\($0.value)" } == ["X-A=b c", "x-a=d", "Empty="])
+                #expect(response.body == Secret("body"))
+            }
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func postsABodyOfAnyBytes(isSecure: Bool) async throws {
+        try await ScriptedServer.with(isSecure: isSecure, { .answer(status: 200, body: $0.body) }) { server in
+            let folder = try TemporaryFolder()
+            let caFile = try TestCertificate(in: folder).certificateFile
+            try await withEngine { engine in
+                let url = "\(isSecure ? "https" : "http")://localhost:\(server.port)/a/../b?c=%2F"
+                for body in [Secret(""), Secret("a\0b"), Secret(String(repeating: "ü", count: 400_000))] {
+                    let response = try await engine.send(CurlRequest(url: url, body: body, caFile: caFile))
+                    #expect(response.body == body)
+                }
+                #expect(Set(server.received.map(\.uri)) == ["/a/../b?c=%2F"])
+                #expect(server.received.allSatisfy { $0.headers["Expect"].isEmpty })
+            }
+        }
+    }
+
+    @Test func usesAConnectionAgainUntilItHasBeenIdle() async throws {
+        try await ScriptedServer.with({ _ in .answer(status: 200, body: "") }) { server in
+            let request = CurlRequest(url: "http://127.0.0.1:\(server.port)/")
+            try await withEngine { engine in
+                for _ in 0..<3 { _ = try await engine.send(request) }
+                #expect(server.connections == 1)
+            }
+            await server.waitForEndOfConnection()
+            try await withEngine(idle: .zero) { engine in
+                for number in 2...4 {
+                    _ = try await engine.send(request)
+                    await server.waitForEndOfConnection()
+                    #expect(server.connections == number)
+                }
+            }
+        }
+    }
+
+    @Test func sendsNothingTwiceByItself() async throws {
+        let isFirst = Atomic(true)
+        let script: ScriptedServer.Script = { _ in
+            isFirst.exchange(false, ordering: .relaxed) ? .answer(status: 200, body: "") : .hangUp
+        }
+        try await ScriptedServer.with(script) { server in
+            try await withEngine { engine in
+                let request = CurlRequest(url: "http://127.0.0.1:\(server.port)/", body: Secret("grant"))
+                _ = try await engine.send(request)
+                // The connection is there and breaks: libcurl would try another one.
+                let failure = await failure { () async throws(CurlFailure) in try await engine.send(request) }
+                #expect(failure == .connectionLost)
+                #expect(server.received.count == 2)
+            }
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func tellsWhetherSendingHasBegun(emulatesOldLibrary: Bool) async throws {
+        let reserved = try ReservedPort()
+        try await ScriptedServer.with({ _ in .hangUp }) { server in
+            try await withEngine(emulatesOldLibrary: emulatesOldLibrary) { engine in
+                for (port, begins) in [(reserved.port, 0), (server.port, 1)] {
+                    let count = Mutex(0)
+                    let request = CurlRequest(url: "http://127.0.0.1:\(port)/")
+                    let failure = await failure { () async throws(CurlFailure) in
+                        try await engine.send(request) { event in
+                            switch event {
+                            case .begins: count.withLock { $0 += 1 }
+                            case .cameToNothing: count.withLock { $0 -= 1 }
+                            }
+                        }
+                    }
+                    #expect(failure != nil)
+                    #expect(count.withLock(\.self) == begins)
+                }
+            }
+        }
+    }
+
+    @Test func sendsNothingOnceItHasEnded() {
+        let request = CurlRequest(url: "http://127.0.0.1/")
+        let count = Atomic(0)
+        let transfer = CurlTransfer(request) { _ in count.add(1, ordering: .relaxed) }
+        transfer.end(.failure(.cancelled))
+        #expect(!transfer.beginSending())
+        #expect(count.load(ordering: .relaxed) == 0)
+    }
+
+    @Test func sendsMoreRequestsToAHostThanItHasConnections() async throws {
+        try await ScriptedServer.with({ .answer(status: 200, body: $0.body) }) { server in
+            try await withEngine(connectionsPerHost: 2) { engine in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for number in 0..<50 {
+                        group.addTask {
+                            let body = Secret("\(number)")
+                            let url = "http://127.0.0.1:\(server.port)/"
+                            let response = try await engine.send(CurlRequest(url: url, body: body))
+                            #expect(response.body == body)
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+                #expect(server.connections <= 2)
+            }
+        }
+    }
+
+    @Test func endsEveryRequestWhenItIsClosed() async throws {
+        try await ScriptedServer.with({ _ in .silence }) { server in
+            let engine = CurlEngine(idle: .seconds(600))
+            let request = CurlRequest(url: "http://127.0.0.1:\(server.port)/")
+            let waiting = (0..<10).map { _ in
+                Task { await failure { () async throws(CurlFailure) in try await engine.send(request) } }
+            }
+            await server.waitForRequests(8)
+            await engine.close()
+            for task in waiting { #expect(await task.value == .cancelled) }
+            #expect(await failure { () async throws(CurlFailure) in try await engine.send(request) } == .cancelled)
+            await engine.close()
+        }
+    }
+
+    @Test func takesNoOtherProtocol() async throws {
+        let folder = try TemporaryFolder()
+        let file = try TestCertificate(in: folder).certificateFile
+        try await withEngine { engine in
+            for url in ["file://\(file)", "ftp://127.0.0.1/x", "no url"] {
+                let failure = await failure { () async throws(CurlFailure) in
+                    try await engine.send(CurlRequest(url: url))
+                }
+                #expect(failure != nil, "\(url)")
+            }
+        }
+    }
+}
