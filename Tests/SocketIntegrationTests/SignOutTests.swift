@@ -130,7 +130,7 @@ extension RawPeer {
     /// Waits for the reply to a removal.
     fileprivate func isRemoved() async throws -> Bool {
         guard let frame = try await offPool({ try self.reply() }) else { return false }
-        let reply = try frame.reply(to: RemoveAccount.self)
-        return reply.removed
+        guard try frame.failure == nil else { return false }
+        return try frame.reply(to: RemoveAccount.self).removed
     }
 }
