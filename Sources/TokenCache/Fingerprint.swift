@@ -1,6 +1,11 @@
 internal import Crypto
-internal import Foundation
 internal import TokenModel
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// A short name for something long or secret: its SHA-256 hash, in hexadecimal digits.
 enum Fingerprint {

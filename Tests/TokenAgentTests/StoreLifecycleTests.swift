@@ -19,7 +19,7 @@ internal import TokenStore
         let waits = [await parts.load(), await parts.load()]
         for wait in waits { try await wait.value() }
         #expect(parts.store.loads == 1)
-        #expect(await parts.loaded() == nil, "there is nothing to wait for any more")
+        #expect(await parts.isLoaded, "there is nothing to wait for any more")
         try await parts.load().value()
         #expect(parts.store.loads == 1)
     }
@@ -33,7 +33,7 @@ internal import TokenStore
         parts.store.answerLoads(with: .success(LoadedCache()))
         try await parts.loaded()?.value()
         #expect(parts.store.loads == 2)
-        #expect(await parts.loaded() == nil)
+        #expect(await parts.isLoaded)
     }
 
     @Test(arguments: [KeySource.passphrase, .secretService])
@@ -49,15 +49,34 @@ internal import TokenStore
         #expect(parts.store.loads == 1)
         parts.store.answerLoads(with: .success(LoadedCache()))
         try await parts.load(passphrase: Secret("open sesame")).value()
-        #expect(await parts.loaded() == nil)
+        #expect(await parts.isLoaded)
     }
 
-    @Test func triesAPassphraseThatComesWhileALoadFails() async throws {
+    @Test func triesPassphrasesInTheOrderOfTheirRequests() async throws {
+        parts.store.answerLoads(with: nil)
+        let first = await parts.load()
+        let held = await parts.store.heldLoads.next()
+        let second = await parts.load(passphrase: Secret("wrong"))
         parts.store.answerLoads(with: .failure(ScriptedStore.diskFull))
-        let (first, second) = await parts.loadTwice(thenWith: Secret("open sesame"))
+        held.resume(returning: .failure(ScriptedStore.diskFull))
+        // It comes when the first has failed, and the second has not begun yet.
+        let third = await parts.load(passphrase: Secret("right"))
         #expect(try await first.error()?.code == .storeUnavailable)
         #expect(try await second.error()?.code == .storeUnavailable)
-        #expect(parts.store.loads == 2)
+        _ = try await third.error()
+        #expect(parts.store.passphrases == [nil, Secret("wrong"), Secret("right")])
+    }
+
+    @Test func triesNoPassphraseOnceTheStoreIsOpen() async throws {
+        parts.store.answerLoads(with: nil)
+        let first = await parts.load()
+        let held = await parts.store.heldLoads.next()
+        let second = await parts.load(passphrase: Secret("late"))
+        held.resume(returning: .success(LoadedCache()))
+        try await first.value()
+        try await second.value()
+        #expect(parts.store.loads == 1)
+        #expect(await parts.isLoaded)
     }
 
     @Test func letsADescriptionOfTheStoreWaitForHalfASecondAtMost() async throws {
@@ -81,12 +100,11 @@ extension Parts {
         Pending(lifecycle.load(passphrase: passphrase))
     }
 
-    fileprivate func loadTwice(thenWith passphrase: Secret) -> (Pending<Void>, Pending<Void>) {
-        (Pending(lifecycle.load()), Pending(lifecycle.load(passphrase: passphrase)))
-    }
-
     /// What a request that needs the cache waits for.
     fileprivate func loaded() -> Pending<Void>? { lifecycle.untilLoaded().map { Pending($0) } }
+
+    /// Whether there is nothing to wait for.
+    fileprivate var isLoaded: Bool { lifecycle.untilLoaded() == nil }
 
     fileprivate func loadedOrTimeout() -> EventLoopFuture<Void>? { lifecycle.untilLoadedOrTimeout() }
 }

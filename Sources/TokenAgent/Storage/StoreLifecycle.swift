@@ -28,6 +28,8 @@ final class StoreLifecycle {
     private let now: @Sendable () -> Int64
     private let logger: Logger
     private var state = State.notBegun
+    /// Loads that have begun or wait for those before them.
+    private var loadsUnderWay = 0
 
     init(_ core: AgentCore, store: any CacheStore, timers: Timers, logger: Logger) {
         self.store = store
@@ -45,22 +47,25 @@ final class StoreLifecycle {
     /// Why the store could not be loaded; nil if it is loaded or being loaded.
     var failure: TokenError? { if case .failed(let error, _) = state { error } else { nil } }
 
-    /// Loads the store into memory. A second call joins the first, unless it brings a passphrase to try if the first fails.
+    /// Loads the store into memory. A second call joins the first, unless it brings a passphrase: those are tried in the order
+    /// of their calls, until one opens the store.
     @discardableResult
     func load(
         passphrase: Secret? = nil, isolation: isolated (any Actor)? = #isolation
     ) -> EventLoopFuture<Result<Void, TokenError>> {
+        var earlier: EventLoopFuture<Result<Void, TokenError>>?
         switch state {
         case .loading(let loading):
             guard passphrase != nil else { return loading }
-            return tasks.start { () async throws(TokenError) in
-                _ = try? await loading.get()
-                try await self.load(passphrase: passphrase).outcome()
-            }
+            earlier = loading
         case .loaded: return loop.makeSucceededFuture(.success(()))
         case .notBegun, .failed: break
         }
-        let loading = tasks.start { () async throws(TokenError) in try await self.loadNow(passphrase) }
+        loadsUnderWay += 1
+        let loading = tasks.start { [earlier] () async throws(TokenError) in
+            _ = try? await earlier?.get()
+            try await self.loadNow(passphrase)
+        }
         state = .loading(loading)
         return loading
     }
@@ -136,6 +141,8 @@ final class StoreLifecycle {
     }
 
     private func loadNow(_ passphrase: Secret?) async throws(TokenError) {
+        defer { loadsUnderWay -= 1 }
+        if case .loaded = state { return }
         do throws(TokenError) {
             let loaded = try await store.load(passphrase: passphrase)
             memory.replace(with: loaded.cache)
@@ -147,7 +154,7 @@ final class StoreLifecycle {
             await store.forgetPassphrase()
             var error = error
             if isWorthRetrying { error.message += "; the agent tries again with the next request" }
-            state = .failed(error, at: now())
+            if loadsUnderWay == 1 { state = .failed(error, at: now()) }
             log.reportNotices()
             log.reportLocked(error)
             throw error

@@ -21,7 +21,7 @@ final class ScriptedStore: CacheStore {
         var isHeld = false
         var failure: TokenError?
         var loading: Result<LoadedCache, TokenError>? = .success(LoadedCache())
-        var loads = 0
+        var passphrases: [Secret?] = []
         var records: [RecordKey: [UInt8]] = [:]
         var report = {
             var report = StoreReport()
@@ -93,7 +93,10 @@ final class ScriptedStore: CacheStore {
     // MARK: Loading
 
     /// How often it was to be loaded.
-    var loads: Int { state.withLock { $0.loads } }
+    var loads: Int { passphrases.count }
+
+    /// The passphrases that it was to be loaded with, in their order.
+    var passphrases: [Secret?] { state.withLock { $0.passphrases } }
 
     /// What later loads end with; nil makes them wait in `heldLoads`.
     func answerLoads(with result: Result<LoadedCache, TokenError>?) { state.withLock { $0.loading = result } }
@@ -103,7 +106,7 @@ final class ScriptedStore: CacheStore {
 
     func load(passphrase: Secret?) async throws(TokenError) -> LoadedCache {
         let result = state.withLock { state in
-            state.loads += 1
+            state.passphrases.append(passphrase)
             return state.loading
         }
         if let result { return try result.get() }
