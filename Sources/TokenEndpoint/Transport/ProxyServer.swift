@@ -41,7 +41,8 @@ struct ProxyServer: Sendable, Hashable {
     /// - Throws: `invalidDeveloperParameter`; the message leaves out the URL, since a password may be in it.
     init(_ url: String, setting: String) throws(TokenError) {
         let parts = URLComponents(string: url.contains("://") ? url : "http://" + url)
-        guard let parts, let host = parts.host, !host.isEmpty else {
+        // Nothing to encode: FoundationEssentials takes any text for a host, and would encode it.
+        guard let parts, let host = parts.host, !host.isEmpty, parts.encodedHost == host else {
             throw TokenError(
                 .invalidDeveloperParameter, "\(setting) is not the URL of a proxy, such as http://proxy:3128")
         }
