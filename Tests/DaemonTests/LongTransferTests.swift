@@ -21,6 +21,8 @@ internal import Testing
                 #expect(
                     peak - idle < 3 * size, "\(idle >> 20) MiB idle, \(peak >> 20) MiB at most, for \(size >> 20) MiB")
                 #expect(try TemporaryFolder.mode(of: exported) == 0o600)
+                // The next agent may start when this one is gone, not before.
+                try await agent.process.killHard()
             }
             let agent = try await f.agent()
             let again = try await Self.succeed(f, ["import", "--format", "msal-json", exported])

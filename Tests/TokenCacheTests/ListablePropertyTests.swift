@@ -77,6 +77,8 @@ internal import TokenWire
             }
         }
         try cache.removeAllThatIsListed()
+        // An account that is known by name only, and that one known by its identifier had stood for, is listed now.
+        try cache.removeAllThatIsListed()
         #expect(try cache.listedAccounts().isEmpty, "\(comment)")
         #expect(try cache.listedCredentials().isEmpty, "\(comment)")
         let left = cache.partition(.standard).owners.values.flatMap(\.records).filter {
