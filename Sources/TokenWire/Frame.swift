@@ -3,13 +3,7 @@ internal import CProtobufC
 /// A message in its frame.
 enum Frame {
     /// Packs a message behind its length; nil if it is longer than `limit` bytes.
-    static func pack<Message>(_ message: inout Message, limit: Int) -> [UInt8]? {
-        withUnsafeMutableBytes(of: &message) { bytes in
-            bytes.baseAddress.flatMap { pack($0.assumingMemoryBound(to: ProtobufCMessage.self), limit: limit) }
-        }
-    }
-
-    private static func pack(_ message: UnsafePointer<ProtobufCMessage>, limit: Int) -> [UInt8]? {
+    static func pack(_ message: UnsafePointer<ProtobufCMessage>, limit: Int) -> [UInt8]? {
         let length = protobuf_c_message_get_packed_size(message)
         guard length <= limit else { return nil }
         let header = FrameDecoder.headerLength

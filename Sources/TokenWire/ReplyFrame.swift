@@ -1,33 +1,23 @@
-internal import CProtobufC
 internal import CTokenProtos
 package import TokenModel
 
 /// A reply that has arrived: its fields are read by whoever has sent the request.
-package struct ReplyFrame: @unchecked Sendable {
-    // Unchecked because of the pointer: what it leads to is in the arena, and nobody changes either.
+package struct ReplyFrame: Sendable {
+    private let envelope: Envelope<Sso__Reply>
 
     /// The number of the request that it answers; 0 if that could not be read.
-    package let id: UInt64
+    package var id: UInt64 { envelope.id }
     /// Which request it answers, see `AgentRequest.number`; 0 if it is of a kind that this version does not know.
-    package let number: UInt32
-    private let body: UnsafeMutableRawPointer?
-    private let arena: WireArena
+    package var number: UInt32 { envelope.number }
 
     /// Reads a frame's bytes, without the length before them.
     ///
     /// - Throws: `malformedMessage` (-53001) if they are no reply at all.
     package init(decoding bytes: some Collection<UInt8>) throws(TokenError) {
-        arena = WireArena(limit: WireLimits.memory(forFrameOf: bytes.count))
-        let message = arena.withAllocator { allocator in
-            bytes.withContiguousStorageIfAvailable { sso__reply__unpack(allocator, $0.count, $0.baseAddress) }
-        }
-        guard let message = message ?? nil else {
+        guard let envelope = Envelope<Sso__Reply>(decoding: bytes) else {
             throw TokenError(.malformedMessage, "the frame does not hold a reply")
         }
-        id = message.pointee.request_id
-        number = message.pointee.body_case.rawValue
-        // One place holds the pointer to whichever it is.
-        body = UnsafeMutableRawPointer(message.pointee.failure)
+        self.envelope = envelope
     }
 
     /// What the agent answers to a request of this type.
@@ -35,24 +25,19 @@ package struct ReplyFrame: @unchecked Sendable {
     /// - Throws: the agent's failure; `malformedMessage` (-53001) if the reply does not fit; `unsupportedProtocolVersion` (-53003)
     ///   if it is of a later version.
     package func reply<Request: WireRequest>(to type: Request.Type) throws(TokenError) -> Request.Reply {
-        defer { withExtendedLifetime(arena) {} }
         if let failure = try failure { throw failure }
         guard number != 0 else {
             throw TokenError(.unsupportedProtocolVersion, "this app does not know that reply; update it")
         }
-        guard number == Request.number, let body else {
+        guard let reply = try envelope.read(Request.number, as: Request.Reply.self) else {
             throw TokenError(.malformedMessage, "the agent's reply does not fit the request")
         }
-        return try Request.Reply(reading: body)
+        return reply
     }
 
     /// The agent's failure; nil if it is none.
     package var failure: TokenError? {
-        get throws(TokenError) {
-            guard number == Self.failureNumber, let body else { return nil }
-            defer { withExtendedLifetime(arena) {} }
-            return try TokenError(reading: body)
-        }
+        get throws(TokenError) { try envelope.read(Self.failureNumber, as: TokenError.self) }
     }
 
     /// The whole frame of a reply, length and all; one over 1 MiB is replaced by the failure that says so.
@@ -69,20 +54,13 @@ package struct ReplyFrame: @unchecked Sendable {
     package static func encode(_ failure: TokenError, id: UInt64) -> [UInt8] { encode(failure, failureNumber, id) }
 
     private static func encode(_ body: some WireMessage, _ number: UInt32, _ id: UInt64) -> [UInt8] {
-        let arena = WireArena(limit: 2 * WireLimits.replyFrame)
-        var message = Sso__Reply()
-        sso__reply__init(&message)
-        message.has_request_id = 1
-        message.request_id = id
-        message.body_case = Sso__Reply__BodyCase(rawValue: number)
+        let limit = WireLimits.replyFrame
         do throws(TokenError) {
-            message.failure = try body.write(arena)?.assumingMemoryBound(to: Sso__Failure.self)
+            if let frame = try Envelope<Sso__Reply>.encode(body, number, id: id, limit: limit) { return frame }
+            return encode(TokenError(.frameTooLarge, "the reply is longer than \(limit) bytes"), id: id)
         } catch {
-            return encode(error, failureNumber, id)
+            return encode(error, id: id)
         }
-        if !arena.isExhausted, let frame = Frame.pack(&message, limit: WireLimits.replyFrame) { return frame }
-        let tooLarge = TokenError(.frameTooLarge, "the reply is longer than \(WireLimits.replyFrame) bytes")
-        return encode(tooLarge, failureNumber, id)
     }
 
     /// The number of `failure` in agent.proto.

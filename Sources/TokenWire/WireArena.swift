@@ -18,10 +18,10 @@ final class WireArena {
     }
 
     deinit {
-        for chunk in chunks {
-            wipeMemory(chunk)
-            chunk.deallocate()
-        }
+        // All chunks but the last are full.
+        if let last = chunks.last { wipeMemory(UnsafeMutableRawBufferPointer(rebasing: last.dropLast(free.count))) }
+        for chunk in chunks.dropLast() { wipeMemory(chunk) }
+        for chunk in chunks { chunk.deallocate() }
     }
 
     /// Aligned, uninitialised memory, or nil past the limit.

@@ -1,6 +1,12 @@
 internal import CProtobufC
 internal import TokenModel
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
 /// One field of a message that protobuf-c has unpacked or is going to pack.
 struct WireField {
     let descriptor: UnsafePointer<ProtobufCFieldDescriptor>
@@ -28,8 +34,14 @@ struct WireField {
 
     func text(_ bytes: ProtobufCBinaryData, limit: Int) throws(TokenError) -> String {
         let bytes = UnsafeBufferPointer(start: bytes.data, count: bytes.len)
-        try check(bytes, limit: limit)
-        guard let text = String(validating: bytes, as: UTF8.self) else {
+        guard let start = try check(bytes, limit: limit) else { return "" }
+        var text = String(decoding: bytes, as: UTF8.self)
+        // What is not UTF-8 was repaired, and differs. (String's own validation looks up generic types at each call.)
+        guard
+            text.withUTF8({ text in
+                text.count == bytes.count && text.baseAddress.map { memcmp($0, start, text.count) } == 0
+            })
+        else {
             throw TokenError(.malformedMessage, "\(name) is not UTF-8")
         }
         return text
@@ -61,9 +73,17 @@ struct WireField {
         return UnsafeBufferPointer(start: items, count: items == nil ? 0 : count)
     }
 
-    private func check(_ bytes: UnsafeBufferPointer<UInt8>, limit: Int) throws(TokenError) {
+    /// Where the bytes start; nil if there are none.
+    @discardableResult
+    private func check(
+        _ bytes: UnsafeBufferPointer<UInt8>, limit: Int
+    ) throws(TokenError) -> UnsafePointer<UInt8>? {
         try checkLength(bytes.count, limit: limit)
-        guard !bytes.contains(0) else { throw TokenError(.malformedMessage, "\(name) holds a NUL byte") }
+        guard let start = bytes.baseAddress, !bytes.isEmpty else { return nil }
+        guard memchr(start, 0, bytes.count) == nil else {
+            throw TokenError(.malformedMessage, "\(name) holds a NUL byte")
+        }
+        return start
     }
 
     private func checkLength(_ length: Int, limit: Int) throws(TokenError) {

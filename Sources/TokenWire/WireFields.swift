@@ -1,6 +1,12 @@
 internal import CProtobufC
 internal import TokenModel
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
 /// The fields of one message, read or written by name: the one place where they are checked for length, UTF-8 and NUL.
 ///
 /// Each method takes the value to write, and returns it, or returns the value that was read. A field that is absent is nil, or
@@ -218,14 +224,8 @@ extension WireMessage {
 
 extension UnsafePointer<ProtobufCFieldDescriptor> {
     fileprivate func hasName(_ name: StaticString) -> Bool {
-        guard let start = pointee.name else { return false }
+        guard let own = pointee.name else { return false }
         // Both end with NUL.
-        var (own, other) = (UnsafeRawPointer(start).assumingMemoryBound(to: UInt8.self), name.utf8Start)
-        while own.pointee == other.pointee {
-            if own.pointee == 0 { return true }
-            own += 1
-            other += 1
-        }
-        return false
+        return name.withUTF8Buffer { other in other.baseAddress.map { strcmp(own, $0) == 0 } ?? false }
     }
 }

@@ -16,8 +16,9 @@ package protocol WireMessage {
 package protocol WireRequest: AgentRequest, WireMessage where Reply: WireMessage {}
 
 /// protobuf-c's description of a message: its size, and the name, number, type and place of each field.
+///
+/// Unchecked because of the pointer: it leads to a constant of the generated code.
 package struct WireType: @unchecked Sendable {
-    // Unchecked because of the pointer: it leads to a constant of the generated code.
     let descriptor: UnsafePointer<ProtobufCMessageDescriptor>
 
     /// - Parameter initialise: the message's `…__init`, which knows its descriptor.

@@ -37,7 +37,10 @@ final class HangWatch: Sendable {
         }
     }
 
-    func end(_ id: Int) { state.withLock { $0.entries[id] = nil } }
+    func end(_ id: Int) {
+        guard let entry = state.withLock({ $0.entries.removeValue(forKey: id) }) else { return }
+        TestTimes.shared?.record(entry.name, since: entry.began)
+    }
 
     private static let minutes = ProcessInfo.processInfo.environment["SSO_AGENT_TEST_MINUTES"].flatMap { Int($0) }
 

@@ -60,7 +60,7 @@ internal import TokenModel
 
     /// An entry that is too long to be kept is passed over, and the rest of the file is read.
     @Test func passesOverWhatIsTooLong() throws {
-        let long = String(repeating: "\"é\",", count: 1 << 20)
+        let long = String(repeating: "\"é\",", count: 850_000)
         let file = """
             {"Unknown": [\(long)1], "Account": {"1": {"home_account_id": "u.t", "environment": "e", "realm": "t",
                "username": "u", "authority_type": "MSSTS", "extra": [\(long)1]},

@@ -1,0 +1,91 @@
+internal import CProtobufC
+internal import CTokenProtos
+internal import TokenModel
+
+/// What a frame holds: a request or a reply of any kind, with the number that joins the two.
+///
+/// Unchecked because of the pointer: what it leads to is in the arena, and nobody changes either.
+struct Envelope<Message: EnvelopeMessage>: @unchecked Sendable {
+    /// The number of the request, in it and in its reply; 0 if there is none.
+    let id: UInt64
+    /// The number of the body's field in agent.proto; 0 if there is none, or one of a later version.
+    let number: UInt32
+    private let body: UnsafeMutableRawPointer?
+    private let arena: WireArena
+
+    /// Reads a frame's bytes, without the length before them; nil if they are no such message.
+    init?(decoding bytes: some Collection<UInt8>) {
+        arena = WireArena(limit: WireLimits.memory(forFrameOf: bytes.count))
+        let unpacked = arena.withAllocator { allocator in
+            bytes.withContiguousStorageIfAvailable {
+                protobuf_c_message_unpack(Message.type.descriptor, allocator, $0.count, $0.baseAddress)
+            }
+        }
+        guard let unpacked = unpacked ?? nil else { return nil }
+        let message = UnsafeRawPointer(unpacked).assumingMemoryBound(to: Message.self)
+        id = message.pointee.request_id
+        number = message.pointee.number
+        body = message.pointee.body
+    }
+
+    /// The body, if it is of that number; nil if it is another.
+    func read<Body: WireMessage>(_ number: UInt32, as type: Body.Type) throws(TokenError) -> Body? {
+        guard number == self.number, let body else { return nil }
+        defer { withExtendedLifetime(arena) {} }
+        return try Body(reading: body)
+    }
+
+    /// The whole frame, length and all; nil if it is longer than `limit` bytes.
+    static func encode(
+        _ body: some WireMessage, _ number: UInt32, id: UInt64, limit: Int
+    ) throws(TokenError) -> [UInt8]? {
+        let arena = WireArena(limit: 2 * WireLimits.replyFrame)
+        guard let memory = arena.message(Message.type) else { return nil }
+        let message = memory.assumingMemoryBound(to: Message.self)
+        message.pointee.has_request_id = 1
+        message.pointee.request_id = id
+        message.pointee.number = number
+        message.pointee.body = try body.write(arena)
+        guard !arena.isExhausted else { return nil }
+        return Frame.pack(memory.assumingMemoryBound(to: ProtobufCMessage.self), limit: limit)
+    }
+}
+
+/// One of the two outermost messages of agent.proto.
+protocol EnvelopeMessage {
+    static var type: WireType { get }
+
+    var has_request_id: protobuf_c_boolean { get set }
+    var request_id: UInt64 { get set }
+    /// The number of the body's field.
+    var number: UInt32 { get set }
+    var body: UnsafeMutableRawPointer? { get set }
+}
+
+// The bodies share one place, whichever they are; each message names the first of them for it.
+
+extension Sso__Request: EnvelopeMessage {
+    static let type = WireType(sso__request__init)
+
+    var number: UInt32 {
+        get { body_case.rawValue }
+        set { body_case = Sso__Request__BodyCase(rawValue: newValue) }
+    }
+    var body: UnsafeMutableRawPointer? {
+        get { UnsafeMutableRawPointer(hello) }
+        set { hello = newValue?.assumingMemoryBound(to: Sso__Hello.self) }
+    }
+}
+
+extension Sso__Reply: EnvelopeMessage {
+    static let type = WireType(sso__reply__init)
+
+    var number: UInt32 {
+        get { body_case.rawValue }
+        set { body_case = Sso__Reply__BodyCase(rawValue: newValue) }
+    }
+    var body: UnsafeMutableRawPointer? {
+        get { UnsafeMutableRawPointer(failure) }
+        set { failure = newValue?.assumingMemoryBound(to: Sso__Failure.self) }
+    }
+}
