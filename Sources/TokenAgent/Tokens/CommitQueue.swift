@@ -16,7 +16,7 @@ final class CommitQueue {
     /// What a change may have to itself. Taken in this order, so that no two changes wait for each other.
     private enum Scope: Hashable {
         case group(SharingGroup)
-        case account(SharingGroup, OwnerID)
+        case account(SharingGroup, AccountKey)
         case store
     }
 
@@ -58,7 +58,7 @@ final class CommitQueue {
     ///
     /// - Parameter change: what to commit, and the value to return; called when it is this change's turn.
     func commit<Value>(
-        changing account: OwnerID, in group: SharingGroup, _ change: () async throws(TokenError) -> (Commit, Value)
+        changing account: AccountKey, in group: SharingGroup, _ change: () async throws(TokenError) -> (Commit, Value)
     ) async throws(TokenError) -> Value {
         try await scopes.shared(.group(group)) { () async throws(TokenError) in
             try await scopes.exclusive(.account(group, account)) { () async throws(TokenError) in

@@ -66,7 +66,7 @@ final class RefreshTokenRedeemer {
     /// The token to use if it cannot be renewed, unless it has been removed meanwhile.
     private func fallback(of plan: RedemptionPlan, for request: AcquireTokenSilent) -> TokenResult? {
         guard let token = plan.fallback,
-            memory.cache.stillHolds(token.accessToken, of: plan.owner, in: request.parameters.sharingGroup)
+            memory.cache.stillHolds(token.accessToken, of: plan.account, in: request.parameters.sharingGroup)
         else { return nil }
         return token.answering(request.parameters.correlationID)
     }
@@ -136,7 +136,7 @@ final class RefreshTokenRedeemer {
     ) async throws(TokenError) -> TokenResult {
         let group = parameters.sharingGroup
         let authority = try await authorities.resolve(
-            plan.authority, parameters, username: memory.cache.username(of: plan.owner, in: group) ?? asked)
+            plan.authority, parameters, username: memory.cache.username(of: plan.account, in: group) ?? asked)
         // Before it is sent: where nothing can be written, the answer could not be kept, and the old token stays good.
         try await commits.write([notes.note(of: token, in: group, at: now())], isRetried: false)
         guard memory.cache.stillHolds(token, in: group) else {
@@ -154,7 +154,7 @@ final class RefreshTokenRedeemer {
             } else {
                 await deleteNote(about: token, in: group)
             }
-            throw error.concerning(plan.owner, cache: memory.cache, in: group)
+            throw error.concerning(plan.account, cache: memory.cache, in: group)
         }
         do throws(TokenError) {
             return try await saver.save(response, from: .redemption(token), parameters, at: plan.authority)
@@ -172,7 +172,7 @@ final class RefreshTokenRedeemer {
         // Without an answer the note stays: the token may have been redeemed all the same.
         guard error.details.oauthError != nil else { return }
         let group = parameters.sharingGroup
-        try await commits.commit(changing: token.owner, in: group) { () async throws(TokenError) in
+        try await commits.commit(changing: token.account, in: group) { () async throws(TokenError) in
             let changes = memory.cache.changes(rejecting: token, for: parameters.clientID, in: group, error)
             return (CommitQueue.Commit(changes: changes, settled: notes.settled(by: token, in: group)), ())
         }

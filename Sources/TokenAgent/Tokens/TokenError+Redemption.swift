@@ -22,10 +22,10 @@ extension TokenError {
     }
 
     /// With the account it is about, which an app needs to tell its user.
-    func concerning(_ owner: OwnerID, cache: CredentialCache, in group: SharingGroup) -> TokenError {
+    func concerning(_ account: AccountKey, cache: CredentialCache, in group: SharingGroup) -> TokenError {
         var error = self
-        error.details.homeAccountID = owner.homeAccountID
-        error.details.username = cache.username(of: owner, in: group)
+        error.details.homeAccountID = account.homeAccountID
+        error.details.username = cache.username(of: account, in: group)
         return error
     }
 

@@ -1,3 +1,4 @@
+internal import CacheFormats
 internal import TokenCache
 internal import TokenModel
 internal import TokenStore
