@@ -13,7 +13,7 @@ internal import TokenModel
             (0, [1, 1, 1, 0]), (1, [1, 1, 2, 0]), (2, [2, 2, 3, 0]), (3, [0, 0, 0, 0]), (4, [1, 1, 1, 0]),
             (5, [1, 1, 1, 0]),
         ] as [(Int, [Int64])])
-    func takesWhatPythonWrote(index: Int, counts: [Int64]) throws {
+    func importsCachesOfADALForPython(index: Int, counts: [Int64]) throws {
         var cache = CredentialCache()
         #expect(cache.merge(try Fixture.adal[index].read()).report.counts == counts)
     }
@@ -29,7 +29,7 @@ internal import TokenModel
                 ["only the app that the device's management gave it to may use it"]
             ),
         ] as [(String, [Int64], [String])])
-    func takesWhatObjectiveCWrote(name: String, counts: [Int64], reasons: [String]) throws {
+    func importsArchivesOfADALForObjectiveC(name: String, counts: [Int64], reasons: [String]) throws {
         var cache = CredentialCache()
         let plan = try cache.merge(Fixture.bytes("adal-archive/\(name)"), .adalArchive)
         #expect(plan.report.counts == counts)
@@ -44,19 +44,19 @@ internal import TokenModel
         #expect(error?.message.contains("2.0") == true)
     }
 
-    @Test func saysHowToConvertAnXMLList() {
+    @Test func explainsHowToConvertAnXMLPropertyList() {
         let xml = Array(#"<?xml version="1.0"?><plist version="1.0"><dict/></plist>"#.utf8)
         let error = #expect(throws: TokenError.self) { try Fixture.read(xml, .adalArchive) }
         #expect(error?.message.contains("plutil -convert binary1") == true)
     }
 
-    /// An ADAL app gets its token as before; without a network.
+    /// An ADAL app gets its imported token without the network.
     @Test(arguments: [
         ("adal-json/01_authcode_single_user.json", CacheFormat.adalJSON, "contoso.onmicrosoft.com", "AT-alice-graph"),
         ("adal-archive/mac-2.6-cache.plist", .adalArchive, "common", "AT-alice"),
         ("adal-archive/mac-2.7-cache.plist", .adalArchive, "common", "AT-alice"),
     ])
-    func servesADALApps(path: String, format: CacheFormat, realm: String, token: String) throws {
+    func servesImportedTokensToADALApps(path: String, format: CacheFormat, realm: String, token: String) throws {
         var cache = CredentialCache()
         try cache.merge(Fixture.bytes(path), format)
         let user = format == .adalJSON ? "ALICE@contoso.onmicrosoft.com" : "alice@contoso.com"
@@ -68,7 +68,7 @@ internal import TokenModel
         #expect(cache.decide(request, now: Fixture.whenWritten).token == token)
     }
 
-    @Test func letsMSALAppsRedeemTheRefreshToken() throws {
+    @Test func letsMSALAppsRedeemAnImportedRefreshToken() throws {
         var cache = CredentialCache()
         try cache.merge(Fixture.bytes("adal-archive/mac-2.6-cache.plist"), .adalArchive)
         let clientID = try #require(ClientID("d3590ed6-52b3-4102-aeff-aad2292ab01c"))

@@ -4,9 +4,9 @@ internal import TokenModel
 
 @testable internal import TokenCache
 
-/// Which accounts an app sees.
+/// The accounts that are listed for an app.
 @Suite(.bounded) struct AccountListTests {
-    @Test func listsWhatEitherLibraryMadeKnown() throws {
+    @Test func listsAccountsOfBothLibraries() throws {
         var builder = CacheBuilder()
         try builder.signIn("alice", builder.parameters())
         try builder.signIn("bob", builder.parameters(resource: "https://graph.microsoft.com"))
@@ -16,7 +16,7 @@ internal import TokenModel
         #expect(accounts.map(\.homeAccountID?.text) == ["oid-alice", "oid-bob"].map { "\($0).\(CacheBuilder.tenant)" })
     }
 
-    @Test func isEmptyWhenNobodySignedIn() {
+    @Test func isEmptyBeforeTheFirstSignIn() {
         #expect(CacheBuilder().cache.accounts(ListAccounts(clientID: CacheBuilder.app)).accounts.isEmpty)
     }
 
@@ -54,7 +54,7 @@ internal import TokenModel
         #expect(names { $0.username = "carol@contoso.com" } == [])
     }
 
-    @Test func comesInPagesThatMissNobody() throws {
+    @Test func listsEveryAccountOnSomePage() throws {
         var builder = CacheBuilder()
         for number in 0..<450 { try builder.signIn("user\(number)", builder.parameters()) }
         var (request, seen) = (ListAccounts(clientID: CacheBuilder.app), Set<String>())

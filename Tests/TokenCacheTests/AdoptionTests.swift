@@ -5,11 +5,11 @@ internal import TokenModel
 @testable internal import CacheFormats
 @testable internal import TokenCache
 
-/// An account of an older ADAL gets its identifier.
+/// An account that was known by its username gets its identifier.
 @Suite(.bounded) struct AdoptionTests {
     static let app = "d3590ed6-52b3-4102-aeff-aad2292ab01c"
 
-    @Test func givesEveryAppTheIdentifier() throws {
+    @Test func reportsTheIdentifierToEveryApp() throws {
         var cache = CredentialCache()
         let second =
             #"{"_clientId": "other", "_authority": "https://login.windows.net/common", "isMRRT": true, "#
@@ -25,7 +25,7 @@ internal import TokenModel
         #expect(cache.partition(.standard).accounts.count == 1)
     }
 
-    @Test func goesOnServingADALFromItsOldEntries() throws {
+    @Test func servesADALAppsFromTheMovedRecords() throws {
         var cache = CredentialCache()
         cache.merge(try Fixture.adal[1].read())
         let saved = try cache.redeemForMSAL(Self.app, now: Fixture.whenWritten)
@@ -39,8 +39,8 @@ internal import TokenModel
         #expect(cache.decide(request, now: Fixture.whenWritten).token == "AT-alice-aadgraph")
     }
 
-    /// A refresh token that another app is redeeming at this moment is not moved: what it brings would be overwritten.
-    @Test func leavesATokenThatIsInUse() throws {
+    /// A refresh token that another app is redeeming is not moved: the new token would be overwritten.
+    @Test func doesNotMoveATokenThatIsBeingRedeemed() throws {
         var cache = CredentialCache()
         let second =
             #"{"_clientId": "other", "_authority": "https://login.windows.net/common", "isMRRT": true, "#
@@ -55,7 +55,7 @@ internal import TokenModel
 }
 
 extension CredentialCache {
-    /// What the redemption of the app's only refresh token for an MSAL app changes.
+    /// The changes of redeeming the app's only refresh token for an MSAL app.
     func redeemForMSAL(_ clientID: String, now: Int64, inUse: Set<Secret> = []) throws -> SavedTokens {
         let app = try #require(ClientID(clientID))
         let account = try #require(accounts(ListAccounts(clientID: app)).accounts.first)
@@ -72,7 +72,7 @@ extension CredentialCache {
             saving: tokens, from: .redemption(used), parameters, at: plan.authority, now: now, leaving: inUse)
     }
 
-    /// As the directory of Fixtures/adal-json has her.
+    /// The user's identifiers in the directory of Fixtures/adal-json.
     private static let aliceIDToken = CacheBuilder.idToken([
         "ver": "2.0", "tid": "72f988bf-0000-4000-8000-2d7cd011db47", "oid": "11111111-1111-1111-1111-111111111111",
         "sub": "s", "preferred_username": "alice@contoso.onmicrosoft.com",

@@ -12,8 +12,8 @@ internal import TokenModel
     private static let home = "aaaaaaaa-0000-4000-8000-00000000000b.\(CacheBuilder.tenant)"
     private static let reason = "its identifier could be taken for another account's"
 
-    /// Bob is known by his name, from ADAL.
-    @Test func refusesAnIdentifierThatLooksLikeAName() throws {
+    /// Bob is known by his username, from ADAL.
+    @Test func refusesAnIdentifierThatLooksLikeAUsername() throws {
         var cache = CredentialCache()
         cache.merge(try Fixture.adal[0].read())
         let bob = try #require(cache.accounts(ListAccounts(clientID: nil)).accounts.first?.username)
@@ -26,7 +26,7 @@ internal import TokenModel
     }
 
     /// The dash that ends an identifier may be any of those in a GUID.
-    @Test func refusesAnIdentifierThatEndsElsewhere() throws {
+    @Test func refusesAnIdentifierThatMakesAnotherAccountsKey() throws {
         for (home, environment) in [
             ("aaaaaaaa", "0000-4000-8000-00000000000b.\(CacheBuilder.tenant)-\(Self.environment)"),
             ("\(Self.home)-login", "microsoftonline.com"),
@@ -38,8 +38,8 @@ internal import TokenModel
         }
     }
 
-    /// AD FS names a person by random letters, dashes among them: nothing tells where these end, but whose is there first.
-    @Test func leavesARecordToWhoseItIs() throws {
+    /// AD FS's identifiers are random letters and dashes: their keys are ambiguous, and the first account keeps a key.
+    @Test func keepsARecordWithItsFirstAccount() throws {
         var cache = CredentialCache()
         try cache.merge(Self.file("ab-my", "fs.contoso.com", "app-1"), .msalJSON)
         let before = Set(cache.records().map { "\($0)" })
@@ -51,7 +51,7 @@ internal import TokenModel
     @Test(arguments: [
         home, "aaaaaaaa-0000-4000-8000-00000000000b-b2c_1_x.\(CacheBuilder.tenant)", "ab-cd_ef", "google|1.2",
     ])
-    func takesTheIdentifiersThatThereAre(home: String) throws {
+    func acceptsTheIdentifiersOfEveryProvider(home: String) throws {
         for environment in [
             Self.environment, "login-us.microsoftonline.com", "contoso.b2clogin.com", "my-fs.contoso.com:8443",
         ] {
@@ -61,7 +61,7 @@ internal import TokenModel
         }
     }
 
-    @Test func refusesASignInUnderSuchAnIdentifier() throws {
+    @Test func refusesASignInWithAnAmbiguousIdentifier() throws {
         let builder = CacheBuilder()
         let parameters = try builder.parameters(authority: "https://fs.contoso.com/adfs")
         let tokens = IssuedTokens(

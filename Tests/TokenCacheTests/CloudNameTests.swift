@@ -10,9 +10,9 @@ internal import TokenModel
 @Suite(.bounded) struct CloudNameTests {
     private static let names = ["login.microsoftonline.com", "login.windows.net", "sts.windows.net"]
 
-    /// Two libraries' caches of one account: each access token is served with the ID token of either.
+    /// Two libraries' caches of one account: each access token is served with the ID token of either cache.
     @Test(arguments: [0, 1], [true, false])
-    func servesATokenWhoseIDTokenStandsUnderAnotherName(first: Int, isSameTarget: Bool) throws {
+    func servesATokenWhoseIDTokenHasAnotherNameOfTheCloud(first: Int, isSameTarget: Bool) throws {
         var cache = CredentialCache()
         let targets = isSameTarget ? ["User.Read", "User.Read"] : ["User.Read", "Mail.Read"]
         for index in [first, 1 - first] {
@@ -31,7 +31,7 @@ internal import TokenModel
 
     /// An access token in one file, the ID token that came with it in another, under another name of the cloud.
     @Test(arguments: [true, false])
-    func findsTheIDTokenOfAnotherFile(isAccessTokenFirst: Bool) throws {
+    func findsTheIDTokenOfAnotherImport(isAccessTokenFirst: Bool) throws {
         let whole = try JSONReader.read(Array(Self.file(Self.names[0], realm: CacheBuilder.tenant).utf8))
         let other = try JSONReader.read(Array(Self.file(Self.names[1], realm: CacheBuilder.tenant).utf8))
         let accessTokens = JSONTree.object(whole.members.filter { $0.name == "AccessToken" })
@@ -43,8 +43,8 @@ internal import TokenModel
         #expect(try Self.decide(cache, at: Self.names[2], "User.Read").token == "at-\(Self.names[0])")
     }
 
-    /// `organizations` is no tenant: only the ID token tells which one issued the access token beside it.
-    @Test func tellsTheTenantByTheIDTokenOfTheSameCloud() throws {
+    /// `organizations` is not a tenant: only the ID token names the tenant that issued the access token.
+    @Test func findsTheTenantInTheIDTokenOfTheSameCloud() throws {
         let accessToken = try JSONReader.read(Array(Self.file(Self.names[0]).utf8)).members.filter {
             $0.name == "AccessToken"
         }
@@ -57,8 +57,8 @@ internal import TokenModel
         #expect(listed.idToken != nil)
     }
 
-    /// What the agent renews is saved under the cloud's own name; the rest stays under the library's.
-    @Test func servesWhatItRenewedBesideWhatItImported() throws {
+    /// Renewed records are saved under the cloud's preferred name; others keep the library's.
+    @Test func servesRenewedAndImportedTokens() throws {
         var builder = CacheBuilder()
         builder.now = Fixture.whenWritten
         let file = Self.file(Self.names[0], target: "Mail.Read")
@@ -83,8 +83,8 @@ internal import TokenModel
             ])
     }
 
-    /// An app's metadata stands under each name; no library rewrites the other's.
-    @Test func writesAnAppsMetadataUnderEveryNameAgain() throws {
+    /// App metadata is exported under each name; no library replaces another's.
+    @Test func exportsAppMetadataUnderEveryImportedName() throws {
         let entries = Self.names.enumerated().map { index, name in
             #""appmetadata-\#(name)-app-1": {"client_id": "app-1", "environment": "\#(name)", "family_id": "\#(index)"}"#
         }

@@ -5,9 +5,9 @@ internal import TokenModel
 @testable internal import CacheFormats
 @testable internal import TokenCache
 
-/// MSAL Python 0.1.0 writes scopes as lists and times as numbers, and can read no others.
+/// MSAL Python 0.1.0 writes scopes as lists and times as numbers, and reads no other forms.
 @Suite(.bounded) struct EarlyPythonTests {
-    @Test func writesEveryTokenAsItWas() throws {
+    @Test func exportsEveryTokenAsItWasImported() throws {
         var cache = CredentialCache()
         try cache.merge(Array(Self.file.utf8), .msalJSON)
         let exported = try cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten)
@@ -28,7 +28,7 @@ internal import TokenModel
     }
 
     /// The agent's newer times take the form of the old ones.
-    @Test func writesNewTimesAsNumbersToo() throws {
+    @Test func exportsNewTimesAsNumbers() throws {
         var builder = CacheBuilder()
         builder.now = Fixture.whenWritten
         try builder.cache.merge(Array(Self.file.utf8), .msalJSON)

@@ -5,9 +5,9 @@ internal import TokenModel
 @testable internal import CacheFormats
 @testable internal import TokenCache
 
-/// What goes out, and comes in again.
+/// Exports, and imports of exports.
 @Suite(.bounded) struct ExportTests {
-    @Test func givesBackTheSameCacheFromUnifiedJSON() throws {
+    @Test func restoresTheCacheFromItsUnifiedExport() throws {
         let builder = try Self.everything()
         let exported = try builder.cache.export(.msalJSON, of: .standard, now: builder.now)
         var copy = CredentialCache()
@@ -20,7 +20,7 @@ internal import TokenModel
     }
 
     @Test(arguments: Fixture.all)
-    func writesAgainWhatItRead(fixture: Fixture) throws {
+    func exportsWhatItImported(fixture: Fixture) throws {
         var cache = CredentialCache()
         let now: Int64 = fixture.format == .msalJSON ? 1_600_000_000 : Fixture.whenWritten
         cache.merge(try fixture.read(now: now))
@@ -31,9 +31,9 @@ internal import TokenModel
         #expect(Self.secrets(copy) == Self.secrets(cache))
     }
 
-    /// Members, and their values, as Python wrote them.
+    /// Every member has the value that Python wrote.
     @Test(arguments: ["basic", "guest", "adfs"])
-    func keepsPythonsEntriesAsTheyAre(name: String) throws {
+    func preservesTheFieldsOfPythonsEntries(name: String) throws {
         let bytes = try Fixture.bytes("msal-json/python_1.39.0_\(name).json")
         var cache = CredentialCache()
         try cache.merge(bytes, .msalJSON, now: 1_790_000_011)
@@ -48,7 +48,7 @@ internal import TokenModel
         }
     }
 
-    @Test func givesBackWhatADALNeedsFromAnArchive() throws {
+    @Test func restoresADALsTokensFromAnArchive() throws {
         let builder = try Self.everything()
         let exported = try builder.cache.export(.adalArchive, of: .standard, now: builder.now)
         var copy = CredentialCache()
@@ -61,7 +61,7 @@ internal import TokenModel
     }
 
     @Test(arguments: Fixture.archives)
-    func archivesAgainWhatItRead(fixture: Fixture) throws {
+    func archivesWhatItImported(fixture: Fixture) throws {
         var cache = CredentialCache()
         cache.merge(try fixture.read())
         let exported = try cache.export(.adalArchive, of: .standard, now: Fixture.whenWritten)
@@ -88,8 +88,8 @@ internal import TokenModel
         #expect(key.service == service)
     }
 
-    /// A token on behalf of a user stands under the name that the app's own will have.
-    @Test func keepsACarriedEntryBesideALiveOneOfItsName() throws {
+    /// A token on behalf of a user has the name that the app's own token will get.
+    @Test func exportsAnOpaqueEntryBesideATokenOfTheSameName() throws {
         var builder = CacheBuilder()
         builder.now = Fixture.whenWritten
         let name = "oid-alice.\(CacheBuilder.tenant)-login.microsoftonline.com-refreshtoken-app-1--"
@@ -110,7 +110,7 @@ internal import TokenModel
         #expect(try copy.export(.msalJSON, of: .standard, now: builder.now) == exported)
     }
 
-    @Test func printsNothingOfWhatIsCarried() {
+    @Test func doesNotPrintOpaqueRecords() {
         let record = OpaqueRecord(section: "RefreshToken", name: "alice", json: "top secret")
         var dumped = ""
         dump([CacheRecord.opaque(record)], to: &dumped)
@@ -119,13 +119,13 @@ internal import TokenModel
         }
     }
 
-    @Test func leavesOutWhatHasExpired() throws {
+    @Test func doesNotExportExpiredTokens() throws {
         let builder = try Self.everything()
         let json = try builder.cache.export(.msalJSON, of: .standard, now: builder.now + 100_000)
         #expect(try JSONReader.read(json)["AccessToken"]?.members.isEmpty == true)
     }
 
-    @Test func writesItsOwnEntriesUnderTheNameThatPythonAsksFor() throws {
+    @Test func exportsItsOwnEntriesUnderTheNetworkHost() throws {
         let builder = try Self.everything()
         let json = try JSONReader.read(builder.cache.export(.msalJSON, of: .standard, now: builder.now))
         let environments = Set((json["RefreshToken"]?.members ?? []).compactMap { $0.value["environment"]?.string })

@@ -7,7 +7,7 @@ internal import TokenModel
 
 /// Families of client IDs share refresh tokens.
 @Suite(.bounded) struct FamilyTests {
-    @Test func tryTheAppsOwnRefreshTokenBeforeTheFamilysForMSAL() throws {
+    @Test func triesTheAppsOwnRefreshTokenBeforeTheFamilysForMSAL() throws {
         var builder = CacheBuilder()
         try builder.signIn("alice", builder.parameters("app-1"), refreshToken: "rt-1", family: "1")
         try builder.signIn("alice", builder.parameters("app-2"), refreshToken: "rt-2", family: "1")
@@ -16,7 +16,7 @@ internal import TokenModel
         #expect(decision.candidates == ["rt-1", "rt-2"])
     }
 
-    @Test func tryTheFamilysRefreshTokenFirstForADAL() throws {
+    @Test func triesTheFamilysRefreshTokenFirstForADAL() throws {
         var builder = CacheBuilder()
         try builder.signIn("alice", builder.parameters("app-1"), refreshToken: "rt-1", family: "1")
         try builder.signIn("alice", builder.parameters("app-2"), refreshToken: "rt-2", family: "1")
@@ -24,7 +24,7 @@ internal import TokenModel
         #expect(builder.decide(adal, CacheBuilder.account("alice")).candidates == ["rt-2", "rt-1"])
     }
 
-    @Test func anAppNobodySpokeOfMayBelongToTheFamily() throws {
+    @Test func presumesThatAnUnknownAppBelongsToTheFamily() throws {
         var builder = CacheBuilder()
         try builder.signIn("alice", builder.parameters("app-1"), refreshToken: "rt-1", family: "1")
         let stranger = try builder.parameters("app-9")
@@ -32,7 +32,7 @@ internal import TokenModel
         #expect(builder.cache.accounts(ListAccounts(clientID: stranger.clientID)).accounts.count == 1)
     }
 
-    @Test func anAppKnownToBelongToNoneDoesNot() throws {
+    @Test func doesNotUseTheFamilysTokenForAnAppWithoutFamily() throws {
         var builder = CacheBuilder()
         try builder.signIn("alice", builder.parameters("app-1"), refreshToken: "rt-1", family: "1")
         try builder.signIn("bob", builder.parameters("app-9"))
@@ -42,7 +42,7 @@ internal import TokenModel
         #expect(names == ["bob@contoso.com"])
     }
 
-    @Test func clientMismatchIsRemembered() throws {
+    @Test func remembersAClientMismatch() throws {
         var builder = CacheBuilder()
         try builder.signIn("alice", builder.parameters("app-1"), refreshToken: "rt-1", family: "1")
         let stranger = try builder.parameters("app-9")
@@ -58,7 +58,7 @@ internal import TokenModel
         #expect(builder.decide(stranger, CacheBuilder.account("alice")).needsInteraction)
     }
 
-    @Test func theFamilysRefreshTokenGoesWithItsLastMember() throws {
+    @Test func removesTheFamilysRefreshTokenWithItsLastMember() throws {
         var builder = CacheBuilder()
         try builder.signIn("alice", builder.parameters("app-1"), family: "1")
         try builder.signIn("alice", builder.parameters("app-2"), family: "1")

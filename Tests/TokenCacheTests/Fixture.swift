@@ -6,7 +6,7 @@ internal import TokenModel
 @testable internal import CacheFormats
 @testable internal import TokenCache
 
-/// A cache that another library wrote; Fixtures/README.md says which.
+/// A cache that another library wrote; Fixtures/README.md lists them.
 struct Fixture: Sendable, CustomTestStringConvertible {
     var path: String
     var format: CacheFormat
@@ -45,7 +45,7 @@ struct Fixture: Sendable, CustomTestStringConvertible {
         return [UInt8](try Data(contentsOf: folder.appending(path: path)))
     }
 
-    /// What the file says at `now`, for somebody in Greenwich.
+    /// Reads the file at the time `now`, in the time zone UTC.
     func read(now: Int64 = Self.whenWritten) throws -> ForeignCache {
         try Self.read(try bytes, format, now: now)
     }
@@ -61,7 +61,7 @@ struct Fixture: Sendable, CustomTestStringConvertible {
 }
 
 extension CredentialCache {
-    /// Imports as the agent does, and says what came of it.
+    /// Imports a cache as the agent does, and returns the plan.
     @discardableResult
     mutating func merge(_ foreign: ForeignCache, in group: SharingGroup = .standard) -> ImportPlan {
         let plan = changes(importing: foreign, in: group)

@@ -4,11 +4,11 @@ internal import TokenModel
 @testable internal import CacheFormats
 @testable internal import TokenCache
 
-/// What holds for all bytes, whoever wrote them. Shared with the fuzzer in Tests/Fuzz, so it imports no tests.
+/// Properties that hold for all inputs. Shared with the fuzzer in Tests/Fuzz, so this file does not import Testing.
 ///
-/// Each returns what is broken; nil when all is well.
+/// Each check returns a description of the violation; nil if there is none.
 enum FormatProperties {
-    /// JSON that was read says the same when it is written.
+    /// JSON that was read is equal after it is written and read again.
     static func brokenJSON(_ bytes: [UInt8]) -> String? {
         guard let tree = try? JSONReader.read(bytes) else { return nil }
         guard let again = try? JSONReader.read(Array(tree.json.utf8)) else { return "\(tree) cannot be read again" }

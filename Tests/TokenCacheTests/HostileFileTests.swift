@@ -6,10 +6,10 @@ internal import TokenModel
 @testable internal import CacheFormats
 @testable internal import TokenCache
 
-/// No bytes make a reader trap, hang or take more memory than they are worth.
+/// No input makes a reader trap, hang, or use memory out of proportion to its size.
 @Suite(.bounded) struct HostileFileTests {
     @Test(arguments: Fixture.all)
-    func survivesACutFile(fixture: Fixture) async throws {
+    func survivesATruncatedFile(fixture: Fixture) async throws {
         let bytes = try fixture.bytes
         try await inBackground {
             for length in Self.some(300, of: bytes.count) {
@@ -34,14 +34,14 @@ internal import TokenModel
         }
     }
 
-    /// About `count` places in a file, evenly from a first one that chance chooses; the fuzzer tries them all.
+    /// About `count` evenly spaced positions in a file, from a random first one. The fuzzer tries every position.
     private static func some(_ count: Int, of length: Int) -> StrideTo<Int> {
         var seed = TestSeed()
         let step = max(1, length / count)
         return stride(from: Int.random(in: 0..<step, using: &seed), to: length, by: step)
     }
 
-    /// What the fuzzer found, and where it starts from.
+    /// The fuzzer's corpus.
     @Test(arguments: ["json", "adal-archive", "adal-json", "msal-json"])
     func survivesTheCorpus(target: String) throws {
         let folder = PackageFolder.root.appending(path: "Tests/Fuzz/corpus/\(target)")
@@ -60,9 +60,9 @@ internal import TokenModel
         }
     }
 
-    /// What holds for all bytes holds for what the libraries wrote.
+    /// The properties of all inputs hold for the libraries' caches.
     @Test(arguments: Fixture.all)
-    func goesOutAsItCameIn(fixture: Fixture) async throws {
+    func exportsAnImportUnchanged(fixture: Fixture) async throws {
         let bytes = try fixture.bytes
         let broken = try await inBackground { FormatProperties.brokenImport(bytes, fixture.format) }
         #expect(broken == nil)
@@ -79,7 +79,7 @@ internal import TokenModel
         "", " ", "nul", "01", "1.", ".5", "-", "1e", "+1", #""\x""#, #""\u12"#, "\"\u{1}\"", "[1 2]", "{1:2}", "{}{}",
         "[1,,2]", "\"\\",
     ])
-    func refusesWhatIsNotJSON(text: String) {
+    func refusesInvalidJSON(text: String) {
         #expect(throws: TokenError.self) { try JSONReader.read(Array(text.utf8)) }
     }
 
@@ -90,12 +90,12 @@ internal import TokenModel
         ),
         (#"[1,{"x":2,},]"#, #"[1,{"x":2}]"#), (#""\ud800x""#, "\"\u{FFFD}x\""), ("\u{FEFF}{}", "{}"),
     ])
-    func readsWhatIs(text: String, written: String) throws {
+    func readsValidJSON(text: String, written: String) throws {
         #expect(try JSONReader.read(Array(text.utf8)).json == written)
     }
 
-    /// Work that grows with the square of this would take an hour.
-    @Test func holdsEntriesOfManyMembersAgainstEachOther() async throws {
+    /// Quadratic work on this input would take an hour.
+    @Test func mergesEntriesOfManyMembersInLinearTime() async throws {
         func entry(_ prefix: String) -> String {
             let members = (0..<60_000).map { "\"\(prefix)\($0)\":1" }.joined(separator: ",")
             return """
@@ -111,7 +111,7 @@ internal import TokenModel
         }
     }
 
-    @Test func endsWhereAnArchiveRefersToItself() throws {
+    @Test func stopsAtAnArchiveThatRefersToItself() throws {
         // A dictionary that holds itself, many times over.
         var archive = KeyedArchiveWriter()
         let loop = (0..<64).map { _ in (key: 0, value: 2) }
@@ -120,7 +120,7 @@ internal import TokenModel
     }
 
     /// Many places may refer to one text, and many items hold it.
-    @Test func readsATextOnceHoweverManyReferToIt() throws {
+    @Test func readsASharedTextOnce() throws {
         var writer = KeyedArchiveWriter()
         let long = writer.add(String(repeating: "x", count: 100_000))
         let root = writer.add(
@@ -137,7 +137,7 @@ internal import TokenModel
         #expect(addresses.count == 1)
     }
 
-    @Test func endsWhereALongTextIsUsedWithoutEnd() throws {
+    @Test func stopsAtALongTextThatIsSharedTooOften() throws {
         var writer = KeyedArchiveWriter()
         let long = writer.add(String(repeating: "x", count: 1_000_000))
         let items = (0..<200).map { number in

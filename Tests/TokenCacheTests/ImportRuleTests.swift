@@ -6,7 +6,7 @@ internal import TokenModel
 @testable internal import CacheFormats
 @testable internal import TokenCache
 
-/// What an import may change, and what it never does.
+/// The rules by which an import changes the cache.
 @Suite(.bounded) struct ImportRuleTests {
     @Test(arguments: Fixture.all)
     func changesNothingTheSecondTime(fixture: Fixture) throws {
@@ -47,9 +47,9 @@ internal import TokenModel
         #expect(tokens.map { $0.secret.reveal() } == [winner])
     }
 
-    /// A library and the agent refresh within one second: the library's token is taken, since the agent's was used up for it; the
-    /// agent's own earlier ones, which it has used up itself, are not.
-    @Test func takesNoRefreshTokenThatItHasUsedUp() throws {
+    /// A library and the agent refresh within one second: the library's token is imported, since the agent's was redeemed for it; the
+    /// agent's own earlier ones, which it has redeemed itself, are not.
+    @Test func doesNotImportARefreshTokenThatItHasRedeemed() throws {
         var builder = CacheBuilder()
         builder.now = 1_795_229_000
         func file(_ secret: String) -> [UInt8] {
@@ -86,7 +86,7 @@ internal import TokenModel
         #expect(try held() == ["rt-4"])
     }
 
-    /// Neither does the order of a file's refresh tokens matter twice.
+    /// A second import of the same tokens in another order changes nothing.
     @Test func choosesOneOfManyRefreshTokensOfOneSecond() throws {
         let entries = (0..<20).map { number in
             """
@@ -113,7 +113,7 @@ internal import TokenModel
     }
 
     /// The file's refresh token came with an access token that is newer than what the agent saved.
-    @Test func takesARefreshTokenThatCameLaterThanTheAgents() throws {
+    @Test func importsARefreshTokenThatIsNewerThanTheAgents() throws {
         var builder = CacheBuilder()
         builder.now = 1_795_228_000
         try builder.signIn("alice", builder.parameters(), refreshToken: "rt-mine")
@@ -124,7 +124,7 @@ internal import TokenModel
     }
 
     /// Python keeps a refresh token for every set of scopes.
-    @Test func takesTheNewestOfSeveralRefreshTokensOfOneApp() throws {
+    @Test func importsTheNewestOfSeveralRefreshTokensOfOneApp() throws {
         var cache = CredentialCache()
         let json = """
             {"RefreshToken": {
@@ -153,7 +153,7 @@ internal import TokenModel
         #expect(cache.accounts(ListAccounts(clientID: app)).accounts.count == 1)
     }
 
-    /// The old cache is read again after its account has got an identifier: its refresh token is used up by now.
+    /// The old cache is imported again after its account has got an identifier: its refresh token has been redeemed.
     @Test func recognisesAnAccountThatHasGotItsIdentifier() throws {
         var cache = CredentialCache()
         let fixture = Fixture.adal[0]
@@ -167,8 +167,8 @@ internal import TokenModel
         #expect(tokens.map { $0.secret.reveal() } == ["rt-new"])
     }
 
-    /// An archive without ID tokens does not say who somebody is; the name does, where one account goes by it.
-    @Test func recognisesByNameWhomAnArchiveDoesNotIdentify() throws {
+    /// An archive without ID tokens does not identify its accounts; a username does if only one account has it.
+    @Test func identifiesAnAccountOfAnArchiveByItsUsername() throws {
         var cache = CredentialCache()
         cache.merge(try Fixture.adal[0].read())
         let archive = try cache.export(.adalArchive, of: .standard, now: Fixture.whenWritten)
@@ -183,8 +183,8 @@ internal import TokenModel
         #expect(tokens.map { $0.secret.reveal() } == ["rt-new"])
     }
 
-    /// Two people in one cloud may go by the same name.
-    @Test func doesNotGuessWhomANameMeans() throws {
+    /// Two accounts in one cloud may have the same username.
+    @Test func doesNotMatchAUsernameOfSeveralAccounts() throws {
         var source = CredentialCache()
         source.merge(try Fixture.adal[0].read())
         let archive = try source.export(.adalArchive, of: .standard, now: Fixture.whenWritten)
@@ -202,8 +202,8 @@ internal import TokenModel
         #expect(cache.partition(.standard).accounts.keys.filter { $0.homeAccountID == nil }.count == 1)
     }
 
-    /// The library wrote the host that it was given; the agent saves under the cloud's preferred name.
-    @Test func keepsWhatTheLibraryWroteWhenARecordIsRenewed() throws {
+    /// The library saved under the host that it requested; the agent saves under the cloud's preferred name.
+    @Test func preservesUnknownFieldsWhenARecordIsRenewed() throws {
         var builder = CacheBuilder()
         builder.now = Fixture.whenWritten
         let file = UnifiedImportTests.cache(realm: "common")

@@ -6,7 +6,7 @@ internal import TokenStore
 @testable internal import CacheFormats
 @testable internal import TokenCache
 
-/// Numbers in a file that are no times. Whatever they are, both exports can be written afterwards.
+/// Numbers in a file that are not times. Both exports can be written after every import.
 @Suite(.bounded) struct ImpossibleTimeTests {
     private static let base = """
         "home_account_id": "oid-alice.\(CacheBuilder.tenant)", "environment": "login.microsoftonline.com",
@@ -36,9 +36,9 @@ internal import TokenStore
         }
     }
 
-    /// A token without them is as good as with them.
+    /// A token without these optional times is usable.
     @Test(arguments: ["-9223372036854775808", "9223372036854775807"])
-    func dropsWhatATokenCanDoWithout(number: String) throws {
+    func removesOptionalTimesThatAreImpossible(number: String) throws {
         let file = """
             {"AccessToken": {"1": {\(Self.base), "credential_type": "AccessToken", "secret": "at", "target": "a",
               "cached_at": "1795229000", "expires_on": "1795239000", "extended_expires_on": "\(number)",
@@ -53,7 +53,7 @@ internal import TokenStore
         #expect(credentials.refreshTokens.values.map(\.obtainedOn) == [1_795_229_000])
     }
 
-    @Test func takesNoSuchRecordFromTheStore() {
+    @Test func doesNotLoadARecordWithAnImpossibleTime() {
         for number in ["-9223372036854775808", "-1", "253402300800"] {
             let body = """
                 {\(Self.base), "credential_type": "AccessToken", "secret": "at", "cached_at": "\(number)",

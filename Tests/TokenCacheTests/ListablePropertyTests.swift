@@ -8,10 +8,10 @@ internal import TokenWire
 @testable internal import CacheFormats
 @testable internal import TokenCache
 
-/// Whatever a provider, a file or an earlier version's store says: every list arrives, and everything can be removed.
+/// For every input from a provider, a file or an earlier version's store: lists fit into replies, and every record can be removed.
 @Suite(.bounded) struct ListablePropertyTests {
     @Test(arguments: [CacheFormat.msalJSON, .adalJSON])
-    func listsAndRemovesWhateverAFileSays(format: CacheFormat) async throws {
+    func listsAndRemovesEveryImportedRecord(format: CacheFormat) async throws {
         try await inBackground {
             var seed = TestSeed()
             for round in 0..<12 {
@@ -23,7 +23,7 @@ internal import TokenWire
         }
     }
 
-    @Test func listsAndRemovesWhateverAProviderSays() async throws {
+    @Test func listsAndRemovesEveryIssuedRecord() async throws {
         try await inBackground {
             var seed = TestSeed()
             for round in 0..<30 {
@@ -34,7 +34,7 @@ internal import TokenWire
         }
     }
 
-    @Test func listsAndRemovesWhateverAStoreHolds() async throws {
+    @Test func listsAndRemovesEveryStoredRecord() async throws {
         try await inBackground {
             var seed = TestSeed()
             for round in 0..<15 {
@@ -51,7 +51,7 @@ internal import TokenWire
         }
     }
 
-    /// What is repaired fits, and stays as it is the next time.
+    /// A repaired record is within the limits, and is not repaired again.
     @Test func repairsARecordOnce() throws {
         var seed = TestSeed()
         for record in (0..<60).flatMap({ _ in Self.records(&seed) }) {
@@ -93,7 +93,7 @@ internal import TokenWire
 // MARK: - What somebody may say
 
 extension ListablePropertyTests {
-    /// Of these some fit, some are too long, and some have characters that no message takes.
+    /// Some of these are valid, some are too long, and some have invalid characters.
     private static func text(_ seed: inout TestSeed, or usual: String) -> String {
         switch Int.random(in: 0..<12, using: &seed) {
         case 0: String(repeating: "x", count: 5000)
@@ -207,7 +207,7 @@ extension ListablePropertyTests {
         }
     }
 
-    /// Records as an earlier version took them in, whatever they said.
+    /// Records of an earlier version, which had no limits.
     private static func records(_ seed: inout TestSeed) -> [CacheRecord] {
         let identifier = HomeAccountID(text(&seed, or: "oid.\(CacheBuilder.tenant)"))
         let name = text(&seed, or: "Alice@contoso.com")

@@ -5,9 +5,9 @@ internal import TokenWire
 @testable internal import CacheFormats
 @testable internal import TokenCache
 
-/// A cache as an app sees it: every page encoded as a reply, and decoded again.
+/// Lists of a cache through messages: every page is encoded as a reply, and decoded.
 extension CredentialCache {
-    /// The accounts; those of two pages that are one put together.
+    /// The accounts. One that is divided between two pages is joined.
     func listedAccounts(_ request: ListAccounts = ListAccounts(clientID: nil, onlySignedIn: false)) throws -> [Account]
     {
         var (accounts, page) = ([Account](), request)
@@ -51,7 +51,7 @@ extension CredentialCache {
         }
     }
 
-    /// A reply, over the wire.
+    /// Encodes and decodes a reply.
     static func received<Request: WireRequest>(
         _ reply: Request.Reply, to type: Request.Type
     ) throws -> Request.Reply {
@@ -59,7 +59,7 @@ extension CredentialCache {
         return try ReplyFrame(decoding: frame.dropFirst(FrameDecoder.headerLength)).reply(to: type)
     }
 
-    /// A request, over the wire.
+    /// Encodes and decodes a request.
     private static func sent<Request: WireRequest>(_ request: Request) throws -> Request {
         let frame = try RequestFrame.encode(request, id: 1)
         return try RequestFrame(decoding: frame.dropFirst(FrameDecoder.headerLength)).request()

@@ -7,11 +7,11 @@ internal import TokenModel
 @testable internal import CacheFormats
 @testable internal import TokenCache
 
-/// Files that come in parts and go out in parts.
+/// Imports and exports in parts.
 @Suite(.bounded) struct LongFileTests {
-    /// Wherever the parts are cut, the same is read.
+    /// The result does not depend on where the parts are divided.
     @Test(arguments: ["msal-json/python_1.39.0_basic.json", "adal-json/03_plus_guest_email_user.json"])
-    func readsTheSameHoweverTheFileIsCut(path: String) async throws {
+    func readsAFileInPartsOfAnySize(path: String) async throws {
         let format: CacheFormat = path.hasPrefix("adal") ? .adalJSON : .msalJSON
         let bytes = try Fixture.bytes(path)
         let now: Int64 = format == .msalJSON ? 1_790_000_011 : Fixture.whenWritten
@@ -48,7 +48,7 @@ internal import TokenModel
         }
     }
 
-    @Test func letsGoOfEachPartThatItHasRead() throws {
+    @Test func releasesEachPartAfterTheLastRead() throws {
         let parts = (0..<4).map { Secret("\($0),") }
         let file = ForeignFile([Secret("[")] + parts + [Secret("4]")])
         var once = file.jsonReader(isLast: false)
@@ -59,8 +59,8 @@ internal import TokenModel
         #expect((0..<6).allSatisfy { file.part($0, isLast: false) == nil })
     }
 
-    /// An entry that is too long to be kept is passed over, and the rest of the file is read.
-    @Test func passesOverWhatIsTooLong() throws {
+    /// An entry that is too long is skipped, and the rest of the file is read.
+    @Test func skipsAnEntryThatIsTooLong() throws {
         let long = String(repeating: "\"é\",", count: 850_000)
         let file = """
             {"Unknown": [\(long)1], "Account": {"1": {"home_account_id": "u.t", "environment": "e", "realm": "t",
@@ -73,8 +73,8 @@ internal import TokenModel
         #expect(report.reasons == ["it is longer than 4 MiB", "it is longer than 4 MiB"])
     }
 
-    /// Of entries and of sections of one name the last counts.
-    @Test func takesTheLastOfSeveralSectionsOfOneName() throws {
+    /// Of entries and sections with one name the last is read.
+    @Test func readsTheLastOfSeveralSectionsOfOneName() throws {
         func account(_ name: String) -> String {
             #"{"home_account_id": "\#(name).t", "environment": "e", "realm": "t", "username": "\#(name)"}"#
         }
@@ -95,9 +95,9 @@ internal import TokenModel
         }
     }
 
-    /// In parts of any size the same bytes, and as many as were promised.
+    /// Parts of any size give the same bytes, and their number is the announced length.
     @Test(arguments: [CacheFormat.msalJSON, .adalArchive])
-    func writesTheSameHoweverItIsTaken(format: CacheFormat) throws {
+    func exportsTheSameBytesInPartsOfAnySize(format: CacheFormat) throws {
         var builder = CacheBuilder()
         for number in 0..<50 {
             try builder.signIn("user-\(number)", builder.parameters())
@@ -116,7 +116,7 @@ internal import TokenModel
         }
     }
 
-    @Test func writesTheCacheOfTheMomentWhenTheExportBegan() throws {
+    @Test func exportsTheCacheOfTheMomentWhenTheExportBegan() throws {
         var builder = CacheBuilder()
         for number in 0..<20 { try builder.signIn("user-\(number)", builder.parameters()) }
         let whole = try builder.cache.export(.msalJSON, of: .standard, now: builder.now)

@@ -9,7 +9,7 @@ internal import TokenWire
 
 /// Accounts and credentials that take more than one reply.
 @Suite(.bounded) struct LongListTests {
-    /// More than a list in a message may hold, and than a page does.
+    /// More than the limits of a list in a message, and of a page.
     @Test(arguments: [1, 199, 200, 201, 257, 450])
     func listsEveryTenantProfileOfAnAccount(count: Int) throws {
         var cache = CredentialCache()
@@ -28,7 +28,7 @@ internal import TokenWire
         #expect(try cache.listedAccounts().isEmpty)
     }
 
-    @Test func fillsNoReplyWithLongNamesAndIDTokens() throws {
+    @Test func keepsRepliesWithLongNamesWithinTheLimit() throws {
         var cache = CredentialCache()
         let idToken = CacheBuilder.idToken(["tid": CacheBuilder.tenant, "sub": String(repeating: "s", count: 80_000)])
         let app = try #require(CacheBuilder.app)
@@ -57,8 +57,8 @@ internal import TokenWire
         #expect(accounts.allSatisfy { $0.tenantProfiles.count == 5 && $0.homeIDToken == idToken })
     }
 
-    /// A token result with everything as long as it may be.
-    @Test func carriesTheLongestTokenResult() throws {
+    /// A token result with every value at its limit.
+    @Test func encodesTheLongestTokenResult() throws {
         var builder = CacheBuilder()
         let padding = String(repeating: "p", count: 90_000)
         let idToken = CacheBuilder.idToken([
@@ -78,8 +78,8 @@ internal import TokenWire
         _ = try builder.cache.listedCredentials()
     }
 
-    /// A token for very many scopes is listed under a name that a message can hold, and removed by it.
-    @Test func namesACredentialHoweverManyScopesItHas() throws {
+    /// A token with very many scopes is listed under an identifier that fits into a message, and removed by it.
+    @Test func listsAndRemovesACredentialWithVeryManyScopes() throws {
         var builder = CacheBuilder()
         let scopes = (0..<200).map { "https://graph.microsoft.com/Permission.Number.\($0)" }
         try builder.signIn("alice", builder.parameters(), granted: scopes + ["User.Read"])
@@ -92,8 +92,8 @@ internal import TokenWire
         #expect(try builder.cache.listedCredentials().map(\.kind) == [.refreshToken])
     }
 
-    /// The scopes that the app asked for come before those that it got besides.
-    @Test func keepsTheScopesThatWereAskedForOfVeryMany() throws {
+    /// Requested scopes are kept before other granted ones.
+    @Test func keepsTheRequestedScopesOfVeryMany() throws {
         var builder = CacheBuilder()
         let granted = (0..<400).map { "s\($0)" }
         let result = try builder.signIn("alice", builder.parameters(scopes: ["s399"]), granted: granted)
@@ -102,7 +102,7 @@ internal import TokenWire
         #expect(try builder.decide(builder.parameters(scopes: ["s399"]), CacheBuilder.account("alice")).token != nil)
     }
 
-    @Test func cutsANameThatAProviderMadeTooLong() throws {
+    @Test func cutsAProvidersNameThatIsTooLong() throws {
         for (name, shown) in [
             (String(repeating: "n", count: 5000), String(repeating: "n", count: 4096)),
             ("alice\0@contoso.com", "alice @contoso.com"),
@@ -121,7 +121,7 @@ internal import TokenWire
         }
     }
 
-    @Test func refusesAnAnswerWhoseIdentifierIsTooLong() throws {
+    @Test func refusesAResponseWhoseIdentifierIsTooLong() throws {
         let builder = CacheBuilder()
         for (uid, tenant) in [(String(repeating: "u", count: 2000), CacheBuilder.tenant), ("oid", "t\0")] {
             let tokens = IssuedTokens(
@@ -138,7 +138,7 @@ internal import TokenWire
         }
     }
 
-    /// An entry that no reply could carry is left out, and the rest of the file is taken.
+    /// An entry that no reply can hold is skipped, and the rest of the file is imported.
     @Test func skipsEntriesWhoseIdentifiersAreTooLong() throws {
         var cache = CredentialCache()
         let long = String(repeating: "x", count: 1025)

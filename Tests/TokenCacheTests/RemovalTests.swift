@@ -4,9 +4,9 @@ internal import TokenModel
 
 @testable internal import TokenCache
 
-/// What a sign-out removes, and for whom.
+/// The records that a sign-out removes.
 @Suite(.bounded) struct RemovalTests {
-    @Test func takesOneAppsTokensAndLeavesTheOthers() throws {
+    @Test func removesOneAppsTokensAndKeepsTheOthers() throws {
         var builder = CacheBuilder()
         try builder.signIn("alice", builder.parameters("app-1"))
         try builder.signIn("alice", builder.parameters("app-2"))
@@ -26,7 +26,7 @@ internal import TokenModel
         #expect(try builder.decide(builder.parameters(), CacheBuilder.account("alice")).token != nil)
     }
 
-    @Test func holdsForAnAppThatOnlyKnewTheAccountThroughItsFamily() throws {
+    @Test func signsOutAnAppThatFoundTheAccountThroughItsFamily() throws {
         var builder = CacheBuilder()
         try builder.signIn("alice", builder.parameters("app-1"), family: "1")
         let account = CacheBuilder.account("alice")
@@ -35,7 +35,7 @@ internal import TokenModel
         #expect(try builder.decide(builder.parameters("app-1"), account).token != nil)
     }
 
-    @Test func takesEverythingOfAnAccountWhenWiped() throws {
+    @Test func removesEverythingOfAWipedAccount() throws {
         var builder = CacheBuilder()
         try builder.signIn("alice", builder.parameters("app-1"), family: "1")
         try builder.signIn("alice", builder.parameters("app-2"))
@@ -47,14 +47,14 @@ internal import TokenModel
         #expect(builder.cache.changes(removing: wipe).isEmpty)
     }
 
-    @Test func removesNothingForAnAccountThatIsNotThere() throws {
+    @Test func removesNothingOfAnUnknownAccount() throws {
         let builder = CacheBuilder()
         let request = RemoveAccount(clientID: try #require(CacheBuilder.app), account: CacheBuilder.account("alice"))
         #expect(builder.cache.changes(removing: request).isEmpty)
     }
 
     @Test(arguments: [("bad_token", 0), (nil, 1), ("basic_action", 1)])
-    func aRefreshTokenGoesOnlyWhenItIsBad(_ subError: String?, _ left: Int) throws {
+    func removesARefreshTokenOnlyIfItIsInvalid(_ subError: String?, _ left: Int) throws {
         var builder = CacheBuilder()
         try builder.signIn("alice", builder.parameters())
         guard
@@ -73,7 +73,7 @@ internal import TokenModel
         #expect((after.candidates?.count ?? 0) == left)
     }
 
-    @Test func aRefreshTokenThatWasReplacedMeanwhileStays() throws {
+    @Test func keepsARefreshTokenThatHasBeenReplaced() throws {
         var builder = CacheBuilder()
         try builder.signIn("alice", builder.parameters(), refreshToken: "old")
         guard

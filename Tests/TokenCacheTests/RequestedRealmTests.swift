@@ -6,13 +6,13 @@ internal import TokenModel
 @testable internal import CacheFormats
 @testable internal import TokenCache
 
-/// One account asked at several realms that lead to one tenant, as MSAL Python and Go write it.
+/// One account requested from several realms that lead to one tenant, as MSAL for Python and Go write it.
 @Suite(.bounded) struct RequestedRealmTests {
     private static let environment = "login.microsoftonline.com"
     private static let b2cHome = "00000000-0000-4000-8000-00000000000b-b2c_1_susi.7a1e0000-0000-4000-8000-000000000001"
 
-    /// Accounts, ID tokens and access tokens of `common` and of a domain: both stand in the export, as they were.
-    @Test func writesEveryRealmAgain() throws {
+    /// Accounts, ID tokens and access tokens of `common` and of a domain are in the export unchanged.
+    @Test func exportsEveryImportedRealm() throws {
         let json = try JSONReader.read(Array(Self.file.utf8))
         var cache = CredentialCache()
         let first = try cache.merge(Array(Self.file.utf8), .msalJSON)
@@ -37,7 +37,7 @@ internal import TokenModel
             [CacheBuilder.tenant, "organizations"], ["organizations", CacheBuilder.tenant],
             ["common", CacheBuilder.tenant, "organizations", "contoso.com"],
         ])
-    func writesTheHomeTenantsAccountBesideThoseOfOtherRealms(realms: [String]) throws {
+    func exportsTheHomeTenantsAccountBesideThoseOfOtherRealms(realms: [String]) throws {
         let file = Self.accounts(realms)
         var cache = CredentialCache()
         #expect(try cache.merge(Array(file.utf8), .msalJSON).report.accounts == 1)
@@ -50,9 +50,9 @@ internal import TokenModel
         #expect(cache.accounts(ListAccounts(clientID: nil)).accounts.map(\.tenantProfiles.count) == [1])
     }
 
-    /// The same when they come in one after the other.
+    /// The same for one import after the other.
     @Test(arguments: [[CacheBuilder.tenant, "organizations"], ["organizations", CacheBuilder.tenant]])
-    func writesTheAccountsOfSeveralImports(realms: [String]) throws {
+    func exportsTheAccountsOfSeveralImports(realms: [String]) throws {
         var cache = CredentialCache()
         for realm in realms { try cache.merge(Array(Self.accounts([realm]).utf8), .msalJSON) }
         let exported = try cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten)
@@ -63,8 +63,8 @@ internal import TokenModel
         #expect(try copy.export(.msalJSON, of: .standard, now: Fixture.whenWritten) == exported)
     }
 
-    /// What the agent signed in itself is written for every library that asks for the tenant, and beside it what came in.
-    @Test func writesItsOwnAccountBesideAnImportedRealms() throws {
+    /// The agent's own account is exported under the tenant, beside the imported ones.
+    @Test func exportsItsOwnAccountBesideThoseOfImportedRealms() throws {
         var builder = CacheBuilder()
         builder.now = 1_795_228_000
         try builder.signIn("alice", builder.parameters(), refreshToken: "rt-mine")
@@ -83,7 +83,7 @@ internal import TokenModel
         }
     }
 
-    /// An account under several realms, which an ID token for each says are one tenant's.
+    /// An account under several realms, which by their ID tokens are one tenant's.
     private static func accounts(_ realms: [String]) -> String {
         let idToken = CacheBuilder.idToken("alice", tenant: CacheBuilder.tenant, version: .v2)
         let idTokens = realms.map { realm in
@@ -98,7 +98,7 @@ internal import TokenModel
             "{\"IdToken\": {\(idTokens.joined(separator: ", "))}, \"Account\": {\(accounts.joined(separator: ", "))}}"
     }
 
-    @Test func changesNothingWhenItsExportComesBack() throws {
+    @Test func changesNothingWhenItsExportIsImported() throws {
         var cache = CredentialCache()
         try cache.merge(Array(Self.file.utf8), .msalJSON)
         let exported = try cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten)
@@ -109,7 +109,7 @@ internal import TokenModel
     }
 
     /// Python's token of `common` is found by Node, Java and .NET, which look for the tenant.
-    @Test func writesATokenUnderTheTenantThatIssuedItToo() throws {
+    @Test func exportsATokenAlsoUnderItsTenant() throws {
         var cache = CredentialCache()
         try cache.merge(Array(UnifiedImportTests.cache(realm: "common").utf8), .msalJSON)
         let json = try JSONReader.read(cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten))
@@ -149,8 +149,8 @@ internal import TokenModel
         }
     }
 
-    /// However many realms a file says, each token is written under a few of them.
-    @Test func writesATokenUnderAFewRealmsOnly() throws {
+    /// Each token is exported under a limited number of realms.
+    @Test func limitsTheRealmsThatATokenIsExportedUnder() throws {
         let tokens = (0..<300).map { number in
             let members = Self.base("tenant-\(number).com")
             return """
@@ -174,8 +174,8 @@ internal import TokenModel
         #expect(Set(written.compactMap { $0.value["secret"]?.string }).count == 300)
     }
 
-    /// What the agent saved itself goes over to the library whose file names it: under the name that the library asks for.
-    @Test func writesAnAccountUnderTheNameThatItsLibraryKnows() throws {
+    /// An account that the agent made is exported under the environment of the library whose cache also has it.
+    @Test func exportsAnAccountUnderItsLibrarysNameOfTheCloud() throws {
         var builder = CacheBuilder()
         builder.now = 1_795_228_000
         try builder.signIn("alice", builder.parameters(), refreshToken: "rt-mine")

@@ -5,9 +5,9 @@ internal import TokenStore
 
 @testable internal import TokenCache
 
-/// What a token response does to the cache.
+/// The changes of saving a token response.
 @Suite(.bounded) struct SavingTests {
-    @Test func replacesATokenWhoseScopesItTakesOver() throws {
+    @Test func replacesATokenWhoseScopesTheNewOneIncludes() throws {
         var builder = CacheBuilder()
         try builder.signIn("alice", builder.parameters(scopes: ["User.Read", "Mail.Read"]))
         try builder.signIn("alice", builder.parameters(scopes: ["Mail.Read"]))
@@ -16,7 +16,7 @@ internal import TokenStore
         #expect(try builder.decide(builder.parameters(scopes: ["Mail.Read"]), account).token == "at-alice-Mail.Read")
     }
 
-    @Test func keepsATokenOfOtherScopesThoughBothCarryTheReservedOnes() throws {
+    @Test func keepsATokenOfOtherScopesThatSharesTheReservedOnes() throws {
         var builder = CacheBuilder()
         let reserved = ["openid", "profile", "email"]
         try builder.signIn("alice", builder.parameters(scopes: ["User.Read"]), granted: ["User.Read"] + reserved)
@@ -39,7 +39,7 @@ internal import TokenStore
         #expect(decision.candidates == ["rt-alice-app-1"])
     }
 
-    @Test func refusesAResponseThatSaysNeitherWhatNorWhose() throws {
+    @Test func refusesAResponseWithoutTokenOrAccount() throws {
         let builder = CacheBuilder()
         let tokens = IssuedTokens(
             accessToken: nil, tokenType: "Bearer", expiresIn: 3600, extendedExpiresIn: nil, refreshIn: nil, scopes: nil,
@@ -51,7 +51,7 @@ internal import TokenStore
         }
     }
 
-    @Test func takesTheSubjectForTheIdentifierWhereThereIsNoClientInfo() throws {
+    @Test func usesTheSubjectAsIdentifierWithoutClientInfo() throws {
         var builder = CacheBuilder()
         let parameters = try builder.parameters(authority: "https://fs.contoso.com/adfs")
         let result = try builder.signIn("alice", parameters, hasClientInfo: false)

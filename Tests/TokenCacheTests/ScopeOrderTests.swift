@@ -6,7 +6,7 @@ internal import TokenStore
 @testable internal import CacheFormats
 @testable internal import TokenCache
 
-/// The scopes of a token are a set: however they are ordered, there is one token for them.
+/// The scopes of a token are a set: the cache has one token for them in any order.
 @Suite(.bounded) struct ScopeOrderTests {
     @Test(arguments: [("old", 100, "new", 200), ("new", 200, "old", 100)])
     func keepsTheNewerTokenWhateverTheOrderOfItsScopes(
@@ -25,15 +25,15 @@ internal import TokenStore
                 == (first == "new" ? "User.Read Mail.Read openid" : "openid mail.read User.Read"))
     }
 
-    @Test func replacesATokenOfOpenIDScopesOnlyByTheNextOne() throws {
+    @Test func replacesATokenOfOpenIDScopesOnlyByAnEqualOne() throws {
         var builder = CacheBuilder()
         try builder.signIn("alice", builder.parameters(), granted: ["openid", "email"])
         try builder.signIn("alice", builder.parameters(), granted: ["email", "openid"])
         #expect(try builder.cache.listedCredentials().filter { $0.kind == .accessToken }.count == 1)
     }
 
-    /// Earlier versions named a token by its scopes in their order, and kept one for each.
-    @Test func keepsTheNewerOfTwoThatAnEarlierVersionKept() throws {
+    /// Earlier versions kept one token for each order of the scopes.
+    @Test func keepsTheNewerOfTwoTokensOfAnEarlierVersion() throws {
         var cache = CredentialCache()
         var stale: [String] = []
         for (secret, target, time) in [("new", "b a", 200), ("old", "a b", 100), ("older", "B A", 50)] {

@@ -6,7 +6,7 @@ internal import TokenStore
 @testable internal import CacheFormats
 @testable internal import TokenCache
 
-/// What a silent request leads to, from the cache alone.
+/// The decision on a silent request.
 @Suite(.bounded) struct SilentDecisionTests {
     @Test func usesAValidToken() throws {
         var builder = CacheBuilder()
@@ -38,7 +38,7 @@ internal import TokenStore
         #expect(try builder.decide(builder.parameters(), CacheBuilder.account("alice")).candidates != nil)
     }
 
-    @Test func redeemsWhenForcedOrWhenClaimsAreAsked() throws {
+    @Test func redeemsWhenForcedOrWhenClaimsAreRequested() throws {
         var builder = CacheBuilder()
         try builder.signIn("alice", builder.parameters())
         let account = CacheBuilder.account("alice")
@@ -74,7 +74,7 @@ internal import TokenStore
         }
     }
 
-    @Test func needsInteractionForAnAccountNobodyKnows() throws {
+    @Test func needsInteractionForAnUnknownAccount() throws {
         let builder = CacheBuilder()
         #expect(try builder.decide(builder.parameters(), CacheBuilder.account("bob")).needsInteraction)
         #expect(try builder.decide(builder.parameters(), AccountReference(username: "bob@x.com")).needsInteraction)
@@ -146,7 +146,7 @@ internal import TokenStore
         #expect(result.account.homeIDToken == nil)
     }
 
-    @Test func findsATokenAgainByTheDomainNameItWasAskedUnder() throws {
+    @Test func findsATokenByTheDomainNameThatWasRequested() throws {
         var builder = CacheBuilder()
         let domain = try builder.parameters(authority: "https://login.microsoftonline.com/contoso.com")
         try builder.signIn("alice", domain)

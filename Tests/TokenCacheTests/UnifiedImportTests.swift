@@ -8,7 +8,7 @@ internal import TokenModel
 
 /// The JSON that MSAL for Python, Go, Java, .NET and Node share.
 @Suite(.bounded) struct UnifiedImportTests {
-    /// What MSAL Python answers from its own cache, without a network, a cached token of the agent's is too.
+    /// The agent serves every token from the cache that MSAL Python serves from its own without the network.
     @Test(arguments: ["basic", "guest", "foci", "adfs"])
     func servesTheTokensThatPythonServes(name: String) throws {
         let expected = try JSONReader.read(Fixture.bytes("msal-json/python_1.39.0_\(name).expected.json"))
@@ -43,7 +43,7 @@ internal import TokenModel
         #expect(Set(page.accounts.compactMap { $0.homeAccountID?.text }) == names)
     }
 
-    /// `common` in a library's key is where it asked; here a token is found by the tenant that issued it.
+    /// `common` in a library's entry is the requested realm; the agent finds a token by the tenant that issued it.
     @Test func findsATokenOfCommonByItsTenant() throws {
         var cache = CredentialCache()
         try cache.merge(Array(Self.cache(realm: "common").utf8), .msalJSON)
@@ -68,7 +68,7 @@ internal import TokenModel
         #expect(cache.decide(request, now: Fixture.whenWritten).token == "at-1")
     }
 
-    /// Python drops the port; the agent's apps name it.
+    /// MSAL for Python omits the port; the agent's apps include it.
     @Test func findsATokenOfAnEnvironmentWithoutItsPort() throws {
         var cache = CredentialCache()
         try cache.merge(Array(Self.cache(realm: "common", environment: "localhost").utf8), .msalJSON)
@@ -79,7 +79,7 @@ internal import TokenModel
         #expect(cache.decide(request, now: Fixture.whenWritten).token == "at-1")
     }
 
-    @Test func keepsWhatItDoesNotKnow() throws {
+    @Test func preservesUnknownFieldsAndEntries() throws {
         var cache = CredentialCache()
         let bytes = try Fixture.bytes("msal-json/dotnet_CacheFromTheFuture.json")
         try cache.merge(bytes, .msalJSON, now: 1000)
@@ -99,7 +99,7 @@ internal import TokenModel
         }
     }
 
-    @Test func saysWhyItLeavesEntriesOut() throws {
+    @Test func reportsWhyItSkipsEntries() throws {
         var cache = CredentialCache()
         let json = """
             {"AccessToken": {

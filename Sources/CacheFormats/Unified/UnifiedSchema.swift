@@ -52,7 +52,7 @@ enum UnifiedField: String {
     case cachedAt = "cached_at"
     case expiresOn = "expires_on"
     case extendedExpiresOn = "extended_expires_on"
-    /// The name that MSAL for .NET and Java give `extendedExpiresOn`.
+    /// The older name of `extendedExpiresOn`, which MSAL for .NET writes in addition.
     case extendedExpiresOnShort = "ext_expires_on"
     case refreshOn = "refresh_on"
     case lastModificationTime = "last_modification_time"
