@@ -1,4 +1,4 @@
-internal import AgentSocket
+internal import PosixFiles
 package import TokenModel
 
 /// Opens a web page with the first command that can be run; no shell is involved.

@@ -1,10 +1,5 @@
+internal import PosixFiles
 package import TokenModel
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
 
 /// The configuration file of the agent: the table `[network]` with `ca_file` and `proxy`.
 package struct Configuration: Sendable, Equatable {
@@ -21,10 +16,13 @@ package struct Configuration: Sendable, Equatable {
     /// - Parameter isRequired: whether a missing file is an error; the standard one need not be there.
     /// - Throws: `invalidDeveloperParameter` (-51112) that names the file, the line, and what to change.
     package init(path: String, isRequired: Bool) throws(TokenError) {
-        guard isRequired || access(path, F_OK) == 0 else { return }
-        guard let bytes = Self.bytes(of: path) else {
-            let reason = String(cString: strerror(errno))
-            throw TokenError(.invalidDeveloperParameter, "the configuration \(path) cannot be read: \(reason)")
+        guard isRequired || FileStatus(path) != nil else { return }
+        let bytes: [UInt8]
+        do throws(SystemError) {
+            // One byte more than the limit shows that the file is longer.
+            bytes = try FileDescriptor(reading: path).readToEnd(limit: Self.sizeLimit + 1)
+        } catch {
+            throw TokenError(.invalidDeveloperParameter, "the configuration \(path) cannot be read: \(error)")
         }
         guard bytes.count <= Self.sizeLimit else {
             throw TokenError(
@@ -37,30 +35,6 @@ package struct Configuration: Sendable, Equatable {
         } catch {
             throw TokenError(.invalidDeveloperParameter, "the configuration \(path) cannot be read: \(error)")
         }
-    }
-
-    /// The content of a file, cut one byte behind the limit; nil, and `errno`, if it cannot be read.
-    private static func bytes(of path: String) -> [UInt8]? {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return nil }
-        var bytes = [UInt8](repeating: 0, count: sizeLimit + 1)
-        var count = 0
-        while count < bytes.count {
-            let length = bytes.withUnsafeMutableBytes {
-                read(file, $0.baseAddress?.advanced(by: count), $0.count - count)
-            }
-            if length < 0, errno == EINTR { continue }
-            if length < 0 {
-                let reason = errno
-                close(file)
-                errno = reason
-                return nil
-            }
-            if length == 0 { break }
-            count += length
-        }
-        close(file)
-        return Array(bytes.prefix(count))
     }
 
     /// Decodes the content of a file. Unknown tables and keys are errors: a misspelt key must not be ignored.

@@ -1,3 +1,4 @@
+internal import PosixFiles
 package import TokenModel
 
 #if canImport(Glibc)
@@ -31,7 +32,7 @@ package enum UnixSocket {
             switch code {
             case EAGAIN: return .busy
             case ENOENT, ECONNREFUSED: return .nobody
-            default: throw TokenError(.agentUnavailable, "\(path): \(String(cString: strerror(code)))")
+            default: throw TokenError(.agentUnavailable, "\(path): \(SystemError(number: code))")
             }
         }
         do throws(TokenError) {
@@ -56,7 +57,7 @@ package enum UnixSocket {
             setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
         #endif
         guard descriptor >= 0 else {
-            throw TokenError(.agentUnavailable, "no socket: \(String(cString: strerror(errno)))")
+            throw TokenError(.agentUnavailable, "no socket: \(SystemError.last)")
         }
         return descriptor
     }

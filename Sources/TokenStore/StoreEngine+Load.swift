@@ -1,3 +1,4 @@
+internal import PosixFiles
 internal import TokenModel
 
 extension StoreEngine {
@@ -21,7 +22,7 @@ extension StoreEngine {
     func load<Receiver: RecordReceiver>() throws(TokenError) -> Receiver {
         let stuck = replacementError()
         // A replacement has no log yet.
-        let log = WriteAheadLog(paths.isReplacing ? [] : try StoreFiles.read(paths.log) ?? [])
+        let log = WriteAheadLog(paths.isReplacing ? [] : try PrivateFiles.store.read(paths.log) ?? [])
         let loaded: Receiver =
             switch try examine(log, stuck) {
             case .nothing: Receiver(try startAnew(nil))
@@ -56,7 +57,7 @@ extension StoreEngine {
         }
         if let stuck { return .unwritable(stuck) }
         if let database { return .open(database) }
-        guard let size = StoreFiles.size(of: paths.database) else {
+        guard let size = PrivateFiles.store.size(of: paths.database) else {
             return log.bytes.isEmpty ? .nothing : .damaged("the database is missing")
         }
         // SQLite would throw away the log of an empty database.

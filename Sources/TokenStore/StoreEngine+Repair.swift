@@ -1,15 +1,10 @@
+internal import PosixFiles
 internal import TokenModel
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
 
 extension StoreEngine {
     /// Everything in the files that looks like an envelope.
     func envelopes(_ log: WriteAheadLog, all: Bool) throws(TokenError) -> [Envelope] {
-        StoreImage(database: try StoreFiles.read(paths.current) ?? [], log: log, all: all).envelopes()
+        StoreImage(database: try PrivateFiles.store.read(paths.current) ?? [], log: log, all: all).envelopes()
     }
 
     /// What is genuine in the files: as SQLite sees them, or with the commits that it does not see; where neither is
@@ -52,7 +47,7 @@ extension StoreEngine {
                     + "\(ring.place(of: ring.usualSource)); to change that, run: ssoctl key set")
         } else {
             // Nothing has ever been written to it.
-            unlink(paths.database)
+            PrivateFiles.store.remove(paths.database)
         }
         database = nil
         let fresh = StoreKeys.random()
@@ -102,7 +97,7 @@ extension StoreEngine {
         }
         try build(records, state, key)
         defer { isReplacing = paths.isReplacing }
-        try StoreFiles.move(paths.draft, to: paths.replacement)
+        try PrivateFiles.store.move(paths.draft, to: paths.replacement)
         _ = try paths.finishReplacing(now: options.now())
     }
 
@@ -110,8 +105,8 @@ extension StoreEngine {
     private func build(
         _ records: [SealedRecord], _ state: Envelope, _ key: WrappedKey
     ) throws(TokenError) {
-        for path in [paths.draft + "-wal", paths.draft + "-journal"] { unlink(path) }
-        try StoreFiles.make(paths.draft)
+        for path in [paths.draft + "-wal", paths.draft + "-journal"] { PrivateFiles.store.remove(path) }
+        try PrivateFiles.store.makeEmpty(paths.draft)
         let draft = try StoreDatabase.create(try StoreDatabase.connect(paths.draft, vfs: options.vfs))
         try draft.transaction { () throws(TokenError) in try draft.fill(records, state, key) }
         try draft.connection.cutLog()

@@ -1,3 +1,4 @@
+internal import PosixFiles
 internal import TokenModel
 
 /// The store's workings: the file, its key, and what is in it.
@@ -18,7 +19,7 @@ final class StoreEngine {
     var pending: Pending?
     /// Whether a replacement is on its way that was built for what is pending.
     var isReplacing = false
-    private let lock: StoreLock
+    private let lock: FileLock
 
     enum Pending {
         /// These records, in a new file; the old one goes into quarantine.
@@ -43,8 +44,8 @@ final class StoreEngine {
         paths = StorePaths(directory)
         self.options = options
         ring = KeyRing(directory: paths.directory, settings: options.keys)
-        lock = try StoreLock(paths.directory)
-        try StoreFiles.tidy([paths.database, paths.log, ring.keyFile.path])
+        lock = try paths.lock()
+        for path in [paths.database, paths.log, ring.keyFile.path] { try PrivateFiles.store.restrictToOwner(path) }
         report.quarantined = paths.quarantined
     }
 
@@ -154,7 +155,7 @@ final class StoreEngine {
 
     /// The database has turned out to be damaged while it was in use: what was in it is known.
     private func mend(_ derived: StoreKeys.Derived, _ error: TokenError) throws(TokenError) {
-        let log = WriteAheadLog(try StoreFiles.read(paths.log) ?? [])
+        let log = WriteAheadLog(try PrivateFiles.store.read(paths.log) ?? [])
         let everywhere = try envelopes(log, all: false) + (try envelopes(log, all: true))
         let found = StoreFindings(everywhere, derived, asOf: ledger)
         _ = try repair(found, derived, error.message)

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import PosixFiles
 internal import Synchronization
 package import TokenModel
 
@@ -32,7 +33,7 @@ package final class TokenStore: Sendable {
     ///
     /// - Throws: `storeUnavailable` (-53008) when the directory is not private, cannot be made, or is in use.
     package static func open(directory: String, _ options: StoreOptions) throws(TokenError) -> TokenStore {
-        try StoreFiles.prepareDirectory(directory)
+        try StorePaths(directory).prepare()
         let engine = try StoreEngine(directory, options)
         return TokenStore(directory: engine.paths.directory, engine: engine)
     }

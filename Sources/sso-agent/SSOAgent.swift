@@ -2,6 +2,7 @@ internal import AgentConfiguration
 internal import AgentSocket
 internal import ArgumentParser
 internal import Logging
+internal import PosixFiles
 internal import TokenAgent
 internal import TokenEndpoint
 internal import TokenModel
@@ -11,11 +12,6 @@ internal import TokenStore
     internal import FoundationEssentials
 #else
     internal import Foundation
-#endif
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
 #endif
 
 /// The daemon: flags, configuration and signals; everything else is TokenAgent's.
@@ -91,12 +87,12 @@ struct SSOAgent: AsyncParsableCommand {
             stateDirectory: absolute(stateDirectory ?? environment.stateDirectory),
             keys: KeySettings(
                 credentialsDirectory: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"],
-                passphrase: try passphraseDescriptor.map(Passphrase.read)),
+                passphrase: try passphraseDescriptor.map(PassphraseLine.readAndClose)),
             allowsLoopbackHTTP: allowLoopbackHttp,
             network: try NetworkSettings(
                 environment: ProcessInfo.processInfo.environment, caFile: configuration.caFile,
                 proxy: configuration.proxy),
-            policy: PeerPolicy(userID: geteuid()), now: { Int64(Date().timeIntervalSince1970) }, logger: logger)
+            policy: PeerPolicy(userID: FileStatus.effectiveUser), now: { Int64(Date().timeIntervalSince1970) }, logger: logger)
     }
 
     @Sendable private static func level(_ name: String) throws -> Logger.Level {

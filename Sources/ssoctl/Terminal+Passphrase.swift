@@ -1,5 +1,5 @@
-internal import AgentSocket
 internal import CAgentSystem
+internal import PosixFiles
 internal import TokenModel
 
 #if canImport(Glibc)
@@ -25,7 +25,7 @@ extension Terminal {
                 printError("")
             }
         }
-        let line = try line()
+        let line = try PassphraseLine.read(from: STDIN_FILENO)
         guard !line.isEmpty else { throw TokenError(.invalidDeveloperParameter, "no passphrase was given") }
         return line
     }
@@ -39,25 +39,4 @@ extension Terminal {
         }
         return first
     }
-
-    /// Up to the end of the line, byte by byte, so that no more is taken than it needs.
-    private static func line() throws(TokenError) -> Secret {
-        var bytes = [UInt8](repeating: 0, count: longest + 1)
-        defer { bytes.withUnsafeMutableBytes { wipeMemory($0) } }
-        var count = 0
-        while count < bytes.count {
-            let length = read(STDIN_FILENO, &bytes[count], 1)
-            if length < 0, errno == EINTR { continue }
-            guard length == 1, bytes[count] != UInt8(ascii: "\n") else { break }
-            count += 1
-        }
-        guard count <= longest else {
-            throw TokenError(
-                .invalidDeveloperParameter, "a passphrase may have \(longest) bytes, and this one has more")
-        }
-        return Secret(bytes: bytes[..<count])
-    }
-
-    /// Bytes of a passphrase; the same for the agent's `--passphrase-fd`.
-    private static let longest = 4096
 }

@@ -1,4 +1,4 @@
-internal import AgentSocket
+internal import PosixFiles
 internal import TokenModel
 
 #if canImport(FoundationEssentials)
@@ -22,6 +22,11 @@ enum Terminal {
 
     /// A moment for people, in their own time zone.
     static func moment(_ seconds: Int64) -> String {
-        LocalTimeZone.text(at: seconds)
+        LocalTimeZone.current.time(at: seconds).text
     }
+}
+
+extension PrivateFiles {
+    /// The files that are named on the command line.
+    static let commandLine = PrivateFiles(errorCode: .invalidDeveloperParameter)
 }

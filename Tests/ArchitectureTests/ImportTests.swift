@@ -10,14 +10,18 @@ internal import Testing
             "CTokenProtos",
             "TokenModel",
         ],
+        // Private files and directories, locks, and lines of text: what POSIX offers besides sockets and processes.
+        "PosixFiles": ["TokenModel"],
         "AgentSocket": [
             "CAgentSystem",
+            "PosixFiles",
             "TokenModel",
         ],
         "AgentClient": [
             "AgentSocket",
             // A browser that the app starts must not keep the app's files open.
             "CAgentSystem",
+            "PosixFiles",
             "TokenModel",
             "TokenWire",
         ],
@@ -56,6 +60,7 @@ internal import Testing
             "CSQLite",
             "Crypto",
             "CryptoExtras",
+            "PosixFiles",
             "TokenModel",
         ],
         // HTTP and nothing else: the shim that loads libcurl, with secrets as `Secret`.
@@ -80,18 +85,20 @@ internal import Testing
             "NIOCore",
             "NIOHTTP1",
             "NIOPosix",
+            "PosixFiles",
             "TokenCache",
             "TokenEndpoint",
             "TokenModel",
             "TokenStore",
             "TokenWire",
         ],
-        "AgentConfiguration": ["TokenModel"],
+        "AgentConfiguration": ["PosixFiles", "TokenModel"],
         "sso-agent": [
             "AgentConfiguration",
             "AgentSocket",
             "ArgumentParser",
             "Logging",
+            "PosixFiles",
             "TokenAgent",
             "TokenEndpoint",
             "TokenModel",
@@ -105,6 +112,7 @@ internal import Testing
             "ArgumentParser",
             // It holds passphrases and whole caches: no debugger, no core dump, no echo.
             "CAgentSystem",
+            "PosixFiles",
             "TokenModel",
         ],
         "EntraEmulator": [
@@ -143,6 +151,7 @@ internal import Testing
     @Test(arguments: [
         ("TokenModel", ["TokenWire", "NIOCore", "CProtobufC", "CTokenProtos", "CSQLite", "CAgentSystem"]),
         ("TokenWire", ["AgentSocket", "NIOCore", "NIOPosix"]),
+        ("PosixFiles", ["AgentSocket", "CAgentSystem", "NIOPosix"]),
         ("AgentSocket", ["TokenWire", "NIOCore", "NIOPosix"]),
         ("AgentClient", ["NIOCore", "NIOPosix", "TokenCache", "TokenEndpoint", "TokenAgent"]),
         ("AppleTypes", ["AgentClient", "TokenModel"]),
@@ -164,7 +173,7 @@ internal import Testing
 
     /// What all of Foundation brings, ICU above all, was 44 of the 60 MB of `ssoctl`.
     @Test(arguments: [
-        "TokenModel", "TokenWire", "AgentSocket", "AgentClient", "TokenCache", "TokenStore", "Curl", "TokenEndpoint",
+        "TokenModel", "TokenWire", "PosixFiles", "AgentSocket", "AgentClient", "TokenCache", "TokenStore", "Curl", "TokenEndpoint",
         "TokenAgent", "AgentConfiguration", "sso-agent", "ssoctl",
     ])
     func linksTheAgentAndTheCommandLineWithoutICU(target: String) {

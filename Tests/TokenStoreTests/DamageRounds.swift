@@ -1,4 +1,5 @@
 internal import Foundation
+internal import PosixFiles
 internal import TokenModel
 
 @testable internal import TokenStore
@@ -78,7 +79,7 @@ struct DamageRounds {
         ]
         return try kept.compactMap { before, now in
             let expected = before == name ? bytes : sample.files[before]
-            let found = try StoreFiles.read(folder.path + "/" + now) ?? []
+            let found = try PrivateFiles.store.read(folder.path + "/" + now) ?? []
             return found == expected ? nil : "\(now) is not as \(before) was"
         }
     }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import PosixFiles
 internal import TokenModel
 
 @testable internal import TokenStore
@@ -15,8 +16,8 @@ struct DamageSample: Sendable {
     private(set) var commitEnds: [Int] = []
     private var pieces: [Piece] = []
 
-    static let database = StoreFiles.name
-    static let log = StoreFiles.name + "-wal"
+    static let database = StorePaths.name
+    static let log = StorePaths.name + "-wal"
     static let key = KeyFile.name
     static let names = [database, log, key]
 
@@ -51,7 +52,7 @@ struct DamageSample: Sendable {
         }
         let crashed = try folder.copyWithoutClosing()
         await second.close()
-        for name in Self.names { files[name] = try StoreFiles.read(crashed.path + "/" + name) }
+        for name in Self.names { files[name] = try PrivateFiles.store.read(crashed.path + "/" + name) }
         commitEnds = Self.commitEnds(in: files[Self.log] ?? [])
         try findPieces(crashed)
     }

@@ -1,4 +1,5 @@
 internal import Crypto
+internal import PosixFiles
 internal import TokenModel
 
 /// The wrapping key in a file of mode 0600 beside the store. It holds the key twice: one flipped bit loses nothing.
@@ -8,7 +9,7 @@ struct KeyFile {
 
     init(in directory: String) { path = "\(directory)/\(Self.name)" }
 
-    var exists: Bool { StoreFiles.size(of: path) != nil }
+    var exists: Bool { PrivateFiles.store.size(of: path) != nil }
 
     enum Contents {
         case key(SymmetricKey)
@@ -17,7 +18,7 @@ struct KeyFile {
     }
 
     func read() throws(TokenError) -> Contents {
-        guard var bytes = try StoreFiles.read(path, limit: 4096) else { return .missing }
+        guard var bytes = try PrivateFiles.store.read(path, limit: 4096) else { return .missing }
         defer { bytes.wipe() }
         return KeyText.key(in: bytes).map(Contents.key) ?? .damaged
     }
@@ -34,6 +35,6 @@ struct KeyFile {
         text += "\n\n".utf8
         text += line
         text += "\n".utf8
-        try StoreFiles.write(text, to: path)
+        try PrivateFiles.store.replace(path, with: text)
     }
 }

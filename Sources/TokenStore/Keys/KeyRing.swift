@@ -1,15 +1,11 @@
 internal import Crypto
+internal import PosixFiles
 internal import TokenModel
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
 #else
     internal import Foundation
-#endif
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
 #endif
 
 /// The way from the key sources to the store's key.
@@ -77,7 +73,7 @@ struct KeyRing {
     /// Takes back what a source was given, once it is no longer the one in use.
     func retire(_ source: KeySource) throws(TokenError) {
         switch source {
-        case .file: unlink(keyFile.path)
+        case .file: PrivateFiles.store.remove(keyFile.path)
         case .secretService: try secretTool.clear()
         case .credential, .passphrase: break
         }
@@ -123,7 +119,7 @@ struct KeyRing {
                 "the store's key is a credential of the service manager's, and $CREDENTIALS_DIRECTORY is not set; "
                     + "start the agent as the service that has it")
         }
-        guard var bytes = try StoreFiles.read(path, limit: 1 << 20), bytes.count >= 16 else {
+        guard var bytes = try PrivateFiles.store.read(path, limit: 1 << 20), bytes.count >= 16 else {
             throw TokenError(
                 .storeUnavailable, "the store's key is missing: \(path) has to hold 16 bytes or more, at random")
         }

@@ -1,5 +1,6 @@
 internal import AgentClient
 internal import ArgumentParser
+internal import PosixFiles
 internal import TokenModel
 
 /// Write the cache as another library does.
@@ -45,11 +46,11 @@ struct Export: Command {
 
     func execute(_ agent: AgentClient) async throws(TokenError) -> Printout {
         // Before the agent is asked: no secret leaves it for nothing.
-        guard force || !PrivateFile.exists(file) else {
+        guard force || !PrivateFiles.commandLine.exists(file) else {
             throw TokenError(
                 .invalidDeveloperParameter, "\(file) is there already; choose another name, or add --force")
         }
-        let cache = try PrivateFileWriter(file, replacing: force)
+        let cache = try PrivateFileWriter(file, replacing: force, .commandLine)
         var count = 0
         try await agent.exportCache(
             format.value, sharingGroup: SharingGroup(group) ?? .standard, includesSecrets: true,

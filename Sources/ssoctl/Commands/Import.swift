@@ -1,5 +1,6 @@
 internal import AgentClient
 internal import ArgumentParser
+internal import PosixFiles
 internal import TokenModel
 
 /// Take another library's cache in.
@@ -50,7 +51,7 @@ struct Import: Command {
     }
 
     func execute(_ agent: AgentClient) async throws(TokenError) -> Printout {
-        let cache = try PrivateFileReader(file)
+        let cache = try PrivateFileReader(file, .commandLine)
         let progress = Progress("importing \(file)")
         let report = try await agent.importCache(
             format: format.value, sharingGroup: SharingGroup(group) ?? .standard, isDryRun: isDryRun
