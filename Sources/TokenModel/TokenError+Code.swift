@@ -136,6 +136,26 @@ extension TokenError.Code {
         self = Self.codes[number] ?? .unrecognized(number)
     }
 
+    /// The code for an OAuth `error` (RFC 6749 sections 4.1.2.1 and 5.2, OpenID Connect Core 1.0 section 3.1.2.6), regardless of
+    /// case; `serverOAuth` if it has none of its own.
+    ///
+    /// - Parameter subError: Entra's `suberror`.
+    package init(oauthError: String, subError: String? = nil) {
+        self =
+            switch oauthError.lowercased() {
+            case "invalid_request": .invalidRequest
+            case "invalid_client": .invalidClient
+            case "invalid_grant": .invalidGrant
+            case "invalid_scope": .invalidScope
+            case "unauthorized_client" where subError == "protection_policy_required": .protectionPolicyRequired
+            case "unauthorized_client": .unauthorizedClient
+            case "access_denied", "authorization_declined": .accessDenied
+            case "server_error", "temporarily_unavailable": .serverError
+            case "interaction_required", "login_required", "consent_required": .interactionRequired
+            default: .serverOAuth
+            }
+    }
+
     /// The number, the same on the wire, in JSON output and in Microsoft's libraries.
     public var number: Int32 {
         if case .unrecognized(let number) = self { return number }

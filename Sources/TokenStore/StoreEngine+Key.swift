@@ -1,6 +1,6 @@
 package import TokenModel
 
-extension TokenStore {
+extension Store {
     /// Why the key's source would not open the store at the next start; nil when it would, and where it cannot be asked
     /// without a person.
     package func keyProblem() async -> TokenError? {

@@ -3,7 +3,7 @@ internal import TokenModel
 
 /// The store's workings: the file, its key, and what is in it.
 ///
-/// Not safe to share between threads: `TokenStore` keeps it on its queue.
+/// Not safe to share between threads: `Store` keeps it on its queue.
 final class StoreEngine {
     let paths: StorePaths
     let options: StoreOptions

@@ -92,7 +92,8 @@ struct SSOAgent: AsyncParsableCommand {
             network: try NetworkSettings(
                 environment: ProcessInfo.processInfo.environment, caFile: configuration.caFile,
                 proxy: configuration.proxy),
-            policy: PeerPolicy(userID: FileStatus.effectiveUser), now: { Int64(Date().timeIntervalSince1970) }, logger: logger)
+            policy: PeerPolicy(userID: FileStatus.effectiveUser), now: { Int64(Date().timeIntervalSince1970) },
+            logger: logger)
     }
 
     @Sendable private static func level(_ name: String) throws -> Logger.Level {

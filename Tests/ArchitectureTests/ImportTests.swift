@@ -173,7 +173,8 @@ internal import Testing
 
     /// What all of Foundation brings, ICU above all, was 44 of the 60 MB of `ssoctl`.
     @Test(arguments: [
-        "TokenModel", "TokenWire", "PosixFiles", "AgentSocket", "AgentClient", "TokenCache", "TokenStore", "Curl", "TokenEndpoint",
+        "TokenModel", "TokenWire", "PosixFiles", "AgentSocket", "AgentClient", "TokenCache", "TokenStore", "Curl",
+        "TokenEndpoint",
         "TokenAgent", "AgentConfiguration", "sso-agent", "ssoctl",
     ])
     func linksTheAgentAndTheCommandLineWithoutICU(target: String) {

@@ -207,13 +207,13 @@ internal import TokenModel
         try await SOCKSProxy.with(refuses: true) { proxy in
             let network = try NetworkSettings(environment: ["HTTPS_PROXY": "socks5h://127.0.0.1:\(proxy.port)"])
             try await EndpointFixture.with(network: network, { _ in .silence }) { fixture in
-                let mark = SendingMark()
+                let delivery = DeliveryTracker()
                 let error = await failure {
-                    try await fixture.endpoint.redeem(.sample(Authority("https://login.example/common")), mark)
+                    try await fixture.endpoint.redeem(.sample(Authority("https://login.example/common")), delivery)
                 }
                 #expect(error?.details.networkErrorCode == -1004)
                 #expect(error?.message.contains("proxy") == true)
-                #expect(!mark.mayHaveArrived)
+                #expect(!delivery.mayHaveArrived)
             }
         }
     }
@@ -267,7 +267,7 @@ internal import TokenModel
     }
 
     @Test func refusesPlainHTTPUnlessItWasAllowed() async throws {
-        let endpoint = try TokenEndpoint(network: NetworkSettings(environment: [:]), allowsLoopbackHTTP: false)
+        let endpoint = try TokenEndpointClient(network: NetworkSettings(environment: [:]), allowsLoopbackHTTP: false)
         let authority = try Authority("http://localhost:1/common")
         let failures = [
             await failure { try await endpoint.redeem(.sample(authority)) },

@@ -107,9 +107,9 @@ internal import TokenModel
 /// Calls `commit` in a known order, as the agent's one actor does.
 @available(macOS 26, *)
 private actor Sender {
-    let store: TokenStore
+    let store: Store
 
-    init(store: TokenStore) { self.store = store }
+    init(store: Store) { self.store = store }
 
     func commitPutsAndDeletes(_ numbers: ClosedRange<Int>) async throws {
         try await withThrowingTaskGroup { group in

@@ -140,7 +140,7 @@ private struct Run {
         await store.close()
     }
 
-    private mutating func commit(to store: TokenStore) async throws {
+    private mutating func commit(to store: Store) async throws {
         var changes: [StoreChange] = []
         var after = promised
         for _ in 0..<Int.random(in: 1...4, using: &random) {

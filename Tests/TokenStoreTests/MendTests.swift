@@ -41,7 +41,7 @@ internal import TokenModel
     }
 
     /// Four records in the database; in the log, one is replaced and one removed.
-    private static func store(_ folder: StoreFolder, _ disk: FaultyDisk) async throws -> TokenStore {
+    private static func store(_ folder: StoreFolder, _ disk: FaultyDisk) async throws -> Store {
         let first = try folder.open()
         try await first.commit((1...4).map { .put(.sample($0)) })
         await first.close()
@@ -52,7 +52,7 @@ internal import TokenModel
         return store
     }
 
-    private static func check(_ store: TokenStore, _ folder: StoreFolder, _ expected: [StoredRecord]) async throws {
+    private static func check(_ store: Store, _ folder: StoreFolder, _ expected: [StoredRecord]) async throws {
         #expect(store.report.notices.count == 1 && store.report.quarantined.count == 1)
         #expect(try store.sorted() == expected)
         await store.close()

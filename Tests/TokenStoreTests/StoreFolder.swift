@@ -19,12 +19,12 @@ final class StoreFolder: Sendable {
     }
 
     /// Opens the store in it.
-    func open(vfs: String? = nil, keys: KeySettings = KeySettings()) throws(TokenError) -> TokenStore {
-        try TokenStore.open(directory: path, StoreOptions(keys: keys, vfs: vfs) { 1_900_000_000 })
+    func open(vfs: String? = nil, keys: KeySettings = KeySettings()) throws(TokenError) -> Store {
+        try Store.open(directory: path, StoreOptions(keys: keys, vfs: vfs) { 1_900_000_000 })
     }
 
-    static func open(_ directory: String) throws(TokenError) -> TokenStore {
-        try TokenStore.open(directory: directory, StoreOptions { 1_900_000_000 })
+    static func open(_ directory: String) throws(TokenError) -> Store {
+        try Store.open(directory: directory, StoreOptions { 1_900_000_000 })
     }
 
     deinit { try? FileManager.default.removeItem(atPath: root) }
@@ -64,7 +64,7 @@ final class StoreFolder: Sendable {
     }
 }
 
-extension TokenStore {
+extension Store {
     /// What it holds, in an order that says nothing about how it was written.
     func sorted() throws(TokenError) -> [StoredRecord] {
         try load().sorted { left, right in

@@ -32,25 +32,14 @@ extension TokenError {
     private var underlyingError: (any Error)? {
         if code.isAgentOnly, code != .networkUnavailable { return self }
         if code == .interactionRequired, let oauthError = details.oauthError {
-            return MSALError.error(for: TokenError(Self.code(ofOAuthError: oauthError), message, details: details))
+            let cause = Code(oauthError: oauthError)
+            // MSAL's internal errors have no code for a required interaction.
+            return MSALError.error(
+                for: TokenError(cause == .interactionRequired ? .serverOAuth : cause, message, details: details))
         }
         if code == .unhandledHTTPResponse, let status = details.httpStatus, status == 403 || status == 404 {
             return MSALError.error(.internalErrorUnexpectedHttpResponse, "HTTP status \(status)")
         }
         return nil
-    }
-
-    /// The code for an OAuth `error` (RFC 6749 section 5.2).
-    private static func code(ofOAuthError error: String) -> Code {
-        switch error {
-        case "invalid_request": .invalidRequest
-        case "invalid_client": .invalidClient
-        case "invalid_grant": .invalidGrant
-        case "invalid_scope": .invalidScope
-        case "unauthorized_client": .unauthorizedClient
-        case "access_denied": .accessDenied
-        case "server_error", "temporarily_unavailable": .serverError
-        default: .serverOAuth
-        }
     }
 }

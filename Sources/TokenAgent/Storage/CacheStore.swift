@@ -2,7 +2,7 @@ internal import TokenCache
 internal import TokenModel
 internal import TokenStore
 
-/// Where commits go; see `TokenStore.commit`.
+/// Where commits go; see `Store.commit`.
 protocol CommitTarget: Sendable {
     /// Makes all of `changes` durable, or none, in the order of the calls.
     func commit(_ changes: [StoreChange]) async throws(TokenError)
@@ -16,7 +16,7 @@ protocol CommitTarget: Sendable {
     var report: StoreReport { get }
 }
 
-/// What the agent asks of its store; see the methods of `TokenStore`.
+/// What the agent asks of its store; see the methods of `Store`.
 protocol CacheStore: CommitTarget {
     /// Finds the key and reads every record.
     func load(passphrase: Secret?) async throws(TokenError) -> LoadedCache
@@ -34,7 +34,7 @@ protocol CacheStore: CommitTarget {
     var quarantined: [String] { get }
 }
 
-extension TokenStore: CacheStore {
+extension Store: CacheStore {
     func load(passphrase: Secret?) async throws(TokenError) -> LoadedCache {
         try await load(passphrase: passphrase, into: LoadedCache.self)
     }

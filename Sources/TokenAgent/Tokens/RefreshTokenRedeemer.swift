@@ -144,8 +144,8 @@ final class RefreshTokenRedeemer {
             throw TokenSaver.signedOutMeanwhile
         }
         let request = authorities.tokenRequest(.refreshToken(token.secret), at: authority, parameters)
-        let delivery = SendingMark()
-        let response: TokenResponse
+        let delivery = DeliveryTracker()
+        let response: IssuedTokens
         do throws(TokenError) {
             response = try await service.redeem(request, delivery)
         } catch {

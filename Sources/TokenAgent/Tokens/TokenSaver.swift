@@ -33,14 +33,13 @@ final class TokenSaver {
     /// - Throws: `declinedScopes` with the partial result if fewer scopes were granted; the tokens are kept.
     ///   `interactionRequired` if the account of a redeemed token has signed out meanwhile; nothing is saved then.
     func save(
-        _ response: TokenResponse, from issuance: Issuance, _ parameters: TokenParameters, at asked: Authority
+        _ tokens: IssuedTokens, from issuance: Issuance, _ parameters: TokenParameters, at asked: Authority
     ) async throws(TokenError) -> TokenResult {
         let group = parameters.sharingGroup
-        let tokens = IssuedTokens(response, version: parameters.version)
         let changes = { () throws(TokenError) in
             try self.memory.cache.changes(
                 saving: tokens, from: issuance, parameters,
-                at: self.authorities.authority(parameters, at: asked, movedTo: response.cloudName), now: self.now(),
+                at: self.authorities.authority(parameters, at: asked, movedTo: tokens.cloudName), now: self.now(),
                 leaving: self.tokensInUse.heldKeys)
         }
         let result = try await commits.commit(changing: try changes().owner, in: group) {

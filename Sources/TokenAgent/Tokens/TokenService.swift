@@ -1,10 +1,10 @@
 internal import TokenEndpoint
 internal import TokenModel
 
-/// What the agent asks of identity providers; see the methods of `TokenEndpoint`.
+/// What the agent asks of identity providers; see the methods of `TokenEndpointClient`.
 protocol TokenService: Sendable {
     /// Trades a grant for tokens. `delivery` tells afterwards whether the grant may have reached the token endpoint.
-    func redeem(_ request: TokenRequest, _ delivery: SendingMark?) async throws(TokenError) -> TokenResponse
+    func redeem(_ request: TokenRequest, _ delivery: DeliveryTracker?) async throws(TokenError) -> IssuedTokens
 
     /// Where an authority's endpoints are.
     func endpoints(of authority: Authority, version: OAuthVersion) async throws(TokenError) -> Endpoints
@@ -26,4 +26,4 @@ protocol TokenService: Sendable {
     func probe(_ authority: Authority) async -> Result<ServerClock, TokenError>
 }
 
-extension TokenEndpoint: TokenService {}
+extension TokenEndpointClient: TokenService {}

@@ -43,20 +43,7 @@ struct OAuthError: Sendable {
         }
     }
 
-    private var tokenEndpointCode: TokenError.Code {
-        switch error.lowercased() {
-        case "invalid_request": .invalidRequest
-        case "invalid_client": .invalidClient
-        case "invalid_grant": .invalidGrant
-        case "invalid_scope": .invalidScope
-        case "unauthorized_client" where subError == "protection_policy_required": .protectionPolicyRequired
-        case "unauthorized_client": .unauthorizedClient
-        case "access_denied", "authorization_declined": .accessDenied
-        case "server_error", "temporarily_unavailable": .serverError
-        case "interaction_required", "login_required", "consent_required": .interactionRequired
-        default: .serverOAuth
-        }
-    }
+    private var tokenEndpointCode: TokenError.Code { TokenError.Code(oauthError: error, subError: subError) }
 
     private func tokenError(_ code: TokenError.Code, httpStatus: Int?) -> TokenError {
         var details = TokenError.Details()

@@ -1,12 +1,12 @@
 package import TokenModel
 
-extension TokenEndpoint {
+extension TokenEndpointClient {
     /// Starts a sign-in on another device (RFC 8628); redeem `Grant.deviceCode` until the answer is no longer
     /// `serverOAuth` with `authorization_pending` or `slow_down`.
     ///
     /// - Throws: `unsupportedFunctionality` when the authority has no such endpoint.
     package func beginDeviceCode(_ request: DeviceCodeRequest) async throws(TokenError) -> DeviceCodeGrant {
-        try await concerning(request.correlationID) { () async throws(TokenError) in
+        try await withCorrelationID(request.correlationID) { () async throws(TokenError) in
             let form = try request.form()
             let endpoints = try await endpoints(
                 of: request.authority, version: request.version, correlationID: request.correlationID)

@@ -7,13 +7,13 @@ struct HTTPRequest: Sendable {
     let url: String
     let form: FormParameters?
     let correlationID: CorrelationID?
-    let mark: SendingMark?
+    let delivery: DeliveryTracker?
 
-    init(url: String, form: FormParameters? = nil, correlationID: CorrelationID?, mark: SendingMark? = nil) {
+    init(url: String, form: FormParameters? = nil, correlationID: CorrelationID?, delivery: DeliveryTracker? = nil) {
         self.url = url
         self.form = form
         self.correlationID = correlationID
-        self.mark = mark
+        self.delivery = delivery
     }
 
     /// The URL without its query: what an error message may say.
@@ -32,7 +32,7 @@ struct HTTPRequest: Sendable {
 }
 
 /// Whether a request may have reached the authority, for who has to know what became of it when no answer comes.
-package final class SendingMark: Sendable {
+package final class DeliveryTracker: Sendable {
     private let attempts = Atomic(0)
 
     package init() {}

@@ -50,7 +50,7 @@ final class HTTPTransport: Sendable {
         } catch {
             return .failure(error)
         }
-        let mark = request.mark
+        let delivery = request.delivery
         do throws(CurlFailure) {
             // Without a time limit: the caller's covers a repetition too.
             let response = try await engine.send(
@@ -60,8 +60,8 @@ final class HTTPTransport: Sendable {
                     bodyLimit: HTTPResponse.bodyLimit)
             ) { event in
                 switch event {
-                case .begins: mark?.begun()
-                case .cameToNothing: mark?.neverConnected()
+                case .begins: delivery?.begun()
+                case .cameToNothing: delivery?.neverConnected()
                 }
             }
             return .success(HTTPResponse(endpoint: request.endpoint, response))

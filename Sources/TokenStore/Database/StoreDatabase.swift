@@ -2,7 +2,7 @@ internal import TokenModel
 
 /// The store's file in SQLite: sealed records by number, the sealed state, and the wrapped key.
 ///
-/// Not safe to share between threads: `TokenStore` keeps it on its queue.
+/// Not safe to share between threads: `Store` keeps it on its queue.
 final class StoreDatabase {
     let connection: SQLiteConnection
     private let insert: SQLiteStatement

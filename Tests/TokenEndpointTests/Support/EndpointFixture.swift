@@ -6,7 +6,7 @@ internal import TokenModel
 
 /// A token endpoint client in front of a scripted authority.
 struct EndpointFixture: Sendable {
-    let endpoint: TokenEndpoint
+    let endpoint: TokenEndpointClient
     let server: ScriptedServer
     let authority: Authority
 
@@ -19,7 +19,7 @@ struct EndpointFixture: Sendable {
         let network = try network ?? NetworkSettings(environment: [:])
         try await ScriptedServer.with(isSecure: isSecure, script) { server in
             let url = "\(isSecure ? "https" : "http")://\(host):\(server.port)\(path)"
-            let endpoint = TokenEndpoint(network: network, allowsLoopbackHTTP: true, timing: timing)
+            let endpoint = TokenEndpointClient(network: network, allowsLoopbackHTTP: true, timing: timing)
             try await withCleanup {
                 try await body(
                     EndpointFixture(endpoint: endpoint, server: server, authority: Authority(url, kind: kind)))

@@ -5,7 +5,7 @@ internal import TokenModel
 
 @testable internal import TokenEndpoint
 
-@Suite(.bounded) struct TokenResponseTests {
+@Suite(.bounded) struct IssuedTokensTests {
     @Test func readsEverythingThatEntraSends() async throws {
         let body = """
             {"token_type":"Bearer","scope":"User.Read openid","expires_in":3599,"ext_expires_in":7199,\
@@ -77,7 +77,7 @@ internal import TokenModel
     func needsClientInfoFromMicrosoftAndNotFromOthers(body: String) async throws {
         let response = HTTPResponse(
             endpoint: "the token endpoint", status: 200, body: Secret(body))
-        let failure = try #require(throws: TokenError.self) { try TokenResponse(response, to: .sample(.common)) }
+        let failure = try #require(throws: TokenError.self) { try IssuedTokens(response, to: .sample(.common)) }
         #expect(failure.code == .internalError)
         try await EndpointFixture.with(EndpointFixture.token(.json(body))) { fixture in
             let taken = try await fixture.endpoint.redeem(.sample(fixture.authority))
@@ -105,6 +105,6 @@ internal import TokenModel
         let body = #"{"access_token":"at","id_token":"e30.\#(payload)."}"#
         let response = HTTPResponse(endpoint: "x", status: 200, body: Secret(body))
         let request = try TokenRequest.sample(Authority("https://id.example/main", kind: .openID))
-        #expect(((try? TokenResponse(response, to: request)) != nil) == isTaken)
+        #expect(((try? IssuedTokens(response, to: request)) != nil) == isTaken)
     }
 }

@@ -5,7 +5,7 @@ internal import TokenModel
 @testable internal import TokenEndpoint
 
 /// Whether a grant may have been used up, when no answer came.
-@Suite(.bounded) struct SendingMarkTests {
+@Suite(.bounded) struct DeliveryTrackerTests {
     @Test func tellsARequestThatWasNeverSent() async throws {
         let reserved = try ReservedPort()
         try await EndpointFixture.with(isSecure: true, host: "localhost", { _ in .silence }) { (fixture) async throws in
@@ -25,8 +25,8 @@ internal import TokenModel
     }
 
     private func mayHaveArrived(_ url: String, _ fixture: EndpointFixture) async throws -> Bool {
-        let mark = SendingMark()
-        _ = try? await fixture.endpoint.transport.send(HTTPRequest(url: url, correlationID: nil, mark: mark))
-        return mark.mayHaveArrived
+        let delivery = DeliveryTracker()
+        _ = try? await fixture.endpoint.transport.send(HTTPRequest(url: url, correlationID: nil, delivery: delivery))
+        return delivery.mayHaveArrived
     }
 }

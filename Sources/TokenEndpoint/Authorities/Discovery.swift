@@ -1,7 +1,7 @@
 internal import Synchronization
 package import TokenModel
 
-extension TokenEndpoint {
+extension TokenEndpointClient {
     /// Local apps choose authorities freely; past this many the memory of them starts over.
     private static let discoveredLimit = 256
 
@@ -14,7 +14,7 @@ extension TokenEndpoint {
     package func discoverClouds(
         of authority: Authority, correlationID: CorrelationID
     ) async throws(TokenError) -> [CloudDirectory.Cloud] {
-        try await concerning(correlationID) { () async throws(TokenError) in
+        try await withCorrelationID(correlationID) { () async throws(TokenError) in
             try requireAllowed(authority)
             guard authority.kind == .entra else { return [InstanceDiscovery.alone(authority)] }
             let url = InstanceDiscovery.url(for: authority)

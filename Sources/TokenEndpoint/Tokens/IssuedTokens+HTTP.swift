@@ -1,9 +1,9 @@
 internal import TokenModel
 
-extension TokenResponse {
+extension IssuedTokens {
     init(_ response: HTTPResponse, to request: TokenRequest) throws(TokenError) {
         let object = try response.oauthObject()
-        self.init(object)
+        self.init(object, version: request.version)
         // Microsoft's libraries report what is missing as internal errors, and what is wrong as invalid responses.
         guard accessToken != nil || idToken != nil else {
             throw response.invalid("holds no token", code: .internalError)
@@ -21,7 +21,7 @@ extension TokenResponse {
         }
     }
 
-    private init(_ object: JSONObject) {
+    private init(_ object: JSONObject, version: OAuthVersion) {
         let clientInfo = object.text("client_info")
         self.init(
             accessToken: object.text("access_token").map { Secret($0) },
@@ -30,8 +30,8 @@ extension TokenResponse {
             extendedExpiresIn: object.seconds("ext_expires_in"),
             refreshIn: object.seconds("refresh_in"),
             scopes: object.text("scope").map { ScopeSet(target: $0) },
-            resource: object.text("resource"),
             refreshToken: object.text("refresh_token").map { Secret($0) },
+            isMultiResource: version == .v2 || object.text("resource") != nil,
             idToken: object.text("id_token"),
             homeAccountID: clientInfo.flatMap(Self.homeAccountID),
             clientInfo: clientInfo,

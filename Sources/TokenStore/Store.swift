@@ -6,7 +6,7 @@ package import TokenModel
 /// The cache's memory on disk: what `commit` has returned for is durable, so that a restart loses nothing.
 ///
 /// Safe to use from any thread. Nothing waits for the disk but the store's own queue and, at start, `load`.
-package final class TokenStore: Sendable {
+package final class Store: Sendable {
     /// The directory it is in.
     package let directory: String
 
@@ -32,10 +32,10 @@ package final class TokenStore: Sendable {
     /// as usual. What is in it is for `load` to find out.
     ///
     /// - Throws: `storeUnavailable` (-53008) when the directory is not private, cannot be made, or is in use.
-    package static func open(directory: String, _ options: StoreOptions) throws(TokenError) -> TokenStore {
+    package static func open(directory: String, _ options: StoreOptions) throws(TokenError) -> Store {
         try StorePaths(directory).prepare()
         let engine = try StoreEngine(directory, options)
-        return TokenStore(directory: engine.paths.directory, engine: engine)
+        return Store(directory: engine.paths.directory, engine: engine)
     }
 
     /// Finds the key and reads every record; commits wait meanwhile. Afterwards `report` says what was damaged.

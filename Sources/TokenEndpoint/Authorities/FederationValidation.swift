@@ -1,6 +1,6 @@
 package import TokenModel
 
-extension TokenEndpoint {
+extension TokenEndpointClient {
     /// Finds out whether an AD FS is the one of the people whose names end in `domain`: their registration service, the
     /// organisation's own or else the cloud's, names their AD FS, and that names whom it trusts (WebFinger, RFC 7033).
     ///
@@ -8,7 +8,7 @@ extension TokenEndpoint {
     package func validateFederation(
         of authority: Authority, domain: String, correlationID: CorrelationID
     ) async throws(TokenError) {
-        try await concerning(correlationID) { () async throws(TokenError) in
+        try await withCorrelationID(correlationID) { () async throws(TokenError) in
             guard (try? URLParts("https://\(domain)"))?.environment == domain, domain.contains(".") else {
                 throw TokenError(.invalidDeveloperParameter, "the user's name does not end in @ and a domain")
             }

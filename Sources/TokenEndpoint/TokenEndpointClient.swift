@@ -6,7 +6,7 @@ package import TokenModel
 /// Every method may be called from any task. All of them throw `networkUnavailable` when the authority cannot be
 /// reached, `cancelled` when the task was, and `invalidDeveloperParameter` for an `http` authority that is not allowed.
 /// One call, its one repetition included, ends within 30 seconds. Call `close` before the last reference goes.
-package final class TokenEndpoint: Sendable {
+package final class TokenEndpointClient: Sendable {
     let transport: HTTPTransport
     let allowsLoopbackHTTP: Bool
     let discovered = Mutex<[DiscoveryKey: Endpoints]>([:])
@@ -19,22 +19,22 @@ package final class TokenEndpoint: Sendable {
 
     /// Trades a grant for tokens (RFC 6749 sections 4.1.3 and 6, RFC 8628 section 3.4).
     ///
-    /// - Parameter mark: says afterwards whether the grant may have been used up.
+    /// - Parameter delivery: says afterwards whether the grant may have been used up.
     /// - Throws: `interactionRequired`, with nothing sent, when the token endpoint's host is not among
     ///   `allowedEnvironments`; the OAuth error's own code when the issuer refuses; `unhandledHTTPResponse` for a
     ///   status other than 200, 400 and 401; `serverInvalidResponse` when the answer makes no sense.
     package func redeem(
-        _ request: TokenRequest, _ mark: SendingMark? = nil
-    ) async throws(TokenError) -> TokenResponse {
-        try await concerning(request.correlationID) { () async throws(TokenError) in
+        _ request: TokenRequest, _ delivery: DeliveryTracker? = nil
+    ) async throws(TokenError) -> IssuedTokens {
+        try await withCorrelationID(request.correlationID) { () async throws(TokenError) in
             let form = try request.form()
             let url = try await endpoints(
                 of: request.authority, version: request.version, correlationID: request.correlationID
             ).token
             try request.requireAllowedEnvironment(of: url)
             let response = try await transport.send(
-                HTTPRequest(url: url, form: form, correlationID: request.correlationID, mark: mark))
-            return try TokenResponse(response, to: request)
+                HTTPRequest(url: url, form: form, correlationID: request.correlationID, delivery: delivery))
+            return try IssuedTokens(response, to: request)
         }
     }
 
