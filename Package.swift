@@ -147,7 +147,7 @@ let package = Package(
         .executableTarget(
             name: "ssoctl",
             dependencies: [
-                "AgentClient", "AgentSocket", "CAgentSystem", "PosixFiles", "TokenModel",
+                "AgentClient", "CAgentSystem", "PosixFiles", "TokenModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: strict),
         .target(

@@ -1,20 +1,20 @@
 internal import PosixFiles
 package import TokenModel
 
-/// The configuration file of the agent: the table `[network]` with `ca_file` and `proxy`.
+/// The configuration file of the agent, with the table `[network]` and its keys `ca_file` and `proxy`.
 package struct Configuration: Sendable, Equatable {
     /// The file of certificate authorities to trust instead of the system's; nil if the file does not name one.
     package private(set) var caFile: String?
     /// The URL of the proxy; nil if the file does not name one.
     package private(set) var proxy: String?
 
-    /// The size of the largest file that is read, in bytes.
+    /// The size of the largest configuration file, in bytes.
     package static let sizeLimit = 64 << 10
 
     /// Reads the file at a path.
     ///
-    /// - Parameter isRequired: whether a missing file is an error; the standard one need not be there.
-    /// - Throws: `invalidDeveloperParameter` (-51112) that names the file, the line, and what to change.
+    /// - Parameter isRequired: whether a missing file is an error.
+    /// - Throws: `invalidDeveloperParameter` (-51112) with the file, the line, and what to change.
     package init(path: String, isRequired: Bool) throws(TokenError) {
         guard isRequired || FileStatus(path) != nil else { return }
         let bytes: [UInt8]
@@ -37,7 +37,7 @@ package struct Configuration: Sendable, Equatable {
         }
     }
 
-    /// Decodes the content of a file. Unknown tables and keys are errors: a misspelt key must not be ignored.
+    /// Decodes the content of a file. Unknown tables and keys are errors, so that a misspelt key is not ignored.
     init(decoding bytes: some Sequence<UInt8>) throws(TOMLError) {
         for entry in try TOMLDocument(decoding: bytes).entries {
             switch (entry.table, entry.key) {

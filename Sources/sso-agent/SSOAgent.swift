@@ -14,7 +14,7 @@ internal import TokenStore
     internal import Foundation
 #endif
 
-/// The daemon: flags, configuration and signals; everything else is TokenAgent's.
+/// The agent's program: options, configuration and signals. The agent itself is in `TokenAgent`.
 @main
 struct SSOAgent: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -66,7 +66,7 @@ struct SSOAgent: AsyncParsableCommand {
             StandardError.print("sso-agent: the system does not keep debuggers and core dumps away")
         }
         var options = try options()
-        // Some files are the agent's own: its store, its listeners, and the way to the token endpoints.
+        // The agent needs some descriptors itself: for its store, its listeners and its connections to token endpoints.
         options.connectionLimit = min(options.connectionLimit, max(ResourceLimits.raiseOpenFiles() - 128, 16))
         let signals = StopSignals()
         let server = try await AgentServer.start(options)
@@ -106,7 +106,7 @@ struct SSOAgent: AsyncParsableCommand {
     }
 }
 
-/// What is meant for the person who started the agent.
+/// Messages for the user who has started the agent.
 enum StandardError {
     static func print(_ line: String) { StandardStream.error.write(line + "\n") }
 }

@@ -129,5 +129,5 @@ package struct AgentFixture: Sendable {
 extension HTTPTiming {
     /// Waits for answers longer than any test should take, and repeats a request at once.
     package static let patient = HTTPTiming(
-        connect: .seconds(600), whole: .seconds(600), beforeRepeating: .zero, browser: .seconds(600))
+        connect: .seconds(600), total: .seconds(600), retryDelay: .zero, browser: .seconds(600))
 }

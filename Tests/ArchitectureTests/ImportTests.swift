@@ -108,7 +108,6 @@ internal import Testing
         "ssoctl": [
             "ADALCompat",
             "AgentClient",
-            "AgentSocket",
             "ArgumentParser",
             // It holds passphrases and whole caches: no debugger, no core dump, no echo.
             "CAgentSystem",

@@ -124,7 +124,7 @@ internal import TokenModel
                         try await engine.send(request) { event in
                             switch event {
                             case .begins: count.withLock { $0 += 1 }
-                            case .cameToNothing: count.withLock { $0 -= 1 }
+                            case .neverSent: count.withLock { $0 -= 1 }
                             }
                         }
                     }

@@ -77,7 +77,7 @@ internal import TokenModel
     }
 
     @Test(arguments: [ScriptedReply.silence, .drip]) func givesUpWaiting(reply: ScriptedReply) async throws {
-        let impatient = HTTPTiming(whole: .milliseconds(50))
+        let impatient = HTTPTiming(total: .milliseconds(50))
         try await EndpointFixture.with(timing: impatient, { _ in reply }) { fixture in
             let error = try await fixture.failure()
             #expect(error.code == .networkUnavailable)

@@ -13,7 +13,7 @@ internal import Testing
 
     @Test(arguments: edges) func givesZeroedRoomOfTheWholeSize(count: Int) {
         let memory = SecretMemory()
-        let blocks = (0..<10).map { _ in memory.take(count) }
+        let blocks = (0..<10).map { _ in memory.allocate(count) }
         for block in blocks {
             #expect(block.count == count)
             #expect(Int(bitPattern: block.baseAddress) % 16 == 0)
@@ -22,23 +22,23 @@ internal import Testing
         // Each to its last byte, and none into another.
         for (number, block) in blocks.enumerated() { block.fill(UInt8(number + 1)) }
         for (number, block) in blocks.enumerated() { #expect(block.allSatisfy { $0 == UInt8(number + 1) }) }
-        blocks.forEach(memory.give)
+        blocks.forEach(memory.deallocate)
     }
 
     @Test(arguments: edges.filter { $0 <= 16_384 }) func wipesWhatComesBackAndGivesItOutAgain(count: Int) {
         let memory = SecretMemory()
-        let first = memory.take(count)
+        let first = memory.allocate(count)
         first.fill(0xAB)
-        memory.give(first)
+        memory.deallocate(first)
         // It stays mapped: what is there now is what whoever comes next would see.
         #expect(first.allSatisfy { $0 == 0 })
-        let second = memory.take(count)
+        let second = memory.allocate(count)
         #expect(second.baseAddress == first.baseAddress)
         #expect(second.allSatisfy { $0 == 0 })
-        let third = memory.take(count)
+        let third = memory.allocate(count)
         #expect(third.baseAddress != second.baseAddress)
-        memory.give(second)
-        memory.give(third)
+        memory.deallocate(second)
+        memory.deallocate(third)
     }
 
     /// Each of another size, as passphrases and whole caches are.
@@ -49,7 +49,7 @@ internal import Testing
             #if canImport(Glibc)
                 let before = try #require(try SecretMemoryTests.kilobytes("VmSize:"))
             #endif
-            for number in 1...300 { memory.give(memory.take(1 << 20 + number * 4096)) }
+            for number in 1...300 { memory.deallocate(memory.allocate(1 << 20 + number * 4096)) }
             #expect(memory.lockedCount == 0)
             #if canImport(Glibc)
                 let after = try #require(try SecretMemoryTests.kilobytes("VmSize:"))
@@ -62,29 +62,29 @@ internal import Testing
     @Test func locksWhatIsLargeAgainAfterItWasGivenBack() {
         let memory = SecretMemory()
         for _ in 0..<100 {
-            let block = memory.take(500_000)
-            memory.give(block)
+            let block = memory.allocate(500_000)
+            memory.deallocate(block)
         }
-        let block = memory.take(500_000)
+        let block = memory.allocate(500_000)
         let isLocked = memory.lockedCount > 0
-        memory.give(block)
+        memory.deallocate(block)
         // Where nothing may be locked, there is nothing to see.
         let fresh = SecretMemory()
-        let first = fresh.take(500_000)
+        let first = fresh.allocate(500_000)
         #expect(isLocked == (fresh.lockedCount > 0))
-        fresh.give(first)
+        fresh.deallocate(first)
     }
 
     @Test func givesASmallerSecretNothingOfALargerOne() {
         let memory = SecretMemory()
-        let large = memory.take(1024)
+        let large = memory.allocate(1024)
         large.fill(0xAB)
-        memory.give(large)
+        memory.deallocate(large)
         // The same room, of which less is used.
-        let small = memory.take(970)
+        let small = memory.allocate(970)
         #expect(small.baseAddress == large.baseAddress)
         #expect(large.allSatisfy { $0 == 0 })
-        memory.give(small)
+        memory.deallocate(small)
     }
 
     @Test func wipesASecretWhenTheLastReferenceGoes() {
@@ -117,8 +117,8 @@ internal import Testing
     #if canImport(Glibc)
         @Test(arguments: [1, 1024, 16_384, 16_385, 300_000]) func leavesItOutOfCoreDumps(count: Int) throws {
             let memory = SecretMemory()
-            let block = memory.take(count)
-            defer { memory.give(block) }
+            let block = memory.allocate(count)
+            defer { memory.deallocate(block) }
             let start = UInt(bitPattern: block.baseAddress)
             for address in [start, start + UInt(count - 1)] {
                 #expect(try Self.flags(at: address).contains("dd"), "\(count)")
@@ -133,13 +133,13 @@ internal import Testing
             // In a process of its own: what is locked is counted by process.
             await #expect(processExitsWith: .success) {
                 let memory = SecretMemory()
-                let blocks = (0..<100).map { _ in memory.take(50_000) }
+                let blocks = (0..<100).map { _ in memory.allocate(50_000) }
                 let locked = try #require(try SecretMemoryTests.lockedKilobytes())
                 #expect(locked <= 1024)
                 var limit = rlimit()
                 getrlimit(__rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue), &limit)
                 if geteuid() == 0 || limit.rlim_cur >= 1 << 20 { #expect(locked > 900) }
-                blocks.forEach(memory.give)
+                blocks.forEach(memory.deallocate)
             }
         }
 
@@ -155,9 +155,9 @@ internal import Testing
                     #expect(secret.withBytes { $0.allSatisfy { $0 == 0xAB } })
                 }
                 let memory = SecretMemory()
-                let block = memory.take(100)
+                let block = memory.allocate(100)
                 block.fill(0xAB)
-                memory.give(block)
+                memory.deallocate(block)
                 #expect(block.allSatisfy { $0 == 0 })
                 #expect(try SecretMemoryTests.lockedKilobytes() == 0)
             }
@@ -197,16 +197,16 @@ internal import Testing
     private static func churn(_ memory: SecretMemory, _ mark: UInt8) -> Int {
         var (held, damaged) = ([UnsafeMutableRawBufferPointer](), 0)
         for number in 0..<600 {
-            let block = memory.take(number * 37 % 2_000 + (number % 50 == 0 ? 16_000 : 1))
+            let block = memory.allocate(number * 37 % 2_000 + (number % 50 == 0 ? 16_000 : 1))
             if !block.allSatisfy({ $0 == 0 }) { damaged += 1 }
             block.fill(mark)
             held.append(block)
             guard held.count > 5 else { continue }
             let oldest = held.removeFirst()
             if !oldest.allSatisfy({ $0 == mark }) { damaged += 1 }
-            memory.give(oldest)
+            memory.deallocate(oldest)
         }
-        held.forEach(memory.give)
+        held.forEach(memory.deallocate)
         return damaged
     }
 }

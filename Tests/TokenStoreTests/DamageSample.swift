@@ -90,7 +90,7 @@ struct DamageSample: Sendable {
         let engine = try StoreEngine(copy.path, StoreOptions { 0 })
         let _: [StoredRecord] = try engine.load()
         guard let derived = engine.keys?.derived() else { return }
-        try engine.database?.eachBatch(of: 16) { batch in
+        try engine.database?.forEachBatch(of: 16) { batch in
             for sealed in batch.compactMap(\.self) {
                 guard let key = sealed.open(derived)?.record?.key else { continue }
                 pieces += pieces(of: sealed.envelope.bytes, key)

@@ -38,7 +38,7 @@ internal import TokenModel
             disk.recover()
             #expect(try store.load().count == 5)
             try await store.commit([.put(.sample(6))])
-            #expect(store.report.quarantined.isEmpty && store.report.unwritable == nil)
+            #expect(store.report.quarantined.isEmpty && store.report.writeError == nil)
             await store.close()
             let again = try crashed.open()
             #expect(try again.load().count == 6)
@@ -60,10 +60,10 @@ internal import TokenModel
             let error = await #expect(throws: TokenError.self) { try await store.commit([.put(.sample(3))]) }
             #expect(error?.code == .storeUnavailable)
         }
-        #expect(store.report.unwritable?.code == .storeUnavailable)
+        #expect(store.report.writeError?.code == .storeUnavailable)
         disk.recover()
         try await store.commit([.put(.sample(3))])
-        #expect(store.report.unwritable == nil)
+        #expect(store.report.writeError == nil)
         await store.close()
         let again = try folder.open()
         #expect(try again.load().count == 3)

@@ -67,7 +67,7 @@ internal import TokenModel
             disk.recover()
             #expect(try store.load().count == 14, "\(failure) after \(after)")
             try await store.commit([.put(.sample(1))])
-            #expect(store.report.unwritable == nil)
+            #expect(store.report.writeError == nil)
             #expect(try readableFiles(folder) == [], "\(failure) after \(after)")
             await store.close()
             let again = try folder.open()

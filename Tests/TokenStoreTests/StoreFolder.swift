@@ -79,9 +79,21 @@ extension Store {
     func limitPages(to pages: Int) throws(TokenError) -> Int {
         try queue.sync {
             withEngine { engine throws(TokenError) in
-                _ = try engine.unlocked()
+                _ = try engine.derivedKeys()
                 return try engine.database?.connection.integer("PRAGMA max_page_count = \(pages)") ?? 0
             }
         }.get()
+    }
+}
+
+extension RecordKey {
+    static func sample(_ number: Int, group: String = "group", kind: RecordKind = .refreshToken) -> RecordKey {
+        RecordKey(group: group, kind: kind, key: "key-\(number)")
+    }
+}
+
+extension StoredRecord {
+    static func sample(_ number: Int, group: String = "group", size: Int = 100, fill: UInt8 = 0x41) -> StoredRecord {
+        StoredRecord(key: .sample(number, group: group), body: Array(repeating: fill, count: size))
     }
 }

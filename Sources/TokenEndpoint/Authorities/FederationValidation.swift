@@ -1,10 +1,11 @@
 package import TokenModel
 
 extension TokenEndpointClient {
-    /// Finds out whether an AD FS is the one of the people whose names end in `domain`: their registration service, the
-    /// organisation's own or else the cloud's, names their AD FS, and that names whom it trusts (WebFinger, RFC 7033).
+    /// Validates that an AD FS is trusted by the users of a domain. Their registration service, the organisation's own or
+    /// else the cloud's, names their AD FS, and that names the authorities that it trusts (WebFinger, RFC 7033).
     ///
-    /// - Throws: `authorityValidation` when it is not, `invalidDeveloperParameter` when `domain` cannot be one.
+    /// - Throws: `authorityValidation` (-51600) if it is not trusted; `invalidDeveloperParameter` (-51112) if `domain`
+    ///   cannot be a domain.
     package func validateFederation(
         of authority: Authority, domain: String, correlationID: CorrelationID
     ) async throws(TokenError) {
@@ -20,7 +21,7 @@ extension TokenEndpointClient {
         }
     }
 
-    /// The host of a domain's AD FS.
+    /// Requests the host of a domain's AD FS.
     private func farm(of domain: String, _ correlationID: CorrelationID) async throws(TokenError) -> String {
         let path = "enrollmentserver/contract?api-version=1.0"
         do throws(TokenError) {

@@ -31,7 +31,7 @@ struct EndpointFixture: Sendable {
 
     /// Waits for answers longer than any test should take, and repeats a request at once.
     static let patient = HTTPTiming(
-        connect: .seconds(600), whole: .seconds(600), beforeRepeating: .zero, browser: .seconds(600))
+        connect: .seconds(600), total: .seconds(600), retryDelay: .zero, browser: .seconds(600))
 
     /// A script for `/token`; everything else is not there.
     static func token(_ reply: ScriptedReply) -> ScriptedServer.Script {
