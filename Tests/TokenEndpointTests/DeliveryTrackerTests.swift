@@ -4,13 +4,13 @@ internal import TokenModel
 
 @testable internal import TokenEndpoint
 
-/// Whether a grant may have been used up, when no answer came.
+/// Whether a grant may have reached the token endpoint, if there was no response.
 @Suite(.bounded) struct DeliveryTrackerTests {
     @Test func tellsARequestThatWasNeverSent() async throws {
         let reserved = try ReservedPort()
         try await EndpointFixture.with(isSecure: true, host: "localhost", { _ in .silence }) { (fixture) async throws in
             let port = "http://127.0.0.1:\(reserved.port)/"
-            // Nobody listens there, nobody knows where it is, nobody knows who it is.
+            // A port without a listener, a host that does not exist, and a certificate that is not trusted.
             for url in [port, "https://nowhere.invalid/", fixture.authority.url] {
                 #expect(try await !mayHaveArrived(url, fixture), "\(url)")
             }

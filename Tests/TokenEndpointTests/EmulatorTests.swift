@@ -7,7 +7,7 @@ internal import TokenModel
 
 @testable internal import TokenEndpoint
 
-/// Whole sign-ins, against the emulator over real HTTP.
+/// Complete sign-ins with the emulator, over HTTP.
 @Suite(.bounded) struct EmulatorTests {
     @Test(arguments: [OAuthVersion.v1, .v2]) func signsInThroughTheBrowserAndRefreshes(version: OAuthVersion)
         async throws

@@ -171,7 +171,7 @@ internal import TokenModel
         try await SOCKSProxy.with { proxy in
             let network = try NetworkSettings(
                 environment: ["HTTPS_PROXY": "\(scheme)://127.0.0.1:\(proxy.port)", "SSL_CERT_FILE": file])
-            // SOCKS 5 without the proxy's resolver needs a name that this machine can resolve.
+            // With SOCKS 5, this machine resolves the name.
             let host = scheme == "socks5h" ? "login.microsoftonline.com" : "nowhere.invalid"
             try await EndpointFixture.with(
                 isSecure: true, host: host, network: network, EndpointFixture.token(.json(Answers.minimal))
@@ -303,7 +303,7 @@ internal import TokenModel
     }
 }
 
-/// The error that `body` ends with.
+/// The error that `body` throws.
 func failure(_ body: () async throws -> some Any) async -> TokenError? {
     do {
         _ = try await body()

@@ -5,7 +5,7 @@ internal import Testing
 @testable internal import TokenModel
 
 @Suite(.bounded) struct SecretMemoryTests {
-    /// Where sizes are rounded differently from here on, and what a chunk of small ones ends with.
+    /// Sizes at which the rounding changes, and sizes around the end of a chunk.
     static let edges = [
         0, 1, 15, 63, 64, 65, 1023, 1024, 1025, 1535, 1536, 1537, 16_383, 16_384, 16_385, 20_480, 20_481, 65_536,
         65_537, 1 << 20,
@@ -19,7 +19,7 @@ internal import Testing
             #expect(Int(bitPattern: block.baseAddress) % 16 == 0)
             #expect(block.allSatisfy { $0 == 0 })
         }
-        // Each to its last byte, and none into another.
+        // Every byte of each block is writable, and no two blocks overlap.
         for (number, block) in blocks.enumerated() { block.fill(UInt8(number + 1)) }
         for (number, block) in blocks.enumerated() { #expect(block.allSatisfy { $0 == UInt8(number + 1) }) }
         blocks.forEach(memory.deallocate)
@@ -30,7 +30,7 @@ internal import Testing
         let first = memory.allocate(count)
         first.fill(0xAB)
         memory.deallocate(first)
-        // It stays mapped: what is there now is what whoever comes next would see.
+        // The block stays mapped, so that its content can be read as the next owner would read it.
         #expect(first.allSatisfy { $0 == 0 })
         let second = memory.allocate(count)
         #expect(second.baseAddress == first.baseAddress)
@@ -41,9 +41,9 @@ internal import Testing
         memory.deallocate(third)
     }
 
-    /// Each of another size, as passphrases and whole caches are.
+    /// Blocks of different sizes, as for passphrases and exported caches.
     @Test func givesWhatIsLargeBackToTheSystem() async {
-        // In a process of its own: others take memory, too.
+        // In a process of its own, since other tests allocate memory too.
         await #expect(processExitsWith: .success) {
             let memory = SecretMemory()
             #if canImport(Glibc)
@@ -53,7 +53,7 @@ internal import Testing
             #expect(memory.lockedCount == 0)
             #if canImport(Glibc)
                 let after = try #require(try SecretMemoryTests.kilobytes("VmSize:"))
-                // All of them would be 480 MB.
+                // Together they would have 480 MB.
                 #expect(after - before < 50_000)
             #endif
         }
@@ -68,7 +68,7 @@ internal import Testing
         let block = memory.allocate(500_000)
         let isLocked = memory.lockedCount > 0
         memory.deallocate(block)
-        // Where nothing may be locked, there is nothing to see.
+        // Without permission to lock memory there is nothing to check.
         let fresh = SecretMemory()
         let first = fresh.allocate(500_000)
         #expect(isLocked == (fresh.lockedCount > 0))
@@ -80,7 +80,7 @@ internal import Testing
         let large = memory.allocate(1024)
         large.fill(0xAB)
         memory.deallocate(large)
-        // The same room, of which less is used.
+        // The same block, of which less is used.
         let small = memory.allocate(970)
         #expect(small.baseAddress == large.baseAddress)
         #expect(large.allSatisfy { $0 == 0 })
@@ -88,7 +88,7 @@ internal import Testing
     }
 
     @Test func wipesASecretWhenTheLastReferenceGoes() {
-        // Of a size that no other test asks for, so that the room stays free; a larger one would not stay at all.
+        // A size that no other test uses, so that the block stays free; a larger block would be unmapped.
         var secret: Secret? = Secret(bytes: [UInt8](repeating: 0xAB, count: 12_345))
         var copy = secret
         let bytes = secret?.withBytes { $0 }
@@ -123,14 +123,14 @@ internal import Testing
             for address in [start, start + UInt(count - 1)] {
                 #expect(try Self.flags(at: address).contains("dd"), "\(count)")
             }
-            // Ordinary memory has no such flag: the test can tell.
+            // Ordinary memory does not have the flag, so that the test can fail.
             let ordinary = [UInt8](repeating: 1, count: 300_000)
             let elsewhere = ordinary.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
             #expect(try !Self.flags(at: elsewhere + 100_000).contains("dd"))
         }
 
         @Test func locksALittleAndNoMore() async {
-            // In a process of its own: what is locked is counted by process.
+            // In a process of its own, since locked memory is counted by process.
             await #expect(processExitsWith: .success) {
                 let memory = SecretMemory()
                 let blocks = (0..<100).map { _ in memory.allocate(50_000) }
@@ -147,7 +147,7 @@ internal import Testing
             await #expect(processExitsWith: .success) {
                 var limit = rlimit()
                 setrlimit(__rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue), &limit)
-                // The limit is not for root.
+                // The limit does not apply to root.
                 if geteuid() == 0 { try #require(setuid(65534) == 0) }
                 for count in SecretMemoryTests.edges {
                     let secret = Secret(bytes: [UInt8](repeating: 0xAB, count: count))
@@ -163,9 +163,9 @@ internal import Testing
             }
         }
 
-        /// What the kernel says of the mapping in which `address` lies.
+        /// The kernel's flags for the mapping of an address.
         private static func flags(at address: UInt) throws -> [Substring] {
-            // Longer than what a single read gives.
+            // The file is longer than a single read returns.
             let file = try #require(fopen("/proc/self/smaps", "r"))
             defer { fclose(file) }
             var bytes: [UInt8] = []
@@ -191,9 +191,9 @@ internal import Testing
         }
     #endif
 
-    /// Takes and gives back secrets of all sizes.
+    /// Allocates and deallocates blocks of all sizes.
     ///
-    /// - Returns: how many were not zero at first, or not as they had been left.
+    /// - Returns: the number of blocks that were not zero at first, or were changed by others.
     private static func churn(_ memory: SecretMemory, _ mark: UInt8) -> Int {
         var (held, damaged) = ([UnsafeMutableRawBufferPointer](), 0)
         for number in 0..<600 {

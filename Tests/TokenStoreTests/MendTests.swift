@@ -6,7 +6,7 @@ internal import TokenModel
 
 @testable internal import TokenStore
 
-/// A file that turns out to be damaged while it is in use: what was in it is known, and nothing else comes out of it.
+/// A database that is damaged while it is in use: the ledger has its records, and no others are recovered.
 @Suite(.bounded) struct MendTests {
     @Test func keepsEveryRecordThatIsStillOnDisk() async throws {
         let (folder, disk) = (try StoreFolder(), try FaultyDisk())
@@ -22,7 +22,7 @@ internal import TokenModel
     @Test func takesBackNothingThatWasReplacedOrRemoved() async throws {
         let (folder, disk) = (try StoreFolder(), try FaultyDisk())
         let store = try await Self.store(folder, disk)
-        // What is left is the database as it was before the rotation and the removal.
+        // The database remains as before the replacement and the removal.
         #expect(truncate(folder.file + "-wal", 0) == 0)
         disk.findDamage()
         try await store.commit([.put(.sample(7))])

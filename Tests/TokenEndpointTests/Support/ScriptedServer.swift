@@ -7,8 +7,8 @@ internal import TestSupport
 
 @testable internal import TokenEndpoint
 
-/// An HTTP server on a port of its own that answers as a test tells it, for what an identity provider that behaves
-/// cannot show.
+/// An HTTP server on a free port whose responses the test scripts, for cases that a correct identity provider does not
+/// show.
 final class ScriptedServer: Sendable {
     typealias Script = @Sendable (ReceivedRequest) -> ScriptedReply
 
@@ -17,7 +17,7 @@ final class ScriptedServer: Sendable {
     private let log: RequestLog
     private let connectionLog: ConnectionLog
 
-    /// How many connections there have been.
+    /// The number of connections so far.
     var connections: Int { connectionLog.count.load(ordering: .relaxed) }
 
     /// Everything received so far.
@@ -36,7 +36,7 @@ final class ScriptedServer: Sendable {
         self.connectionLog = connectionLog
     }
 
-    /// Waits until so many requests have arrived.
+    /// Waits until a number of requests has arrived.
     func waitForRequests(_ count: Int) async {
         for await total in log.arrivals where total >= count { return }
     }
@@ -77,17 +77,17 @@ final class ScriptedServer: Sendable {
     }
 }
 
-/// What a scripted server does about a request.
+/// The reaction of a scripted server to a request.
 enum ScriptedReply: Sendable {
-    /// Answers.
+    /// Sends a response.
     case answer(status: Int, headers: [(String, String)] = [], body: String)
-    /// Answers with a body of so many bytes.
+    /// Sends a response whose body has a number of bytes.
     case filler(bytes: Int)
-    /// Begins an answer and never ends it.
+    /// Starts a response and never completes it.
     case drip
-    /// Closes the connection without a word.
+    /// Closes the connection without a response.
     case hangUp
-    /// Keeps the connection and says nothing.
+    /// Keeps the connection open without a response.
     case silence
 
     static func json(_ body: String, status: Int = 200, headers: [(String, String)] = []) -> ScriptedReply {
@@ -95,7 +95,7 @@ enum ScriptedReply: Sendable {
     }
 }
 
-/// A request as a scripted server got it.
+/// A request that a scripted server has received.
 struct ReceivedRequest: Sendable {
     var method: String
     var uri: String
@@ -107,9 +107,9 @@ struct ReceivedRequest: Sendable {
     var form: FormParameters? { FormParameters(decoding: body[...]) }
 }
 
-/// What a scripted server has received.
+/// The requests that a scripted server has received.
 final class RequestLog: Sendable {
-    /// The number of requests, each time one arrives. For one reader.
+    /// The number of requests, sent whenever one arrives. For a single reader.
     let arrivals: AsyncStream<Int>
     private let continuation: AsyncStream<Int>.Continuation
     private let state = Mutex<[ReceivedRequest]>([])
