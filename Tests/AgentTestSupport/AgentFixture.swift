@@ -14,7 +14,7 @@ package import TokenStore
 /// No time-out, lifetime or retry of theirs follows the machine's clock: a loaded machine must not change what a test sees.
 package struct AgentFixture: Sendable {
     package let folder: TemporaryFolder
-    package let emulator: EntraEmulator
+    package let emulator: Emulator
     package let agent: AgentClient
     /// The agent's clock. The emulator's stands still.
     package let clock: TestClock
@@ -55,7 +55,7 @@ package struct AgentFixture: Sendable {
         var emulatorOptions = emulatorOptions
         let now = Date()
         emulatorOptions.now = { now }
-        let emulator = try await EntraEmulator.start(emulatorOptions)
+        let emulator = try await Emulator.start(emulatorOptions)
         try await withCleanup {
             var internet: TestInternet?
             if let files = emulatorOptions.tls { internet = try await TestInternet.start(emulator, files: files) }

@@ -8,7 +8,7 @@ package import TokenModel
 /// The agent's executable in a folder of its own, and the emulator to sign in to.
 package struct AgentProcessFixture {
     package let folder: TemporaryFolder
-    package let emulator: EntraEmulator
+    package let emulator: Emulator
     package let environment: [String: String]
     package let socketPath: String
 
@@ -18,7 +18,7 @@ package struct AgentProcessFixture {
     ) async throws {
         let folder = try TemporaryFolder()
         let tls = usesTLS ? TLSFiles(try TestCertificate(in: folder)) : nil
-        let emulator = try await EntraEmulator.start(EmulatorOptions(tls: tls, settings: settings))
+        let emulator = try await Emulator.start(EmulatorOptions(tls: tls, settings: settings))
         let socketPath = folder.file("run/agent.sock")
         let inherited = ProcessInfo.processInfo.environment
         var environment = [

@@ -23,7 +23,7 @@ package struct TestInternet: Sendable {
     /// The browser of an app, as `$BROWSER` names one.
     package var browser: String { "\(curl.joined(separator: " ")) %s" }
 
-    static func start(_ emulator: EntraEmulator, files: TLSFiles) async throws -> TestInternet {
+    static func start(_ emulator: Emulator, files: TLSFiles) async throws -> TestInternet {
         let port = URL(string: emulator.url)?.port ?? 0
         return TestInternet(proxy: try await TunnelProxy.start(leadingTo: port), files: files)
     }

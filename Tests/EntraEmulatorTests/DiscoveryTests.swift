@@ -104,7 +104,7 @@ internal import Testing
         }
     }
 
-    private func instance(_ emulator: EntraEmulator, _ host: String) async throws -> Reply {
+    private func instance(_ emulator: Emulator, _ host: String) async throws -> Reply {
         let parameters = Parameters([
             "api-version": "1.1", "authorization_endpoint": "https://\(host)/common/oauth2/v2.0/authorize",
         ])

@@ -135,7 +135,7 @@ internal import Testing
     }
 
     @Test func stopsWhileARequestIsHeld() async throws {
-        let emulator = try await EntraEmulator.start()
+        let emulator = try await Emulator.start()
         emulator.control.inject(Fault { $0.hold = true })
         async let held = App(emulator: emulator).authorize()
         await emulator.control.waitForHeld(atLeast: 1)

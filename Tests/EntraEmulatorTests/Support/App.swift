@@ -5,7 +5,7 @@ internal import TestSupport
 
 /// An app that speaks OAuth by hand, so that tests can speak it wrongly too.
 struct App: Sendable {
-    let emulator: EntraEmulator
+    let emulator: Emulator
     var clientID = "11111111-2222-3333-4444-555555555555"
     var redirectURI = "http://localhost/callback"
     /// The path in front of the endpoints.
@@ -52,9 +52,9 @@ struct App: Sendable {
 
 /// Runs a test against an emulator of its own, and stops it however the test ends.
 func withEmulator<Result: Sendable>(
-    _ options: EmulatorOptions = EmulatorOptions(), _ body: (EntraEmulator) async throws -> Result
+    _ options: EmulatorOptions = EmulatorOptions(), _ body: (Emulator) async throws -> Result
 ) async throws -> Result {
-    let emulator = try await EntraEmulator.start(options)
+    let emulator = try await Emulator.start(options)
     return try await withCleanup {
         try await body(emulator)
     } cleanUp: {

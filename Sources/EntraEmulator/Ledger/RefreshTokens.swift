@@ -1,6 +1,22 @@
 internal import Foundation
 
+/// An issued refresh token.
+struct RefreshToken: Sendable {
+    var user: User
+    var clientID: String
+    var familyID: String?
+    var issuer: String
+    /// The scopes of the sign-in, granted to a redemption that names none.
+    var scopes: [String]
+    var resource: String?
+    var expiresOn: Date
+    /// Whether the token has been replaced by rotation.
+    var isReplaced = false
+    var isRevoked = false
+}
+
 extension Ledger {
+    /// Issues a refresh token.
     mutating func issueRefreshToken(
         _ user: User, _ scopes: [String], _ resource: String?, _ redemption: Redemption
     ) -> String {
@@ -13,9 +29,11 @@ extension Ledger {
         return secret
     }
 
-    /// RFC 6749 section 6. A refresh token is bound to its user, to its issuer, and to its app or the family of its app;
-    /// neither to a resource, except at an old AD FS, nor to a tenant.
-    mutating func redeemRefreshToken(_ redemption: Redemption) throws(OAuthFailure) -> TokenOrder {
+    /// Redeems a refresh token (RFC 6749 section 6).
+    ///
+    /// A refresh token is bound to its user, its issuer, and its app or the app's family. It is bound to no tenant, and to a
+    /// resource only at AD FS of Windows Server 2012 R2.
+    mutating func redeemRefreshToken(_ redemption: Redemption) throws(OAuthFailure) -> TokenDescriptor {
         let secret = try redemption.parameters.required("refresh_token")
         let token = try usableToken(secret, redemption)
         let user = addUser(token.user.username)
@@ -29,12 +47,13 @@ extension Ledger {
             replacement = issueRefreshToken(user, token.scopes, token.resource, redemption)
             refreshTokens[secret]?.isReplaced = redemption.settings.rotation == .strict
         }
-        return TokenOrder(
+        return TokenDescriptor(
             user: user, tenantID: tenantID, clientID: redemption.clientID, scopes: scopes, resource: resource,
             refreshToken: replacement, familyID: redemption.familyID, tokenID: nextTokenID(for: user),
             issuedAt: redemption.now)
     }
 
+    /// The refresh token with this secret, if the request may redeem it.
     private func usableToken(_ secret: String, _ redemption: Redemption) throws(OAuthFailure) -> RefreshToken {
         guard let token = refreshTokens[secret] else { throw .malformedGrant }
         guard token.issuer == redemption.issuer else { throw .wrongIssuer }

@@ -1,7 +1,28 @@
 internal import Foundation
 
+/// An issued device code (RFC 8628).
+struct DeviceCode: Sendable {
+    enum Decision: Sendable, Equatable {
+        case pending
+        case approved(username: String?)
+        case declined
+        case redeemed
+    }
+
+    var userCode: String
+    var clientID: String
+    var realm: String
+    var scopes: [String]
+    var resource: String?
+    var expiresOn: Date
+    var polls = 0
+    var decision = Decision.pending
+}
+
 extension Ledger {
-    /// Starts a device code sign-in (RFC 8628 section 3.2) and returns the device code's secret.
+    /// Begins a device code sign-in (RFC 8628 section 3.2).
+    ///
+    /// - Returns: the device code.
     mutating func issueDeviceCode(_ redemption: Redemption) throws(OAuthFailure) -> String {
         let scopes = try redemption.scopes(default: ["openid", "profile", "offline_access"])
         let secret = nextSecret("device code")
@@ -12,8 +33,10 @@ extension Ledger {
         return secret
     }
 
-    /// One poll (RFC 8628 section 3.4): tokens, or why there are none yet.
-    mutating func redeemDeviceCode(_ redemption: Redemption) throws(OAuthFailure) -> TokenOrder {
+    /// Answers a poll for a device code (RFC 8628 section 3.4).
+    ///
+    /// - Throws: `authorizationPending` until the user has decided.
+    mutating func redeemDeviceCode(_ redemption: Redemption) throws(OAuthFailure) -> TokenDescriptor {
         // v1 calls the field `code`.
         guard let secret = redemption.parameters["device_code"] ?? redemption.parameters["code"] else {
             throw .missingParameter("device_code")
@@ -34,13 +57,15 @@ extension Ledger {
             let user = addUser(username ?? anyUsername(at: code.realm))
             let tenantID = try tenantID(of: user, at: code.realm)
             deviceCodes[secret]?.decision = .redeemed
-            return order(
+            return describeTokens(
                 for: user, tenantID: tenantID, scopes: code.scopes,
                 resource: redemption.parameters["resource"] ?? code.resource, nonce: nil, redemption: redemption)
         }
     }
 
-    /// Settles the sign-in with this user code, or every pending one; returns how many there were.
+    /// Approves or declines the device code with this user code or, with nil, every pending one.
+    ///
+    /// - Returns: the number of device codes that were pending.
     mutating func decide(_ decision: DeviceCode.Decision, userCode: String?) -> Int {
         var count = 0
         for (secret, code) in deviceCodes
@@ -55,7 +80,7 @@ extension Ledger {
         candidates(at: realm).first?.username ?? directory.defaultUsername(realm: realm)
     }
 
-    /// Nine characters, none of which reads like another.
+    /// A user code of nine letters; letters that look like digits are not used.
     private mutating func nextUserCode() -> String {
         let alphabet = Array("ABCDEFGHJKLMNPQRSTUVWXYZ")
         return String(nextSecret("user code").utf8.prefix(9).map { alphabet[Int($0) % alphabet.count] })

@@ -1,15 +1,57 @@
+internal import Crypto
 internal import Foundation
 
+/// An issued authorization code: the sign-in it stands for, until it is redeemed.
+struct AuthorizationCode: Sendable {
+    var user: User
+    var tenantID: String
+    var issuer: String
+    var clientID: String
+    var redirectURI: String
+    var pkce: PKCE
+    var scopes: [String]
+    var resource: String?
+    var nonce: String?
+    var expiresOn: Date
+    var isRedeemed = false
+}
+
+/// The PKCE challenge of an authorization request (RFC 7636).
+enum PKCE: Sendable, Equatable {
+    case absent
+    case plain(String)
+    case sha256(String)
+
+    init(_ parameters: Parameters) {
+        switch (parameters["code_challenge"], parameters["code_challenge_method"]) {
+        case (nil, _): self = .absent
+        case (let challenge?, "S256"): self = .sha256(challenge)
+        case (let challenge?, _): self = .plain(challenge)
+        }
+    }
+
+    func accepts(verifier: String?) -> Bool {
+        switch self {
+        case .absent: true
+        case .plain(let challenge): verifier == challenge
+        case .sha256(let challenge): verifier.map { base64URL(SHA256.hash(data: Data($0.utf8))) } == challenge
+        }
+    }
+}
+
 extension Ledger {
-    /// Keeps a finished sign-in and returns the code for the redirect.
+    /// Stores a completed sign-in.
+    ///
+    /// - Returns: the authorization code.
     mutating func issue(_ code: AuthorizationCode) -> String {
         let secret = "1." + nextSecret("code")
         codes[secret] = code
         return secret
     }
 
-    /// RFC 6749 section 4.1.3: a code works once, for the app, address and challenge it was made for.
-    mutating func redeemCode(_ redemption: Redemption) throws(OAuthFailure) -> TokenOrder {
+    /// Redeems an authorization code (RFC 6749 section 4.1.3): once, and only for the app, redirect URI and PKCE challenge it was
+    /// issued for.
+    mutating func redeemCode(_ redemption: Redemption) throws(OAuthFailure) -> TokenDescriptor {
         let secret = try redemption.parameters.required("code")
         guard let code = codes[secret] else { throw .malformedGrant }
         guard !code.isRedeemed else { throw .codeAlreadyRedeemed }
@@ -22,19 +64,19 @@ extension Ledger {
         guard redemption.now < code.expiresOn else { throw .expiredGrant }
         let scopes = try redemption.scopes(default: code.scopes)
         codes[secret]?.isRedeemed = true
-        return order(
+        return describeTokens(
             for: code.user, tenantID: code.tenantID, scopes: scopes,
             resource: redemption.parameters["resource"] ?? code.resource, nonce: code.nonce, redemption: redemption)
     }
 
-    /// The tokens of a fresh sign-in, and the refresh token that goes with them.
-    mutating func order(
+    /// The tokens of a new sign-in, with a refresh token if the request is for offline access.
+    mutating func describeTokens(
         for user: User, tenantID: String, scopes: [String], resource: String?, nonce: String?, redemption: Redemption
-    ) -> TokenOrder {
+    ) -> TokenDescriptor {
         let isOffline =
             redemption.version == .v1 || redemption.authority.kind == .adfs || scopes.contains("offline_access")
         let refreshToken = isOffline ? issueRefreshToken(user, scopes, resource, redemption) : nil
-        return TokenOrder(
+        return TokenDescriptor(
             user: user, tenantID: tenantID, clientID: redemption.clientID, scopes: scopes, resource: resource,
             nonce: nonce, refreshToken: refreshToken, familyID: redemption.familyID, tokenID: nextTokenID(for: user),
             issuedAt: redemption.now)

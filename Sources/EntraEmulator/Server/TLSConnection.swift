@@ -1,7 +1,7 @@
 internal import CServerTLS
 internal import NIOCore
 
-/// A certificate chain and its key, ready for connections.
+/// An OpenSSL context with a server's certificate chain and private key.
 final class TLSContext: Sendable {
     // A C pointer is not Sendable. OpenSSL allows connections to be made from one context on several threads.
     private nonisolated(unsafe) let context: OpaquePointer
@@ -21,11 +21,11 @@ final class TLSContext: Sendable {
 
     deinit { server_tls_context_destroy(context) }
 
-    /// One connection's half of TLS. Used on one thread at a time.
+    /// Creates the server's side of one TLS connection, to be used on one thread at a time.
     func makeConnection() throws -> TLSConnection { try TLSConnection(server_tls_create(context)) }
 }
 
-/// Why a server cannot use its TLS files.
+/// TLS files that cannot be used, with the reason.
 package struct TLSFilesUnusable: Error, Sendable, CustomStringConvertible {
     let files: TLSFiles
     let reason: String
@@ -35,13 +35,13 @@ package struct TLSFilesUnusable: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// TLS between bytes in memory: encrypted bytes on one side, plain bytes on the other.
+/// The server's side of one TLS connection, from encrypted to plain bytes and back, without I/O.
 struct TLSConnection: ~Copyable {
     struct OutOfMemory: Error {}
     /// The peer broke the protocol, or does not trust the certificate.
     struct Failed: Error {}
 
-    /// What can be read now.
+    /// The result of a read.
     enum Content {
         case bytes(ByteBuffer)
         case needsMore
@@ -57,13 +57,13 @@ struct TLSConnection: ~Copyable {
 
     deinit { server_tls_destroy(session) }
 
-    /// Takes encrypted bytes of the peer.
+    /// Accepts encrypted bytes from the peer.
     func receive(_ bytes: ByteBuffer) throws(OutOfMemory) {
         let isTaken = bytes.withUnsafeReadableBytes { server_tls_receive(session, $0.baseAddress, $0.count) }
         guard isTaken else { throw OutOfMemory() }
     }
 
-    /// Decrypts what has been received; goes on with the handshake first.
+    /// Completes the handshake if necessary, and decrypts received bytes.
     func read() throws(Failed) -> Content {
         var buffer = ByteBuffer()
         var end = SERVER_TLS_BYTES
@@ -86,11 +86,11 @@ struct TLSConnection: ~Copyable {
         guard isTaken else { throw Failed() }
     }
 
-    /// Tells the peer that nothing follows.
+    /// Sends the peer a `close_notify` alert.
     func end() { server_tls_end(session) }
 
-    /// The encrypted bytes that are to be sent; nil if there are none.
-    func takeOutput() -> ByteBuffer? {
+    /// Removes and returns the encrypted bytes to send; nil if there are none.
+    func drainOutput() -> ByteBuffer? {
         let count = server_tls_pending(session)
         guard count > 0 else { return nil }
         var buffer = ByteBuffer()
