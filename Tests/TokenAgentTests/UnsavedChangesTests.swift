@@ -8,16 +8,16 @@ internal import TokenStore
 @Suite(.bounded) struct UnsavedChangesTests {
     @Test func keepsOfEachRecordOnlyWhatWasSaidLast() {
         var unsaved = UnsavedChanges()
-        unsaved.failed([.put(.sample("a", 1)), .put(.sample("b", 1))])
-        unsaved.failed([.put(.sample("a", 2))])
+        unsaved.append([.put(.sample("a", 1)), .put(.sample("b", 1))])
+        unsaved.append([.put(.sample("a", 2))])
         #expect(unsaved.changes == [.put(.sample("b", 1)), .put(.sample("a", 2))])
-        unsaved.failed([.delete(.sample("b"))])
+        unsaved.append([.delete(.sample("b"))])
         #expect(unsaved.changes == [.put(.sample("a", 2)), .delete(.sample("b"))])
     }
 
     @Test func forgetsWhatWasWrittenAndWhatWasSaidBeforeIt() {
         var unsaved = UnsavedChanges()
-        unsaved.failed([.put(.sample("a", 1)), .put(.sample("b", 1)), .delete(.sample("c"))])
+        unsaved.append([.put(.sample("a", 1)), .put(.sample("b", 1)), .delete(.sample("c"))])
         // The older version must not follow the newer one to the disk.
         unsaved.supersede([.put(.sample("a", 2))])
         #expect(unsaved.changes == [.put(.sample("b", 1)), .delete(.sample("c"))])
@@ -27,11 +27,11 @@ internal import TokenStore
 
     @Test func forgetsAllOfAGroupThatIsGoneAndNothingOfAnother() {
         var unsaved = UnsavedChanges()
-        unsaved.failed([.put(.sample("a", 1)), .delete(.sample("b")), .put(.sample("a", 1, group: "other"))])
-        unsaved.failed([.deleteGroup("group")])
+        unsaved.append([.put(.sample("a", 1)), .delete(.sample("b")), .put(.sample("a", 1, group: "other"))])
+        unsaved.append([.deleteGroup("group")])
         #expect(unsaved.changes == [.put(.sample("a", 1, group: "other")), .deleteGroup("group")])
         // What is said of the group afterwards does not take back that it was emptied.
-        unsaved.failed([.put(.sample("a", 2))])
+        unsaved.append([.put(.sample("a", 2))])
         #expect(
             unsaved.changes == [
                 .put(.sample("a", 1, group: "other")), .deleteGroup("group"), .put(.sample("a", 2)),
@@ -42,7 +42,7 @@ internal import TokenStore
 
     @Test func tellsKindsApart() {
         var unsaved = UnsavedChanges()
-        unsaved.failed([.put(.sample("a", 1)), .put(.sample("a", 1, kind: .account))])
+        unsaved.append([.put(.sample("a", 1)), .put(.sample("a", 1, kind: .account))])
         unsaved.supersede([.delete(.sample("a", kind: .account))])
         #expect(unsaved.changes == [.put(.sample("a", 1))])
     }
@@ -55,9 +55,9 @@ internal import TokenStore
             for _ in 0..<Int.random(in: 1...12, using: &seed) {
                 let changes = (0..<Int.random(in: 0...4, using: &seed)).map { _ in StoreChange.random(&seed) }
                 memory.apply(changes)
-                let together = unsaved.take() + changes
+                let together = unsaved.removeAll() + changes
                 if Bool.random(using: &seed) {
-                    unsaved.failed(together)
+                    unsaved.append(together)
                 } else {
                     disk.apply(together)
                     unsaved.supersede(together)
@@ -75,7 +75,7 @@ extension UnsavedChanges {
     /// What there is to write.
     fileprivate var changes: [StoreChange] {
         var copy = self
-        return copy.take()
+        return copy.removeAll()
     }
 }
 

@@ -3,9 +3,9 @@ internal import TokenCache
 internal import TokenEndpoint
 internal import TokenModel
 
-/// Signing in with a code that the person types on another device (RFC 8628).
+/// Sign-in with a code that the user enters on another device (RFC 8628).
 extension SignInSessions {
-    /// Gets a code for the person to type.
+    /// Begins a sign-in: gets a device code and the user code to show.
     func begin(_ request: BeginDeviceCode) async throws(TokenError) -> BeginDeviceCode.Reply {
         let parameters = request.parameters
         let authority = try await authorities.resolve(
@@ -15,13 +15,14 @@ extension SignInSessions {
                 clientID: parameters.clientID, authority: authority, version: parameters.version,
                 scopes: parameters.scopes, claims: parameters.mergedClaims,
                 extraParameters: parameters.extraParameters, correlationID: parameters.correlationID))
-        let id = begin(.deviceCode(request, grant), lifetime: grant.expiresIn)
+        let id = register(.deviceCode(request, grant), lifetime: grant.expiresIn)
         return BeginDeviceCode.Reply(
             sessionID: id, userCode: grant.userCode, verificationURL: grant.verificationURL,
             message: grant.message, expiresIn: grant.expiresIn)
     }
 
-    /// Asks the token endpoint, at the interval it wishes, until the person has finished (RFC 8628 section 3.4).
+    /// Polls the token endpoint at the interval it asks for until the user has finished (RFC 8628 section 3.4), and saves the
+    /// tokens.
     func complete(_ request: CompleteDeviceCode) async throws(TokenError) -> TokenResult {
         let id = request.sessionID
         let session = try claim(id)
@@ -33,7 +34,7 @@ extension SignInSessions {
         let poll = authorities.tokenRequest(.deviceCode(grant.deviceCode), at: authority, parameters)
         var interval = grant.interval
         while true {
-            await tasks.sleep(for: .seconds(interval), until: session.ended.futureResult)
+            await tasks.sleep(for: .seconds(interval), orUntil: session.ended.futureResult)
             if let ending = ending(of: id) { throw ending }
             do throws(TokenError) {
                 let response = try await service.redeem(poll, nil)
@@ -48,14 +49,16 @@ extension SignInSessions {
 }
 
 extension TokenError {
-    /// How long to wait before asking again, in seconds; throws what ends the wait (RFC 8628 section 3.5).
+    /// The interval until the next poll, in seconds (RFC 8628 section 3.5).
+    ///
+    /// - Throws: the error that ends the sign-in.
     fileprivate func nextDeviceCodeInterval(after interval: Int64) throws(TokenError) -> Int64 {
         switch details.oauthError {
         case "authorization_pending": return interval
         case "slow_down": return interval + 5
         case "expired_token", "code_expired": throw SignInSession.Method.expiredDeviceCode
         default:
-            // An outage of a moment does not end a sign-in that somebody is in the middle of.
+            // A temporary outage does not end the sign-in.
             guard isOutage else { throw self }
             return interval + 5
         }

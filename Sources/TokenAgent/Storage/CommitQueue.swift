@@ -3,17 +3,20 @@ internal import TokenCache
 internal import TokenModel
 internal import TokenStore
 
-/// The order in which changes become durable and visible.
+/// Orders the changes of the cache, and makes each of them durable and then visible.
 ///
-/// - Two changes of one account do not overlap: the second is worked out from what the first has left.
-/// - A removal overlaps no change of its sharing group: what was being saved is removed as well.
+/// - Two changes of one account do not overlap: the second is computed from the result of the first.
+/// - A removal overlaps no change of its sharing group: it also removes what was being saved.
 /// - An import overlaps no other commit.
-/// - Changes that could not be written stay true in memory. They are written again before the next commit, or after a few
+/// - Changes that could not be written stay visible in memory. They are written again before the next commit, or after a few
 ///   seconds; never after a newer value of the same record.
+///
+/// A commit passes `commit` (waits for its turn), `write` (adds the deletions of redemption notes) and `flush` (writes earlier
+/// failed changes, then its own); then `CacheMemory.apply` makes it visible.
 ///
 /// Used on the actor of `CacheOwner` only.
 final class CommitQueue {
-    /// What a change may have to itself. Taken in this order, so that no two changes wait for each other.
+    /// The scopes that a change locks, in this order, so that two changes never wait for each other.
     private enum Scope: Hashable {
         case group(SharingGroup)
         case account(SharingGroup, OwnerID)
@@ -28,7 +31,7 @@ final class CommitQueue {
     private let scopes = KeyedLock<Scope>()
     private var unsaved = UnsavedChanges()
     private var retry: Timers.Timer?
-    /// How many of the store's losses have been written again.
+    /// The number of the store's losses after which everything has been written again.
     private var rewrittenLosses = 0
 
     init(
@@ -41,22 +44,22 @@ final class CommitQueue {
         self.log = log
     }
 
-    /// Whether changes wait to be written.
+    /// Whether there are changes that could not be written yet.
     var hasUnsavedChanges: Bool { !unsaved.isEmpty }
 
-    /// Makes changes durable, then visible: no app hears of what a crash could undo.
+    /// Makes changes durable, then visible: no reply depends on a change that a crash could undo.
     ///
-    /// - Throws: `storeUnavailable` if they could not be written. They are visible all the same, since the token endpoint has
-    ///   issued what it issued, and are written again later.
+    /// - Throws: `storeUnavailable` if they could not be written. They become visible nevertheless, since a token endpoint does
+    ///   not take back what it has issued, and are written again later.
     func commit(_ changes: [CacheChange], in group: SharingGroup) async throws(TokenError) {
         try await scopes.shared(.store) { () async throws(TokenError) in
             try await write(Commit(changes: changes), in: group)
         }
     }
 
-    /// Works out changes of an account and commits them, while nothing else changes the account.
+    /// Computes changes of an account and commits them, while no other change of the account is in progress.
     ///
-    /// - Parameter change: what to commit, and the value to return; called when it is this change's turn.
+    /// - Parameter change: computes the commit and the value to return; called when it is this change's turn.
     func commit<Value>(
         changing account: OwnerID, in group: SharingGroup, _ change: () async throws(TokenError) -> (Commit, Value)
     ) async throws(TokenError) -> Value {
@@ -71,10 +74,10 @@ final class CommitQueue {
         }
     }
 
-    /// Commits a removal that is visible already. Tokens whose saving began before the removal have arrived when it is its
-    /// turn: they are removed as well, even where nothing can be written.
+    /// Commits a removal that is visible already. Tokens whose commit began before the removal have been saved when it is the
+    /// removal's turn: they are removed as well, even if the store cannot be written.
     ///
-    /// - Parameter late: what the removal finds in the cache at its turn.
+    /// - Parameter late: computes the removal again, from the cache at its turn.
     func commit(
         removal: [CacheChange], in group: SharingGroup, late: (CredentialCache) -> [CacheChange]
     ) async throws(TokenError) {
@@ -87,7 +90,7 @@ final class CommitQueue {
         }
     }
 
-    /// Writes steps that change nothing in memory: notes, and what is learnt about clouds.
+    /// Writes changes of the store that do not change the cache in memory: redemption notes and learnt clouds.
     ///
     /// - Parameter isRetried: whether to write them again later if they cannot be written now.
     func write(_ steps: [StoreChange], isRetried: Bool = true) async throws(TokenError) {
@@ -96,8 +99,8 @@ final class CommitQueue {
         }
     }
 
-    /// Runs `work` while no other change is written. Everything that could not be written before is written first, so that it
-    /// does not follow what `work` writes.
+    /// Runs `work` while no other commit is in progress. Earlier failed changes are written first, so that they do not overwrite
+    /// what `work` writes.
     func exclusively<Value>(_ work: () async throws(TokenError) -> Value) async throws(TokenError) -> Value {
         try await scopes.exclusive(.store) { () async throws(TokenError) in
             while !unsaved.isEmpty { try await flush(with: []) }
@@ -105,12 +108,12 @@ final class CommitQueue {
         }
     }
 
-    /// Makes steps durable that were worked out within `exclusively`, some at a time: as bytes, all of them would take much
-    /// memory. They are not written again later: an import that failed can be repeated by whoever asked for it.
+    /// Makes the changes of an import durable, within `exclusively`. They are encoded in batches, since the encoded import may
+    /// be large. They are not written again later: a failed import can be repeated.
     ///
     /// - Parameters:
-    ///   - batch: the steps of a number, from 0 on; nil after the last.
-    ///   - keys: the records that the steps write or delete.
+    ///   - batch: the changes of a batch, numbered from 0; nil after the last one.
+    ///   - keys: the keys of the records that the batches write or delete.
     func writeExclusively(
         _ batch: @escaping @Sendable (Int) throws(TokenError) -> [StoreChange]?, of keys: () -> [RecordKey]
     ) async throws(TokenError) {
@@ -119,13 +122,13 @@ final class CommitQueue {
         if !unsaved.isEmpty { unsaved.supersede(keys: keys()) }
     }
 
-    /// Tries once more to write what could not be written.
+    /// Tries again to write earlier failed changes.
     func writeUnsavedChanges() async {
         guard !unsaved.isEmpty else { return }
         try? await write([])
     }
 
-    /// Ends the retries: the agent is stopping.
+    /// Cancels the retry, when the agent stops.
     func stopRetrying() { retry?.cancel() }
 
     private func write(_ commit: Commit, in group: SharingGroup) async throws(TokenError) {
@@ -141,17 +144,17 @@ final class CommitQueue {
         try await flush(with: steps)
     }
 
-    /// Writes earlier failed changes and then `steps`, in one commit.
+    /// Writes earlier failed changes and then `steps`, in one commit of the store.
     private func flush(with steps: [StoreChange], isRetried: Bool = true) async throws(TokenError) {
         // Earlier failed changes are written first, to keep the order of changes to one record. They are removed from the
         // list, so that a concurrent commit does not write them again.
-        let earlier = unsaved.take()
+        let earlier = unsaved.removeAll()
         defer { log.reportNotices() }
         do throws(TokenError) {
             try await target.commit(earlier + steps)
             unsaved.supersede(earlier + steps)
         } catch {
-            unsaved.failed(isRetried ? earlier + steps : earlier)
+            unsaved.append(isRetried ? earlier + steps : earlier)
             log.reportFailure(error)
             retryLater()
             throw error
@@ -167,7 +170,7 @@ final class CommitQueue {
         }
     }
 
-    /// Writes everything again if the store has lost records while it was in use: memory still has them.
+    /// Writes the whole cache again if the store has lost records since it was loaded.
     private func rewriteAfterLoss(isolation: isolated (any Actor)? = #isolation) {
         let losses = target.report.losses
         guard losses > rewrittenLosses else { return }
@@ -180,7 +183,7 @@ final class CommitQueue {
         }
     }
 
-    /// Beside the event loop, since a cache may be large.
+    /// Encodes the whole cache, off the event loop.
     @concurrent
     private static func everything(in cache: CredentialCache) async throws(TokenError) -> [StoreChange] {
         try cache.everything()
@@ -193,7 +196,7 @@ extension CommitQueue {
     /// Changes that become durable and visible together.
     struct Commit {
         var changes: [CacheChange]
-        /// A refresh token whose redemption these changes answer.
+        /// The refresh token whose redemption these changes complete: its note is deleted.
         var settled: RecordKey?
     }
 }
@@ -205,6 +208,90 @@ extension StoreChange {
         case .put(let record) where record.key.kind == .refreshToken: record.key
         case .delete(let key) where key.kind == .refreshToken: key
         default: nil
+        }
+    }
+}
+
+/// The cache in memory, from which requests are answered. Changes are applied to it here and nowhere else.
+///
+/// Used on the actor of `CacheOwner` only.
+final class CacheMemory {
+    /// Empty until the store has been loaded.
+    private(set) var cache = CredentialCache()
+    /// The number of changes so far. A result computed off the event loop from a copy of the cache is out of date if the number
+    /// has changed.
+    private(set) var changeCount = 0
+
+    /// Applies changes, which are visible to every later request.
+    func apply(_ changes: [CacheChange], in group: SharingGroup) {
+        guard !changes.isEmpty else { return }
+        cache.apply(changes, in: group)
+        changeCount += 1
+    }
+
+    /// Replaces the cache: with the content of the store, or with a copy that contains an import.
+    func replace(with cache: CredentialCache) {
+        self.cache = cache
+        changeCount += 1
+    }
+
+    /// Adds clouds that instance discovery has named.
+    ///
+    /// - Returns: whether anything in them was new.
+    func learn(_ clouds: [CloudDirectory.Cloud], from environment: String) -> Bool {
+        guard cache.clouds.learn(clouds, from: environment) else { return false }
+        changeCount += 1
+        return true
+    }
+}
+
+/// The changes that could not be written, in order, with the latest change of each record only.
+///
+/// A later change of a record supersedes the earlier one: once it is written, the earlier one must not be written after it.
+struct UnsavedChanges: Sendable {
+    private var steps: [StoreChange] = []
+
+    var isEmpty: Bool { steps.isEmpty }
+
+    /// Removes and returns all changes. Those that cannot be written again are to be appended again.
+    mutating func removeAll() -> [StoreChange] {
+        defer { steps = [] }
+        return steps
+    }
+
+    /// Adds changes that could not be written; they supersede earlier changes of the same records.
+    mutating func append(_ changes: [StoreChange]) {
+        supersede(changes)
+        steps += changes
+    }
+
+    /// Removes the changes of records for which newer changes have been written.
+    mutating func supersede(_ changes: [StoreChange]) {
+        guard !steps.isEmpty else { return }
+        let groups = Set(
+            changes.compactMap { change in if case .deleteGroup(let group) = change { group } else { nil } })
+        supersede(keys: changes.compactMap(\.key), groups: groups)
+    }
+
+    /// Removes the changes of records that have been written.
+    mutating func supersede(keys: [RecordKey], groups: Set<String> = []) {
+        let keys = Set(keys)
+        steps.removeAll { step in
+            switch step {
+            case .put(let record): keys.contains(record.key) || groups.contains(record.key.group)
+            case .delete(let key): keys.contains(key) || groups.contains(key.group)
+            case .deleteGroup(let group): groups.contains(group)
+            }
+        }
+    }
+}
+
+extension StoreChange {
+    fileprivate var key: RecordKey? {
+        switch self {
+        case .put(let record): record.key
+        case .delete(let key): key
+        case .deleteGroup: nil
         }
     }
 }

@@ -3,9 +3,9 @@ internal import TokenCache
 internal import TokenEndpoint
 internal import TokenModel
 
-/// Signing in with a browser: authorization code with PKCE on a loopback redirect (RFC 8252).
+/// Sign-in with a browser: authorization code flow with PKCE and a loopback redirect (RFC 8252).
 extension SignInSessions {
-    /// Listens for the browser and says which page to open.
+    /// Begins a sign-in: listens for the redirect, and returns the URL of the sign-in page.
     func begin(_ request: BeginInteractive) async throws(TokenError) -> BeginInteractive.Reply {
         let parameters = request.parameters
         let authority = try await authorities.resolve(
@@ -25,13 +25,13 @@ extension SignInSessions {
             redirect.close()
             throw error
         }
-        let id = begin(.browser(request, redirect, pkce, state: state, nonce: nonce), lifetime: Self.browserLifetime)
+        let id = register(.browser(request, redirect, pkce, state: state, nonce: nonce), lifetime: Self.browserLifetime)
         return BeginInteractive.Reply(
             sessionID: id, authorizationURL: url,
             redirectURI: redirect.redirectURI, expiresIn: Self.browserLifetime)
     }
 
-    /// Waits for the browser, redeems its code and saves the response.
+    /// Waits for the redirect, redeems its authorization code and saves the tokens.
     func complete(_ request: CompleteInteractive) async throws(TokenError) -> TokenResult {
         let id = request.sessionID
         guard case .browser(let begun, let redirect, let pkce, let state, let nonce) = try claim(id).method else {
@@ -52,19 +52,22 @@ extension SignInSessions {
             at: authorities.authority(begun.parameters, movedTo: answer.cloudName))
     }
 
+    /// Redeems the authorization code and saves the tokens.
+    ///
+    /// - Throws: `serverInvalidResponse` if the ID token has another nonce than the request (OpenID Connect Core 3.1.3.7).
     private func signIn(
-        _ begun: BeginInteractive, code: Grant, nonce: String, at asked: Authority
+        _ begun: BeginInteractive, code: Grant, nonce: String, at requested: Authority
     ) async throws(TokenError) -> TokenResult {
         let parameters = begun.parameters
         let authority = try await authorities.resolve(
-            asked, parameters, username: begun.loginHint ?? begun.account.username)
+            requested, parameters, username: begun.loginHint ?? begun.account.username)
         let response = try await service.redeem(authorities.tokenRequest(code, at: authority, parameters), nil)
         if let idToken = response.idToken, let claims = IDTokenClaims(idToken: idToken), let echoed = claims.nonce,
             echoed != nonce
         {
             throw TokenError(.serverInvalidResponse, "the ID token's nonce is not the one sent")
         }
-        let result = try await saver.save(response, from: .signIn, parameters, at: asked)
+        let result = try await saver.save(response, from: .signIn, parameters, at: requested)
         try check(result, against: begun.account)
         return result
     }
@@ -82,7 +85,8 @@ extension SignInSessions {
             kind: parameters.authority.kind, correlationID: parameters.correlationID)
     }
 
-    /// Who signed out of the app is asked for credentials again, whatever the browser remembers.
+    /// The `prompt` parameter. A user who has signed out of the app has to enter credentials again, even if the browser still has
+    /// a session.
     private func prompt(for request: BeginInteractive) -> String? {
         guard let identifier = request.account.homeAccountID, request.prompt != "consent" else { return request.prompt }
         let signedOut = memory.cache.isSignedOut(
@@ -99,6 +103,7 @@ extension SignInSessions {
         logger.notice("the app's redirect URI cannot be used here; register http://localhost", metadata: metadata)
     }
 
+    /// Logs that a browser sign-in has expired, with the redirect URI that got no response.
     func logExpiry(of method: SignInSession.Method) {
         guard case .browser(let begun, let redirect, _, _, _) = method else { return }
         logger.notice(
@@ -111,13 +116,13 @@ extension SignInSessions {
         "the sign-in page's URL would be longer than \(ValueLimits.longText) bytes; shorten claims, scopes or extra parameters"
     )
 
-    /// How long the agent waits for the browser's response, in seconds: the lifetime of Entra's authorization codes.
+    /// The time within which the redirect has to arrive, in seconds: the lifetime of Entra's authorization codes.
     fileprivate static let browserLifetime: Int64 = 600
 }
 
 extension SignInSession.Method {
-    /// The error of a sign-in that nobody finishes in time. A redirect URI that is not registered is a likely reason: the identity
-    /// provider says so on its page only, and does not redirect the browser.
+    /// The error of a session that has expired. An unregistered redirect URI is a likely reason: the identity provider shows that
+    /// error on its page, and does not redirect the browser.
     var expired: TokenError {
         guard case .browser(let begun, let redirect, _, _, _) = self else { return Self.expiredDeviceCode }
         let target = BrowserRedirect(begun.parameters.redirectURI)

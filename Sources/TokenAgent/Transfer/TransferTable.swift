@@ -2,20 +2,20 @@ internal import NIOCore
 internal import TokenCache
 internal import TokenModel
 
-/// Caches of other libraries on their way in or out: bounded in number and size, forgotten when nobody goes on, and gone
-/// with the session that began them. Nobody else's session can go on with them.
-struct Transfers {
-    /// A cache that is still coming in.
+/// The imports and exports in progress: limited in number and size, and discarded if they are not continued in time or if the
+/// session that began them ends. No other session can continue them.
+struct TransferTable {
+    /// An import whose parts are being received.
     struct Upload {
-        /// The first part, which says what to do with the whole.
+        /// The first request, which has the options of the import.
         var request: ImportCache
         var session: SessionID
         var parts: [Secret] = []
         var size = 0
-        /// Nil once the last part is there: from then on nobody has to go on with it.
+        /// Discards the import if no part arrives in time; nil once the last part has arrived.
         var expiry: Timers.Timer?
 
-        /// Adds a part; to a small one before it, so that many small ones take no more memory than their bytes.
+        /// Adds a part. It is joined to a small part before it, so that many small parts need little more memory than their bytes.
         mutating func add(_ part: Secret) {
             size += part.count
             guard let last = parts.last, last.count < Self.smallPart else { return parts.append(part) }
@@ -25,17 +25,17 @@ struct Transfers {
         private static let smallPart = 4096
     }
 
-    /// A cache that is still going out. Only its next part is in memory.
+    /// An export whose parts are being sent. Only its next part is in memory.
     struct Download {
         var export: CacheExport
         var session: SessionID
-        /// How many bytes have gone out.
+        /// The number of bytes sent.
         var sent = 0
-        /// Nil while the next part is being made: until then nobody has to go on with it.
+        /// Discards the export if the next part is not requested in time; nil while a part is being encoded.
         var expiry: Timers.Timer?
     }
 
-    /// How many bytes all imports together may come to.
+    /// The maximum size of all imports together, in bytes.
     private let importLimit: Int
     private var uploads: [String: Upload] = [:]
     private var downloads: [String: Download] = [:]
@@ -46,21 +46,22 @@ struct Transfers {
 
     mutating func keep(_ download: Download, as id: String) { downloads[id] = download }
 
-    /// Lets go of a transfer that its session goes on with; nil when that is not so.
-    mutating func takeUpload(_ id: String, from session: SessionID) -> Upload? {
+    /// Removes and returns an import that its session continues; nil if this session has no such import.
+    mutating func removeUpload(_ id: String, from session: SessionID) -> Upload? {
         guard let upload = uploads[id], upload.session == session, upload.expiry != nil else { return nil }
-        forget(id)
+        discard(id)
         return upload
     }
 
-    /// Hands over a cache that has wholly come in. Its size counts until it is forgotten; its bytes are let go of as they are read.
-    mutating func handOver(_ id: String) -> ForeignFile {
+    /// The content of an import that has been received completely. The table keeps its size until it is discarded, but not its
+    /// bytes, whose memory is released as they are read.
+    mutating func completeUpload(_ id: String) -> ForeignFile {
         let file = ForeignFile(uploads[id]?.parts ?? [])
         uploads[id]?.parts = []
         return file
     }
 
-    /// An export that its session goes on with, whose next part is to be made; nil when that is not so.
+    /// Returns an export that its session continues, and ends its time-out; nil if this session has no such export.
     mutating func continueDownload(_ id: String, from session: SessionID) -> Download? {
         guard var download = downloads[id], download.session == session, let expiry = download.expiry else {
             return nil
@@ -71,25 +72,25 @@ struct Transfers {
         return download
     }
 
-    /// Whether an export has not been forgotten while its next part was made.
-    func isKept(_ id: String) -> Bool { downloads[id] != nil }
+    /// Whether an export is in progress still.
+    func containsDownload(_ id: String) -> Bool { downloads[id] != nil }
 
-    mutating func forget(_ id: String) {
+    mutating func discard(_ id: String) {
         uploads.removeValue(forKey: id)?.expiry?.cancel()
         downloads.removeValue(forKey: id)?.expiry?.cancel()
     }
 
-    /// Forgets what a session cannot go on with any more. What is wholly there is taken in all the same.
-    mutating func forgetAll(of session: SessionID) {
-        for (id, upload) in uploads where upload.session == session && upload.expiry != nil { forget(id) }
-        for (id, download) in downloads where download.session == session { forget(id) }
+    /// Discards the transfers of a session that has ended, except imports that have been received completely.
+    mutating func discardAll(of session: SessionID) {
+        for (id, upload) in uploads where upload.session == session && upload.expiry != nil { discard(id) }
+        for (id, download) in downloads where download.session == session { discard(id) }
     }
 
-    mutating func forgetAll() {
-        for id in Array(uploads.keys) + Array(downloads.keys) { forget(id) }
+    mutating func discardAll() {
+        for id in Array(uploads.keys) + Array(downloads.keys) { discard(id) }
     }
 
-    /// Why a transfer of this size cannot go on now, if that is so.
+    /// The error of one more transfer with this number of bytes; nil if it is within the limits.
     func refusal(of more: Int) -> TokenError? {
         guard uploads.values.reduce(more, { $0 + $1.size }) <= importLimit else {
             return TokenError(.frameTooLarge, "imports under way come to more than \(importLimit >> 20) MiB")
@@ -105,10 +106,10 @@ struct Transfers {
         .sessionCanceled,
         "there is no such import or export on this connection; it was finished, or nobody went on with it in time")
 
-    /// More at a time than people run.
+    /// The maximum number of transfers in progress.
     static let limit = 8
-    /// How long the agent waits for the next part.
-    static let patience = TimeAmount.seconds(60)
-    /// Bytes of an export in one reply, well below the longest.
+    /// The time within which a transfer has to be continued.
+    static let timeout = TimeAmount.seconds(60)
+    /// The size of an export's parts, in bytes; well below the maximum size of a reply.
     static let partSize = 256 * 1024
 }
