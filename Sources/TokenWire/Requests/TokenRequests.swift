@@ -13,12 +13,26 @@ extension AcquireTokenSilent: WireRequest {
             allowsExtendedLifetime: fields.flag("allows_extended_lifetime", value?.allowsExtendedLifetime) ?? false)
     }
 
-    /// A buffer beyond any token's life, or before now, is a mistake, and would overflow sums with the clock.
+    /// Checks the expiration buffer: a negative or huge one is a mistake, and could overflow additions to the clock.
     private static func buffer(_ seconds: Int64?) throws(TokenError) -> Int64 {
         guard let seconds else { return 300 }
         guard (0...Int64(UInt32.max)).contains(seconds) else {
             throw TokenError(.malformedMessage, "expiration_buffer of \(seconds) seconds is out of range")
         }
         return seconds
+    }
+}
+
+extension RedeemGrant: WireRequest {
+    package static let type = WireType(sso__redeem_grant__init)
+
+    package init(_ value: RedeemGrant?, _ fields: inout WireFields) throws(TokenError) {
+        self.init(
+            parameters: try fields.required("parameters", value?.parameters),
+            // With an unknown kind, the secret might be sent to the wrong endpoint.
+            kind: try fields.knownChoice("kind", value?.kind) ?? .refreshToken,
+            grant: try WireFields.required(
+                "grant", fields.secret("grant", value?.grant).flatMap { $0.isEmpty ? nil : $0 }),
+            account: try fields.account(value?.account))
     }
 }

@@ -18,3 +18,22 @@ extension KeyStatus: WireMessage {
             problem: try fields.text("problem", value?.problem, limit: WireLimits.longText))
     }
 }
+
+extension SetKey: WireRequest {
+    package static let type = WireType(sso__set_key__init)
+
+    package init(_ value: SetKey?, _ fields: inout WireFields) throws(TokenError) {
+        self.init(
+            source: try WireFields.required("source", fields.choice("source", value?.source)),
+            passphrase: try fields.secret("passphrase", value?.passphrase))
+    }
+}
+
+extension Unlock: WireRequest {
+    package static let type = WireType(sso__unlock__init)
+
+    package init(_ value: Unlock?, _ fields: inout WireFields) throws(TokenError) {
+        self.init(
+            passphrase: try fields.secret("passphrase", value?.passphrase))
+    }
+}

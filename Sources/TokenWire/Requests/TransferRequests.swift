@@ -6,7 +6,7 @@ extension ImportCache: WireRequest {
 
     package init(_ value: ImportCache?, _ fields: inout WireFields) throws(TokenError) {
         self.init(
-            // Nothing else could be made of the bytes.
+            // There is no default format.
             format: try WireFields.required("format", fields.knownChoice("format", value?.format)),
             sharingGroup: try fields.sharingGroup(value?.sharingGroup),
             isDryRun: fields.flag("is_dry_run", value?.isDryRun) ?? false,
@@ -47,5 +47,29 @@ extension ImportCache.Skipped: WireMessage {
         self.init(
             entry: try fields.text("entry", value?.entry) ?? "",
             reason: try fields.text("reason", value?.reason) ?? "")
+    }
+}
+
+extension ExportCache: WireRequest {
+    package static let type = WireType(sso__export_cache__init)
+
+    package init(_ value: ExportCache?, _ fields: inout WireFields) throws(TokenError) {
+        self.init(
+            // There is no default format.
+            format: try WireFields.required("format", fields.knownChoice("format", value?.format)),
+            sharingGroup: try fields.sharingGroup(value?.sharingGroup),
+            includesSecrets: fields.flag("includes_secrets", value?.includesSecrets) ?? false,
+            exportID: try fields.text("export_id", value?.exportID))
+    }
+}
+
+extension ExportCache.Reply: WireMessage {
+    package static let type = WireType(sso__export_cache_reply__init)
+
+    package init(_ value: ExportCache.Reply?, _ fields: inout WireFields) throws(TokenError) {
+        self.init(
+            data: try fields.data("data", value?.data) ?? Secret(""),
+            remaining: fields.number("remaining", value?.remaining) ?? 0,
+            next: try fields.text("next", value?.next))
     }
 }
