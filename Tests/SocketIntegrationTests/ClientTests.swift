@@ -5,7 +5,7 @@ internal import TestSupport
 internal import Testing
 internal import TokenModel
 
-/// What the SDK promises its callers.
+/// The guarantees of the SDK.
 @Suite(.bounded) struct ClientTests {
     @Test func saysHowToStartAnAgentWhenNoneRuns() async throws {
         let folder = try TemporaryFolder()
@@ -16,7 +16,7 @@ internal import TokenModel
         #expect(throws: TokenError.self) { try client.listAccountsAndWait(ListAccounts(clientID: nil)) }
     }
 
-    @Test func refusesASocketPathThatDoesNotFit() async throws {
+    @Test func refusesASocketPathThatIsTooLong() async throws {
         let client = AgentClient(socketPath: "/" + String(repeating: "x", count: 200))
         let failure = await #expect(throws: TokenError.self) { try await client.status() }
         #expect(failure?.message.contains("SSO_AGENT_SOCK") == true)

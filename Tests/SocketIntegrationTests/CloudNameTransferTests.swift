@@ -6,12 +6,12 @@ internal import TestSupport
 internal import Testing
 internal import TokenModel
 
-/// Caches of two libraries that name one cloud differently.
+/// Imports of caches of two libraries with different host names of one cloud.
 @Suite(.bounded) struct CloudNameTransferTests {
     private static let asked = "login.microsoftonline.com"
     private static let cached = "login.windows.net"
 
-    /// The access token comes with one file, the ID token and everything else with the other, under the cloud's other name.
+    /// One file has the access token; the other one has the ID token and everything else, with another host name of the cloud.
     @Test(arguments: [true, false])
     func servesATokenWhoseIDTokenCameUnderAnotherName(isAccessTokenFirst: Bool) async throws {
         try await AgentFixture.online { f in
@@ -38,7 +38,7 @@ internal import TokenModel
         }
     }
 
-    /// Whichever name an app uses, it gets the token with its ID token and without the network.
+    /// Expects the token, with its ID token and without the network, at both host names.
     private static func expect(_ token: Secret, from f: AgentFixture, _ account: AccountReference) async throws {
         for host in [asked, cached] {
             let result = try await f.silent(f.parameters(at: "https://\(host)/organizations"), account)

@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import AgentClient
 
-/// The numbers of calls, which a cancellation may come before, between or after.
+/// The state of calls that are cancelled before, during or after they are sent.
 @Suite(.bounded) struct ConnectionStateTests {
     @Test func refusesACallThatWasCancelledBeforeItBegan() {
         var state = ConnectionState()
@@ -13,7 +13,7 @@ internal import Testing
         #expect(state.calls.isEmpty && state.reserved.isEmpty)
     }
 
-    @Test func keepsNothingOfACallThatIsCancelledTooLate() {
+    @Test func keepsNoStateOfACallThatIsCancelledTooLate() {
         var state = ConnectionState()
         let id = state.reserveID()
         #expect(state.add(Self.call, id: id) == .needsThread)

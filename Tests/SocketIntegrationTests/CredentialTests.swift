@@ -5,9 +5,9 @@ internal import TestSupport
 internal import Testing
 internal import TokenModel
 
-/// The cache seen credential by credential, and the grants that apps hold themselves.
+/// Listing and removing credentials, and redeeming grants that apps have.
 @Suite(.bounded) struct CredentialTests {
-    @Test func listsAccessTokensAsTheyAreAndRefreshTokensWithoutTheirSecret() async throws {
+    @Test func listsAccessTokensWithAndRefreshTokensWithoutTheirSecrets() async throws {
         try await AgentFixture.with { f in
             let token = try await f.signIn("alice@contoso.com", f.parameters(resource: "https://graph.example"))
             let listed = try await f.agent.listCredentials(ListCredentials(version: .v1))
@@ -20,7 +20,7 @@ internal import TokenModel
         }
     }
 
-    @Test func listsAccessTokensOfTheGenerationAskedForOnly() async throws {
+    @Test func listsAccessTokensOfTheRequestedVersionOnly() async throws {
         try await AgentFixture.with { f in
             try await f.signIn("alice@contoso.com", f.parameters())
             #expect(try await f.agent.listCredentials(ListCredentials(version: .v1)).map(\.kind) == [.refreshToken])
@@ -51,7 +51,7 @@ internal import TokenModel
         }
     }
 
-    @Test func saysWhatTheTokenEndpointSaysOfAnAppsOwnRefreshTokenAndRemovesNothing() async throws {
+    @Test func reportsTheRefusalOfAnAppsOwnRefreshTokenAndRemovesNothing() async throws {
         try await AgentFixture.with { f in
             try await f.signIn("alice@contoso.com", f.parameters())
             let grant = RedeemGrant(parameters: try f.parameters(), kind: .refreshToken, grant: Secret("made-up"))
@@ -62,9 +62,9 @@ internal import TokenModel
     }
 }
 
-/// The one account of an app, and the one before it.
+/// The current account of an app, and the previous one.
 @Suite(.bounded) struct CurrentAccountTests {
-    @Test func remembersWhoItWasAcrossARestart() async throws {
+    @Test func keepsTheCurrentAccountAcrossARestart() async throws {
         try await AgentFixture.with { f in
             let question = GetCurrentAccount(clientID: try f.parameters().clientID)
             #expect(try await f.agent.currentAccount(question) == GetCurrentAccount.Reply())
@@ -84,7 +84,7 @@ internal import TokenModel
         }
     }
 
-    @Test func answersTheSameWhereItCannotBeWritten() async throws {
+    @Test func reportsTheCurrentAccountEvenIfItCannotBeStored() async throws {
         let disk = try FaultyDisk()
         try await AgentFixture.with(disk: disk) { f in
             let question = GetCurrentAccount(clientID: try f.parameters().clientID)

@@ -8,24 +8,24 @@ internal import TokenModel
 internal import TokenStore
 internal import TokenWire
 
-/// What is on the disk when an app is answered, and what becomes of it when the disk is not there.
+/// The durability of answered requests, and the behaviour when the disk fails.
 @Suite(.bounded) struct DurabilityTests {
-    @Test func answersNobodyBeforeARotatedRefreshTokenIsOnDisk() async throws {
+    @Test func answersNoRequestBeforeARotatedRefreshTokenIsDurable() async throws {
         let disk = try FaultyDisk()
         try await AgentFixture.with(disk: disk) { f in
             let parameters = try f.parameters()
             let reference = try await f.signIn("alice@contoso.com", parameters).account.reference
-            // The first flush is that of the note that a redemption is under way.
+            // The first flush is that of the redemption note.
             disk.holdFlushes(after: 1)
             let peer = try RawPeer(f.socketPath)
             try peer.write(
                 AcquireTokenSilent(parameters: parameters, account: reference, forceRefresh: true), id: 7)
             try await disk.waitForHeldFlush()
             #expect(f.redemptions == 1)
-            // The agent is there, and answers what needs no disk; the reply that is owed has not come before it.
+            // The agent answers a request that needs no disk; the reply to the redemption has not come before it.
             try peer.write(GetStatus(), id: 8)
             #expect(try await offPool { try peer.reply()?.id } == 8)
-            disk.letGo()
+            disk.releaseFlushes()
             let reply = try #require(try await offPool { try peer.reply() })
             #expect(reply.id == 7)
             let renewed = try reply.reply(to: AcquireTokenSilent.self)
@@ -36,14 +36,14 @@ internal import TokenWire
         }
     }
 
-    @Test func sendsNoRefreshTokenWhoseAnswerCouldNotBeKept() async throws {
+    @Test func sendsNoRefreshTokenIfItsResponseCouldNotBeStored() async throws {
         let disk = try FaultyDisk()
         try await AgentFixture.with(disk: disk) { f in
             let parameters = try f.parameters()
             let signedIn = try await f.signIn("alice@contoso.com", parameters)
             let reference = signedIn.account.reference
             disk.fail(.full)
-            // What needs no write works.
+            // Requests without a write are answered.
             #expect(try await f.silent(parameters, reference).accessToken == signedIn.accessToken)
             #expect(try await f.agent.listAccounts(ListAccounts(clientID: nil)).count == 1)
             let other = try f.parameters(scopes: ["Mail.Read"])
@@ -60,7 +60,7 @@ internal import TokenWire
         }
     }
 
-    @Test func keepsASignInThatCouldNotBeWrittenUntilItCan() async throws {
+    @Test func keepsASignInInMemoryUntilItCanBeWritten() async throws {
         let disk = try FaultyDisk()
         try await AgentFixture.with(disk: disk) { f in
             let parameters = try f.parameters()
@@ -76,7 +76,7 @@ internal import TokenWire
             #expect(try await f.silent(parameters, bob).isFromCache)
             #expect(try await f.agent.status().storeProblem != nil)
             disk.recover()
-            // The next commit takes along what is waiting.
+            // The next commit writes the failed changes too.
             _ = try await f.silent(parameters, alice, force: true)
             #expect(try await f.agent.status().storeProblem == nil)
             try await f.restarted { (f) async throws in
@@ -86,7 +86,7 @@ internal import TokenWire
         }
     }
 
-    @Test func writesAgainWhatTheStoreLostWhileItWasInUse() async throws {
+    @Test func writesRecordsAgainThatTheStoreHasLost() async throws {
         let disk = try FaultyDisk()
         try await AgentFixture.with(disk: disk) { f in
             let parameters = try f.parameters()
@@ -106,7 +106,7 @@ internal import TokenWire
         }
     }
 
-    @Test func remembersBothAuthoritiesOfSignInsThatAreSavedAtOnce() async throws {
+    @Test func storesTheAuthoritiesOfConcurrentSignIns() async throws {
         try await AgentFixture.with { f in
             let first = try f.parameters(realm: "contoso.com")
             let second = try f.parameters(scopes: ["Mail.Read"], realm: "fabrikam.com")
@@ -134,7 +134,7 @@ internal import TokenWire
         }
     }
 
-    @Test func servesWhoeverNeedsNoCacheWhileItIsLoaded() async throws {
+    @Test func answersRequestsThatNeedNoCacheDuringTheLoad() async throws {
         let folder = try TemporaryFolder()
         let tool = folder.file("secret-tool")
         let script = """
@@ -153,10 +153,10 @@ internal import TokenWire
             let parameters = try f.parameters()
             let signedIn = try await f.signIn("alice@contoso.com", parameters)
             #expect(try await f.agent.setKey(SetKey(source: .secretService)).source == .secretService)
-            // The keyring does not answer until somebody writes to the pipe.
+            // The keyring does not answer until the test writes to the pipe.
             mkfifo(folder.file("gate"), 0o600)
             try await f.restarted(keys: keys) { (f) async throws in
-                // Whoever asks for the status waits for the load, but not for long.
+                // A status request waits for the load, with a time-out.
                 f.timers.skipDelays(upTo: 1)
                 async let token = f.silent(parameters, signedIn.account.reference)
                 #expect(try await f.agent.status().accounts == 0)

@@ -4,7 +4,7 @@ internal import Testing
 internal import TokenModel
 
 extension AgentClient {
-    /// The refresh tokens in the cache, as an export shows them.
+    /// The refresh tokens in the cache, read from an export.
     func exportedRefreshTokens() async throws -> Set<String> {
         let exported = try await exportCache(.msalJSON, includesSecrets: true)
         let root = try JSONSerialization.jsonObject(with: Data(exported.reveal().utf8)) as? [String: Any]

@@ -6,7 +6,7 @@ internal import Testing
 internal import TokenModel
 internal import TokenWire
 
-/// Sign-in by a person: in a browser, or with a code on another device.
+/// Sign-in in a browser, or with a device code.
 @Suite(.bounded) struct InteractiveTests {
     @Test func sendsTheBrowserToTheRightPageWithPKCE() async throws {
         try await AgentFixture.with { f in
@@ -40,7 +40,7 @@ internal import TokenWire
         }
     }
 
-    @Test func refusesMoreSignInsThanPeopleCanFinishUntilOneEnds() async throws {
+    @Test func limitsTheNumberOfSessionsInProgress() async throws {
         try await AgentFixture.with { f in
             let request = BeginInteractive(parameters: try f.parameters())
             var begun: [BeginInteractive.Reply] = []
@@ -52,7 +52,7 @@ internal import TokenWire
         }
     }
 
-    @Test func answersASecondWaitForOneSignInAtOnce() async throws {
+    @Test func refusesASecondWaitForASession() async throws {
         try await AgentFixture.with { f in
             let begun = try await f.agent.beginInteractive(BeginInteractive(parameters: f.parameters()))
             let wait = CompleteInteractive(sessionID: begun.sessionID)
@@ -70,7 +70,7 @@ internal import TokenWire
         }
     }
 
-    @Test func saysNoWhenThePersonDoes() async throws {
+    @Test func reportsThatTheUserHasDeclined() async throws {
         try await AgentFixture.with { f in
             let begun = try await f.agent.beginInteractive(BeginInteractive(parameters: f.parameters()))
             let state = try #require(begun.authorizationURL.split(separator: "&").first { $0.hasPrefix("state=") })
@@ -82,7 +82,7 @@ internal import TokenWire
         }
     }
 
-    @Test func refusesAnotherAccountThanTheOneAskedFor() async throws {
+    @Test func reportsAMismatchedAccount() async throws {
         try await AgentFixture.with { f in
             let alice = try await f.signIn("alice@contoso.com", f.parameters()).account
             let begun = try await f.agent.beginInteractive(
@@ -95,7 +95,7 @@ internal import TokenWire
         }
     }
 
-    @Test func knowsNoSignInThatIsFinished() async throws {
+    @Test func refusesAFinishedSession() async throws {
         try await AgentFixture.with { f in
             let failure = await #expect(throws: TokenError.self) {
                 try await f.agent.completeInteractive(CompleteInteractive(sessionID: "no such"))
@@ -129,7 +129,7 @@ internal import TokenWire
         }
     }
 
-    @Test func refusesSomebodyElseOnTheOtherDevice() async throws {
+    @Test func reportsAMismatchedAccountOfADeviceCode() async throws {
         try await AgentFixture.with { f in
             f.timers.skipDelays(upTo: 5)
             let bob = try await f.signIn("bob@contoso.com", f.parameters()).account.reference
@@ -142,7 +142,7 @@ internal import TokenWire
         }
     }
 
-    @Test func endsWhenTheCodeIsDeclinedOrCancelled() async throws {
+    @Test func endsWhenTheDeviceCodeIsDeclinedOrCancelled() async throws {
         try await AgentFixture.with { f in
             f.timers.skipDelays(upTo: 5)
             let declined = try await f.agent.beginDeviceCode(BeginDeviceCode(parameters: f.parameters()))
@@ -160,7 +160,7 @@ internal import TokenWire
         }
     }
 
-    @Test func refusesPlainHTTPBeyondThisMachine() async throws {
+    @Test func refusesPlainHTTPExceptForLoopbackHosts() async throws {
         let failure = #expect(throws: TokenError.self) { try Authority("http://login.example.com/common") }
         #expect(failure?.code == .invalidDeveloperParameter)
     }

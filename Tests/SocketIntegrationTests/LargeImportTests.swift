@@ -5,22 +5,22 @@ internal import Testing
 internal import TokenModel
 internal import TokenWire
 
-/// A large import is nobody else's business.
+/// Large imports delay no other request.
 @Suite(.bounded) struct LargeImportTests {
-    /// The import is read and worked out while the other app is answered: its answer is there before the report.
-    @Test func answersOthersWhileAFileIsRead() async throws {
+    /// The other request is answered before the report of the import.
+    @Test func answersOtherRequestsWhileAFileIsRead() async throws {
         try await AgentFixture.with { f in
             let peer = try RawPeer(f.socketPath)
             let other = try RawPeer(f.socketPath)
             _ = try await other.ask(Hello(appName: "other"))
             let order = try await offPool {
                 try peer.sendImport(of: Self.file(accounts: 2000), isDryRun: true)
-                // The agent has taken the last part by the time it answers what came behind it.
+                // The agent has received the last part when it answers the next request.
                 try peer.write(Hello(appName: "importer"), id: 2)
                 var order = [try peer.reply()?.id]
                 try other.write(ListAccounts(clientID: nil), id: 3)
                 order.append(try other.reply()?.id)
-                // Whatever of the report had come by then would be in the way of this one's answer.
+                // A report that had been sent by then would precede this reply.
                 try peer.write(Hello(appName: "importer"), id: 4)
                 order.append(try peer.reply()?.id)
                 order.append(try peer.reply()?.id)
@@ -30,8 +30,8 @@ internal import TokenWire
         }
     }
 
-    /// And while it is on its way to the disk; what has to be written itself comes after it.
-    @Test func answersOthersWhileAFileIsWritten() async throws {
+    /// A hit is answered while the import is written; a request that has to write waits for it.
+    @Test func answersOtherRequestsWhileAFileIsWritten() async throws {
         let disk = try FaultyDisk()
         try await AgentFixture.with(disk: disk) { f in
             let account = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
@@ -40,14 +40,14 @@ internal import TokenWire
             try await disk.waitForHeldFlush()
             #expect(try await f.silent(f.parameters(), account).isFromCache)
             #expect(try await f.agent.listAccounts(ListAccounts(clientID: nil, onlySignedIn: false)).count == 1)
-            disk.letGo()
+            disk.releaseFlushes()
             #expect(try await report.accounts == 300)
             #expect(try await f.agent.listAccounts(ListAccounts(clientID: nil, onlySignedIn: false)).count > 1)
         }
     }
 
-    /// A removal changes the cache in memory at once: it must not be undone by an import that was worked out before.
-    @Test func keepsWhatIsRemovedWhileAFileIsWritten() async throws {
+    /// A removal changes the cache immediately, and must not be undone by an import that was computed before.
+    @Test func keepsARemovalThatComesWhileAFileIsWritten() async throws {
         let disk = try FaultyDisk()
         try await AgentFixture.with(disk: disk) { f in
             let account = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
@@ -57,10 +57,10 @@ internal import TokenWire
             let peer = try RawPeer(f.socketPath)
             let removal = RemoveAccount(clientID: try f.parameters().clientID, account: account, extent: .account)
             try peer.write(removal, id: 1)
-            // It is true in memory by the time that what came behind it is answered.
+            // The removal has been applied when the next request is answered.
             try peer.write(Hello(appName: "other"), id: 2)
             #expect(try await offPool { try peer.reply()?.id } == 2)
-            disk.letGo()
+            disk.releaseFlushes()
             #expect(try await report.accounts == 300)
             #expect(try await offPool { try peer.reply()?.id } == 1)
             let error = await #expect(throws: TokenError.self) { try await f.silent(f.parameters(), account) }
@@ -79,7 +79,7 @@ internal import TokenWire
 }
 
 extension RawPeer {
-    /// Sends a whole import as request 1; the last part's reply is yet to come.
+    /// Sends a whole import as request 1, without reading the last part's reply.
     fileprivate func sendImport(of file: Secret, isDryRun: Bool) throws {
         var id: String?
         let parts = file.withBytes { bytes in

@@ -5,10 +5,10 @@ internal import TestSupport
 internal import Testing
 internal import TokenModel
 
-/// What is remembered of a refresh token that was sent, until its answer is there.
+/// Redemption notes: records of refresh tokens whose reply has not arrived.
 @Suite(.bounded) struct LostAnswerTests {
-    /// The next attempt to save takes an older note along, and must not take that of the redemption under way.
-    @Test func keepsTheNoteThatFollowsWhatCouldNotBeSaved() async throws {
+    /// The next commit deletes an older note, and must keep that of the redemption in progress.
+    @Test func keepsTheNoteOfARedemptionThatFollowsAFailedCommit() async throws {
         let disk = try FaultyDisk()
         try await AgentFixture.with(disk: disk) { f in
             let account = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
@@ -20,14 +20,14 @@ internal import TokenModel
             try await f.restarted { (f) async throws in
                 #expect(try await f.lostAnswers() == 1)
                 _ = await lost.result
-                // The token that was sent is the one on the disk, not the one before it.
+                // The stored token is the one that was sent.
                 _ = try await f.silent(f.parameters(), account, force: true)
                 #expect(try await f.lostAnswers() == 0)
             }
         }
     }
 
-    /// What is saved while a retry is on its way is not set back by it.
+    /// A retry does not overwrite tokens that were saved meanwhile.
     @Test func doesNotWriteOlderTokensOverNewerOnes() async throws {
         let disk = try FaultyDisk()
         try await AgentFixture.with(disk: disk) { f in
@@ -37,16 +37,16 @@ internal import TokenModel
             let signIn = Task { try await f.signIn("alice@contoso.com", f.parameters()) }
             try await disk.waitForHeldFlush()
             try await f.timers.advance(by: 5)
-            // Whatever the timer has begun has been taken up by the time that this is answered.
+            // The work of the timer has begun when this request is answered.
             _ = try await f.agent.status()
-            disk.letGo()
+            disk.releaseFlushes()
             _ = try await signIn.value
             let newest = try await f.agent.exportedRefreshTokens()
             try await f.restarted { (f) async throws in #expect(try await f.agent.exportedRefreshTokens() == newest) }
         }
     }
 
-    @Test func doubtsNoTokenThatWasNeverSent() async throws {
+    @Test func reportsNoLostReplyForATokenThatWasNotSent() async throws {
         try await AgentFixture.with { f in
             let account = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
             await f.goOffline()
@@ -58,7 +58,7 @@ internal import TokenModel
         }
     }
 
-    @Test func doubtsATokenWhoseAnswerNeverCame() async throws {
+    @Test func reportsALostReply() async throws {
         try await AgentFixture.with { f in
             let account = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
             f.emulator.control.inject(
@@ -77,7 +77,7 @@ internal import TokenModel
 }
 
 extension AgentFixture {
-    /// Renews an account's tokens while the disk is full: they are in memory only.
+    /// Renews an account's tokens while the disk is full, so that they are in memory only.
     fileprivate func renewUnsaved(_ account: AccountReference, _ disk: FaultyDisk) async throws {
         emulator.control.inject(.hold(grant: .refreshToken))
         let unsaved = Task { try await silent(parameters(), account, force: true) }
@@ -89,9 +89,9 @@ extension AgentFixture {
         disk.recover()
     }
 
-    /// How many answers `doctor` says were lost before the last stop.
+    /// The number of lost replies that `doctor` reports.
     fileprivate func lostAnswers() async throws -> Int {
-        // Its store check is worked out from the loaded store.
+        // The check describes the loaded store.
         _ = try await agent.listAccounts(ListAccounts(clientID: nil))
         let authority = try parameters().authority
         let checks = try await agent.diagnose(Diagnose(authority: authority)).checks

@@ -7,9 +7,9 @@ internal import TokenModel
 internal import TokenStore
 internal import TokenWire
 
-/// A store that does not open at once, and a key that goes away.
+/// Stores that cannot be opened at first, and keys that are lost.
 @Suite(.bounded) struct OpeningTests {
-    @Test func triesAgainWhenWhatWasInTheWayIsGone() async throws {
+    @Test func loadsTheStoreOnceTheObstacleIsRemoved() async throws {
         let credentials = try TemporaryFolder()
         let file = credentials.file("sso-agent.key")
         try "a key that a service manager gives".write(toFile: file, atomically: true, encoding: .utf8)
@@ -23,7 +23,7 @@ internal import TokenWire
                 #expect(error?.code == .storeUnavailable)
                 #expect(error?.message.contains("tries again") == true)
                 #expect(rename(file + ".away", file) == 0)
-                // Not with every request, though.
+                // The load is not repeated for every request.
                 await #expect(throws: TokenError.self) { try await f.silent(parameters, account) }
                 f.clock.advance(by: 5)
                 #expect(try await f.silent(parameters, account).isFromCache)
@@ -49,7 +49,7 @@ internal import TokenWire
         }
     }
 
-    @Test func forgetsAPassphraseThatDidNotOpenIt() async throws {
+    @Test func wipesAPassphraseThatDidNotOpenTheStore() async throws {
         try await AgentFixture.with { f in
             _ = try await f.agent.setKey(SetKey(source: .passphrase, passphrase: Secret("correct horse")))
             try await f.restarted(keys: KeySettings(passphrase: Secret("wrong horse"))) { (f) async throws in
@@ -64,8 +64,8 @@ internal import TokenWire
         }
     }
 
-    /// While the agent runs it has the key in memory; the next start would not find it.
-    @Test(arguments: [nil, "another"]) func saysThatTheKeyIsGone(other: String?) async throws {
+    /// The running agent has the key in memory; the next start could not obtain it.
+    @Test(arguments: [nil, "another"]) func reportsThatTheKeyIsMissing(other: String?) async throws {
         try await AgentFixture.with { f in
             let account = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
             #expect(try await f.keyCheck().ok)

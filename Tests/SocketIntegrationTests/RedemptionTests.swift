@@ -5,9 +5,9 @@ internal import TestSupport
 internal import Testing
 internal import TokenModel
 
-/// Refresh tokens are redeemed once, durably, and beside everything else.
+/// Redemptions: each refresh token is sent once, results are durable, other requests go on.
 @Suite(.bounded) struct RedemptionTests {
-    @Test func answersFromTheCacheWithoutAskingAnybody() async throws {
+    @Test func answersFromTheCacheWithoutTheNetwork() async throws {
         try await AgentFixture.with { f in
             let signedIn = try await f.signIn("alice@contoso.com", f.parameters())
             let asked = f.emulator.control.requests.count
@@ -30,7 +30,7 @@ internal import TokenModel
                 }
                 group.addTask {
                     await f.emulator.control.waitForHeld(atLeast: 1)
-                    // A hit of another kind is answered while 64 wait: everyone's request has arrived by then.
+                    // A hit is answered while 64 requests wait, which have all arrived by then.
                     _ = try await f.agent.status()
                     f.emulator.control.release()
                     return Secret("")
@@ -84,7 +84,7 @@ internal import TokenModel
         }
     }
 
-    @Test func savesNothingForAnAccountThatSignedOutMeanwhile() async throws {
+    @Test func savesNothingForAnAccountThatHasSignedOutMeanwhile() async throws {
         try await AgentFixture.with { f in
             let reference = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
             f.emulator.control.inject(.hold(grant: .refreshToken))
@@ -99,7 +99,7 @@ internal import TokenModel
         }
     }
 
-    @Test func goesOnWhenTheAppThatAskedFirstHangsUp() async throws {
+    @Test func continuesWhenTheFirstAppDisconnects() async throws {
         try await AgentFixture.with { f in
             let reference = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
             f.emulator.control.inject(.hold(grant: .refreshToken))
@@ -119,7 +119,7 @@ internal import TokenModel
         }
     }
 
-    @Test func triesTheFamilysRefreshTokenWhenTheAppsOwnIsRejected() async throws {
+    @Test func triesTheFamilyRefreshTokenAfterTheAppsOwnIsRejected() async throws {
         var settings = EmulatorSettings()
         settings.familyApps = ["app-1": "1", "app-2": "1"]
         try await AgentFixture.with(settings: settings) { f in
@@ -132,7 +132,7 @@ internal import TokenModel
         }
     }
 
-    @Test func keepsARefreshTokenThatWasRefusedForNowAndDropsABadOne() async throws {
+    @Test func keepsATemporarilyRefusedRefreshTokenAndRemovesABadOne() async throws {
         try await AgentFixture.with { f in
             let reference = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
             f.emulator.control.inject(.error("invalid_grant"))
@@ -158,7 +158,7 @@ internal import TokenModel
     ]
 
     @Test(arguments: refusals)
-    func saysWhatTheTokenEndpointSaid(_ error: String, _ subError: String?, _ code: TokenError.Code) async throws {
+    func reportsTheErrorOfTheTokenEndpoint(_ error: String, _ subError: String?, _ code: TokenError.Code) async throws {
         try await AgentFixture.with { f in
             let reference = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
             f.emulator.control.inject(.error(error, suberror: subError, count: 2))
@@ -171,7 +171,7 @@ internal import TokenModel
         }
     }
 
-    @Test func passesOnTheHeadersOfATooManyRequests() async throws {
+    @Test func reportsTheHeadersOfTooManyRequests() async throws {
         try await AgentFixture.with { f in
             let reference = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
             f.emulator.control.inject(.status(429, retryAfter: 17))

@@ -6,9 +6,9 @@ internal import TokenWire
 
 @testable internal import AgentClient
 
-/// The SDK's reading side, at the other end of a real socket.
+/// The SDK's reader of replies, at the other end of a socket.
 @Suite(.bounded) struct ReplyStreamTests {
-    @Test func deliversWhatWasWholeBeforeTheStreamStoppedMakingSense() throws {
+    @Test func deliversCompleteFramesBeforeAMalformedOne() throws {
         var ends: [Int32] = [-1, -1]
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
         defer { for end in ends { close(end) } }

@@ -6,14 +6,14 @@ internal import Testing
 internal import TokenModel
 internal import TokenWire
 
-/// Whatever one peer sends, the others are answered.
+/// The agent serves other peers whatever one of them sends.
 @Suite(.bounded) struct RobustnessTests {
-    /// Byte strings that are no frame, and the code of the last reply before the connection closes.
+    /// Malformed frames, and the code of the last reply before the connection closes.
     @Test(arguments: [
         ([0, 0, 0, 0], TokenError.Code.malformedMessage), ([0xFF, 0xFF, 0xFF, 0xFF], .frameTooLarge),
         ([0, 1, 0, 1], .frameTooLarge), (Array("GET / HTTP/1.1\r\n\r\n".utf8), .frameTooLarge),
     ])
-    func closesAConnectionWhoseFrameIsBroken(_ bytes: [UInt8], _ code: TokenError.Code) async throws {
+    func closesAConnectionAfterAMalformedFrame(_ bytes: [UInt8], _ code: TokenError.Code) async throws {
         try await AgentFixture.with { f in
             let peer = try RawPeer(f.socketPath)
             peer.write(bytes)
@@ -23,7 +23,7 @@ internal import TokenWire
         }
     }
 
-    @Test func keepsAConnectionWhoseMessageMakesNoSense() async throws {
+    @Test func keepsAConnectionAfterAMalformedMessage() async throws {
         try await AgentFixture.with { f in
             let peer = try RawPeer(f.socketPath)
             peer.write([0, 0, 0, 3, 0xFF, 0xFF, 0xFF])
@@ -34,10 +34,10 @@ internal import TokenWire
         }
     }
 
-    @Test func answersARequestItDoesNotKnow() async throws {
+    @Test func answersAnUnknownRequest() async throws {
         try await AgentFixture.with { f in
             let peer = try RawPeer(f.socketPath)
-            // request_id 9, and an empty body of number 1000.
+            // request_id 9, and an empty body with field number 1000.
             peer.write([0, 0, 0, 5, 0x08, 0x09, 0xC2, 0x3E, 0x00])
             let reply = try #require(try peer.reply())
             #expect(reply.id == 9)
@@ -58,7 +58,7 @@ internal import TokenWire
         }
     }
 
-    @Test func finishesWhatWasAskedBeforeAHalfClose() async throws {
+    @Test func answersRequestsThatPrecedeAHalfClose() async throws {
         try await AgentFixture.with { f in
             let reference = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
             f.emulator.control.inject(.hold(grant: .refreshToken))
@@ -88,7 +88,7 @@ internal import TokenWire
         }
     }
 
-    @Test func outlivesAPeerThatHangsUpDuringItsRedemption() async throws {
+    @Test func survivesAPeerThatDisconnectsDuringItsRedemption() async throws {
         try await AgentFixture.with { f in
             let reference = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
             f.emulator.control.inject(.hold(grant: .refreshToken))
@@ -107,7 +107,7 @@ internal import TokenWire
         }
     }
 
-    @Test func isNotHeldUpByIdleOrHalfFinishedPeers() async throws {
+    @Test func servesRequestsBesideIdleAndIncompletePeers() async throws {
         try await AgentFixture.with { f in
             var peers: [RawPeer] = []
             for number in 0..<1000 {
@@ -121,7 +121,7 @@ internal import TokenWire
         }
     }
 
-    @Test func makesRoomForANewcomerBeyondItsLimit() async throws {
+    @Test func closesTheConnectionIdleLongestBeyondTheLimit() async throws {
         try await AgentFixture.with(connectionLimit: 8) { f in
             let oldest = try RawPeer(f.socketPath)
             try oldest.write(GetStatus(), id: 1)
@@ -144,7 +144,7 @@ internal import TokenWire
                 let peer = try RawPeer(f.socketPath)
                 let count = Int(random.next() % 200)
                 var bytes = (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
-                // Half of them in a frame of the right length, so that the decoder behind it is reached.
+                // Half of them have the length of a frame, so that the message decoder is reached.
                 if random.next().isMultiple(of: 2), count > 0 { bytes = [0, 0, 0, UInt8(count)] + bytes }
                 peer.write(bytes)
             }
@@ -153,7 +153,7 @@ internal import TokenWire
     }
 }
 
-/// Random numbers that are the same in every run.
+/// A random number generator with the same sequence in every run.
 struct SplitMix {
     private var state: UInt64
 

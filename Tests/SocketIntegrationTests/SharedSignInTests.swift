@@ -5,11 +5,11 @@ internal import TestSupport
 internal import Testing
 internal import TokenModel
 
-/// Whoever signs in first, by either library, signs in for the others.
+/// A sign-in with one library is shared with the other apps.
 @Suite(.bounded) struct SharedSignInTests {
     private static let graph = "https://graph.microsoft.com"
 
-    @Test func anADALAppFindsByNameWhoSignedInToAnMSALApp() async throws {
+    @Test func findsTheAccountOfAnMSALAppByNameInAnADALApp() async throws {
         try await AgentFixture.with { f in
             let signedIn = try await f.signIn("alice@contoso.com", f.parameters())
             let byName = AccountReference(username: signedIn.account.username)
@@ -20,7 +20,7 @@ internal import TokenModel
         }
     }
 
-    @Test func anMSALAppFindsByIdentifierWhoSignedInToAnADALApp() async throws {
+    @Test func findsTheAccountOfAnADALAppByIdentifierInAnMSALApp() async throws {
         try await AgentFixture.with { f in
             let signedIn = try await f.signIn("bob@contoso.com", f.parameters(resource: Self.graph))
             let identifier = try #require(signedIn.account.homeAccountID)
@@ -33,7 +33,7 @@ internal import TokenModel
         }
     }
 
-    @Test func theIdentifierIsTheObjectAndTheHomeTenant() async throws {
+    @Test func identifiesAnAccountByObjectAndHomeTenant() async throws {
         try await AgentFixture.with { f in
             let result = try await f.signIn("alice@contoso.com", f.parameters())
             let tenant = f.emulator.control.tenantID("contoso.com")
@@ -43,7 +43,7 @@ internal import TokenModel
         }
     }
 
-    @Test func aGuestIsOneAccountWithAProfileInEachTenant() async throws {
+    @Test func listsAGuestAsOneAccountWithAProfileForEachTenant() async throws {
         try await AgentFixture.with { f in
             let home = try await f.signIn("alice@contoso.com", f.parameters())
             let reference = home.account.reference
@@ -59,7 +59,7 @@ internal import TokenModel
         }
     }
 
-    @Test func aFamilySharesItsRefreshToken() async throws {
+    @Test func sharesARefreshTokenInAFamily() async throws {
         let apps = ["app-1": "1", "app-2": "1"]
         var settings = EmulatorSettings()
         settings.familyApps = apps
@@ -71,7 +71,7 @@ internal import TokenModel
         }
     }
 
-    @Test func anAppOutsideTheFamilyIsToldToSignInAndRemembersIt() async throws {
+    @Test func asksAnAppOutsideTheFamilyToSignIn() async throws {
         var settings = EmulatorSettings()
         settings.familyApps = ["app-1": "1"]
         try await AgentFixture.with(settings: settings) { f in
@@ -85,7 +85,7 @@ internal import TokenModel
         }
     }
 
-    @Test func signingOutIsSeenByTheOthersAtTheirNextCall() async throws {
+    @Test func appliesASignOutToTheNextCallsOfOtherApps() async throws {
         try await AgentFixture.with { f in
             let signedIn = try await f.signIn("alice@contoso.com", f.parameters())
             let app = try f.parameters().clientID
@@ -100,7 +100,7 @@ internal import TokenModel
         }
     }
 
-    @Test func wipingAnAccountTakesItFromEveryApp() async throws {
+    @Test func removesAnAccountFromEveryApp() async throws {
         try await AgentFixture.with { f in
             let signedIn = try await f.signIn("alice@contoso.com", f.parameters("app-1"))
             try await f.signIn("alice@contoso.com", f.parameters("app-2"))
@@ -112,7 +112,7 @@ internal import TokenModel
         }
     }
 
-    @Test func sharingGroupsDoNotSeeEachOther() async throws {
+    @Test func separatesSharingGroups() async throws {
         try await AgentFixture.with { f in
             let signedIn = try await f.signIn("alice@contoso.com", f.parameters())
             let group = try #require(SharingGroup("another"))

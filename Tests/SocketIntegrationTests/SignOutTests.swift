@@ -6,11 +6,11 @@ internal import Testing
 internal import TokenModel
 internal import TokenWire
 
-/// A sign-out is final, whatever is being renewed or saved when it comes.
+/// A sign-out is final, whatever is being redeemed or saved at the time.
 @Suite(.bounded) struct SignOutTests {
-    /// Two apps renew, one's tokens are on their way to the disk and the other waits for its turn: both go.
+    /// Two apps redeem: one's tokens are being written, the other waits for its turn. Both are removed.
     @Test(arguments: [RemoveAccount.Extent.account, .everything])
-    func isNotUndoneByARenewalThatWaitsForItsTurn(extent: RemoveAccount.Extent) async throws {
+    func isNotUndoneByAWaitingRedemption(extent: RemoveAccount.Extent) async throws {
         let disk = try FaultyDisk()
         try await AgentFixture.with(disk: disk) { (f) async throws in
             let account = try await f.signIn("alice@contoso.com", f.parameters("app-1")).account.reference
@@ -24,7 +24,7 @@ internal import TokenWire
             f.emulator.control.release()
             try await disk.waitForHeldFlush()
             let peer = try await f.removing(account, extent)
-            disk.letGo()
+            disk.releaseFlushes()
             #expect(try await peer.isRemoved())
             for renewal in renewals { _ = await renewal.result }
             try await f.expectNothing(of: account)
@@ -32,30 +32,30 @@ internal import TokenWire
         }
     }
 
-    /// What a failing disk has put into memory goes all the same.
-    @Test func holdsInMemoryWhereNothingCanBeWritten() async throws {
+    /// Tokens that are in memory only, since the disk fails, are removed too.
+    @Test func takesEffectInMemoryIfNothingCanBeWritten() async throws {
         let disk = try FaultyDisk()
         try await AgentFixture.with(disk: disk) { (f) async throws in
             let account = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
-            // The first flush is that of the note.
+            // The first flush is that of the redemption note.
             disk.holdFlushes(after: 1)
             let renewal = Task { try await f.silent(f.parameters(scopes: ["Mail.Read"]), account) }
             try await disk.waitForHeldFlush()
             let peer = try await f.removing(account, .account)
             disk.fail(.sync)
-            disk.letGo()
+            disk.releaseFlushes()
             #expect(try await !peer.isRemoved())
             await #expect(throws: TokenError.self) { try await renewal.value }
             try await f.expectNothing(of: account)
             disk.recover()
-            // Takes along what is waiting.
+            // This commit writes the failed changes too.
             try await f.signIn("bob@contoso.com", f.parameters())
             try await f.restarted { (f) async throws in try await f.expectNothing(of: account) }
         }
     }
 
-    /// An answer that was asked for before a sign-out does not replace what a newer sign-in has saved.
-    @Test func leavesANewerSignInAlone() async throws {
+    /// The response to a redemption before the sign-out does not replace the tokens of a later sign-in.
+    @Test func keepsALaterSignIn() async throws {
         try await AgentFixture.with { f in
             let account = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
             f.emulator.control.inject(.hold(grant: .refreshToken))
@@ -71,8 +71,8 @@ internal import TokenWire
         }
     }
 
-    /// A token that is still good is not served in place of one that could not be renewed, once its account is gone.
-    @Test func servesNoOldTokenWhenARenewalFailsAfterIt() async throws {
+    /// A valid token is no fallback for a failed redemption once its account is removed.
+    @Test func servesNoOldTokenWhenARedemptionFailsAfterIt() async throws {
         var settings = EmulatorSettings()
         settings.refreshIn = 60
         try await AgentFixture.with(settings: settings) { f in
@@ -95,14 +95,14 @@ internal import TokenWire
 }
 
 extension AgentFixture {
-    /// Begins a removal, and returns when it is true in memory.
+    /// Begins a removal, and returns when it has been applied in memory.
     fileprivate func removing(
         _ account: AccountReference, _ extent: RemoveAccount.Extent
     ) async throws -> RawPeer {
         let peer = try RawPeer(socketPath)
         let removal = RemoveAccount(clientID: try parameters().clientID, account: account, extent: extent)
         try peer.write(removal, id: 1)
-        // What comes behind it is answered when it has been taken up.
+        // The next request is answered after the removal has been applied.
         try peer.write(Hello(appName: "test"), id: 2)
         let first = try await offPool { try peer.reply()?.id }
         #expect(first == 2)

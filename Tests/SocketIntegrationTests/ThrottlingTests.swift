@@ -4,13 +4,12 @@ internal import TestSupport
 internal import Testing
 internal import TokenModel
 
-/// A token endpoint that has refused is not asked the same again too soon.
+/// Throttling of requests that a token endpoint has refused.
 @Suite(.bounded) struct ThrottlingTests {
     private static let alice = "alice@contoso.com"
 
     @Test(arguments: [(status: 429, retryAfter: 7, wait: Int64(7)), (429, nil, 60), (503, 9, 9), (503, nil, 60)])
-    func leavesAnOverloadedServerAloneForAsLongAsItSays(row: (status: Int, retryAfter: Int?, wait: Int64)) async throws
-    {
+    func throttlesAnOverloadedServerForAsLongAsItAsks(row: (status: Int, retryAfter: Int?, wait: Int64)) async throws {
         try await AgentFixture.with { f in
             let alice = try await f.signIn(Self.alice, f.parameters()).account.reference
             f.clock.advance(by: 10_000)
@@ -30,7 +29,7 @@ internal import TokenModel
         }
     }
 
-    @Test func waitsAnHourAtMostWhateverTheServerSays() async throws {
+    @Test func throttlesForAnHourAtMost() async throws {
         try await AgentFixture.with { f in
             let alice = try await f.signIn(Self.alice, f.parameters()).account.reference
             f.clock.advance(by: 10_000)
@@ -41,7 +40,7 @@ internal import TokenModel
         }
     }
 
-    @Test func asksForOtherScopesAllTheSame() async throws {
+    @Test func doesNotThrottleOtherScopes() async throws {
         try await AgentFixture.with { f in
             let alice = try await f.signIn(Self.alice, f.parameters()).account.reference
             f.emulator.control.inject(.status(429, grant: .refreshToken))
@@ -50,7 +49,7 @@ internal import TokenModel
         }
     }
 
-    @Test func returnsATokenThatIsStillValidWhileTheServerIsLeftAlone() async throws {
+    @Test func returnsAValidTokenWhileTheServerIsThrottled() async throws {
         var settings = EmulatorSettings()
         settings.refreshIn = 100
         try await AgentFixture.with(settings: settings) { f in
@@ -64,7 +63,7 @@ internal import TokenModel
         }
     }
 
-    @Test func asksAgainAfterTwoMinutesWhatOnlyAPersonCanSettle() async throws {
+    @Test func repeatsARequestThatNeedsTheUserAfterTwoMinutes() async throws {
         try await AgentFixture.with { f in
             let alice = try await f.signIn(Self.alice, f.parameters()).account.reference
             f.emulator.control.inject(.error("interaction_required", grant: .refreshToken))
@@ -79,7 +78,7 @@ internal import TokenModel
         }
     }
 
-    @Test func asksAgainAsSoonAsSomebodyHasSignedInWithAnyApp() async throws {
+    @Test func repeatsARequestAfterASignInWithAnyApp() async throws {
         try await AgentFixture.with { f in
             let alice = try await f.signIn(Self.alice, f.parameters()).account.reference
             f.emulator.control.inject(.error("interaction_required", grant: .refreshToken))
@@ -89,7 +88,7 @@ internal import TokenModel
         }
     }
 
-    @Test func holdsNoADALRequestBack() async throws {
+    @Test func doesNotThrottleADALRequests() async throws {
         try await AgentFixture.with { f in
             let parameters = try f.parameters(resource: "https://graph.example")
             let alice = try await f.signIn(Self.alice, parameters).account.reference

@@ -6,9 +6,9 @@ internal import Testing
 internal import TokenModel
 internal import TokenWire
 
-/// What caches under way may cost, and whose they are.
+/// The limits of imports and exports in progress, and their sessions.
 @Suite(.bounded) struct TransferLimitTests {
-    @Test func forgetsWhatNobodyGoesOnWithForAMinute() async throws {
+    @Test func discardsATransferThatIsNotContinuedForAMinute() async throws {
         try await AgentFixture.with { f in
             let peer = try RawPeer(f.socketPath)
             let id = try await peer.importID(adding: "[")
@@ -17,7 +17,7 @@ internal import TokenWire
             try await peer.importID(adding: "\n", to: id)
             let next = try #require(try await peer.exported(export).next)
 
-            // Each part is another minute.
+            // Each part extends the time by a minute.
             try await f.timers.advance(by: 59)
             #expect(try await peer.importID(adding: "\n", to: id) == id)
             let last = try #require(try await peer.exported(next).next)
@@ -27,7 +27,7 @@ internal import TokenWire
         }
     }
 
-    @Test func takesNoMoreThanEightAtATime() async throws {
+    @Test func limitsTransfersToEight() async throws {
         try await AgentFixture.with { f in
             let peer = try RawPeer(f.socketPath)
             for _ in 0..<8 { try await peer.importID(adding: "[") }
@@ -39,18 +39,18 @@ internal import TokenWire
         }
     }
 
-    @Test func takesNoMoreThanItsLimitAltogether() async throws {
-        // A small one, since it takes long to fill the usual 256 MiB.
+    @Test func limitsTheSizeOfAllImports() async throws {
+        // A small limit, since it takes long to fill the usual 256 MiB.
         let room = 4 << 20
         try await AgentFixture.with(importLimit: room) { f in
             let peer = try RawPeer(f.socketPath)
             let first = try await peer.importID(adding: "[")
             let second = try await peer.importID(adding: "[")
-            // Two that are under way share the room.
+            // Two imports share the limit.
             try await peer.fill(first, with: room / 2 - 1)
             try await peer.fill(second, with: room / 2 - 1)
             #expect(try await peer.refusal(of: .part(" ", of: second)) == .frameTooLarge)
-            // The one that is too long is gone, and its room is free.
+            // The import that was too large is discarded.
             #expect(try await peer.refusal(of: .part(" ", of: second)) == .sessionCanceled)
             let third = try await peer.importID(adding: "[")
             try await peer.fill(third, with: room / 2 - 1)
@@ -59,8 +59,8 @@ internal import TokenWire
         }
     }
 
-    /// The agent keeps bytes, not parts.
-    @Test func takesVeryManyEmptyAndTinyParts() async throws {
+    /// Small parts need little more memory than their bytes.
+    @Test func acceptsManyEmptyAndTinyParts() async throws {
         try await AgentFixture.with { f in
             let peer = try RawPeer(f.socketPath)
             let id = try await peer.importID(adding: "")
@@ -72,7 +72,7 @@ internal import TokenWire
         }
     }
 
-    @Test func keepsTwoApartThatComeInTurns() async throws {
+    @Test func separatesTwoInterleavedImports() async throws {
         try await AgentFixture.with { f in
             let peer = try RawPeer(f.socketPath)
             let first = try await peer.importID(adding: "[{}")
@@ -82,13 +82,13 @@ internal import TokenWire
             for (id, count) in [(first, 2), (second, 3)] {
                 let reply = try #require(try await peer.ask(ImportCache.part("]", of: id, isLast: true)))
                 #expect(reply.report?.skippedCount == Int64(count))
-                // It is finished, and there is nothing to go on with.
+                // The import is complete, and cannot be continued.
                 #expect(try await peer.refusal(of: .part("]", of: id, isLast: true)) == .sessionCanceled)
             }
         }
     }
 
-    @Test func doesNotGoOnWithATransferThatItDoesNotKnow() async throws {
+    @Test func refusesToContinueAnUnknownTransfer() async throws {
         try await AgentFixture.with { f in
             let peer = try RawPeer(f.socketPath)
             let id = try await peer.importID(adding: "[")
@@ -98,7 +98,7 @@ internal import TokenWire
         }
     }
 
-    @Test func letsNoOtherConnectionGoOn() async throws {
+    @Test func refusesToContinueATransferOfAnotherConnection() async throws {
         try await AgentFixture.with { f in
             let peer = try RawPeer(f.socketPath)
             let other = try RawPeer(f.socketPath)
@@ -106,13 +106,13 @@ internal import TokenWire
             let export = try await f.beginExport(peer)
             #expect(try await other.refusal(of: .part("]", of: id, isLast: true)) == .sessionCanceled)
             #expect(try await other.refusal(of: .more(of: export)) == .sessionCanceled)
-            // Nor does the attempt do any harm.
+            // The attempt has no effect.
             #expect(try await peer.importID(adding: " ", to: id) == id)
             #expect(try await !peer.exported(export).data.isEmpty)
         }
     }
 
-    @Test func forgetsWhatAConnectionLeavesBehind() async throws {
+    @Test func discardsTheTransfersOfAClosedConnection() async throws {
         try await AgentFixture.with { f in
             let other = try RawPeer(f.socketPath)
             do {
@@ -143,10 +143,10 @@ extension ExportCache {
 }
 
 extension RawPeer {
-    /// Why the agent refuses a part of an import; nil if it does not.
+    /// The code with which the agent refuses a part of an import; nil if it accepts it.
     fileprivate func refusal(of part: ImportCache) async throws -> TokenError.Code? { try await code(of: part) }
 
-    /// Why the agent refuses to go on with an export; nil if it does not.
+    /// The code with which the agent refuses to continue an export; nil if it does not.
     fileprivate func refusal(of part: ExportCache) async throws -> TokenError.Code? { try await code(of: part) }
 
     private func code(of request: some WireRequest) async throws -> TokenError.Code? {
@@ -158,7 +158,7 @@ extension RawPeer {
         }
     }
 
-    /// Sends a part that is not the last.
+    /// Sends a part that is not the last one.
     @discardableResult
     fileprivate func importID(adding text: String, to id: String? = nil) async throws -> String {
         try #require(try await ask(ImportCache.part(text, of: id))).importID
@@ -168,7 +168,7 @@ extension RawPeer {
         try #require(try await ask(ExportCache.more(of: id)))
     }
 
-    /// Sends so many bytes in parts that are not the last.
+    /// Sends this number of bytes, in parts of which none is the last one.
     fileprivate func fill(_ id: String, with count: Int) async throws {
         let most = 60 * 1024
         try await offPool {
@@ -182,7 +182,7 @@ extension RawPeer {
 }
 
 extension AgentFixture {
-    /// Begins an export of a cache that takes several parts; what to ask next.
+    /// Begins an export of several parts, and returns the ID with which to continue it.
     fileprivate func beginExport(_ peer: RawPeer) async throws -> String {
         let secret = String(repeating: "r", count: 1000)
         let entries = (0..<1200).map { index in

@@ -7,9 +7,9 @@ internal import Testing
 internal import TokenModel
 internal import TokenWire
 
-/// Other libraries' caches, in and out over a real socket.
+/// Imports and exports of other libraries' caches over a socket.
 @Suite(.bounded) struct TransferTests {
-    @Test func givesBackTheSameCacheToAnotherAgent() async throws {
+    @Test func exportsACacheThatAnotherAgentImports() async throws {
         try await AgentFixture.with { f in
             try await f.signIn("alice@contoso.com", f.parameters())
             try await f.signIn("bob@contoso.com", f.parameters("app-2", resource: "https://graph.example"))
@@ -37,7 +37,7 @@ internal import TokenWire
         }
     }
 
-    @Test func saysWhatItWouldDoAndDoesNothing() async throws {
+    @Test func reportsADryRunWithoutChanges() async throws {
         try await AgentFixture.with { f in
             let report = try await f.agent.importAlice(at: f.emulator.url, isDryRun: true)
             #expect(report.refreshTokens == 1)
@@ -45,7 +45,7 @@ internal import TokenWire
         }
     }
 
-    @Test func exportsNothingToWhoDoesNotSayThatItHoldsSecrets() async throws {
+    @Test func exportsNothingWithoutIncludesSecrets() async throws {
         try await AgentFixture.with { f in
             let error = await #expect(throws: TokenError.self) {
                 try await f.agent.exportCache(.msalJSON, includesSecrets: false)
@@ -54,9 +54,9 @@ internal import TokenWire
         }
     }
 
-    /// Longer than a request, and than a reply.
+    /// The cache is larger than a request and than a reply.
     @Test(arguments: [CacheFormat.adalJSON, .msalJSON])
-    func carriesACacheInManyParts(format: CacheFormat) async throws {
+    func transfersACacheInManyParts(format: CacheFormat) async throws {
         try await AgentFixture.with { f in
             let entries = (0..<1500).map { index in
                 #"{"_authority":"https://login.windows.net/common","_clientId":"app","isMRRT":true,"#
@@ -71,7 +71,7 @@ internal import TokenWire
         }
     }
 
-    @Test func reportsTheFirstOfVeryManyEntriesThatItLeftOut() async throws {
+    @Test func reportsTheFirstSkippedEntriesAndTheirNumber() async throws {
         try await AgentFixture.with { f in
             let entries = Array(repeating: "{}", count: 1000).joined(separator: ",")
             let report = try await f.agent.importCache(Secret("[\(entries)]"), format: .adalJSON)
@@ -80,7 +80,7 @@ internal import TokenWire
         }
     }
 
-    @Test func refusesWhatIsNoCacheAndKeepsNothingOfIt() async throws {
+    @Test func refusesAnInvalidCacheAndKeepsNothing() async throws {
         try await AgentFixture.with { f in
             let error = await #expect(throws: TokenError.self) {
                 try await f.agent.importCache(Secret("no cache"), format: .msalJSON)
@@ -90,8 +90,8 @@ internal import TokenWire
         }
     }
 
-    /// A file whose refresh token is newer than the one that is on its way to the token endpoint is older than the answer.
-    @Test func neverOverwritesWhatIsBeingRedeemed() async throws {
+    /// A refresh token of a file may be newer than the one being redeemed, but is older than the one in its response.
+    @Test func neverOverwritesATokenThatIsBeingRedeemed() async throws {
         try await AgentFixture.with { f in
             let account = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
             let held = try #require(try await f.agent.exportedRefreshTokens().first)
@@ -106,7 +106,7 @@ internal import TokenWire
             let renewed = Task { try await f.silent(f.parameters(), account, force: true) }
             await f.emulator.control.waitForHeld(atLeast: 1)
             let imported = Task { try await f.agent.importCache(Secret(file), format: .msalJSON) }
-            // Of another account and no shorter: by the time that it is in, the first has been looked at.
+            // An import of another account, and no shorter: when it is complete, the first one has been examined.
             let elsewhere = try #require(SharingGroup("elsewhere"))
             for _ in 0..<5 {
                 _ = try await f.agent.importCache(Secret(file), format: .msalJSON, sharingGroup: elsewhere)
@@ -115,7 +115,7 @@ internal import TokenWire
             #expect(try await !renewed.value.isFromCache)
             #expect(try await imported.value.refreshTokens == 0)
             #expect(try await !f.agent.exportedRefreshTokens().contains("of-the-file"))
-            // The emulator takes each refresh token once: the newest works.
+            // The emulator accepts each refresh token once: the newest one is valid.
             _ = try await f.silent(f.parameters(), account, force: true)
         }
     }
@@ -125,7 +125,7 @@ internal import TokenWire
     /// An older ADAL's cache: MSAL lists its account, gets a token without a prompt, and the account has its identifier
     /// from then on; ADAL goes on as before.
     @Test(arguments: [CacheFormat.adalJSON, .adalArchive])
-    func takesAnOlderADALCacheAlong(format: CacheFormat) async throws {
+    func importsAnOlderADALCache(format: CacheFormat) async throws {
         try await AgentFixture.with { f in
             let cache = try await f.olderADALCache(of: "alice@contoso.com", format)
             _ = try await f.agent.importCache(cache, format: format)
@@ -145,7 +145,7 @@ internal import TokenWire
                 f.parameters(resource: "https://graph.example"), AccountReference(username: "ALICE@contoso.com"))
             #expect(adal.accessToken.reveal() == "AT-of-old")
             if format == .adalJSON {
-                // Again: the file's refresh token is used up by now, and must not come back.
+                // Another import: the file's refresh token has been replaced by now, and must not return.
                 let again = try await f.agent.importCache(cache, format: format)
                 #expect(again.refreshTokens == 0)
             }
@@ -166,7 +166,7 @@ extension AgentClient {
 }
 
 extension AgentFixture {
-    /// What an older ADAL would have written of a sign-in: an access token of yore, a refresh token that works, and no
+    /// The cache that an older ADAL writes after a sign-in: an expired access token, a valid refresh token, and no
     /// home account ID.
     fileprivate func olderADALCache(of username: String, _ format: CacheFormat) async throws -> Secret {
         let elsewhere = try #require(SharingGroup("elsewhere"))

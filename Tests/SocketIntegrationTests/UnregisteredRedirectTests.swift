@@ -6,18 +6,18 @@ internal import Testing
 internal import TokenModel
 internal import TokenWire
 
-/// A sign-in whose redirect URI the identity provider does not know: its page says so, and the browser goes nowhere.
+/// Sign-ins with an unregistered redirect URI: the identity provider shows an error page, and does not redirect.
 @Suite(.bounded) struct UnregisteredRedirectTests {
     private static let own = "msauth.com.contoso.notes://auth"
 
-    /// An emulator that knows the redirect URI of the original library's app only.
+    /// An emulator at which only the redirect URI of the original library's app is registered.
     private static var settings: EmulatorSettings {
         var settings = EmulatorSettings()
         settings.redirectURIs = ["app-1": [own]]
         return settings
     }
 
-    @Test(arguments: [own, nil]) func tellsWhoWaitsWhatToRegister(redirectURI: String?) async throws {
+    @Test(arguments: [own, nil]) func namesTheRedirectURIToRegister(redirectURI: String?) async throws {
         try await AgentFixture.with(settings: Self.settings) { f in
             let begun = try await f.agent.beginInteractive(
                 BeginInteractive(parameters: f.parameters(redirectURI: redirectURI)))
@@ -25,7 +25,7 @@ internal import TokenWire
             let wait = CompleteInteractive(sessionID: begun.sessionID)
             let peer = try RawPeer(f.socketPath)
             try peer.write(wait, id: 1)
-            // The second is refused at once, so that the first is known to wait.
+            // The second call is refused, which shows that the first one waits.
             try peer.write(wait, id: 2)
             #expect(try await offPool { try peer.reply() }?.id == 2)
             try await f.browse(to: begun.authorizationURL)
@@ -39,7 +39,7 @@ internal import TokenWire
         }
     }
 
-    @Test func tellsAWaitThatComesLateToo() async throws {
+    @Test func namesTheRedirectURIToRegisterToALateWait() async throws {
         try await AgentFixture.with(settings: Self.settings) { f in
             let begun = try await f.agent.beginInteractive(
                 BeginInteractive(parameters: f.parameters(redirectURI: Self.own)))
@@ -53,13 +53,13 @@ internal import TokenWire
         }
     }
 
-    @Test func forgetsASignInThatNobodyAsksAbout() async throws {
+    @Test func removesAnExpiredSessionThatNoRequestWaitsFor() async throws {
         try await AgentFixture.with { f in
             let request = BeginInteractive(parameters: try f.parameters())
             var begun: [BeginInteractive.Reply] = []
             for _ in 0..<64 { begun.append(try await f.agent.beginInteractive(request)) }
             try await f.timers.advance(by: 600)
-            // What has expired takes nobody's place.
+            // Expired sessions do not count for the limit.
             _ = try await f.agent.beginInteractive(request)
             try await f.timers.advance(by: 60)
             let gone = await #expect(throws: TokenError.self) {
@@ -69,7 +69,7 @@ internal import TokenWire
         }
     }
 
-    @Test func signsInOnceTheURIIsRegistered() async throws {
+    @Test func signsInOnceTheRedirectURIIsRegistered() async throws {
         var settings = Self.settings
         settings.redirectURIs["app-1"]?.append("http://localhost")
         try await AgentFixture.with(settings: settings) { f in

@@ -6,7 +6,7 @@ internal import TokenStore
 @testable internal import TokenAgent
 
 @Suite(.bounded) struct UnsavedChangesTests {
-    @Test func keepsOfEachRecordOnlyWhatWasSaidLast() {
+    @Test func keepsTheLatestChangeOfEachRecord() {
         var unsaved = UnsavedChanges()
         unsaved.append([.put(.sample("a", 1)), .put(.sample("b", 1))])
         unsaved.append([.put(.sample("a", 2))])
@@ -15,22 +15,22 @@ internal import TokenStore
         #expect(unsaved.changes == [.put(.sample("a", 2)), .delete(.sample("b"))])
     }
 
-    @Test func forgetsWhatWasWrittenAndWhatWasSaidBeforeIt() {
+    @Test func removesWrittenChangesAndEarlierOnesOfTheSameRecords() {
         var unsaved = UnsavedChanges()
         unsaved.append([.put(.sample("a", 1)), .put(.sample("b", 1)), .delete(.sample("c"))])
-        // The older version must not follow the newer one to the disk.
+        // The older value must not be written after the newer one.
         unsaved.supersede([.put(.sample("a", 2))])
         #expect(unsaved.changes == [.put(.sample("b", 1)), .delete(.sample("c"))])
         unsaved.supersede([.put(.sample("c", 1)), .delete(.sample("b"))])
         #expect(unsaved.isEmpty)
     }
 
-    @Test func forgetsAllOfAGroupThatIsGoneAndNothingOfAnother() {
+    @Test func removesChangesOfADeletedGroupOnly() {
         var unsaved = UnsavedChanges()
         unsaved.append([.put(.sample("a", 1)), .delete(.sample("b")), .put(.sample("a", 1, group: "other"))])
         unsaved.append([.deleteGroup("group")])
         #expect(unsaved.changes == [.put(.sample("a", 1, group: "other")), .deleteGroup("group")])
-        // What is said of the group afterwards does not take back that it was emptied.
+        // A later change of the group does not remove its deletion.
         unsaved.append([.put(.sample("a", 2))])
         #expect(
             unsaved.changes == [
@@ -40,15 +40,15 @@ internal import TokenStore
         #expect(unsaved.changes == [.put(.sample("a", 1, group: "other"))])
     }
 
-    @Test func tellsKindsApart() {
+    @Test func distinguishesRecordKinds() {
         var unsaved = UnsavedChanges()
         unsaved.append([.put(.sample("a", 1)), .put(.sample("a", 1, kind: .account))])
         unsaved.supersede([.delete(.sample("a", kind: .account))])
         #expect(unsaved.changes == [.put(.sample("a", 1))])
     }
 
-    /// Memory is what was said; the disk gets it in whichever commits succeed.
-    @Test func bringsTheDiskToWhatMemorySaysWhicheverCommitsFail() {
+    /// Memory gets every change, the disk those of successful commits.
+    @Test func makesTheDiskEqualToMemoryWhicheverCommitsFail() {
         var seed = TestSeed()
         for _ in 0..<300 {
             var (memory, disk, unsaved) = (Model(), Model(), UnsavedChanges())
@@ -72,14 +72,14 @@ internal import TokenStore
 }
 
 extension UnsavedChanges {
-    /// What there is to write.
+    /// The changes that remain to be written.
     fileprivate var changes: [StoreChange] {
         var copy = self
         return copy.removeAll()
     }
 }
 
-/// A store without its difficulties.
+/// A store that never fails.
 private struct Model: Equatable {
     private var records: [RecordKey: StoredRecord] = [:]
 
