@@ -173,7 +173,7 @@ final class RefreshTokenRedeemer {
     private func saveRefusal(
         _ error: TokenError, of token: RefreshTokenRecord, _ parameters: TokenParameters
     ) async throws(TokenError) {
-        // Without a reply the note stays, since the token may have been redeemed nevertheless.
+        // Without an OAuth error the note stays, since the token may have been redeemed nevertheless.
         guard error.details.oauthError != nil else { return }
         let group = parameters.sharingGroup
         try await commits.commit(changing: token.owner, in: group) { () async throws(TokenError) in
