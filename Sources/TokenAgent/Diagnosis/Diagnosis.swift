@@ -86,7 +86,7 @@ final class Diagnosis {
         let quarantined = lifecycle.store.quarantined
         let kept =
             "damaged files are kept in \(options.stateDirectory): \(quarantined.joined(separator: ", ")); delete them when "
-            + "nobody needs them"
+            + "they are not needed any more"
         if let problem = storeProblem {
             let writable =
                 "free disk space, or make \(options.stateDirectory) writable; nothing is lost while the agent runs"

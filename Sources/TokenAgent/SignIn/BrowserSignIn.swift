@@ -134,5 +134,5 @@ extension SignInSession.Method {
                 + "Then start the sign-in again")
     }
 
-    static let expiredDeviceCode = TokenError(.timedOut, "nobody finished the sign-in in time; start it again")
+    static let expiredDeviceCode = TokenError(.timedOut, "the sign-in was not finished in time; start it again")
 }

@@ -66,7 +66,7 @@ final class AuthorityResolver {
         case .b2c where !CloudDirectory.isBuiltIn(authority.environment) && !authority.isLoopback:
             return TokenError(
                 .unsupportedFunctionality,
-                "there is nobody to validate \(authority.environment) with; name \(authority) among the known authorities"
+                "\(authority.environment) cannot be validated; name \(authority) among the known authorities"
             )
         case .b2c, .adfs, .ciam, .openID: return nil
         }

@@ -104,7 +104,7 @@ struct TransferTable {
 
     static let unknown = TokenError(
         .sessionCanceled,
-        "there is no such import or export on this connection; it was finished, or nobody went on with it in time")
+        "there is no such import or export on this connection; it was finished, or not continued in time")
 
     /// The maximum number of transfers in progress.
     static let limit = 8
