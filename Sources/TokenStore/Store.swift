@@ -5,7 +5,7 @@ package import TokenModel
 
 /// The records of the cache on disk: what `commit` has returned for is durable.
 ///
-/// Safe to use from any thread. Only the store's own queue waits for the disk.
+/// Safe to use from any thread. Only the store's own queue waits for the disk, and a caller of the blocking `load()`.
 package final class Store: Sendable {
     /// The directory of the store.
     package let directory: String

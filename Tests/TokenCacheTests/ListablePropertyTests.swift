@@ -13,7 +13,7 @@ internal import TokenWire
     func listsAndRemovesWhateverAFileSays(format: CacheFormat) async throws {
         try await inBackground {
             var seed = TestSeed()
-            for round in 0..<12 {
+            for round in 0..<6 {
                 var cache = CredentialCache()
                 let file = format == .msalJSON ? Self.unified(&seed) : Self.adal(&seed)
                 try cache.take(Array(file.json.utf8), format)
@@ -25,7 +25,7 @@ internal import TokenWire
     @Test func listsAndRemovesWhateverAProviderSays() async throws {
         try await inBackground {
             var seed = TestSeed()
-            for round in 0..<30 {
+            for round in 0..<12 {
                 var builder = CacheBuilder()
                 for _ in 0..<3 { try Self.save(&builder, &seed) }
                 try Self.check(builder.cache, "round \(round), \(seed)")
@@ -36,7 +36,7 @@ internal import TokenWire
     @Test func listsAndRemovesWhateverAStoreHolds() async throws {
         try await inBackground {
             var seed = TestSeed()
-            for round in 0..<15 {
+            for round in 0..<8 {
                 var cache = CredentialCache()
                 for record in (0..<8).flatMap({ _ in Self.records(&seed) }) {
                     let stored = try record.stored(in: .standard)

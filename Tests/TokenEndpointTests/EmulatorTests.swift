@@ -74,7 +74,7 @@ internal import TokenModel
     }
 
     private func withEmulator(_ body: (TokenEndpointClient, Authority) async throws -> Void) async throws {
-        let emulator = try await EntraEmulator.start()
+        let emulator = try await Emulator.start()
         let endpoint = try TokenEndpointClient(network: NetworkSettings(environment: [:]), allowsLoopbackHTTP: true)
         try await withCleanup {
             try await body(endpoint, Authority(emulator.url + "/common"))

@@ -38,7 +38,7 @@ internal import TokenModel
         let bytes = try #require(sample.files[DamageSample.database])
         let problems = try await Self.eachByte(sample, bytes.count) { rounds, length in
             var chance = TestSeed(seed.seed &+ UInt64(length))
-            guard Self.bits != nil || chance.next() % 12 == 0 else { return [] }
+            guard Self.bits != nil || chance.next() % 24 == 0 else { return [] }
             let outcome = try rounds.open(
                 DamageSample.database, as: Array(bytes[..<length]), goesOn: Self.goesOn(after: length))
             var problems = outcome.problems
@@ -101,7 +101,7 @@ internal import TokenModel
     /// The bits to flip in a byte of a file of `length` bytes: one in some of its bytes, in more of them if the file is short.
     private static func bits(_ chance: inout TestSeed, of length: Int) -> [UInt8] {
         let shuffled = (0..<8 as Range<UInt8>).shuffled(using: &chance)
-        guard let bits else { return chance.next() % (length < 4096 ? 4 : 32) == 0 ? [shuffled[0]] : [] }
+        guard let bits else { return chance.next() % (length < 4096 ? 4 : 64) == 0 ? [shuffled[0]] : [] }
         return Array(shuffled.prefix(bits))
     }
 

@@ -31,7 +31,7 @@ extension HomeAccountID {
 }
 
 extension AcquireTokenSilent {
-    /// A request that no access token in the cache answers.
+    /// A request that needs a redemption, whatever access tokens are cached.
     static func sample(
         _ user: String, _ parameters: TokenParameters = .sample(), force: Bool = true
     ) -> AcquireTokenSilent {
@@ -51,7 +51,7 @@ extension IssuedTokens {
 }
 
 extension TokenError {
-    /// What a token endpoint says about a refresh token that it does not accept any more.
+    /// A token endpoint's refusal of a refresh token that is not valid any more.
     static let invalidGrant = refusal("invalid_grant", .interactionRequired)
 
     static func refusal(_ oauthError: String, _ code: Code) -> TokenError {

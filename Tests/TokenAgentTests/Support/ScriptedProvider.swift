@@ -3,9 +3,9 @@ internal import TokenModel
 
 @testable internal import TokenAgent
 
-/// An identity provider that answers when and what the test says.
+/// An identity provider whose replies the test sends.
 final class ScriptedProvider: TokenService {
-    /// A question that waits for its answer.
+    /// A request that waits for its reply.
     struct Call<Question: Sendable, Reply: Sendable>: Sendable {
         let question: Question
         fileprivate let continuation: CheckedContinuation<Result<Reply, TokenError>, Never>
