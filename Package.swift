@@ -73,10 +73,14 @@ let package = Package(
             name: "TokenCache",
             dependencies: ["TokenModel", "TokenStore", .product(name: "Crypto", package: "swift-crypto")],
             swiftSettings: strict),
+        .target(
+            name: "CacheFormats", dependencies: ["TokenCache", "TokenModel"], swiftSettings: strict),
         .testTarget(
             name: "TokenCacheTests",
-            dependencies: ["AgentTestSupport", "TestSupport", "TokenCache", "TokenModel", "TokenStore", "TokenWire"],
-            exclude: ["Fixtures"], swiftSettings: strict),
+            dependencies: [
+                "AgentTestSupport", "CacheFormats", "TestSupport", "TokenCache", "TokenModel", "TokenStore",
+                "TokenWire",
+            ], exclude: ["Fixtures"], swiftSettings: strict),
         .target(
             name: "TokenStore",
             dependencies: [
@@ -108,8 +112,8 @@ let package = Package(
         .target(
             name: "TokenAgent",
             dependencies: [
-                "AgentSocket", "CAgentSystem", "TokenCache", "TokenEndpoint", "TokenModel", "TokenStore",
-                "TokenWire",
+                "AgentSocket", "CAgentSystem", "CacheFormats", "TokenCache", "TokenEndpoint", "TokenModel",
+                "TokenStore", "TokenWire",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
