@@ -77,10 +77,14 @@ let package = Package(
             name: "TokenCache",
             dependencies: ["TokenModel", "TokenStore", .product(name: "Crypto", package: "swift-crypto")],
             swiftSettings: strict),
+        .target(
+            name: "CacheFormats", dependencies: ["TokenCache", "TokenModel"], swiftSettings: strict),
         .testTarget(
             name: "TokenCacheTests",
-            dependencies: ["AgentTestSupport", "TestSupport", "TokenCache", "TokenModel", "TokenStore", "TokenWire"],
-            exclude: ["Fixtures"], swiftSettings: strict),
+            dependencies: [
+                "AgentTestSupport", "CacheFormats", "TestSupport", "TokenCache", "TokenModel", "TokenStore",
+                "TokenWire",
+            ], exclude: ["Fixtures"], swiftSettings: strict),
         .target(
             name: "TokenStore",
             dependencies: [
@@ -113,8 +117,8 @@ let package = Package(
         .target(
             name: "TokenAgent",
             dependencies: [
-                "AgentSocket", "CAgentSystem", "PosixFiles", "TokenCache", "TokenEndpoint", "TokenModel", "TokenStore",
-                "TokenWire",
+                "AgentSocket", "CAgentSystem", "CacheFormats", "PosixFiles", "TokenCache", "TokenEndpoint", "TokenModel",
+                "TokenStore", "TokenWire",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

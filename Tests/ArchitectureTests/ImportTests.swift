@@ -48,6 +48,10 @@ internal import Testing
             "TokenModel",
         ],
         "ADAL": ["ADALCompat", "FoundationNetworking"],
+        "CacheFormats": [
+            "TokenCache",
+            "TokenModel",
+        ],
         "TokenCache": [
             // Fingerprints of refresh tokens that have been replaced.
             "Crypto",
@@ -80,6 +84,7 @@ internal import Testing
         "TokenAgent": [
             "AgentSocket",
             "CAgentSystem",
+            "CacheFormats",
             "Crypto",
             "Logging",
             "NIOCore",
@@ -156,13 +161,17 @@ internal import Testing
         ("AppleTypes", ["AgentClient", "TokenModel"]),
         ("MSALCompat", ["ADALCompat", "TokenWire", "TokenAgent"]),
         ("ADALCompat", ["MSALCompat", "TokenWire", "TokenAgent"]),
-        ("TokenCache", ["TokenWire", "AgentSocket", "NIOCore", "NIOPosix", "TokenEndpoint"]),
+        (
+            "CacheFormats",
+            ["TokenWire", "AgentSocket", "NIOCore", "NIOPosix", "TokenEndpoint", "TokenStore"]
+        ),
+        ("TokenCache", ["CacheFormats", "TokenWire", "AgentSocket", "NIOCore", "NIOPosix", "TokenEndpoint"]),
         ("TokenStore", ["TokenWire", "NIOCore", "NIOPosix", "TokenEndpoint"]),
         ("Curl", ["NIOCore", "TokenEndpoint"]),
         ("TokenEndpoint", ["CCurl", "TokenCache", "TokenStore", "TokenWire"]),
         ("TokenAgent", ["AgentClient", "MSALCompat", "ADALCompat"]),
         ("sso-agent", ["AgentClient"]),
-        ("ssoctl", ["TokenAgent", "TokenCache", "TokenWire"]),
+        ("ssoctl", ["TokenAgent", "CacheFormats", "TokenCache", "TokenWire"]),
         ("AgentConfiguration", ["TokenAgent"]),
         ("EntraEmulator", ["CCurl", "Curl", "TokenAgent", "TokenCache", "TokenModel"]),
     ])
@@ -172,9 +181,8 @@ internal import Testing
 
     /// What all of Foundation brings, ICU above all, was 44 of the 60 MB of `ssoctl`.
     @Test(arguments: [
-        "TokenModel", "TokenWire", "PosixFiles", "AgentSocket", "AgentClient", "TokenCache", "TokenStore", "Curl",
-        "TokenEndpoint",
-        "TokenAgent", "AgentConfiguration", "sso-agent", "ssoctl",
+        "TokenModel", "TokenWire", "PosixFiles", "AgentSocket", "AgentClient", "CacheFormats", "TokenCache",
+        "TokenStore", "Curl", "TokenEndpoint", "TokenAgent", "AgentConfiguration", "sso-agent", "ssoctl",
     ])
     func linksTheAgentAndTheCommandLineWithoutICU(target: String) {
         for file in PackageTree.swiftFiles("Sources/\(target)") {

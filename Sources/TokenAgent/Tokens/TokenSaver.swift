@@ -41,7 +41,7 @@ final class TokenSaver {
                 at: self.authorities.authority(parameters, at: requested, movedTo: tokens.cloudName), now: self.now(),
                 leaving: self.tokensInUse.heldKeys)
         }
-        let result = try await commits.commit(changing: try changes().owner, in: group) {
+        let result = try await commits.commit(changing: try changes().account, in: group) {
             () async throws(TokenError) in
             // Checked when it is this change's turn: an account that was removed meanwhile must not be saved again.
             if let used = issuance.redeemedToken, !memory.cache.stillHolds(used, in: group) {
