@@ -98,11 +98,11 @@ internal import TokenModel
     @Test func limitsTheNumberOfSessions() async throws {
         var ids: [String] = []
         for _ in 0..<64 { ids.append(try await parts.beginDeviceCode()) }
-        #expect(await parts.refusalOfMoreSignIns?.code == .interactionInProgress)
+        #expect(await parts.refusalOfFurtherSessionsSignIns?.code == .interactionInProgress)
         await parts.cancel(ids[0])
-        #expect(await parts.refusalOfMoreSignIns == nil)
+        #expect(await parts.refusalOfFurtherSessionsSignIns == nil)
         try await parts.timers.advance(by: 900)
-        #expect(await parts.refusalOfMoreSignIns == nil, "those that have expired do not count")
+        #expect(await parts.refusalOfFurtherSessionsSignIns == nil, "those that have expired do not count")
     }
 
     @Test func cancelsEverySessionWhenTheAgentStops() async throws {
@@ -141,7 +141,7 @@ internal import TokenModel
 }
 
 extension Parts {
-    fileprivate var refusalOfMoreSignIns: TokenError? { signIns.refusalOfMore }
+    fileprivate var refusalOfFurtherSessionsSignIns: TokenError? { signIns.refusalOfFurtherSessions }
 
     /// Begins a device code sign-in with a polling interval of five seconds.
     fileprivate func beginDeviceCode(
