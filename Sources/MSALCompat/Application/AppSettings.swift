@@ -1,3 +1,4 @@
+internal import AgentClient
 internal import Foundation
 internal import TokenModel
 
@@ -34,5 +35,101 @@ struct AppSettings: Sendable {
         expirationBuffer = Int64(exactly: config.tokenExpirationBuffer.rounded(.towardZero)) ?? 300
         allowsExtendedLifetime = config.extendedLifetimeEnabled
         supportsMultipleClouds = config.multipleCloudsSupported
+    }
+}
+
+/// From MSAL's parameters to the agent's requests. What cannot work is refused here, before the agent is asked.
+extension AppSettings {
+    /// - Throws: -50002 without an account, else as `tokenParameters(_:)`.
+    func silentRequest(_ parameters: MSALSilentTokenParameters) throws(NSError) -> AcquireTokenSilent {
+        guard let account = parameters.account, !account.reference.isEmpty else {
+            throw MSALError.error(for: TokenError(.interactionRequired, "a silent request needs an account"))
+        }
+        return AcquireTokenSilent(
+            parameters: try tokenParameters(parameters), account: account.reference,
+            forceRefresh: parameters.forceRefresh, expirationBuffer: expirationBuffer,
+            allowsExtendedLifetime: allowsExtendedLifetime)
+    }
+
+    /// - Throws: as `tokenParameters(_:)`.
+    func interactiveRequest(_ parameters: MSALInteractiveTokenParameters) throws(NSError) -> BeginInteractive {
+        var request = BeginInteractive(parameters: try tokenParameters(parameters))
+        request.account = parameters.account?.reference ?? AccountReference()
+        request.prompt = parameters.promptType.parameter
+        request.loginHint = parameters.account?.username ?? parameters.loginHint?.trimmedNonEmpty
+        request.domainHint = parameters.domainHint?.trimmedNonEmpty
+        request.extraScopes = ScopeSet(parameters.extraScopesToConsent ?? [])
+        return request
+    }
+
+    func listRequest(_ filter: AccountFilter) -> ListAccounts {
+        ListAccounts(
+            clientID: clientID, sharingGroup: sharingGroup,
+            homeAccountID: filter.identifier.flatMap(HomeAccountID.init), username: filter.username,
+            localAccountID: filter.tenantProfileIdentifier, onlySignedIn: filter.onlySignedIn)
+    }
+
+    /// - Throws: -50000 with -42000 when the account has neither identifier nor name.
+    func removal(
+        of account: MSALAccount, extent: RemoveAccount.Extent = .app
+    ) throws(NSError) -> RemoveAccount {
+        guard !account.reference.isEmpty || extent == .everything else {
+            throw MSALError.error(.internalErrorInvalidParameter, "the account has neither an identifier nor a name")
+        }
+        return RemoveAccount(
+            clientID: clientID, sharingGroup: sharingGroup, account: account.reference, extent: extent)
+    }
+
+    /// - Throws: -50000 with -42000 for a scope that may not be asked for, an authority of another class than the
+    ///   application's, a scheme other than bearer, claims given twice or not valid JSON.
+    private func tokenParameters(_ parameters: MSALTokenParameters) throws(NSError) -> TokenParameters {
+        let authority = parameters.authority?.authority ?? authority
+        try check(authority)
+        try check(parameters.scopes, authority)
+        guard parameters.authenticationScheme.map({ $0.scheme == .bearer }) ?? true else {
+            throw MSALError.error(.internalErrorInvalidParameter, "proof of possession is not supported")
+        }
+        // Silent requests too: they have to be led where the sign-in was.
+        let clouds = supportsMultipleClouds ? ["instance_aware": "true"] : [:]
+        let extra = extraParameters.merging(parameters.extraQueryParameters ?? [:]) { $1 }.merging(clouds) { $1 }
+        return TokenParameters(
+            clientID: clientID, sharingGroup: sharingGroup, authority: authority,
+            scopes: ScopeSet(parameters.scopes), redirectURI: redirectURI, claims: try claims(parameters),
+            capabilities: capabilities, extraParameters: extra,
+            validatesAuthority: authority.kind != .ciam && !knownAuthorities.contains(authority),
+            correlationID: parameters.correlationId.map { CorrelationID($0) } ?? CorrelationID())
+    }
+
+    private func check(_ authority: Authority) throws(NSError) {
+        guard authority.kind == self.authority.kind else {
+            throw MSALError.error(
+                .internalErrorInvalidParameter,
+                "\(authority) is of another kind than the application's \(self.authority)")
+        }
+    }
+
+    private func check(_ scopes: [String], _ authority: Authority) throws(NSError) {
+        for scope in scopes.compactMap(\.trimmedNonEmpty) {
+            // Compared with case, as MSAL does.
+            if ScopeSet.reserved.scopes.contains(scope) {
+                throw MSALError.error(
+                    .internalErrorInvalidParameter, "the scope \(scope) is always asked for and may not be named")
+            }
+            if authority.kind == .entra, scope == clientID.text {
+                throw MSALError.error(
+                    .internalErrorInvalidParameter, "the client ID is not a scope; ask for \(scope)/.default")
+            }
+        }
+    }
+
+    private func claims(_ parameters: MSALTokenParameters) throws(NSError) -> String? {
+        guard let request = parameters.claimsRequest, request.hasClaims else { return nil }
+        guard parameters.extraQueryParameters?["claims"] == nil else {
+            throw MSALError.error(.internalErrorInvalidParameter, "claims are given twice; use claimsRequest")
+        }
+        guard let json = request.jsonString() else {
+            throw MSALError.error(.internalErrorInvalidParameter, "the claims request cannot be written as JSON")
+        }
+        return json
     }
 }

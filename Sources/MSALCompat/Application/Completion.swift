@@ -1,4 +1,26 @@
 internal import Dispatch
+internal import Foundation
+
+/// Called once with a result or an error.
+public typealias MSALCompletionBlock = (MSALResult?, (any Error)?) -> Void
+
+/// Called once with accounts, perhaps none, or an error.
+public typealias MSALAccountsCompletionBlock = ([MSALAccount]?, (any Error)?) -> Void
+
+/// Called once with the current account, the one before it, and an error.
+public typealias MSALCurrentAccountCompletionBlock = (MSALAccount?, MSALAccount?, (any Error)?) -> Void
+
+/// Called once with whether the account was signed out, and an error when not.
+public typealias MSALSignoutCompletionBlock = (Bool, (any Error)?) -> Void
+
+/// Called once with what is known of the device. Inert: here that is nothing.
+public typealias MSALDeviceInformationCompletionBlock = (MSALDeviceInformation?, (any Error)?) -> Void
+
+/// Called for each log message: its level, its text, and whether it may contain personal data (never, here).
+public typealias MSALLogCallback = (MSALLogLevel, String?, Bool) -> Void
+
+/// Called with telemetry events on Apple's platforms. Inert: never called.
+public typealias MSALTelemetryCallback = ([String: String]) -> Void
 
 /// An app's completion block, and where MSAL calls it.
 struct Completion<Value: Sendable>: Sendable {
@@ -49,4 +71,18 @@ extension Result {
     var error: (any Error)? {
         if case .failure(let error) = self { error } else { nil }
     }
+}
+
+/// The main thread, where the completion blocks of interactive methods are called.
+enum MainThread {
+    /// Marks the main queue.
+    private static let mark: DispatchSpecificKey<Bool> = {
+        let mark = DispatchSpecificKey<Bool>()
+        DispatchQueue.main.setSpecific(key: mark, value: true)
+        return mark
+    }()
+
+    /// Whether the calling code runs on the main thread or on the main queue. On Linux these differ: under `dispatchMain()` or an
+    /// async `main`, other threads serve the main queue and the main actor.
+    static var isCurrent: Bool { Thread.isMainThread || DispatchQueue.getSpecific(key: mark) == true }
 }

@@ -1,5 +1,10 @@
+// MSAL's own module re-exports these, so that a file with only `import MSAL` can name `URL`, `NSError`,
+// `DispatchQueue` and `UIViewController`.
+
 package import AgentClient
-public import Foundation
+@_exported public import AppleTypes
+@_exported public import Dispatch
+@_exported public import Foundation
 internal import TokenModel
 
 /// The way to tokens for an app: list accounts, get tokens silently, let people sign in, sign them out.

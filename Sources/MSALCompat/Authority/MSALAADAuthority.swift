@@ -55,3 +55,70 @@ open class MSALAADAuthority: MSALAuthority {
         super.init(authority: authority, writtenTenant: tenant)
     }
 }
+
+/// Whose accounts may sign in to an Entra app.
+@nonexhaustive(warn) public enum MSALAudienceType: Int, Sendable {
+    /// Work, school and personal accounts: `common`.
+    case azureADAndPersonalMicrosoftAccountAudience = 0
+    /// Work and school accounts of any organisation: `organizations`.
+    case azureADMultipleOrgsAudience = 1
+    /// Accounts of one tenant, which has to be named.
+    case azureADMyOrgOnlyAudience = 2
+    /// Personal accounts only: `consumers`.
+    case personalMicrosoftAccountAudience = 3
+}
+
+extension MSALAudienceType {
+    /// The path that stands for the audience.
+    func tenant(rawTenant: String?) throws(NSError) -> String {
+        let rawTenant = rawTenant?.trimmedNonEmpty
+        if self == .azureADMyOrgOnlyAudience {
+            guard let rawTenant else {
+                throw MSALError.error(
+                    .internalErrorInvalidParameter, "an audience of one organisation needs its tenant")
+            }
+            return rawTenant
+        }
+        guard rawTenant == nil else {
+            throw MSALError.error(.internalErrorInvalidParameter, "a tenant goes with azureADMyOrgOnlyAudience only")
+        }
+        return switch self {
+        case .azureADMultipleOrgsAudience: "organizations"
+        case .personalMicrosoftAccountAudience: "consumers"
+        default: "common"
+        }
+    }
+}
+
+/// One of Microsoft's clouds.
+@nonexhaustive(warn) public enum MSALAzureCloudInstance: Int, Sendable {
+    /// The public cloud, `login.microsoftonline.com`.
+    case publicCloudInstance = 0
+    /// China, `login.chinacloudapi.cn`.
+    case chinaCloudInstance = 1
+    /// The former German cloud, `login.microsoftonline.de`.
+    case germanyCloudInstance = 2
+    /// US Government, `login.microsoftonline.us`.
+    case usGovernmentCloudInstance = 3
+    /// Bleu in France, `login.sovcloud-identity.fr`.
+    case franceCloudInstance = 4
+    /// Delos in Germany, `login.sovcloud-identity.de`.
+    case delosCloudInstance = 5
+    /// Singapore's government, `login.sovcloud-identity.sg`.
+    case govSGCloudInstance = 6
+}
+
+extension MSALAzureCloudInstance {
+    /// The cloud's host.
+    var environment: String {
+        switch self {
+        case .publicCloudInstance: "login.microsoftonline.com"
+        case .chinaCloudInstance: "login.chinacloudapi.cn"
+        case .germanyCloudInstance: "login.microsoftonline.de"
+        case .usGovernmentCloudInstance: "login.microsoftonline.us"
+        case .franceCloudInstance: "login.sovcloud-identity.fr"
+        case .delosCloudInstance: "login.sovcloud-identity.de"
+        case .govSGCloudInstance: "login.sovcloud-identity.sg"
+        }
+    }
+}

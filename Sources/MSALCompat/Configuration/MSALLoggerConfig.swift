@@ -39,3 +39,42 @@ public final class MSALLoggerConfig: NSObject, Sendable {
         callback(level, message(), false)
     }
 }
+
+/// How much is logged.
+@nonexhaustive(warn) public enum MSALLogLevel: Int, Sendable {
+    /// Nothing.
+    case nothing = 0
+    /// Failures.
+    case error = 1
+    /// Also what is suspicious.
+    case warning = 2
+    /// Also each request and its outcome.
+    case info = 3
+    /// Also the details.
+    case verbose = 4
+
+    /// The most talkative level, `verbose`.
+    public static var last: MSALLogLevel { .verbose }
+}
+
+/// What is left out of log messages. This package masks secrets and personal data at every level.
+@nonexhaustive(warn) public enum MSALLogMaskingLevel: Int, Sendable {
+    /// All personal data.
+    case settingsMaskAllPII = 0
+    /// Data that identifies the end user.
+    case settingsMaskEUIIOnly = 1
+    /// Secrets only.
+    case settingsMaskSecretsOnly = 2
+}
+
+/// A callback that the app registered for the whole process.
+///
+/// Unchecked because the type that apps know is not `@Sendable`, while MSAL has always called it from whatever thread
+/// has something to say: the contract is that such a callback is safe to call from any.
+struct CallbackBox<Callback>: @unchecked Sendable {
+    let callback: Callback?
+
+    init(_ callback: Callback?) {
+        self.callback = callback
+    }
+}

@@ -75,3 +75,60 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
     /// A copy that shares nothing that can change.
     open func copy(with zone: NSZone? = nil) -> Any { MSALPublicClientApplicationConfig(copying: self) }
 }
+
+/// Where tokens are kept, and who else keeps accounts.
+open class MSALCacheConfig: NSObject, NSCopying {
+    /// The sharing group: the partition of the agent's cache that this app uses. Apps of one group share sign-ins, with
+    /// ADAL apps of the same group too. `com.microsoft.adalcache` unless set.
+    open var keychainSharingGroup: String
+    /// An archive of an ADAL cache that the app keeps itself, to share with MSAL; nil unless set.
+    open var serializedADALCache: MSALSerializedADALCacheProvider?
+    /// The providers added so far.
+    open private(set) var externalAccountProviders: [any MSALExternalAccountProviding] = []
+
+    override init() {
+        keychainSharingGroup = Self.defaultKeychainSharingGroup()
+    }
+
+    init(copying other: MSALCacheConfig) {
+        keychainSharingGroup = other.keychainSharingGroup
+        serializedADALCache = other.serializedADALCache
+        externalAccountProviders = other.externalAccountProviders
+    }
+
+    /// The sharing group of apps that name none, in both libraries: `com.microsoft.adalcache`.
+    open class func defaultKeychainSharingGroup() -> String { SharingGroup.standard.name }
+
+    /// Adds a provider: its accounts are listed with the agent's, and it is told of token requests and removals.
+    open func addExternalAccountProvider(_ externalAccountProvider: any MSALExternalAccountProviding) {
+        externalAccountProviders.append(externalAccountProvider)
+    }
+
+    /// A copy with the same group and providers.
+    open func copy(with zone: NSZone? = nil) -> Any { MSALCacheConfig(copying: self) }
+}
+
+/// Query parameters that choose a test slice of Microsoft's service.
+open class MSALSliceConfig: NSObject, NSCopying {
+    /// The `slice` parameter.
+    open var slice: String
+    /// The `dc` parameter.
+    open var dc: String
+
+    /// Nil when both are missing.
+    public init?(slice: String?, dc: String?) {
+        guard slice != nil || dc != nil else { return nil }
+        self.slice = slice ?? ""
+        self.dc = dc ?? ""
+    }
+
+    /// The parameters; blank ones are left out.
+    open var sliceDictionary: [AnyHashable: Any] { parameters }
+
+    var parameters: [String: String] {
+        ["slice": slice, "dc": dc].filter { !$0.value.isEmpty }
+    }
+
+    /// A copy with the same members.
+    open func copy(with zone: NSZone? = nil) -> Any { MSALSliceConfig(slice: slice, dc: dc) ?? self }
+}

@@ -1,6 +1,19 @@
 internal import Foundation
 internal import TokenModel
 
+/// How a `TokenError` leaves this module.
+enum MSALErrorMapping: Equatable {
+    /// With an MSAL code of its own: one of -50001 to -50005 and -50142.
+    case own(MSALError)
+    /// As -50000, with this number under `MSALInternalErrorCodeKey`.
+    case wrapped(Int)
+    /// In `NSURLErrorDomain`, with the network's own code.
+    case network
+
+    /// As -50000, with an internal code.
+    static func wrapped(_ code: MSALInternalError) -> Self { .wrapped(code.rawValue) }
+}
+
 /// The one table from the agent's codes to MSAL's.
 ///
 /// Decided before the agent is asked, so not in this table: a silent request without an account is -50002; a reserved
@@ -85,6 +98,92 @@ extension MSALError {
         case .network:
             let code = error.details.networkErrorCode.map(Int.init) ?? NSURLErrorNotConnectedToInternet
             return NSError(domain: NSURLErrorDomain, code: code, userInfo: userInfo)
+        }
+    }
+}
+
+extension TokenError {
+    /// What is known about the failure, under MSAL's keys; keys of what is not known are absent.
+    func msalUserInfo(_ kind: Authority.Kind?) -> [String: Any] {
+        let description = details.errorDescription ?? message
+        var info: [String: Any] = [MSALErrorDescriptionKey: description, NSLocalizedDescriptionKey: description]
+        info[MSALOAuthErrorKey] = details.oauthError
+        info[MSALOAuthSubErrorKey] = details.subError
+        // An OAuth error speaks for itself, whatever status it came with.
+        if code == .unhandledHTTPResponse { info[MSALHTTPResponseCodeKey] = details.httpStatus.map(String.init) }
+        info[MSALCorrelationIDKey] = details.correlationID?.uuid.uuidString
+        info[MSALDisplayableUserIdKey] = details.username
+        info[MSALHomeAccountIdKey] = details.homeAccountID?.text
+        info[NSUnderlyingErrorKey] = underlyingError
+        if !details.stsErrorCodes.isEmpty {
+            info[MSALSTSErrorCodesKey] = details.stsErrorCodes.map { NSNumber(value: $0) }
+        }
+        if !details.httpHeaders.isEmpty { info[MSALHTTPHeadersKey] = details.httpHeaders }
+        if details.isThrottled { info[MSALThrottlingCacheHitKey] = NSNumber(value: 1) }
+        if code == .declinedScopes {
+            info[MSALGrantedScopesKey] = details.grantedScopes
+            info[MSALDeclinedScopesKey] = details.declinedScopes
+        }
+        info[MSALInvalidResultKey] = details.partialResult.flatMap { try? MSALResult($0, kind: kind) }
+        return info
+    }
+
+    /// What lies beneath: the server's own error, an HTTP status that says "not here", or this error itself where
+    /// MSAL has no number for it.
+    private var underlyingError: (any Error)? {
+        if code.isAgentOnly, code != .networkUnavailable { return self }
+        if code == .interactionRequired, let oauthError = details.oauthError {
+            return MSALError.error(for: TokenError(Self.code(ofOAuthError: oauthError), message, details: details))
+        }
+        if code == .unhandledHTTPResponse, let status = details.httpStatus, status == 403 || status == 404 {
+            return MSALError.error(.internalErrorUnexpectedHttpResponse, "HTTP status \(status)")
+        }
+        return nil
+    }
+
+    /// The code for an OAuth `error` (RFC 6749 section 5.2).
+    private static func code(ofOAuthError error: String) -> Code {
+        switch error {
+        case "invalid_request": .invalidRequest
+        case "invalid_client": .invalidClient
+        case "invalid_grant": .invalidGrant
+        case "invalid_scope": .invalidScope
+        case "unauthorized_client": .unauthorizedClient
+        case "access_denied": .accessDenied
+        case "server_error", "temporarily_unavailable": .serverError
+        default: .serverOAuth
+        }
+    }
+}
+
+/// Numbers of Microsoft's libraries for what happens on Apple's devices only: redirect schemes, app extensions, the broker,
+/// device registration. This version's agent sends none of them; should a newer one, apps see what MSAL shows.
+extension MSALErrorMapping {
+    /// Nil for a number that MSAL does not map either.
+    init?(appleOnly number: Int32) {
+        switch number {
+        case -50142: self = .own(.serverInvalidRequestResetPasswordRequired)
+        case -51116: self = .wrapped(.internalErrorNonHttpsRedirect)
+        case -51118: self = .wrapped(.internalErrorRedirectSchemeNotRegistered)
+        case -51119: self = .wrapped(.internalErrorInvalidRedirectURI)
+        case -51501: self = .wrapped(.internalErrorUnexpectedHttpResponse)
+        case -51720: self = .wrapped(.internalErrorNoViewController)
+        case -51730: self = .wrapped(.internalErrorAttemptToOpenURLFromExtension)
+        case -51731: self = .wrapped(.internalErrorUINotSupportedInExtension)
+        case -51732: self = .wrapped(MSALError.insufficientDeviceStrength.rawValue)
+        case -51733: self = .wrapped(MSALError.mdmEnrollmentCompletedNeedsRetry.rawValue)
+        case -51734: self = .wrapped(.internalErrorInvalidASWebAuthenticationURL)
+        // The broker's numbers, and those of device registration, run side by side but for a few.
+        case -51809 ... -51800, -51814 ... -51811: self = .wrapped(Int(number) + 9100)
+        case -51832 ... -51817: self = .wrapped(Int(number) + 9102)
+        case -51833: self = .wrapped(.errorJITTroubleshootingRequired)
+        case -51834: self = .wrapped(.errorJITTroubleshootingCreateController)
+        case -51835: self = .wrapped(.errorJITTroubleshootingResultUnknown)
+        case -51836: self = .wrapped(.errorJITTroubleshootingAcquireToken)
+        case -51843 ... -51837: self = .wrapped(Int(number) + 9101)
+        case -51844: self = .wrapped(.errorPSSOBiometricsNotEnrolled)
+        case -51845: self = .wrapped(.errorPSSOBiometricsNotAvailable)
+        default: return nil
         }
     }
 }

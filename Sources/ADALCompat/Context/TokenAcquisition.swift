@@ -1,0 +1,333 @@
+internal import AgentClient
+internal import Dispatch
+internal import Foundation
+internal import TokenModel
+
+/// One call of `acquireToken` or `acquireTokenSilent`: what the app asked for, as it asked, and the settings of that moment.
+package struct TokenRequest: Sendable {
+    /// What the result repeats.
+    package struct Target: Sendable {
+        package var resource: String
+        package var clientID: String
+        var authority: CanonicalAuthority
+    }
+
+    let agent: AgentClient
+    let presenter: SignInPresenter?
+    let session: InteractiveSession
+    var target: Target
+    let sharingGroup: SharingGroup
+    let tokenCache: ADTokenCache?
+    /// Nil for an assertion, which needs none.
+    let redirectURI: String?
+    let validatesAuthority: Bool
+    let capabilities: [String]
+    let allowsExtendedLifetime: Bool
+    let expirationBuffer: Int64
+    let log: ADLog
+    let correlationID: CorrelationID
+
+    /// Nil for a silent request, and for one with a grant.
+    var prompt: ADPromptBehavior?
+    /// What the app holds itself to get a token for.
+    var grant: Grant?
+    var identifier: ADUserIdentifier?
+    var forceRefresh = false
+    var claims: String?
+    var queryParameters: String?
+
+    init(_ context: ADAuthenticationContext, resource: String, clientID: String, redirectURI: URL?) {
+        agent = context.agent
+        presenter = context.presenter
+        session = context.interactiveSession
+        target = Target(
+            resource: resource.trimmedNonEmpty ?? "", clientID: clientID.trimmedNonEmpty ?? "",
+            authority: context.canonicalAuthority)
+        sharingGroup = context.sharingGroup
+        tokenCache = context.tokenCache
+        self.redirectURI = redirectURI?.absoluteString
+        validatesAuthority = context.validateAuthority
+        capabilities = context.clientCapabilities ?? []
+        allowsExtendedLifetime = context.extendedLifetimeEnabled
+        expirationBuffer = Int64(ADAuthenticationSettings.sharedInstance().expirationBuffer)
+        correlationID = context.correlationId.map { CorrelationID($0) } ?? CorrelationID()
+        log = ADLog(component: context.logComponent, correlationID: correlationID)
+    }
+
+    /// Runs the request and calls back once.
+    func run(_ completion: @escaping @Sendable (ADAuthenticationResult) -> Void) {
+        // Unstructured on purpose: a completion block has no caller that waits for it.
+        Task {
+            let outcome = await outcome()
+            // Not on Swift's own threads: a block that waits for another request would starve them.
+            DispatchQueue.global().async { completion(result(outcome)) }
+        }
+    }
+
+    /// Runs the request.
+    func run() async -> ADAuthenticationResult { result(await outcome()) }
+
+    private func outcome() async -> Result<TokenResult, ADAuthenticationError> {
+        log.began(self)
+        await tell { $0.announceAccess() }
+        do throws(ADAuthenticationError) {
+            let token = try await acquire()
+            log.succeeded(token)
+            if !token.isFromCache { await tell { $0.announceWrite() } }
+            return .success(token)
+        } catch {
+            log.failed(error)
+            return .failure(error)
+        }
+    }
+
+    /// Tells the cache's delegate something. It may block, and so not on one of Swift's own threads.
+    private func tell(_ body: @escaping @Sendable (ADTokenCache) -> Void) async {
+        guard let tokenCache, tokenCache.delegate != nil else { return }
+        await withCheckedContinuation { done in
+            DispatchQueue.global().async {
+                body(tokenCache)
+                done.resume()
+            }
+        }
+    }
+
+    private func acquire() async throws(ADAuthenticationError) -> TokenResult {
+        if let grant { return try await acquire(grant) }
+        guard let prompt else { return try await acquireSilently() }
+        return try await acquire(prompt)
+    }
+
+    private func result(_ outcome: Result<TokenResult, ADAuthenticationError>) -> ADAuthenticationResult {
+        switch outcome {
+        case .success(let token): ADAuthenticationResult(token, for: target)
+        case .failure(let error): ADAuthenticationResult(error, correlationID: correlationID)
+        }
+    }
+}
+
+/// The checks of the arguments, and what is left when they pass.
+extension TokenRequest {
+    /// What the agent is asked for.
+    ///
+    /// Throws `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) for what cannot work.
+    func parameters() throws(ADAuthenticationError) -> TokenParameters {
+        guard let clientID = ClientID(target.clientID) else { throw .invalidArgument("clientId must not be blank") }
+        guard let resource = target.resource.trimmedNonEmpty else {
+            throw .invalidArgument("resource must not be blank")
+        }
+        try checkName()
+        return TokenParameters(
+            clientID: clientID, sharingGroup: sharingGroup, authority: target.authority.authority, version: .v1,
+            scopes: ScopeSet(resource: resource), redirectURI: redirectURI, claims: try decodedClaims(),
+            capabilities: capabilities, validatesAuthority: validatesAuthority, correlationID: correlationID)
+    }
+
+    /// The query parameters as names and values.
+    ///
+    /// Throws `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) when they are not URL-encoded, or repeat the claims.
+    func decodedQuery() throws(ADAuthenticationError) -> [String: String] {
+        guard let query = FormEncoding.parameters(of: queryParameters ?? "") else {
+            throw .invalidArgument("extraQueryParameters must be URL-encoded")
+        }
+        guard claims?.trimmedNonEmpty == nil || query["claims"] == nil else {
+            throw .invalidArgument("claims must not be in extraQueryParameters too")
+        }
+        return query
+    }
+
+    /// An AD FS is validated by the domain in its user's principal name.
+    private func checkName() throws(ADAuthenticationError) {
+        guard validatesAuthority, target.authority.authority.kind == .adfs else { return }
+        let parts = (identifier?.userId ?? "").split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts.allSatisfy({ $0.trimmedNonEmpty != nil }) else {
+            throw .invalidArgument("an AD FS can be validated only for a user named by user principal name")
+        }
+    }
+
+    private func decodedClaims() throws(ADAuthenticationError) -> String? {
+        guard let claims = claims?.trimmedNonEmpty else { return nil }
+        guard let text = FormEncoding.decode(claims), Self.isJSONObject(text) else {
+            throw .invalidArgument("claims must be a JSON object, URL-encoded")
+        }
+        return text
+    }
+
+    private static func isJSONObject(_ text: String) -> Bool {
+        (try? JSONSerialization.jsonObject(with: Data(text.utf8))) is [String: Any]
+    }
+}
+
+extension TokenRequest {
+    /// A token from the cache, or by redeeming a refresh token.
+    func acquireSilently() async throws(ADAuthenticationError) -> TokenResult {
+        try await acquireSilently(try parameters())
+    }
+
+    func acquireSilently(_ parameters: TokenParameters) async throws(ADAuthenticationError) -> TokenResult {
+        do throws(TokenError) {
+            // A claims request asks for a token that the cache cannot have.
+            let request = AcquireTokenSilent(
+                parameters: parameters, account: try await account(parameters),
+                forceRefresh: forceRefresh || parameters.claims != nil, expirationBuffer: expirationBuffer,
+                allowsExtendedLifetime: allowsExtendedLifetime)
+            return try await agent.acquireTokenSilent(request)
+        } catch {
+            throw .silent(error)
+        }
+    }
+
+    /// Whom the identifier names; nobody in particular without one.
+    private func account(_ parameters: TokenParameters) async throws(TokenError) -> AccountReference {
+        guard let identifier, identifier.type == UniqueId, let id = identifier.userId else {
+            return AccountReference(username: identifier?.userId)
+        }
+        // Accounts are found by name; an object id has to be looked up first.
+        let accounts = try await agent.listAccounts(
+            ListAccounts(clientID: parameters.clientID, sharingGroup: sharingGroup, localAccountID: id))
+        return accounts.count == 1 ? accounts[0].reference : AccountReference(username: id)
+    }
+}
+
+extension TokenRequest {
+    /// A token by any means: silently unless the prompt forbids it, else by a sign-in.
+    func acquire(_ prompt: ADPromptBehavior) async throws(ADAuthenticationError) -> TokenResult {
+        let (parameters, query) = (try parameters(), try decodedQuery())
+        if prompt == AD_PROMPT_AUTO {
+            do throws(ADAuthenticationError) {
+                return try await acquireSilently(parameters)
+            } catch {
+                guard error.invitesInteraction else { throw error }
+            }
+        }
+        let token = try await signIn(parameters, prompt, query)
+        try check(token)
+        return token
+    }
+
+    private func signIn(
+        _ parameters: TokenParameters, _ prompt: ADPromptBehavior, _ query: [String: String]
+    ) async throws(ADAuthenticationError) -> TokenResult {
+        var parameters = parameters
+        parameters.claims = parameters.claims ?? query["claims"]
+        parameters.extraParameters = query.filter { $0.key != "claims" }
+        let hint = identifier.flatMap { $0.isDisplayable() ? $0.userId : nil }
+        let request = BeginInteractive(parameters: parameters, prompt: prompt.parameter, loginHint: hint)
+        let (agent, presenter) = (agent, presenter ?? SignInPresenter())
+        log.opens(BrowserRedirect(parameters.redirectURI))
+        do throws(TokenError) {
+            return try await session.run { () throws(TokenError) in
+                try await agent.signIn(request, presenter: presenter)
+            }
+        } catch {
+            throw ADAuthenticationError(error)
+        }
+    }
+
+    /// Throws `ERROR_SERVER_WRONG_USER` (204) when somebody else signed in. Their tokens are kept: they did sign in.
+    func check(_ token: TokenResult) throws(ADAuthenticationError) {
+        guard let idToken = token.idToken else { return }
+        let info = ADUserInformation(idToken: idToken, homeAccountID: token.account.homeAccountID?.text)
+        guard ADUserIdentifier.identifier(identifier, matchesInfo: info) else {
+            throw ADAuthenticationError(.ERROR_SERVER_WRONG_USER, "somebody else signed in than the one asked for")
+        }
+    }
+}
+
+extension ADPromptBehavior {
+    /// The `prompt` parameter (OpenID Connect Core 1.0 section 3.1.2.1, and Entra's own `refresh_session`).
+    fileprivate var parameter: String? {
+        switch self {
+        case AD_PROMPT_ALWAYS, AD_FORCE_PROMPT: "login"
+        case AD_PROMPT_REFRESH_SESSION: "refresh_session"
+        default: nil
+        }
+    }
+}
+
+extension TokenRequest {
+    /// What the app holds to get a token for.
+    enum Grant: Sendable {
+        case refreshToken(String)
+        case assertion(String, ADAssertionType)
+    }
+
+    /// A token for what the app holds.
+    func acquire(_ grant: Grant) async throws(ADAuthenticationError) -> TokenResult {
+        let parameters = try parameters()
+        switch grant {
+        case .refreshToken(let token):
+            guard token.trimmedNonEmpty != nil else { throw .invalidArgument("refreshToken must not be blank") }
+            do throws(TokenError) {
+                return try await redeem(token, .refreshToken, parameters)
+            } catch {
+                throw .refreshing(error)
+            }
+        case .assertion(let assertion, let type):
+            let kind = try type.kind
+            guard assertion.trimmedNonEmpty != nil else { throw .invalidArgument("assertion must not be blank") }
+            do throws(ADAuthenticationError) {
+                return try await acquireSilently(parameters)
+            } catch {
+                guard error.invitesInteraction else { throw error }
+            }
+            let token = try await redeemAssertion(assertion, kind, parameters)
+            try check(token)
+            return token
+        }
+    }
+
+    private func redeemAssertion(
+        _ assertion: String, _ kind: RedeemGrant.Kind, _ parameters: TokenParameters
+    ) async throws(ADAuthenticationError) -> TokenResult {
+        do throws(TokenError) {
+            return try await redeem(assertion, kind, parameters)
+        } catch {
+            throw ADAuthenticationError(error)
+        }
+    }
+
+    private func redeem(
+        _ grant: String, _ kind: RedeemGrant.Kind, _ parameters: TokenParameters
+    ) async throws(TokenError) -> TokenResult {
+        try await agent.redeemGrant(
+            RedeemGrant(
+                parameters: parameters, kind: kind, grant: Secret(grant),
+                account: AccountReference(username: identifier?.userId)))
+    }
+}
+
+extension ADAssertionType {
+    fileprivate var kind: RedeemGrant.Kind {
+        get throws(ADAuthenticationError) {
+            switch self {
+            case AD_SAML1_1: return .saml11
+            case AD_SAML2: return .saml2
+            default: throw .invalidArgument("assertionType has to be AD_SAML1_1 or AD_SAML2")
+            }
+        }
+    }
+}
+
+/// The encoding of query parameters and forms: `application/x-www-form-urlencoded`.
+enum FormEncoding {
+    /// The text behind an encoded one; nil when it holds what has to be encoded in a URL (RFC 3986 section 3.4).
+    static func decode(_ text: some StringProtocol) -> String? {
+        guard text.unicodeScalars.allSatisfy({ $0 == "%" || CharacterSet.urlQueryAllowed.contains($0) }) else {
+            return nil
+        }
+        return text.replacingOccurrences(of: "+", with: " ").removingPercentEncoding
+    }
+
+    /// The parameters of `a=b&c=d`, with or without a leading `?` or `&`; the last of a name counts.
+    static func parameters(of query: String) -> [String: String]? {
+        let query = query.trimmedNonEmpty ?? ""
+        var parameters: [String: String] = [:]
+        for pair in query.drop(while: { $0 == "?" || $0 == "&" }).split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = decode(parts[0]), let value = decode(parts.count > 1 ? parts[1] : "") else { return nil }
+            if !name.isEmpty { parameters[name] = value }
+        }
+        return parameters
+    }
+}
