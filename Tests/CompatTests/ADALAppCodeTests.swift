@@ -24,7 +24,7 @@ internal import Testing
         context.extendedLifetimeEnabled = true
         context.clientCapabilities = ["cp1"]
         context.agent = AgentClient(socketPath: "/nonexistent/agent.sock")
-        context.interactiveSession = InteractiveSession()
+        context.currentSignIn = CurrentSignIn()
         return context
     }
 

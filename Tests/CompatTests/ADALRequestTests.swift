@@ -10,7 +10,7 @@ internal import TokenModel
     private func request(
         clientID: String = "app-1", resource: String = "https://r/",
         change: (ADAuthenticationContext) -> Void = { _ in }
-    ) throws -> TokenRequest {
+    ) throws -> TokenAcquisition {
         let context = try #require(
             ADAuthenticationContext(
                 authority: "https://Login.windows.net/Contoso.com", validateAuthority: false,
@@ -18,7 +18,7 @@ internal import TokenModel
                 error: nil))
         change(context)
         let redirectURI = try #require(URL(string: "myapp://auth"))
-        return TokenRequest(context, resource: resource, clientID: clientID, redirectURI: redirectURI)
+        return TokenAcquisition(context, resource: resource, clientID: clientID, redirectURI: redirectURI)
     }
 
     @Test func asksTheAgentForWhatTheAppAskedFor() throws {

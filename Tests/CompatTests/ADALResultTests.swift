@@ -6,8 +6,8 @@ internal import TokenModel
 @testable internal import ADALCompat
 
 @Suite(.bounded) struct ADALResultTests {
-    private func target(_ authority: String) throws -> TokenRequest.Target {
-        TokenRequest.Target(
+    private func target(_ authority: String) throws -> TokenAcquisition.Target {
+        TokenAcquisition.Target(
             resource: "https://graph.microsoft.com", clientID: "app-1",
             authority: try #require(CanonicalAuthority(authority)))
     }

@@ -116,9 +116,9 @@ internal import TokenModel
 
     @Test func endsWithACancellationWhenTheAppGivesUp() async throws {
         try await AgentFixture.with { f in
-            let context = try context(f)
-            let session = context.interactiveSession
-            context.presenter = SignInPresenter(way: .deviceCode) { _ in session.cancel() }
+            let context = try f.adal()
+            let currentSignIn = context.currentSignIn
+            context.presenter = SignInPresenter(way: .deviceCode) { _ in currentSignIn.cancel() }
             let result = await context.acquireToken(
                 withResource: Self.graph, clientId: "app-1", redirectUri: try redirectURI())
             #expect(result.status == AD_USER_CANCELLED)
@@ -143,22 +143,13 @@ internal import TokenModel
         }
     }
 
-    private func context(_ f: AgentFixture) throws -> ADAuthenticationContext {
-        let context = try #require(
-            ADAuthenticationContext(authority: "\(f.emulator.url)/common", validateAuthority: false, error: nil))
-        context.agent = f.agent
-        context.interactiveSession = InteractiveSession()
-        context.presenter = SignInPresenter(way: .browser, browserCommands: ["curl -sSL -o /dev/null %s"])
-        return context
-    }
-
     private func redirectURI() throws -> URL { try #require(URL(string: "http://localhost")) }
 
     private func silent(
         _ f: AgentFixture, userID: String? = nil, app: String = "app-1", resource: String = Self.graph,
         forceRefresh: Bool = false
     ) async throws -> ADAuthenticationResult {
-        await (try context(f)).acquireTokenSilent(
+        await (try f.adal()).acquireTokenSilent(
             withResource: resource, clientId: app, redirectUri: try redirectURI(), userId: userID,
             forceRefresh: forceRefresh)
     }
@@ -166,7 +157,7 @@ internal import TokenModel
     private func interactive(
         _ f: AgentFixture, _ identifier: ADUserIdentifier?, _ prompt: ADPromptBehavior = AD_PROMPT_AUTO
     ) async throws -> ADAuthenticationResult {
-        await (try context(f)).acquireToken(
+        await (try f.adal()).acquireToken(
             withResource: Self.graph, clientId: "app-1", redirectUri: try redirectURI(), promptBehavior: prompt,
             userIdentifier: identifier, extraQueryParameters: nil)
     }

@@ -21,7 +21,7 @@ internal import TokenModel
             let call = Task {
                 let parameters = MSALSilentTokenParameters(scopes: ["User.Read"], account: MSALAccount(account))
                 parameters.forceRefresh = true
-                return try await application(f).acquireTokenSilent(with: parameters)
+                return try await f.msal().acquireTokenSilent(with: parameters)
             }
             await f.emulator.control.waitForHeld(atLeast: 1)
             call.cancel()
@@ -30,7 +30,7 @@ internal import TokenModel
             // The agent has gone on, and so does the app.
             let parameters = MSALSilentTokenParameters(scopes: ["User.Read"], account: MSALAccount(account))
             parameters.forceRefresh = true
-            #expect(try await !application(f).acquireTokenSilent(with: parameters).accessToken.isEmpty)
+            #expect(try await !f.msal().acquireTokenSilent(with: parameters).accessToken.isEmpty)
         }
     }
 
@@ -59,7 +59,7 @@ internal import TokenModel
                     $0.hold = true
                 })
             let call = Task {
-                try await application(f).acquireToken(
+                try await f.msal().acquireToken(
                     with: MSALInteractiveTokenParameters(scopes: ["User.Read"], webviewParameters: Sample.webview))
             }
             await f.emulator.control.waitForHeld(atLeast: 1)
@@ -75,9 +75,7 @@ internal import TokenModel
     @Test func ADALsResultSaysThatItWasGivenUp() async throws {
         try await AgentFixture.with { f in
             try await f.signIn(Self.alice, f.parameters(resource: Self.graph))
-            let context = try #require(
-                ADAuthenticationContext(authority: "\(f.emulator.url)/common", validateAuthority: false, error: nil))
-            context.agent = f.agent
+            let context = try f.adal()
             f.emulator.control.inject(.hold(grant: .refreshToken))
             let redirectURI = try url("http://localhost")
             let call = Task {
@@ -94,17 +92,5 @@ internal import TokenModel
             #expect(code == ADErrorCode.ERROR_UI_USER_CANCEL.rawValue)
             f.emulator.control.release()
         }
-    }
-
-    private func application(_ f: AgentFixture) throws -> MSALPublicClientApplication {
-        let authority = try MSALAADAuthority(url: try url("\(f.emulator.url)/common"))
-        let config = MSALPublicClientApplicationConfig(
-            clientId: "app-1", redirectUri: "http://localhost", authority: authority)
-        config.knownAuthorities = [authority]
-        let app = try MSALPublicClientApplication(
-            configuration: config, client: f.agent,
-            presenter: SignInPresenter(way: .browser, browserCommands: ["curl -sSL -o /dev/null %s"]))
-        app.session?.interaction = CurrentInteraction()
-        return app
     }
 }

@@ -28,7 +28,7 @@ internal import TokenModel
     @Test func callsTheBlocksOfAccountsOnTheCallingThreadBeforeItReturns() async throws {
         try await AgentFixture.with { f in
             try await f.signIn(Self.alice, f.parameters())
-            let app = try application(f)
+            let app = try f.msal()
             let names = try await offPool {
                 // What an app written for the original does: it reads what the block has written.
                 let names = Mutex<[String?]>([])
@@ -138,7 +138,7 @@ internal import TokenModel
     @Test func aSignOutIsDoneWhenItReturns() async throws {
         try await AgentFixture.with { f in
             try await f.signIn(Self.alice, f.parameters())
-            let app = try application(f)
+            let app = try f.msal()
             let left = try await offPool {
                 let account = try app.account(forUsername: Self.alice)
                 // The block is for the main thread, which this is not, so it comes later; the account is gone by then.
@@ -149,13 +149,5 @@ internal import TokenModel
             }
             #expect(left == 0)
         }
-    }
-
-    private func application(_ f: AgentFixture) throws -> MSALPublicClientApplication {
-        let authority = try MSALAADAuthority(url: try #require(URL(string: "\(f.emulator.url)/common")))
-        let config = MSALPublicClientApplicationConfig(
-            clientId: "app-1", redirectUri: "http://localhost", authority: authority)
-        config.knownAuthorities = [authority]
-        return try MSALPublicClientApplication(configuration: config, client: f.agent)
     }
 }

@@ -56,10 +56,7 @@ internal import Testing
     @Test func anADALAppIsToldAtOnceAndByTheErrorInTheEnd() async throws {
         let notices = Notices()
         try await AgentFixture.with(settings: Self.settings) { f in
-            let context = try #require(
-                ADAuthenticationContext(authority: "\(f.emulator.url)/common", validateAuthority: false, error: nil))
-            context.agent = f.agent
-            context.interactiveSession = InteractiveSession()
+            let context = try f.adal()
             context.presenter = notices.presenter
             let oob = try url("urn:ietf:wg:oauth:2.0:oob")
             let call = Task {
@@ -93,12 +90,8 @@ internal import Testing
     private func msal(
         _ f: AgentFixture, _ redirectURI: String?, _ notices: Notices
     ) throws -> MSALPublicClientApplication {
-        let authority = try MSALAADAuthority(url: try url("\(f.emulator.url)/common"))
-        let config = MSALPublicClientApplicationConfig(
-            clientId: "app-1", redirectUri: redirectURI, authority: authority)
-        config.knownAuthorities = [authority]
-        let app = try MSALPublicClientApplication(configuration: config, client: f.agent, presenter: notices.presenter)
-        app.session?.interaction = CurrentInteraction()
+        let app = try f.msal { $0.redirectUri = redirectURI }
+        app.session?.presenter = notices.presenter
         return app
     }
 }

@@ -1,6 +1,6 @@
 internal import ADAL
 
-// An ADAL app as it was written before Swift 6, likewise.
+// An ADAL app as it was written before Swift 6; both targets compile it, as they do NotesViewController.swift.
 
 /// A service that keeps what the library's blocks bring.
 class MailService {

@@ -33,3 +33,36 @@ internal import Testing
 private enum MSALAccountDouble {
     static var account: MSALAccount { MSALResult().account }
 }
+
+/// An app's own double of the library, without `@Sendable` and without a configuration.
+final class ApplicationDouble: MSALPublicClientApplication {
+    var signOuts: [MSALAccount] = []
+
+    override func allAccounts() throws -> [MSALAccount] { [] }
+
+    override func acquireTokenSilent(
+        with parameters: MSALSilentTokenParameters, completionBlock: @escaping (MSALResult?, Error?) -> Void
+    ) {
+        completionBlock(MSALResult(), nil)
+    }
+
+    override func acquireToken(
+        with parameters: MSALInteractiveTokenParameters, completionBlock: @escaping MSALCompletionBlock
+    ) {
+        completionBlock(nil, NSError(domain: MSALErrorDomain, code: MSALError.userCanceled.rawValue, userInfo: nil))
+    }
+
+    override func getCurrentAccount(
+        with parameters: MSALParameters?, completionBlock: @escaping MSALCurrentAccountCompletionBlock
+    ) {
+        completionBlock(nil, nil, nil)
+    }
+
+    override func signout(
+        with account: MSALAccount, signoutParameters: MSALSignoutParameters,
+        completionBlock signoutCompletionBlock: @escaping MSALSignoutCompletionBlock
+    ) {
+        signOuts.append(account)
+        signoutCompletionBlock(true, nil)
+    }
+}

@@ -19,9 +19,9 @@ internal import Testing
         #expect(model.failure?.contains("configuration") == true)
     }
 
-    @Test func anAppIsCarriedOverAsItIs() throws {
-        let controller = CarriedOverViewController()
+    @Test func anAppOfSwift5CompilesAsItIs() throws {
+        let controller = NotesViewController()
         try controller.initMSAL()
-        #expect(CarriedOverMailService().context(controller)?.parentController === controller)
+        #expect(MailService().context(controller)?.parentController === controller)
     }
 }

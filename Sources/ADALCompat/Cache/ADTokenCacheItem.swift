@@ -134,7 +134,7 @@ extension ADTokenCacheItem {
 
 extension ADTokenCacheItem {
     /// The agent's answer in ADAL's shape.
-    convenience init(_ token: TokenResult, for target: TokenRequest.Target) {
+    convenience init(_ token: TokenResult, for target: TokenAcquisition.Target) {
         self.init()
         resource = target.resource
         authority = target.authority.inCloud(of: token.authority)

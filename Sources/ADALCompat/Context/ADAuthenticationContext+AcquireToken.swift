@@ -142,8 +142,8 @@ extension ADAuthenticationContext {
     private func interactive(
         _ resource: String, _ clientID: String, _ redirectURI: URL, _ identifier: ADUserIdentifier? = nil,
         _ prompt: ADPromptBehavior = AD_PROMPT_AUTO, query: String? = nil, claims: String? = nil
-    ) -> TokenRequest {
-        var request = TokenRequest(self, resource: resource, clientID: clientID, redirectURI: redirectURI)
+    ) -> TokenAcquisition {
+        var request = TokenAcquisition(self, resource: resource, clientID: clientID, redirectURI: redirectURI)
         request.prompt = prompt
         request.identifier = identifier
         request.queryParameters = query
@@ -255,8 +255,8 @@ extension ADAuthenticationContext {
     private func silent(
         _ resource: String, _ clientID: String, _ redirectURI: URL, userId: String? = nil, forceRefresh: Bool = false,
         claims: String? = nil
-    ) -> TokenRequest {
-        var request = TokenRequest(self, resource: resource, clientID: clientID, redirectURI: redirectURI)
+    ) -> TokenAcquisition {
+        var request = TokenAcquisition(self, resource: resource, clientID: clientID, redirectURI: redirectURI)
         request.identifier = userId.flatMap { ADUserIdentifier(id: $0) }
         request.forceRefresh = forceRefresh
         request.claims = claims
@@ -325,10 +325,10 @@ extension ADAuthenticationContext {
     }
 
     private func request(
-        _ grant: TokenRequest.Grant, _ resource: String, _ clientID: String, _ redirectURI: URL? = nil,
+        _ grant: TokenAcquisition.Grant, _ resource: String, _ clientID: String, _ redirectURI: URL? = nil,
         userID: String? = nil
-    ) -> TokenRequest {
-        var request = TokenRequest(self, resource: resource, clientID: clientID, redirectURI: redirectURI)
+    ) -> TokenAcquisition {
+        var request = TokenAcquisition(self, resource: resource, clientID: clientID, redirectURI: redirectURI)
         request.grant = grant
         request.identifier = userID.flatMap { ADUserIdentifier(id: $0) }
         return request

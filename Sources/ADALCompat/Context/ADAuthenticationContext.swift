@@ -33,8 +33,8 @@ open class ADAuthenticationContext: NSObject {
     package var agent = AgentClient.shared
     /// How the sign-in page is shown; nil takes the environment's way at each request.
     package var presenter: SignInPresenter?
-    /// The place for one interactive request at a time; the process's own except in tests.
-    package var interactiveSession = InteractiveSession.shared
+    /// The process's sign-in in progress; tests set one of their own.
+    package var currentSignIn = CurrentSignIn.shared
 
     /// Whose delegate is told of the context's requests.
     package var tokenCache: ADTokenCache?
@@ -135,6 +135,6 @@ public final class ADWebAuthController: NSObject {
     /// Its result has the status `AD_USER_CANCELLED` and the error code `ERROR_UI_USER_CANCEL` (403). The browser's page
     /// stays, but leads nowhere. From any thread.
     public class func cancelCurrentWebAuthSession() {
-        InteractiveSession.shared.cancel()
+        CurrentSignIn.shared.cancel()
     }
 }

@@ -23,7 +23,7 @@ public final class ADAuthenticationResult: NSObject {
     /// The access token; nil unless `status` is `AD_SUCCEEDED`.
     public var accessToken: String? { tokenCacheItem?.accessToken }
 
-    package init(_ token: TokenResult, for request: TokenRequest.Target) {
+    package init(_ token: TokenResult, for request: TokenAcquisition.Target) {
         status = AD_SUCCEEDED
         tokenCacheItem = ADTokenCacheItem(token, for: request)
         error = nil

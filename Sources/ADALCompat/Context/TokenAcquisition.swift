@@ -4,7 +4,7 @@ internal import Foundation
 internal import TokenModel
 
 /// One call of `acquireToken` or `acquireTokenSilent`: what the app asked for, as it asked, and the settings of that moment.
-package struct TokenRequest: Sendable {
+package struct TokenAcquisition: Sendable {
     /// What the result repeats.
     package struct Target: Sendable {
         package var resource: String
@@ -14,7 +14,7 @@ package struct TokenRequest: Sendable {
 
     let agent: AgentClient
     let presenter: SignInPresenter?
-    let session: InteractiveSession
+    let currentSignIn: CurrentSignIn
     var target: Target
     let sharingGroup: SharingGroup
     let tokenCache: ADTokenCache?
@@ -39,7 +39,7 @@ package struct TokenRequest: Sendable {
     init(_ context: ADAuthenticationContext, resource: String, clientID: String, redirectURI: URL?) {
         agent = context.agent
         presenter = context.presenter
-        session = context.interactiveSession
+        currentSignIn = context.currentSignIn
         target = Target(
             resource: resource.trimmedNonEmpty ?? "", clientID: clientID.trimmedNonEmpty ?? "",
             authority: context.canonicalAuthority)
@@ -84,12 +84,7 @@ package struct TokenRequest: Sendable {
     /// Tells the cache's delegate something. It may block, and so not on one of Swift's own threads.
     private func tell(_ body: @escaping @Sendable (ADTokenCache) -> Void) async {
         guard let tokenCache, tokenCache.delegate != nil else { return }
-        await withCheckedContinuation { done in
-            DispatchQueue.global().async {
-                body(tokenCache)
-                done.resume()
-            }
-        }
+        await runBlockingAppCode { body(tokenCache) }
     }
 
     private func acquire() async throws(ADAuthenticationError) -> TokenResult {
@@ -107,7 +102,7 @@ package struct TokenRequest: Sendable {
 }
 
 /// The checks of the arguments, and what is left when they pass.
-extension TokenRequest {
+extension TokenAcquisition {
     /// What the agent is asked for.
     ///
     /// Throws `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) for what cannot work.
@@ -158,7 +153,7 @@ extension TokenRequest {
     }
 }
 
-extension TokenRequest {
+extension TokenAcquisition {
     /// A token from the cache, or by redeeming a refresh token.
     func acquireSilently() async throws(ADAuthenticationError) -> TokenResult {
         try await acquireSilently(try parameters())
@@ -189,7 +184,7 @@ extension TokenRequest {
     }
 }
 
-extension TokenRequest {
+extension TokenAcquisition {
     /// A token by any means: silently unless the prompt forbids it, else by a sign-in.
     func acquire(_ prompt: ADPromptBehavior) async throws(ADAuthenticationError) -> TokenResult {
         let (parameters, query) = (try parameters(), try decodedQuery())
@@ -216,7 +211,7 @@ extension TokenRequest {
         let (agent, presenter) = (agent, presenter ?? SignInPresenter())
         log.opens(BrowserRedirect(parameters.redirectURI))
         do throws(TokenError) {
-            return try await session.run { () throws(TokenError) in
+            return try await currentSignIn.run(refusal: "another sign-in is under way") { () throws(TokenError) in
                 try await agent.signIn(request, presenter: presenter)
             }
         } catch {
@@ -245,7 +240,7 @@ extension ADPromptBehavior {
     }
 }
 
-extension TokenRequest {
+extension TokenAcquisition {
     /// What the app holds to get a token for.
     enum Grant: Sendable {
         case refreshToken(String)
@@ -309,7 +304,10 @@ extension ADAssertionType {
     }
 }
 
-/// The encoding of query parameters and forms: `application/x-www-form-urlencoded`.
+/// Decodes the query parameters and the claims that an app passes URL-encoded.
+///
+/// Not the decoder of OAuth responses, which refuses repeated names: ADAL takes the last value of a name, skips a leading `?`
+/// or `&`, and refuses characters that a URL cannot hold.
 enum FormEncoding {
     /// The text behind an encoded one; nil when it holds what has to be encoded in a URL (RFC 3986 section 3.4).
     static func decode(_ text: some StringProtocol) -> String? {

@@ -1,6 +1,7 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 // The names of the constants are those of C enumerations, as Swift imports them.
 
+internal import AgentClient
 public import Foundation
 internal import Synchronization
 internal import TokenModel
@@ -37,13 +38,13 @@ public final class ADLogger: NSObject {
     /// A line that names people comes as the message "PII message", with its text as the second.
     @available(*, deprecated, message: "Use the setLoggerCallback: method instead.")
     public class func setLogCallBack(_ callback: LogCallback?) {
-        let callback = callback.map(Unchecked.init)
+        let callback = callback.map(AppCallback.init)
         state.withLock { $0.oldCallback = callback }
     }
 
     /// Sets who is told of each line, instead of a `LogCallback`; nil for nobody. Called from any thread.
     public class func setLoggerCallback(_ callback: ADLoggerCallback?) {
-        let callback = callback.map(Unchecked.init)
+        let callback = callback.map(AppCallback.init)
         state.withLock { $0.callback = callback }
     }
 
@@ -57,22 +58,17 @@ public final class ADLogger: NSObject {
         var level = ADAL_LOG_LEVEL_ERROR
         var isPiiEnabled = false
         var isWritten = true
-        var callback: Unchecked<ADLoggerCallback>?
-        var oldCallback: Unchecked<LogCallback>?
+        var callback: AppCallback<ADLoggerCallback>?
+        var oldCallback: AppCallback<LogCallback>?
 
         /// Calls one callback at most, the newer kind first, as ADAL does.
         func callBack(_ level: ADAL_LOG_LEVEL, _ message: String, isPii: Bool, code: Int) {
             if let callback {
-                callback.value(level, message, isPii)
+                callback.function(level, message, isPii)
             } else if let oldCallback {
-                oldCallback.value(level, isPii ? "PII message" : message, isPii ? message : nil, code, nil)
+                oldCallback.function(level, isPii ? "PII message" : message, isPii ? message : nil, code, nil)
             }
         }
-    }
-
-    /// A closure that ADAL's contract lets be called from any thread, although its type does not say so.
-    struct Unchecked<Value>: @unchecked Sendable {
-        let value: Value
     }
 }
 
@@ -111,7 +107,7 @@ struct ADLog: Sendable {
     let component: String?
     let correlationID: CorrelationID
 
-    func began(_ request: TokenRequest) {
+    func began(_ request: TokenAcquisition) {
         let kind = request.prompt == nil && request.grant == nil ? "acquireTokenSilent" : "acquireToken"
         write(ADAL_LOG_LEVEL_INFO, "\(kind) began")
         let target = request.target

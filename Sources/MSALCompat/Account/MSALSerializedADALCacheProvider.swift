@@ -1,5 +1,4 @@
 internal import AgentClient
-internal import Dispatch
 public import Foundation
 internal import TokenModel
 
@@ -74,16 +73,6 @@ public final class MSALSerializedADALCacheProvider: NSObject, NSCopying, @unchec
     func announceWrite() {
         delegate.willWriteCache(self)
         delegate.didWriteCache(self)
-    }
-
-    /// The same without blocking one of Swift's own threads.
-    func tell(_ announce: @escaping @Sendable (MSALSerializedADALCacheProvider) -> Void) async {
-        await withCheckedContinuation { done in
-            DispatchQueue.global().async {
-                announce(self)
-                done.resume()
-            }
-        }
     }
 }
 

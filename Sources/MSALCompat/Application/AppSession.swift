@@ -9,8 +9,8 @@ struct AppSession: Sendable {
     var presenter: SignInPresenter
     let externalAccounts: ExternalAccounts
     let serializedCache: MSALSerializedADALCacheProvider?
-    /// The process's own, but for tests, which run side by side.
-    var interaction = CurrentInteraction.shared
+    /// The process's sign-in in progress; tests set one of their own.
+    var currentSignIn = CurrentSignIn.shared
 
     /// - Throws: `CancellationError` when the calling task is cancelled, else an error of MSAL's.
     func acquireTokenSilent(_ request: AcquireTokenSilent) async throws -> MSALResult {
@@ -28,11 +28,18 @@ struct AppSession: Sendable {
         let redirect = BrowserRedirect(request.parameters.redirectURI)
         MSALGlobalConfig.loggerConfig.log(redirect.replaced == nil ? .info : .warning, redirect.notice)
         return try await finish("acquireToken", request.parameters.correlationID) { () async throws(TokenError) in
-            try await interaction.run { () async throws(TokenError) in
-                try await client.signIn(request, presenter: presenter)
+            do throws(TokenError) {
+                return try await currentSignIn.run(refusal: Self.refusalOfASecondSignIn) { () throws(TokenError) in
+                    try await client.signIn(request, presenter: presenter)
+                }
+            } catch {
+                throw error.code == .cancelled ? TokenError(.sessionCanceled, "the sign-in was cancelled") : error
             }
         }
     }
+
+    /// The wording of MSAL, which apps search for.
+    private static let refusalOfASecondSignIn = "Only one interactive session is allowed at a time."
 
     /// The app's own archive of an ADAL cache is one of this application's sharing group.
     func serveSerializedCache() { serializedCache?.serve(client, settings.sharingGroup) }
@@ -55,10 +62,12 @@ struct AppSession: Sendable {
     ) async throws -> MSALResult {
         let logger = MSALGlobalConfig.loggerConfig
         logger.log(.info, "\(name) begins, correlation ID \(correlationID)")
-        await serializedCache?.tell { $0.announceAccess() }
+        if let serializedCache { await runBlockingAppCode { serializedCache.announceAccess() } }
         do throws(TokenError) {
             let token = try await work()
-            if !token.isFromCache { await serializedCache?.tell { $0.announceWrite() } }
+            if !token.isFromCache, let serializedCache {
+                await runBlockingAppCode { serializedCache.announceWrite() }
+            }
             let result = try MSALResult(token, kind: settings.authority.kind)
             logger.log(.info, "\(name) has a token, correlation ID \(correlationID)")
             externalAccounts.update(result)
@@ -86,7 +95,7 @@ extension AppSession {
     /// - Throws: `CancellationError` when the calling task is cancelled, else an error of MSAL's.
     func agentAccounts(_ filter: AccountFilter) async throws -> [Account] {
         guard !filter.isUnsatisfiable else { return [] }
-        await serializedCache?.tell { $0.announceAccess() }
+        if let serializedCache { await runBlockingAppCode { serializedCache.announceAccess() } }
         do throws(TokenError) {
             return try await client.listAccounts(settings.listRequest(filter))
         } catch {
@@ -196,7 +205,7 @@ extension AppSession {
         } catch {
             throw MSALError.asyncError(for: error)
         }
-        await serializedCache?.tell { $0.announceWrite() }
+        if let serializedCache { await runBlockingAppCode { serializedCache.announceWrite() } }
         return try conclude(signout)
     }
 

@@ -221,7 +221,7 @@ open class MSALPublicClientApplication: NSObject {
     ///
     /// Returns whether there was one.
     @discardableResult open class func cancelCurrentWebAuthSession() -> Bool {
-        CurrentInteraction.shared.cancel()
+        CurrentSignIn.shared.cancel()
     }
 
     /// On Apple's platforms, takes the URL an app was opened with. Here the agent's own listener takes the redirect,

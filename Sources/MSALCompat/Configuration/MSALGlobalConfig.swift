@@ -1,3 +1,4 @@
+internal import AgentClient
 public import Foundation
 internal import Synchronization
 
@@ -67,7 +68,7 @@ public final class MSALHTTPConfig: NSObject, Sendable {
 /// What telemetry would be reported. Inert: kept and not used, since nothing here reports telemetry.
 public final class MSALTelemetryConfig: NSObject, Sendable {
     private let values = Mutex((pii: false, failuresOnly: false))
-    private let callback = Mutex(CallbackBox<MSALTelemetryCallback>(nil))
+    private let callback = Mutex<AppCallback<MSALTelemetryCallback>?>(nil)
 
     /// Inert: kept and not used.
     public var piiEnabled: Bool {
@@ -83,10 +84,10 @@ public final class MSALTelemetryConfig: NSObject, Sendable {
 
     /// Inert: is never called.
     public var telemetryCallback: MSALTelemetryCallback? {
-        get { callback.withLock { $0 }.callback }
+        get { callback.withLock { $0 }?.function }
         set {
-            let box = CallbackBox(newValue)
-            callback.withLock { $0 = box }
+            let new = newValue.map(AppCallback.init)
+            callback.withLock { $0 = new }
         }
     }
 

@@ -1,3 +1,4 @@
+internal import AgentClient
 public import Foundation
 internal import Synchronization
 
@@ -6,7 +7,7 @@ internal import Synchronization
 /// Messages never hold tokens or personal data, at any masking level.
 public final class MSALLoggerConfig: NSObject, Sendable {
     private let levels = Mutex((log: MSALLogLevel.info, masking: MSALLogMaskingLevel.settingsMaskAllPII))
-    private let box = Mutex(CallbackBox<MSALLogCallback>(nil))
+    private let appCallback = Mutex<AppCallback<MSALLogCallback>?>(nil)
 
     /// How much is logged: `info` unless set.
     public var logLevel: MSALLogLevel {
@@ -22,21 +23,21 @@ public final class MSALLoggerConfig: NSObject, Sendable {
 
     /// Sets what is called for each message, from any thread. The first call counts, later ones are ignored.
     public func setLogCallback(_ callback: @escaping MSALLogCallback) {
-        let new = CallbackBox<MSALLogCallback>(callback)
-        box.withLock { if $0.callback == nil { $0 = new } }
+        let new = AppCallback(callback)
+        appCallback.withLock { if $0 == nil { $0 = new } }
     }
 
     /// What is called for each message; does nothing when none was set.
     public func callback() -> MSALLogCallback {
-        box.withLock { $0 }.callback ?? { _, _, _ in }
+        appCallback.withLock { $0 }?.function ?? { _, _, _ in }
     }
 
     override init() {}
 
     /// Hands `message` to the app when it wants messages of this level. It must not hold a secret or personal data.
     func log(_ level: MSALLogLevel, _ message: @autoclosure () -> String) {
-        guard level.rawValue <= logLevel.rawValue, let callback = box.withLock({ $0 }).callback else { return }
-        callback(level, message(), false)
+        guard level.rawValue <= logLevel.rawValue, let callback = appCallback.withLock({ $0 }) else { return }
+        callback.function(level, message(), false)
     }
 }
 
@@ -65,16 +66,4 @@ public final class MSALLoggerConfig: NSObject, Sendable {
     case settingsMaskEUIIOnly = 1
     /// Secrets only.
     case settingsMaskSecretsOnly = 2
-}
-
-/// A callback that the app registered for the whole process.
-///
-/// Unchecked because the type that apps know is not `@Sendable`, while MSAL has always called it from whatever thread
-/// has something to say: the contract is that such a callback is safe to call from any.
-struct CallbackBox<Callback>: @unchecked Sendable {
-    let callback: Callback?
-
-    init(_ callback: Callback?) {
-        self.callback = callback
-    }
 }

@@ -31,7 +31,7 @@ struct ADALApp {
         let context = try #require(
             ADAuthenticationContext(authority: authority, validateAuthority: false, error: nil))
         context.agent = f.agent
-        context.interactiveSession = InteractiveSession()
+        context.currentSignIn = CurrentSignIn()
         context.presenter = SignInPresenter(way: .browser, browserCommands: ["curl -sSL -o /dev/null %s"])
         context.extendedLifetimeEnabled = extendedLifetime
         return context

@@ -23,7 +23,7 @@ extension AgentFixture {
         let app = try MSALPublicClientApplication(
             configuration: config, client: AgentClient(socketPath: socketPath),
             presenter: SignInPresenter(way: .browser, browserCommands: ["curl -sSL -o /dev/null %s"]))
-        app.session?.interaction = CurrentInteraction()
+        app.session?.currentSignIn = CurrentSignIn()
         return app
     }
 

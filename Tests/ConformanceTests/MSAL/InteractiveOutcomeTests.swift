@@ -1,3 +1,4 @@
+internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
@@ -134,7 +135,7 @@ internal import Testing
             let second = await failure { try await app.signIn("bob@contoso.com") }
             let running = MSALInternalError.internalErrorInteractiveSessionAlreadyRunning.rawValue
             #expect(second?.internalCode == running)
-            #expect(app.session?.interaction.cancel() == true)
+            #expect(app.session?.currentSignIn.cancel() == true)
             for await error in outcomes {
                 #expect(error?.domain == MSALErrorDomain)
                 #expect(error?.code == MSALError.userCanceled.rawValue)

@@ -20,7 +20,7 @@ struct LegacyApp {
             ADAuthenticationContext(authority: "\(f.emulator.url)/\(realm)", validateAuthority: false, error: nil))
         context.agent = AgentClient(socketPath: f.socketPath)
         context.presenter = SignInPresenter(way: .browser, browserCommands: ["curl -sSL -o /dev/null %s"])
-        context.interactiveSession = InteractiveSession()
+        context.currentSignIn = CurrentSignIn()
     }
 
     /// Lets a person sign in.

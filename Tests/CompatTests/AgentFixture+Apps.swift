@@ -1,37 +1,48 @@
 internal import ADALCompat
 internal import AgentClient
 internal import AgentTestSupport
+internal import EntraEmulator
 internal import Foundation
 internal import Testing
 
 @testable internal import MSALCompat
 
-/// Apps in an internet where every host is the emulator.
+/// Apps of both libraries that use the fixture's agent. Unless told otherwise, each is a process of its own in that it has a
+/// `CurrentSignIn` of its own.
 extension AgentFixture {
     private var presenter: SignInPresenter {
         SignInPresenter(way: .browser, browserCommands: [internet?.browser ?? "curl -sSL -o /dev/null %s"])
     }
 
-    /// An MSAL app, which vouches for its authority unless said otherwise.
+    /// An MSAL app of the emulator's `common` authority, or of `authority`, which is a known authority if `isKnown`.
     func msal(
-        _ authority: MSALAuthority, _ clientID: String = "app-1", isKnown: Bool = true,
+        _ authority: MSALAuthority? = nil, _ clientID: String = "app-1", isKnown: Bool = true,
+        currentSignIn: CurrentSignIn = CurrentSignIn(),
         _ change: (MSALPublicClientApplicationConfig) -> Void = { _ in }
     ) throws -> MSALPublicClientApplication {
+        let authority = try authority ?? MSALAADAuthority(url: try url("\(emulator.url)/common"))
         let config = MSALPublicClientApplicationConfig(
             clientId: clientID, redirectUri: "http://localhost", authority: authority)
         if isKnown { config.knownAuthorities = [authority] }
         change(config)
         let application = try MSALPublicClientApplication(configuration: config, client: agent, presenter: presenter)
-        application.session?.interaction = CurrentInteraction()
+        application.session?.currentSignIn = currentSignIn
         return application
     }
 
-    /// An ADAL context.
-    func adal(_ authority: String, validates: Bool = true) throws -> ADAuthenticationContext {
+    /// An ADAL context of the emulator's `common` authority, which is not validated.
+    func adal(currentSignIn: CurrentSignIn = CurrentSignIn()) throws -> ADAuthenticationContext {
+        try adal("\(emulator.url)/common", validates: false, currentSignIn: currentSignIn)
+    }
+
+    /// An ADAL context of `authority`.
+    func adal(
+        _ authority: String, validates: Bool = true, currentSignIn: CurrentSignIn = CurrentSignIn()
+    ) throws -> ADAuthenticationContext {
         let context = try #require(
             ADAuthenticationContext(authority: authority, validateAuthority: validates, error: nil))
         context.agent = agent
-        context.interactiveSession = InteractiveSession()
+        context.currentSignIn = currentSignIn
         context.presenter = presenter
         return context
     }
@@ -66,7 +77,7 @@ extension ADAuthenticationContext {
             userId: userID, extraQueryParameters: query)
     }
 
-    /// A token without bothering anyone.
+    /// A token without user interaction.
     func silent(
         _ resource: String, _ userID: String? = nil, force: Bool = false, clientID: String = "app-1"
     ) async throws -> ADAuthenticationResult {
