@@ -1,15 +1,16 @@
 internal import Synchronization
 package import TokenModel
 
-/// A sharing group's cache as the archive that apps of ADAL for macOS, and of MSAL with such a cache, keep themselves.
+/// The archive of a sharing group's cache that apps of ADAL for macOS, and of MSAL with such a cache, keep themselves.
 ///
-/// Those apps hand their archive over before each use of the cache. One that was handed over or out last says nothing new:
-/// it is not read again, so that an account that has signed out elsewhere meanwhile does not come back with it.
+/// These apps pass their archive to the library before each use of the cache. An archive that equals the last one read
+/// or written is not imported again, so that an account that has signed out in another app meanwhile is not added
+/// again.
 package final class ArchivedCache: Sendable {
     private struct State {
         var agent: AgentClient
         var group: SharingGroup
-        /// The hash of the last archive; of all its bytes.
+        /// The hash of all bytes of the last archive.
         var last: Int?
     }
 
@@ -19,7 +20,7 @@ package final class ArchivedCache: Sendable {
         state = Mutex(State(agent: agent, group: group))
     }
 
-    /// From now on, another agent or another group.
+    /// Uses another agent or another sharing group from now on.
     package func move(to agent: AgentClient, _ group: SharingGroup) {
         state.withLock {
             guard $0.agent !== agent || $0.group != group else { return }
@@ -27,7 +28,7 @@ package final class ArchivedCache: Sendable {
         }
     }
 
-    /// The group's cache as an archive. Blocks the calling thread, as `deserialize(_:)` does.
+    /// Exports the cache of the group as an archive. Blocks the calling thread, as `deserialize(_:)` does.
     package func serialize() throws(TokenError) -> Secret {
         let (agent, group) = state.withLock { ($0.agent, $0.group) }
         let archive = try agent.exportCacheAndWait(.adalArchive, sharingGroup: group, includesSecrets: true)
@@ -35,9 +36,9 @@ package final class ArchivedCache: Sendable {
         return archive
     }
 
-    /// Takes in what an archive holds; nothing that the group has is removed, or gives way to something older.
+    /// Imports an archive. No entry of the group is removed or replaced by an older one.
     ///
-    /// - Throws: `cacheBadFormat` (-51201) when it is no archive of ADAL's, or one of a later version.
+    /// - Throws: `cacheBadFormat` (-51201) if it is not an archive of ADAL's, or one of a later version.
     package func deserialize(_ archive: Secret) throws(TokenError) {
         let (agent, group, last) = state.withLock { ($0.agent, $0.group, $0.last) }
         guard archive.hashValue != last else { return }

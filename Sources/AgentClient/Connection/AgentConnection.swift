@@ -9,20 +9,21 @@ internal import TokenWire
     internal import Darwin
 #endif
 
-/// The connection to the agent: callers write, one thread reads, however many calls are in flight.
+/// The connection to the agent, which all calls of a client share.
 ///
-/// A call that is alone first reads for itself, for a moment: a hit comes back sooner than a thread can be woken to fetch
-/// it. What takes longer, and everything while several calls are in flight, is the thread's. It exists only while there
-/// is a connection. A connection that breaks is reopened once for the calls that wait on it, if sending them twice does
-/// no harm.
+/// Callers write their requests themselves; one thread reads the replies of all calls. It runs only while there is a
+/// connection. The caller of the only call in flight first reads for itself, for at most a millisecond: a cache hit
+/// arrives sooner than a thread can be woken. If the connection breaks, it is opened again once for the calls in flight
+/// that may be sent twice.
 final class AgentConnection: Sendable {
-    /// What a call ends with.
+    /// The result of a call: the frame of its reply, or an error.
     typealias Outcome = Result<ReplyFrame, TokenError>
 
     private let path: String
     private let appName: String
     let state = Mutex(ConnectionState())
-    /// Held by whoever reads. The thread takes it away before it closes the socket, so that nobody reads from a reused number.
+    /// The reading side of the socket, locked by its reader. Set to nil before the socket is closed, so that nobody
+    /// reads from a file descriptor that has been reused.
     let stream = Mutex<ReplyStream?>(nil)
 
     init(path: String, appName: String) {
@@ -30,10 +31,11 @@ final class AgentConnection: Sendable {
         self.appName = appName
     }
 
-    /// A number for a call, good for `send` and `abandon`.
+    /// Returns a number for a call, to be passed to `send` or `abandon`.
     func reserveID() -> UInt64 { state.withLock { $0.reserveID() } }
 
-    /// Sends a request; `deliver` is called exactly once, from the reading thread or from this one, and must not block.
+    /// Sends a request. `deliver` is called exactly once, from the reading thread or from the calling thread, and must
+    /// not block.
     func send<Request: WireRequest>(
         _ request: Request, id: UInt64, deadline: MonotonicTime,
         deliver: @escaping @Sendable (Result<Request.Reply, TokenError>) -> Void
@@ -52,18 +54,18 @@ final class AgentConnection: Sendable {
         case .cancelled: deliver(.failure(TokenError(.cancelled, "the call was cancelled")))
         case .closed: deliver(.failure(TokenError(.agentUnavailable, "this AgentClient was closed")))
         case .sent: break
-        case .leads: lead()
+        case .callerReads: readAsCaller()
         case .needsThread: startThread()
         }
     }
 
-    /// Ends a call with `cancelled`; its reply, should it still come, is dropped.
+    /// Ends a call with `cancelled` (-53007). Its reply is dropped if it still arrives.
     func abandon(_ id: UInt64) {
         guard let call = state.withLock({ $0.abandon(id) }) else { return }
         call.deliver(.failure(TokenError(.cancelled, "the call was cancelled")))
     }
 
-    /// Ends the connection and every call on it; later calls fail.
+    /// Closes the connection. Calls in flight and later calls end with `agentUnavailable` (-53004).
     func close() {
         for call in state.withLock({ $0.close() }) {
             call.deliver(.failure(TokenError(.agentUnavailable, "this AgentClient was closed")))
@@ -77,22 +79,23 @@ final class AgentConnection: Sendable {
         }
     }
 
-    /// Reads on the caller's thread. It may be one of Swift's pool, so it waits no longer than a hit takes.
-    private func lead() {
-        let isIntact = receive(within: 1)
-        state.withLock { $0.finishLeading(isIntact: isIntact) }
+    /// Reads on the calling thread, which may belong to Swift's cooperative pool, and so waits no longer than a cache
+    /// hit takes.
+    private func readAsCaller() {
+        let isStreamIntact = receive(within: 1)
+        state.withLock { $0.callerFinishedReading(isStreamIntact: isStreamIntact) }
     }
 
-    /// Reads once, after waiting at most `milliseconds`, and ends the calls whose replies have come.
+    /// Waits at most `milliseconds`, reads once, and ends the calls whose replies have arrived.
     ///
-    /// - Returns: false when the stream is over or makes no sense any more.
+    /// - Returns: false if the stream has ended or cannot be decoded.
     func receive(within milliseconds: Int32) -> Bool {
         do throws(TokenError) {
             let replies = try stream.withLock { stream throws(TokenError) in
                 stream?.isReadable(within: milliseconds) == true ? try stream?.read() : nil
             }
             for reply in replies ?? [] {
-                state.withLock { $0.take(reply.id) }?.deliver(.success(reply))
+                state.withLock { $0.removeCall(reply.id) }?.deliver(.success(reply))
             }
             return true
         } catch {
@@ -101,25 +104,25 @@ final class AgentConnection: Sendable {
     }
 }
 
-/// The reading side of a connection: bytes in, replies out.
+/// The reading side of a connection, which decodes the replies in the bytes received.
 struct ReplyStream {
     private let socket: Int32
     private var decoder = FrameDecoder(limit: WireLimits.replyFrame)
     private var buffer = [UInt8](repeating: 0, count: 64 * 1024)
-    /// Why the stream made no sense any more, after replies that did: they are delivered first.
+    /// The reason why the stream cannot be decoded any further, kept until the replies before it have been delivered.
     private var failure: TokenError?
 
     init(socket: Int32) { self.socket = socket }
 
-    /// Whether there is something to read within `milliseconds`.
+    /// Waits at most `milliseconds` for something to read; returns whether there is.
     func isReadable(within milliseconds: Int32) -> Bool {
         var event = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         return poll(&event, 1, milliseconds) > 0
     }
 
-    /// The replies that are whole with the bytes that are there, none if there are none yet.
+    /// Reads what has arrived, without waiting, and returns the replies that are complete.
     ///
-    /// - Throws: `agentUnavailable` (-53004) at the end of the stream, another code when it makes no sense.
+    /// - Throws: `agentUnavailable` (-53004) at the end of the stream, another code if the stream cannot be decoded.
     mutating func read() throws(TokenError) -> [ReplyFrame] {
         if let failure { throw failure }
         let count = buffer.withUnsafeMutableBytes { recv(socket, $0.baseAddress, $0.count, 0) }
@@ -134,12 +137,12 @@ struct ReplyStream {
         } catch {
             guard !replies.isEmpty else { throw error }
             failure = error
-            // Readable from now on, so that the next read comes and finds the failure.
+            // Makes the socket readable, so that it is read again and the failure is thrown then.
             shutdown(socket, Int32(SHUT_RDWR))
         }
         return replies
     }
 
-    /// Tokens have passed through it.
+    /// Overwrites the buffer, through which access tokens have passed.
     mutating func wipe() { buffer.withUnsafeMutableBytes { wipeMemory($0) } }
 }

@@ -4,9 +4,12 @@
     internal import Darwin
 #endif
 
-/// A detached thread of this library's own: Swift's cooperative pool must never block in `poll`.
+/// Starts detached threads for work that blocks, which must not run in Swift's cooperative pool.
 enum BackgroundThread {
-    /// Runs `body` on a new thread with a small stack and every signal blocked, so that the app's handlers stay on the app's threads.
+    /// Runs `body` on a new thread with a stack of 512 KiB and with every signal blocked, so that the app's signal
+    /// handlers run on the app's threads only.
+    ///
+    /// If no thread can be created, `body` runs on the calling thread.
     static func start(_ body: @escaping @Sendable () -> Void) {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
@@ -25,7 +28,6 @@ enum BackgroundThread {
         pthread_sigmask(SIG_SETMASK, &everything, &before)
         let code = pthread_create(&thread, &attributes, { Box.run($0) }, box.toOpaque())
         pthread_sigmask(SIG_SETMASK, &before, nil)
-        // Without a thread the calls still end: by the body's own failure path, on this one.
         if code != 0 { box.takeRetainedValue().body() }
     }
 

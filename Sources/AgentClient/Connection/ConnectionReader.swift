@@ -9,7 +9,7 @@ internal import TokenWire
     internal import Darwin
 #endif
 
-/// The reading thread's work: open, read, deliver, and open again when calls still wait.
+/// The loop of the reading thread: connects, delivers replies, and connects again while calls wait for a connection.
 struct ConnectionReader: ~Copyable {
     let connection: AgentConnection
     let path: String
@@ -23,32 +23,33 @@ struct ConnectionReader: ~Copyable {
     }
 
     mutating func run() {
-        var goesOn = true
-        while goesOn {
+        var isNeeded = true
+        while isNeeded {
             let socket: Int32
             do throws(TokenError) {
-                socket = try open()
+                socket = try connect()
             } catch {
-                for call in connection.state.withLock({ $0.gaveUp() }) { call.deliver(.failure(error)) }
+                for call in connection.state.withLock({ $0.connectingFailed() }) { call.deliver(.failure(error)) }
                 return
             }
             wasConnected = true
             serve(socket)
             let gone = TokenError(.agentUnavailable, "the agent went away before it answered; try again")
-            let broken = connection.state.withLock { $0.broke() }
-            for call in broken.ended { call.deliver(.failure(gone)) }
-            goesOn = broken.goesOn
+            let (ended, hasCallsLeft) = connection.state.withLock { $0.connectionBroke() }
+            for call in ended { call.deliver(.failure(gone)) }
+            isNeeded = hasCallsLeft
         }
     }
 
-    /// Connects. An agent that was there a moment ago is being restarted: it gets two seconds to come back.
-    private func open() throws(TokenError) -> Int32 {
-        let patience = MonotonicTime.now.advanced(by: .seconds(2))
+    /// Connects to the agent. An agent that was connected before may be restarting, so that connecting is retried for
+    /// two seconds.
+    private func connect() throws(TokenError) -> Int32 {
+        let deadline = MonotonicTime.now.advanced(by: .seconds(2))
         while true {
             let attempt = try UnixSocket.connect(to: path)
             if case .connected(let socket) = attempt { return socket }
             if case .nobody = attempt, !wasConnected { break }
-            guard MonotonicTime.now < patience, connection.state.withLock({ $0.isOpen }) else { break }
+            guard MonotonicTime.now < deadline, connection.state.withLock({ $0.isOpen }) else { break }
             poll(nil, 0, 10)
         }
         throw TokenError(
@@ -70,8 +71,8 @@ struct ConnectionReader: ~Copyable {
         let greeting = (try? RequestFrame.encode(Hello(appName: appName), id: id)) ?? []
         connection.stream.withLock { $0 = ReplyStream(socket: socket) }
         connection.state.withLock { $0.opened(socket: socket, wake: wakeStart, greeting: greeting) }
-        pump(socket, wake: wakeEnd)
-        // State and stream forget the descriptors, under their locks, before they are closed: nobody uses a reused number.
+        deliverReplies(from: socket, wake: wakeEnd)
+        // State and stream drop the file descriptors, under their locks, before these are closed and may be reused.
         connection.state.withLock { $0.disconnected() }
         connection.stream.withLock { stream in
             stream?.wipe()
@@ -82,13 +83,13 @@ struct ConnectionReader: ~Copyable {
         close(wakeStart)
     }
 
-    private func pump(_ socket: Int32, wake: Int32) {
-        while let watch = connection.state.withLock({ $0.watch() }) {
+    private func deliverReplies(from socket: Int32, wake: Int32) {
+        while let wait = connection.state.withLock({ $0.nextWait() }) {
             var events = [
-                pollfd(fd: socket, events: watch.events, revents: 0),
+                pollfd(fd: socket, events: wait.events, revents: 0),
                 pollfd(fd: wake, events: Int16(POLLIN), revents: 0),
             ]
-            poll(&events, 2, watch.until.pollTimeout(from: .now))
+            poll(&events, 2, wait.deadline.pollTimeout(from: .now))
             if events[1].revents != 0 { drain(wake) }
             if events[0].revents & Int16(POLLOUT) != 0 { connection.state.withLock { $0.flush() } }
             if events[0].revents & ~Int16(POLLOUT) != 0, !connection.receive(within: 0) { return }

@@ -16,10 +16,12 @@ struct PendingCall: Sendable {
     var deliver: @Sendable (AgentConnection.Outcome) -> Void
 }
 
-/// What callers and the reading thread share, behind one lock. It does no more under it than a write that cannot block.
+/// The state that callers and the reading thread share, behind one lock. Under the lock nothing blocks: sockets are
+/// written without waiting.
 struct ConnectionState {
     private(set) var calls: [UInt64: PendingCall] = [:]
-    /// Numbers of calls that are yet to be added; one that is abandoned before that is none of them any more.
+    /// Numbers handed out by `reserveID` and not used yet. A number that is abandoned is removed, and its call is not
+    /// sent.
     private(set) var reserved: Set<UInt64> = []
     private var lastID: UInt64 = 0
     private var isClosed = false
@@ -27,41 +29,44 @@ struct ConnectionState {
     private var socket: Int32?
     private var wake: Int32?
     private var outbox: [UInt8] = []
-    private var reading = Reading.nobody
-    private var armed = MonotonicTime.distantFuture
+    private var reader = Reader.none
+    /// The deadline until which the reading thread sleeps.
+    private var threadDeadline = MonotonicTime.distantFuture
 
-    /// Who waits for replies.
-    private enum Reading {
+    /// Who reads replies.
+    private enum Reader {
         case thread
-        /// A caller does, for a moment; it calls the thread if that was not long enough.
+        /// The caller of the only call in flight, for a moment; after that, the thread.
         case caller
-        case nobody
+        case none
     }
 
-    enum Added {
+    /// What happened to a call that was added.
+    enum AddResult {
         case sent
-        /// Sent, and the only call in flight: its caller is to read.
-        case leads
+        /// Sent as the only call in flight; the caller has to read its reply.
+        case callerReads
+        /// Kept until the reading thread, which the caller has to start, has connected.
         case needsThread
         case cancelled
         case closed
     }
 
-    /// A number for a call, which is to be added or abandoned.
+    /// Returns a number for a call, to be passed to `add` or `abandon`.
     mutating func reserveID() -> UInt64 {
         let id = newID()
         reserved.insert(id)
         return id
     }
 
-    /// A number for a request whose reply nobody waits for.
+    /// Returns a number for a request whose reply is ignored.
     mutating func newID() -> UInt64 {
         lastID += 1
         return lastID
     }
 
     /// Registers a call and, on an open connection, writes its frame from the caller's own thread.
-    mutating func add(_ call: PendingCall, id: UInt64) -> Added {
+    mutating func add(_ call: PendingCall, id: UInt64) -> AddResult {
         guard reserved.remove(id) != nil else { return .cancelled }
         guard !isClosed else { return .closed }
         calls[id] = call
@@ -71,11 +76,11 @@ struct ConnectionState {
         }
         guard socket != nil else { return .sent }
         transmit(id)
-        // The thread has to be told of frames that wait for room, and of a deadline earlier than the one it knows.
-        if !outbox.isEmpty || (reading == .thread && call.deadline < armed) { wakeThread() }
-        guard reading == .nobody, outbox.isEmpty else { return .sent }
-        reading = .caller
-        return .leads
+        // The thread has to wait for room in the socket, or for a deadline earlier than the one it sleeps until.
+        if !outbox.isEmpty || (reader == .thread && call.deadline < threadDeadline) { wakeThread() }
+        guard reader == .none, outbox.isEmpty else { return .sent }
+        reader = .caller
+        return .callerReads
     }
 
     mutating func abandon(_ id: UInt64) -> PendingCall? {
@@ -83,10 +88,10 @@ struct ConnectionState {
         return calls.removeValue(forKey: id)
     }
 
-    /// The caller that led has read; what is still in flight is the thread's, and so is a stream that is over.
-    mutating func finishLeading(isIntact: Bool) {
-        reading = .nobody
-        if !isIntact, let socket { shutdown(socket, Int32(SHUT_RDWR)) }
+    /// Ends the reading by a caller. The thread reads on for the calls in flight, and handles the end of the stream.
+    mutating func callerFinishedReading(isStreamIntact: Bool) {
+        reader = .none
+        if !isStreamIntact, let socket { shutdown(socket, Int32(SHUT_RDWR)) }
         if !calls.isEmpty { wakeThread() }
     }
 
@@ -97,64 +102,68 @@ struct ConnectionState {
         return Array(calls.values)
     }
 
-    // MARK: For the reading thread
+    // MARK: Used by the reading thread
 
     var isOpen: Bool { !isClosed }
 
-    /// The connection is there: send what waits for it, oldest first.
+    /// Uses a new connection: sends the greeting and all calls that wait, oldest first.
     mutating func opened(socket: Int32, wake: Int32, greeting: [UInt8]) {
         self.socket = socket
         self.wake = wake
-        reading = .thread
+        reader = .thread
         outbox = greeting
         for id in calls.keys.sorted() { transmit(id) }
     }
 
-    /// Nothing may be written any more.
+    /// Stops writing to the connection, which is about to be closed.
     mutating func disconnected() {
         socket = nil
         wake = nil
         outbox.removeAll()
     }
 
-    /// The connection is gone. Calls that may not be sent again end here; the others wait for the next connection.
+    /// Handles the loss of the connection. Calls that must not be sent again end; the others wait for the next
+    /// connection.
     ///
-    /// - Returns: the calls that end, and whether the thread goes on. Both are decided at once: a call that is added
-    ///   later either finds the thread going on, or starts another.
-    mutating func broke() -> (ended: [PendingCall], goesOn: Bool) {
+    /// - Returns: the calls that end, and whether others are left for which the thread has to connect again. Both are
+    ///   decided under the lock, so that a call added later finds either a running thread or none.
+    mutating func connectionBroke() -> (ended: [PendingCall], hasCallsLeft: Bool) {
         let ended = calls.filter { $0.value.timesSent > ($0.value.isRepeatable ? 1 : 0) }
         for id in ended.keys { calls.removeValue(forKey: id) }
         hasThread = !isClosed && !calls.isEmpty
         return (Array(ended.values), hasThread)
     }
 
-    /// No connection can be had: every call ends.
-    mutating func gaveUp() -> [PendingCall] {
+    /// Removes every call, since there is no agent to connect to.
+    mutating func connectingFailed() -> [PendingCall] {
         hasThread = false
         defer { calls.removeAll() }
         return Array(calls.values)
     }
 
-    mutating func take(_ id: UInt64) -> PendingCall? { calls.removeValue(forKey: id) }
+    mutating func removeCall(_ id: UInt64) -> PendingCall? { calls.removeValue(forKey: id) }
 
+    /// Removes the calls whose deadline has passed, and returns them.
     mutating func expire(at now: MonotonicTime) -> [PendingCall] {
         let expired = calls.filter { $0.value.deadline <= now }
         for id in expired.keys { calls.removeValue(forKey: id) }
         return Array(expired.values)
     }
 
-    /// What the thread has to wait for on the socket, and until when it has to look at deadlines; nil when it is to end.
+    /// Returns the events of the socket that the thread has to wait for, and the next deadline of a call; nil if the
+    /// client was closed.
     ///
-    /// While nobody or a caller reads, it only waits for the connection to break, which `poll` reports unasked.
-    mutating func watch() -> (events: Int16, until: MonotonicTime)? {
+    /// While a caller or nobody reads, no event is awaited: `poll` reports a broken connection without being asked.
+    mutating func nextWait() -> (events: Int16, deadline: MonotonicTime)? {
         guard !isClosed else { return nil }
-        if reading != .caller { reading = calls.isEmpty ? .nobody : .thread }
+        if reader != .caller { reader = calls.isEmpty ? .none : .thread }
         let output = outbox.isEmpty ? 0 : Int16(POLLOUT)
-        guard reading == .thread else { return (output, .distantFuture) }
-        armed = calls.values.map(\.deadline).min() ?? .distantFuture
-        return (output | Int16(POLLIN), armed)
+        guard reader == .thread else { return (output, .distantFuture) }
+        threadDeadline = calls.values.map(\.deadline).min() ?? .distantFuture
+        return (output | Int16(POLLIN), threadDeadline)
     }
 
+    /// Writes as much of the outbox as the socket takes without blocking.
     mutating func flush() {
         guard let socket, !outbox.isEmpty else { return }
         let sent = outbox.withUnsafeBytes { send(socket, $0.baseAddress, $0.count, Self.sendFlags) }
@@ -175,14 +184,14 @@ struct ConnectionState {
     }
 
     #if os(Linux)
-        // A library must not change the app's signal disposition, so SIGPIPE is declined call by call.
+        // Suppresses SIGPIPE for each write, since a library must not change the app's signal disposition.
         private static let sendFlags = Int32(MSG_NOSIGNAL)
     #else
         private static let sendFlags: Int32 = 0
     #endif
 }
 
-/// A moment on a clock that only goes forward, in nanoseconds.
+/// A point in time of the monotonic clock, in nanoseconds.
 struct MonotonicTime: Sendable, Comparable {
     var nanoseconds: UInt64
 
@@ -202,7 +211,8 @@ struct MonotonicTime: Sendable, Comparable {
         return sum < Double(UInt64.max) ? MonotonicTime(nanoseconds: UInt64(max(sum, 0))) : .distantFuture
     }
 
-    /// What `poll` is told: milliseconds from `now`, rounded up; -1 waits for ever.
+    /// The time-out of `poll` for this point in time: milliseconds from `now`, rounded up; -1, which is no time-out,
+    /// for `distantFuture`.
     func pollTimeout(from now: MonotonicTime) -> Int32 {
         guard self != .distantFuture else { return -1 }
         guard self > now else { return 0 }
