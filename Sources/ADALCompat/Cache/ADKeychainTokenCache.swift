@@ -2,22 +2,22 @@ package import AgentClient
 public import Foundation
 internal import TokenModel
 
-/// A sharing group of the agent's cache, under the name it has on Apple's systems.
+/// Shows a sharing group of the agent's cache, under the name that it has on Apple's systems.
 ///
-/// It holds nothing itself, so that two of the same group are as good as one. Its methods block the calling thread until
-/// the agent answers; safe to use from any thread.
+/// It holds no tokens itself, so that all objects of the same group show the same items. Its methods block the calling
+/// thread until the agent has answered; they may be called from any thread.
 public final class ADKeychainTokenCache: NSObject {
-    /// The group's name.
+    /// The name of the group.
     public let sharedGroup: String
-    /// Whom requests go to; tests put an agent of their own here.
+    /// The client that sends the requests; tests set one of their own.
     package var agent = AgentClient.shared
 
-    /// The default sharing group.
+    /// Creates a view of the default sharing group.
     public override init() {
         sharedGroup = ADAuthenticationSettings.sharedInstance().defaultKeychainGroup()
     }
 
-    /// The sharing group `sharedGroup`; nil is this program's own group. Never nil.
+    /// Creates a view of the sharing group `sharedGroup`; nil is this program's own group. Never nil.
     public init?(group sharedGroup: String?) {
         self.sharedGroup = SharingGroup(adalName: sharedGroup).name
     }
@@ -26,39 +26,39 @@ public final class ADKeychainTokenCache: NSObject {
         sharedGroup = name.name
     }
 
-    /// The sharing group of contexts that name none; `com.microsoft.adalcache` unless set.
+    /// The sharing group of contexts that are created without one; `com.microsoft.adalcache` by default.
     public class func defaultKeychainGroup() -> String? {
         ADAuthenticationSettings.sharedInstance().defaultKeychainGroup()
     }
 
-    /// Sets the sharing group of contexts made from now on that name none; nil is this program's own group.
+    /// Sets the sharing group of contexts that are created without one from now on; nil is this program's own group.
     public class func setDefaultKeychainGroup(_ keychainGroup: String?) {
         ADAuthenticationSettings.sharedInstance().setDefaultKeychainGroup(keychainGroup)
     }
 
-    /// The default sharing group.
+    /// Returns a view of the default sharing group.
     public class func defaultKeychain() -> ADKeychainTokenCache { ADKeychainTokenCache() }
 
-    /// The sharing group `group`; nil is this program's own group.
+    /// Returns a view of the sharing group `group`; nil is this program's own group.
     public class func keychainCache(forGroup group: String?) -> ADKeychainTokenCache {
         ADKeychainTokenCache(name: SharingGroup(adalName: group))
     }
 }
 
-/// What the group holds, and signing out. Each method that removes returns whether it was done, also when there was nothing
-/// to do; when not, `error` says why.
+/// Lists the items of the group and signs users out. Each method that removes returns true if it succeeded, also if
+/// there was nothing to remove; otherwise `error` has the reason.
 extension ADKeychainTokenCache {
-    /// Every item of the group, whichever app it belongs to; empty when there is none, nil when the agent cannot say.
+    /// Lists every item of the group, of every app; empty if there is none, nil if the agent does not answer.
     ///
-    /// Access tokens that MSAL apps asked for are not among them. A refresh token is an item without a resource whose
+    /// Access tokens that MSAL apps requested are not included. A refresh token is an item without a resource, whose
     /// `refreshToken` is nil and whose `isMultiResourceRefreshToken()` is true.
     public func allItems(_ error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?) -> [ADTokenCacheItem]? {
         ADAuthenticationError.report(error) { () throws(ADAuthenticationError) in try items.allReported() }
     }
 
-    /// Removes one item; other items of the same person stay.
+    /// Removes one item; other items of the same user stay.
     ///
-    /// `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) when the item has no authority or no client ID.
+    /// `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) if the item has no authority or no client ID.
     @discardableResult
     public func remove(
         _ item: ADTokenCacheItem, error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
@@ -66,9 +66,9 @@ extension ADKeychainTokenCache {
         ADAuthenticationError.report(error) { () throws(ADAuthenticationError) in try items.remove(item) } != nil
     }
 
-    /// Signs everyone out of one app.
+    /// Signs every account out of one app.
     ///
-    /// `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) when the client ID is blank.
+    /// `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) if the client ID is blank.
     @discardableResult
     public func removeAll(
         forClientId clientId: String, error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
@@ -78,9 +78,9 @@ extension ADKeychainTokenCache {
         } != nil
     }
 
-    /// Signs one person out of one app.
+    /// Signs one user out of one app.
     ///
-    /// `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) when the name or the client ID is blank.
+    /// `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) if the user name or the client ID is blank.
     @discardableResult
     public func removeAll(
         forUserId userId: String, clientId: String,
@@ -91,9 +91,9 @@ extension ADKeychainTokenCache {
         } != nil
     }
 
-    /// Signs one person out of every app of the group, those that use MSAL too.
+    /// Signs one user out of every app of the group, of ADAL and of MSAL.
     ///
-    /// `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) when the name is blank.
+    /// `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) if the user name is blank.
     @discardableResult
     public func wipeAllItems(
         forUserId userId: String, error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?

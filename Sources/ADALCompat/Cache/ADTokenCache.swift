@@ -2,23 +2,24 @@ package import AgentClient
 public import Foundation
 internal import TokenModel
 
-/// The default sharing group of the agent's cache, as ADAL for macOS shows its own.
+/// Shows the default sharing group of the agent's cache, and imports and exports the archive that ADAL for macOS keeps
+/// of it.
 ///
-/// It holds nothing itself: all caches of the process are views of one. Its methods block the calling thread until the agent
-/// answers; safe to use from any thread.
+/// It holds no tokens itself: all objects of the process show the same items. Its methods block the calling thread
+/// until the agent has answered; they may be called from any thread.
 ///
-/// Unchecked because apps' delegates are not `Sendable`, while ADAL has always called them from whatever thread used the
-/// cache; what varies is behind the lock.
+/// Unchecked because delegates of apps are not `Sendable`, while ADAL calls them from the thread that uses the cache;
+/// the mutable state is behind a lock.
 public final class ADTokenCache: NSObject, @unchecked Sendable {
     private static let shared = ADTokenCache()
 
     private let lock = NSLock()
     private var currentDelegate: (any ADTokenCacheDelegate)?
     private let archive: ArchivedCache
-    /// Whom requests go to; tests put an agent of their own here.
+    /// The client that sends the requests.
     let agent: AgentClient
 
-    /// A view of the default sharing group.
+    /// Creates a view of the default sharing group.
     public override convenience init() {
         self.init(agent: .shared)
     }
@@ -28,35 +29,35 @@ public final class ADTokenCache: NSObject, @unchecked Sendable {
         archive = ArchivedCache(agent, ADAuthenticationSettings.sharedInstance().sharingGroup)
     }
 
-    /// The cache of contexts that name none.
+    /// The cache of contexts that are created without one.
     public class func `default`() -> ADTokenCache { shared }
 
-    /// Sets who is told of the cache's use, and tells it at once that the cache is read, so that it can hand over what it has.
+    /// Sets the delegate, and notifies it at once of a read access, so that it can import its archive.
     ///
-    /// What the cache holds stays: it belongs to other apps too.
+    /// The items of the cache stay: they belong to other apps too.
     public func setDelegate(_ delegate: (any ADTokenCacheDelegate)?) {
-        let isNews = lock.withLock {
+        let isChanged = lock.withLock {
             guard currentDelegate !== delegate else { return false }
             currentDelegate = delegate
             return true
         }
-        if isNews { announceAccess() }
+        if isChanged { announceAccess() }
     }
 
     var delegate: (any ADTokenCacheDelegate)? { lock.withLock { currentDelegate } }
 
-    /// The sharing group's cache as an archive that ADAL 2.7 for macOS reads; nil when the agent cannot be asked.
+    /// Exports the sharing group's cache as an archive that ADAL 2.7 for macOS reads; nil if the agent does not answer.
     ///
-    /// It holds refresh tokens in the clear, other apps' too: keep it as you would keep passwords.
+    /// The archive holds refresh tokens in clear text, also those of other apps: store it as you would store passwords.
     public func serialize() -> Data? {
         try? archive.serialize().withBytes { Data($0) }
     }
 
-    /// Takes in what an archive of ADAL for macOS, 1.x to 2.7, holds. Nothing that the cache has is removed, or gives way to
-    /// something older; `nil` changes nothing.
+    /// Imports an archive of ADAL for macOS, 1.x to 2.7. No item of the cache is removed or replaced by an older one;
+    /// nil changes nothing.
     ///
-    /// False, and the error `ERROR_CACHE_BAD_FORMAT` (302), when it is no such archive, or of a later version than
-    /// `CURRENT_WRAPPER_CACHE_VERSION`; the cache is then as it was.
+    /// Returns false, with the error `ERROR_CACHE_BAD_FORMAT` (302), if `data` is not such an archive, or of a later
+    /// version than `CURRENT_WRAPPER_CACHE_VERSION`; the cache is then unchanged.
     @discardableResult
     public func deserialize(
         _ data: Data?, error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
@@ -72,28 +73,28 @@ public final class ADTokenCache: NSObject, @unchecked Sendable {
         return done != nil
     }
 
-    /// Lets the delegate hand over what it has.
+    /// Notifies the delegate of a read access, so that it can import its archive.
     func announceAccess() {
         guard let delegate else { return }
         delegate.willAccessCache(self)
         delegate.didAccessCache(self)
     }
 
-    /// Lets the delegate fetch what is new.
+    /// Notifies the delegate of a change, so that it can export the archive.
     func announceWrite() {
         guard let delegate else { return }
         delegate.willWrite(self)
         delegate.didWrite(self)
     }
 
-    /// What the group holds, and the ways to remove it.
+    /// The items of the sharing group.
     var items: CachedItems { CachedItems(agent: agent, group: ADAuthenticationSettings.sharedInstance().sharingGroup) }
 }
 
-/// What the cache holds, and signing out, as `ADKeychainTokenCache` has it. Each method that removes returns whether it was
-/// done, also when there was nothing to do; when not, `error` says why.
+/// Lists the items of the group and signs users out. Each method that removes returns true if it succeeded, also if
+/// there was nothing to remove; otherwise `error` has the reason.
 extension ADTokenCache {
-    /// Every item of the sharing group, whichever app it belongs to; empty when there is none, nil when the agent cannot say.
+    /// Lists every item of the sharing group, of every app; empty if there is none, nil if the agent does not answer.
     public func allItems(_ error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?) -> [ADTokenCacheItem]? {
         let delegate = delegate
         delegate?.willAccessCache(self)
@@ -101,9 +102,9 @@ extension ADTokenCache {
         return ADAuthenticationError.report(error) { () throws(ADAuthenticationError) in try items.allReported() }
     }
 
-    /// Removes one item; other items of the same person stay.
+    /// Removes one item; other items of the same user stay.
     ///
-    /// `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) when the item has no authority or no client ID.
+    /// `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) if the item has no authority or no client ID.
     @discardableResult
     public func remove(
         _ item: ADTokenCacheItem, error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
@@ -111,9 +112,9 @@ extension ADTokenCache {
         write(error) { () throws(ADAuthenticationError) in try items.remove(item) }
     }
 
-    /// Signs everyone out of one app.
+    /// Signs every account out of one app.
     ///
-    /// `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) when the client ID is blank.
+    /// `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) if the client ID is blank.
     @discardableResult
     public func removeAll(
         forClientId clientId: String, error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
@@ -121,9 +122,9 @@ extension ADTokenCache {
         write(error) { () throws(ADAuthenticationError) in try items.removeAll(clientID: clientId) }
     }
 
-    /// Signs one person out of one app.
+    /// Signs one user out of one app.
     ///
-    /// `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) when the name or the client ID is blank.
+    /// `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) if the user name or the client ID is blank.
     @discardableResult
     public func removeAll(
         forUserId userId: String, clientId: String,
@@ -132,9 +133,9 @@ extension ADTokenCache {
         write(error) { () throws(ADAuthenticationError) in try items.removeAll(userID: userId, clientID: clientId) }
     }
 
-    /// Signs one person out of every app of the group, those that use MSAL too.
+    /// Signs one user out of every app of the group, of ADAL and of MSAL.
     ///
-    /// `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) when the name is blank.
+    /// `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) if the user name is blank.
     @discardableResult
     public func wipeAllItems(
         forUserId userId: String, error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
@@ -153,10 +154,10 @@ extension ADTokenCache {
     }
 }
 
-/// An app that keeps a cache's archive itself: told before and after each use of the cache.
+/// Notified before and after each use of the cache, by an app that keeps the cache's archive itself.
 ///
-/// The usual app calls `deserialize(_:error:)` in the `will` methods and `serialize()` in `didWrite(_:)`. The methods may
-/// be called from any thread, never while the cache holds a lock.
+/// An app usually calls `deserialize(_:error:)` in the `will` methods and `serialize()` in `didWrite(_:)`. The methods
+/// may be called from any thread; the cache holds no lock then.
 public protocol ADTokenCacheDelegate: NSObjectProtocol {
     /// The cache is about to be read.
     func willAccessCache(_ cache: ADTokenCache)
@@ -168,5 +169,5 @@ public protocol ADTokenCacheDelegate: NSObjectProtocol {
     func didWrite(_ cache: ADTokenCache)
 }
 
-/// The format of the archives that `ADTokenCache` reads and writes; newer ones are refused.
+/// The version of the archives that `ADTokenCache` reads and writes; later versions are rejected.
 public let CURRENT_WRAPPER_CACHE_VERSION: Double = 1.0

@@ -1,40 +1,41 @@
 public import Foundation
 internal import TokenModel
 
-/// One token, and what it is for.
+/// A token and its description.
 ///
-/// A copy for the app: what is changed here changes nothing in the agent. Not for use from several threads at once.
+/// A copy for the app: changes to it do not reach the agent. Must not be used from several threads at once.
 public final class ADTokenCacheItem: NSObject, NSCopying, NSSecureCoding {
-    /// The resource the access token is for, as the app asked for it.
+    /// The resource that the access token is for, as the app requested it.
     public var resource: String?
-    /// The authority the token was asked of, in canonical form.
+    /// The authority that the token was requested from, in canonical form.
     public var authority: String = ""
-    /// The app.
+    /// The client ID of the app.
     public var clientId: String?
-    /// The family of client IDs that the app belongs to; nil when it belongs to none.
+    /// The family of client IDs that the app belongs to; nil if it belongs to none.
     public var familyId: String?
     /// The access token.
     public var accessToken: String?
     /// The access token's type, `Bearer` in practice.
     public var accessTokenType: String?
-    /// Always nil in what the library returns: refresh tokens stay in the agent. `isMultiResourceRefreshToken()` still says
-    /// which item of a cache stands for one.
+    /// Always nil in items of the library: refresh tokens stay in the agent. `isMultiResourceRefreshToken()` tells
+    /// which item represents one.
     public var refreshToken: String?
-    /// Always nil in what the library returns: session keys were the broker's.
+    /// Always nil in items of the library: session keys belong to a broker app.
     public var sessionKey: Data?
-    /// When the access token expires.
+    /// The time at which the access token expires.
     public var expiresOn: Date?
-    /// Whose token it is; nil when the server named nobody.
+    /// The user of the token; nil if the server named none.
     public var userInformation: ADUserInformation?
-    /// Whether the agent has a refresh token where `refreshToken` is nil.
-    package var standsForRefreshToken = false
+    /// Whether the agent has a refresh token for this item, although `refreshToken` is nil.
+    package var representsRefreshToken = false
 
-    /// An item with nothing in it.
+    /// Creates an empty item.
     public override init() {}
 
-    /// What the item is found by.
+    /// Returns the key by which the cache finds the item.
     ///
-    /// Nil, and the error `ERROR_DEVELOPER_INVALID_ARGUMENT` (100), when the authority is not one or there is no client ID.
+    /// Returns nil, with the error `ERROR_DEVELOPER_INVALID_ARGUMENT` (100), if the authority is not valid or there is
+    /// no client ID.
     public func extractKey(
         _ error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
     ) -> ADTokenCacheKey? {
@@ -43,23 +44,24 @@ public final class ADTokenCacheItem: NSObject, NSCopying, NSSecureCoding {
         return key
     }
 
-    /// Whether the access token expires within `ADAuthenticationSettings.expirationBuffer`; false when nobody knows when.
+    /// Whether the access token expires within `ADAuthenticationSettings.expirationBuffer`; false if its expiry is not
+    /// known.
     public func isExpired() -> Bool {
         guard let expiresOn else { return false }
         return expiresOn
             < Date(timeIntervalSinceNow: Double(ADAuthenticationSettings.sharedInstance().expirationBuffer))
     }
 
-    /// Whether nobody knows whose token it is.
+    /// Whether the user of the token is not known.
     public func isEmptyUser() -> Bool { userInformation == nil }
 
-    /// Whether it is a refresh token that serves several resources, or stands for one that the agent has.
+    /// Whether the item is, or represents, a refresh token for several resources.
     public func isMultiResourceRefreshToken() -> Bool {
         resource?.trimmedNonEmpty == nil && accessToken?.trimmedNonEmpty == nil
-            && (standsForRefreshToken || refreshToken?.trimmedNonEmpty != nil)
+            && (representsRefreshToken || refreshToken?.trimmedNonEmpty != nil)
     }
 
-    /// A second item with the same values.
+    /// Returns a copy with the same values.
     public func copy(with zone: NSZone? = nil) -> Any {
         let item = ADTokenCacheItem()
         item.resource = resource
@@ -72,21 +74,21 @@ public final class ADTokenCacheItem: NSObject, NSCopying, NSSecureCoding {
         item.sessionKey = sessionKey
         item.expiresOn = expiresOn
         item.userInformation = userInformation
-        item.standsForRefreshToken = standsForRefreshToken
+        item.representsRefreshToken = representsRefreshToken
         return item
     }
 
-    /// Two items are equal when all their values are.
+    /// Whether all values are equal.
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? ADTokenCacheItem else { return false }
         return texts == other.texts && sessionKey == other.sessionKey && expiresOn == other.expiresOn
             && userInformation == other.userInformation
     }
 
-    /// Fits `isEqual(_:)`.
+    /// Equal for equal items.
     public override var hash: Int { [resource, authority, clientId, userInformation?.userId].hashValue }
 
-    /// Authority, client ID, resource and whose it is; never a token.
+    /// Authority, client ID and resource; never a token.
     public override var description: String {
         "token of \(clientId ?? "no app") for \(resource ?? "no resource") from \(authority)"
     }
@@ -96,12 +98,12 @@ public final class ADTokenCacheItem: NSObject, NSCopying, NSSecureCoding {
     }
 }
 
-/// Archives under the keys ADAL uses.
+/// Archives under the keys of ADAL.
 extension ADTokenCacheItem {
-    /// Archives are read securely.
+    /// True: archives can be decoded securely.
     public static var supportsSecureCoding: Bool { true }
 
-    /// Archives every value, tokens too: keep the archive as you would keep them.
+    /// Encodes all values, also tokens: store the archive as you would store passwords.
     public func encode(with coder: NSCoder) {
         for (key, path) in Self.textKeys {
             coder.encode(self[keyPath: path].map { $0 as NSString }, forKey: key)
@@ -112,7 +114,7 @@ extension ADTokenCacheItem {
         coder.encode(userInformation, forKey: "userInformation")
     }
 
-    /// Reads an archive; keys that are missing leave their values nil.
+    /// Decodes an archive; values without a key are nil.
     public convenience init?(coder: NSCoder) {
         self.init()
         for (key, path) in Self.textKeys { self[keyPath: path] = coder.text(forKey: key) }
@@ -133,7 +135,7 @@ extension ADTokenCacheItem {
 }
 
 extension ADTokenCacheItem {
-    /// The agent's answer in ADAL's shape.
+    /// Creates the item of a token result.
     convenience init(_ token: TokenResult, for target: TokenAcquisition.Target) {
         self.init()
         resource = target.resource
@@ -149,7 +151,7 @@ extension ADTokenCacheItem {
 }
 
 extension ADUserInformation {
-    /// Whose token it is: what the ID token says, else what the agent knows; nil when that is nothing.
+    /// Creates the information from the ID token, or else from the account; nil if neither names a user.
     convenience init?(_ idToken: String?, _ account: AccountReference) {
         let homeAccountID = account.homeAccountID?.text
         if let idToken, UserClaims(idToken: idToken)?.user != nil {
@@ -165,7 +167,8 @@ extension ADUserInformation {
 }
 
 extension ADTokenCacheItem {
-    /// A credential of the agent's cache in ADAL's shape: a family's refresh token is that of an app named `foci-`*n*.
+    /// Creates the item of a credential in the agent's cache. The refresh token of a family has the client ID
+    /// `foci-`*n*.
     convenience init(_ credential: Credential) {
         self.init()
         resource = credential.scopes.resource
@@ -176,17 +179,17 @@ extension ADTokenCacheItem {
         accessTokenType = credential.accessToken.map { _ in credential.tokenType?.trimmedNonEmpty ?? "Bearer" }
         expiresOn = credential.expiresOn.map { Date(timeIntervalSince1970: TimeInterval($0)) }
         userInformation = ADUserInformation(credential.idToken, credential.account)
-        standsForRefreshToken = credential.kind == .refreshToken
+        representsRefreshToken = credential.kind == .refreshToken
     }
 }
 
-/// What a token is found by: authority, resource and client ID. Opaque to apps; compare two of them.
+/// The key of a cache item: authority, resource and client ID. Opaque to apps, which may compare keys.
 public final class ADTokenCacheKey: NSObject, NSCopying, Sendable {
     private let authority: String
     private let resource: String?
     private let clientID: String
 
-    /// Nil when the authority is not one, or the client ID is blank.
+    /// Returns nil if the authority is not valid, or the client ID is blank.
     init?(authority: String, resource: String?, clientID: String?) {
         guard let authority = CanonicalAuthority(authority)?.text, let clientID = clientID?.trimmedNonEmpty else {
             return nil
@@ -196,28 +199,28 @@ public final class ADTokenCacheKey: NSObject, NSCopying, Sendable {
         self.clientID = clientID.lowercased()
     }
 
-    /// Two keys of the same token are equal; case does not matter.
+    /// Whether two keys identify the same item, without regard to case.
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? ADTokenCacheKey else { return false }
         return authority == other.authority && resource == other.resource && clientID == other.clientID
     }
 
-    /// Fits `isEqual(_:)`.
+    /// Equal for equal keys.
     public override var hash: Int { [authority, resource ?? "", clientID].hashValue }
 
-    /// The object itself: it never changes.
+    /// Returns the object itself, which is immutable.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 }
 
 extension NSCoder {
-    /// The object archived under `key`; nil when there is none or it is something else.
+    /// Decodes the object under `key`; returns nil if there is none or it has another type.
     ///
-    /// Asks first: swift-corelibs-foundation traps on a key that is not there.
+    /// Tests for the key first, because swift-corelibs-foundation traps on a missing key.
     func object<Object: NSObject & NSCoding>(_ type: Object.Type, forKey key: String) -> Object? {
         containsValue(forKey: key) ? decodeObject(of: type, forKey: key) : nil
     }
 
-    /// The string archived under `key`; nil when there is none.
+    /// Decodes the string under `key`; returns nil if there is none.
     func text(forKey key: String) -> String? {
         object(NSString.self, forKey: key).map { $0 as String }
     }

@@ -2,20 +2,20 @@ internal import AgentClient
 internal import Foundation
 internal import TokenModel
 
-/// A sharing group of the agent's cache as ADAL shows it, item by item. Blocks the calling thread.
+/// The items of a sharing group of the agent's cache, in ADAL's terms. Its methods block the calling thread.
 struct CachedItems: Sendable {
     let agent: AgentClient
     let group: SharingGroup
 
-    /// Every item of the group: access tokens that ADAL apps asked for, and refresh tokens, without their secret.
+    /// Lists every item of the group: access tokens that ADAL apps requested, and refresh tokens, without their secret.
     func all() throws(TokenError) -> [ADTokenCacheItem] { try entries().map(\.item) }
 
-    /// `all()`, for ADAL's callers.
+    /// Lists every item as `all()` does, with the errors of ADAL.
     func allReported() throws(ADAuthenticationError) -> [ADTokenCacheItem] {
         do throws(TokenError) { return try all() } catch { throw ADAuthenticationError(error) }
     }
 
-    /// Removes what has the key of `item` and its user; done also when there is nothing.
+    /// Removes the item with the key and the user of `item`; succeeds also if there is none.
     func remove(_ item: ADTokenCacheItem) throws(ADAuthenticationError) {
         guard let key = Key(item) else {
             throw .invalidArgument("an item needs an authority and a client ID to be removed")
@@ -27,12 +27,12 @@ struct CachedItems: Sendable {
         }
     }
 
-    /// Signs everyone out of one app.
+    /// Signs every account out of one app.
     func removeAll(clientID: String) throws(ADAuthenticationError) {
         guard let app = ClientID(clientID) else { throw .invalidArgument("clientId must not be blank") }
         do throws(TokenError) {
             try signOut(username: nil, app, .app)
-            // Tokens of nobody in particular belong to no account that could sign out.
+            // Tokens without a user belong to no account, and are removed one by one.
             for entry in try entries() where entry.item.isEmptyUser() && ClientID(entry.item.clientId ?? "") == app {
                 try remove(entry)
             }
@@ -41,16 +41,16 @@ struct CachedItems: Sendable {
         }
     }
 
-    /// Signs one person out of one app.
+    /// Signs one user out of one app.
     func removeAll(userID: String, clientID: String) throws(ADAuthenticationError) {
         guard let app = ClientID(clientID) else { throw .invalidArgument("clientId must not be blank") }
         let name = try name(userID)
         do throws(TokenError) { try signOut(username: name, app, .app) } catch { throw ADAuthenticationError(error) }
     }
 
-    /// Signs one person out of every app of the group.
+    /// Signs one user out of every app of the group.
     func wipe(userID: String) throws(ADAuthenticationError) {
-        // The request names an app, which makes no difference to this extent; the program's name is for the agent's log.
+        // Every app is signed out, whichever client ID the request has; the program's name appears in the agent's log.
         guard let app = ClientID(ProcessInfo.processInfo.processName) else {
             throw .invalidArgument("the program has no name")
         }
@@ -67,7 +67,7 @@ struct CachedItems: Sendable {
         return name
     }
 
-    /// Removes each account of the name: one name may stand for several accounts.
+    /// Signs out each account with the name: several accounts may have one name.
     private func signOut(username: String?, _ app: ClientID, _ extent: RemoveAccount.Extent) throws(TokenError) {
         let accounts = try agent.listAccountsAndWait(
             ListAccounts(
@@ -82,7 +82,7 @@ struct CachedItems: Sendable {
         for id in entry.ids { _ = try agent.removeCredentialAndWait(RemoveCredential(sharingGroup: group, id: id)) }
     }
 
-    /// The items, each with the credentials it stands for: a refresh token for one resource is in one item with its access
+    /// Lists the items with their credentials: a refresh token for one resource belongs to the item of its access
     /// token.
     private func entries() throws(TokenError) -> [Entry] {
         var entries: [Entry] = []
@@ -98,32 +98,32 @@ struct CachedItems: Sendable {
             }
             entries[place].ids.append(credential.id)
             let known = entries[place].item
-            known.standsForRefreshToken = known.standsForRefreshToken || item.standsForRefreshToken
+            known.representsRefreshToken = known.representsRefreshToken || item.representsRefreshToken
         }
         return entries
     }
 
     private struct Entry {
         var item: ADTokenCacheItem
-        /// The credentials' names.
+        /// The identifiers of the item's credentials.
         var ids: [String]
     }
 
-    /// What ADAL finds an item by.
+    /// The values by which ADAL finds an item.
     private struct Key: Hashable {
         let authority: String
         let resource: String?
         let clientID: String
         let userID: String?
 
-        /// Nil when the authority is not one, or the client ID is blank.
+        /// Returns nil if the authority is not valid, or the client ID is blank.
         init?(_ item: ADTokenCacheItem) {
             guard let authority = CanonicalAuthority(item.authority),
                 let clientID = item.clientId?.trimmedNonEmpty?.lowercased()
             else { return nil }
             self.clientID = clientID
             resource = item.resource?.trimmedNonEmpty?.lowercased()
-            self.authority = authority.kept(isTenantless: resource == nil)
+            self.authority = authority.cacheAuthority(isTenantless: resource == nil)
             userID = item.userInformation?.userId
         }
     }

@@ -3,16 +3,16 @@
 
 public import Foundation
 
-/// Tokens by any means: from the cache, by redeeming a refresh token, or by asking the person to sign in.
+/// Acquires tokens from the cache, by redeeming a refresh token, or by an interactive sign-in.
 ///
-/// The sign-in page opens in the system browser; without a display, the person is told a code to type on another device.
-/// Each call ends exactly once, with a result whose error says why there is no token. A completion block is called on a
-/// thread of its own, never before the method returns. One page at a time: another request that needs one meanwhile ends
-/// with `ERROR_UI_MULTLIPLE_INTERACTIVE_REQUESTS` (400). Calls may come from any thread.
+/// The sign-in page opens in the system browser; without a display, a device code is shown. Each request ends exactly
+/// once, with a token or an error. A completion block is called on a background thread, after the method has returned.
+/// Only one sign-in may be in progress in a process, of ADAL or of MSAL: another request that needs one ends with
+/// `ERROR_UI_MULTLIPLE_INTERACTIVE_REQUESTS` (400). May be called from any thread.
 extension ADAuthenticationContext {
-    /// A token of the one person who is signed in, or of whoever signs in now.
+    /// Acquires a token of the only account that is signed in, or lets a user sign in.
     ///
-    /// `ERROR_CACHE_MULTIPLE_USERS` (300) when several are signed in.
+    /// `ERROR_CACHE_MULTIPLE_USERS` (300) if several accounts are signed in.
     @preconcurrency
     public func acquireToken(
         withResource resource: String, clientId: String, redirectUri: URL,
@@ -21,16 +21,18 @@ extension ADAuthenticationContext {
         interactive(resource, clientId, redirectUri).run(completionBlock)
     }
 
-    /// A token of the one person who is signed in, or of whoever signs in now.
+    /// Acquires a token of the only account that is signed in, or lets a user sign in.
+    ///
+    /// `ERROR_CACHE_MULTIPLE_USERS` (300) if several accounts are signed in.
     public func acquireToken(
         withResource resource: String, clientId: String, redirectUri: URL
     ) async -> ADAuthenticationResult {
         await interactive(resource, clientId, redirectUri).run()
     }
 
-    /// A token of the person whose name is `userId`.
+    /// Acquires a token of the account with the user name `userId`.
     ///
-    /// `ERROR_SERVER_WRONG_USER` (204) when somebody else signs in.
+    /// `ERROR_SERVER_WRONG_USER` (204) if another user signs in.
     @preconcurrency
     public func acquireToken(
         withResource resource: String, clientId: String, redirectUri: URL, userId: String,
@@ -39,14 +41,19 @@ extension ADAuthenticationContext {
         interactive(resource, clientId, redirectUri, ADUserIdentifier(id: userId)).run(completionBlock)
     }
 
-    /// A token of the person whose name is `userId`.
+    /// Acquires a token of the account with the user name `userId`.
+    ///
+    /// `ERROR_SERVER_WRONG_USER` (204) if another user signs in.
     public func acquireToken(
         withResource resource: String, clientId: String, redirectUri: URL, userId: String
     ) async -> ADAuthenticationResult {
         await interactive(resource, clientId, redirectUri, ADUserIdentifier(id: userId)).run()
     }
 
-    /// The same, with more query parameters for the sign-in page, such as `domain_hint=contoso.com&nux=1`, URL-encoded.
+    /// Acquires a token, with additional query parameters for the sign-in page, URL-encoded, such as
+    /// `domain_hint=contoso.com&nux=1`.
+    ///
+    /// Errors as without them; `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) if they are not URL-encoded.
     @preconcurrency
     public func acquireToken(
         withResource resource: String, clientId: String, redirectUri: URL, userId: String?,
@@ -58,7 +65,10 @@ extension ADAuthenticationContext {
         ).run(completionBlock)
     }
 
-    /// The same, with more query parameters for the sign-in page, such as `domain_hint=contoso.com&nux=1`, URL-encoded.
+    /// Acquires a token, with additional query parameters for the sign-in page, URL-encoded, such as
+    /// `domain_hint=contoso.com&nux=1`.
+    ///
+    /// Errors as without them; `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) if they are not URL-encoded.
     public func acquireToken(
         withResource resource: String, clientId: String, redirectUri: URL, userId: String?,
         extraQueryParameters queryParams: String?
@@ -68,7 +78,7 @@ extension ADAuthenticationContext {
         ).run()
     }
 
-    /// The same, and `promptBehavior` says when the sign-in page is shown.
+    /// Acquires a token; `promptBehavior` decides when the sign-in page is shown.
     @preconcurrency
     public func acquireToken(
         withResource resource: String, clientId: String, redirectUri: URL, promptBehavior: ADPromptBehavior,
@@ -81,7 +91,7 @@ extension ADAuthenticationContext {
         ).run(completionBlock)
     }
 
-    /// The same, and `promptBehavior` says when the sign-in page is shown.
+    /// Acquires a token; `promptBehavior` decides when the sign-in page is shown.
     public func acquireToken(
         withResource resource: String, clientId: String, redirectUri: URL, promptBehavior: ADPromptBehavior,
         userId: String?, extraQueryParameters queryParams: String?
@@ -92,7 +102,7 @@ extension ADAuthenticationContext {
         ).run()
     }
 
-    /// The same, and the identifier's type says how strictly who signs in is compared with it.
+    /// Acquires a token; the type of `userId` decides how the user who signs in is compared with it.
     @preconcurrency
     public func acquireToken(
         withResource resource: String, clientId: String, redirectUri: URL, promptBehavior: ADPromptBehavior,
@@ -104,7 +114,7 @@ extension ADAuthenticationContext {
         ).run(completionBlock)
     }
 
-    /// The same, and the identifier's type says how strictly who signs in is compared with it.
+    /// Acquires a token; the type of `userId` decides how the user who signs in is compared with it.
     public func acquireToken(
         withResource resource: String, clientId: String, redirectUri: URL, promptBehavior: ADPromptBehavior,
         userIdentifier userId: ADUserIdentifier?, extraQueryParameters queryParams: String?
@@ -114,10 +124,11 @@ extension ADAuthenticationContext {
         ).run()
     }
 
-    /// The same, with a claims request (OpenID Connect Core 1.0 section 5.5), which passes over the cached access token.
+    /// Acquires a token for a claims request (OpenID Connect Core 1.0 section 5.5), which bypasses the cached access
+    /// token.
     ///
-    /// `claims` is JSON, URL-encoded; `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) when it is not, or when
-    /// `extraQueryParameters` has claims too.
+    /// `claims` is JSON, URL-encoded; `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) if it is not, or if
+    /// `extraQueryParameters` holds claims too.
     @preconcurrency
     public func acquireToken(
         withResource resource: String, clientId: String, redirectUri: URL, promptBehavior: ADPromptBehavior,
@@ -129,7 +140,11 @@ extension ADAuthenticationContext {
         ).run(completionBlock)
     }
 
-    /// The same, with a claims request (OpenID Connect Core 1.0 section 5.5), which passes over the cached access token.
+    /// Acquires a token for a claims request (OpenID Connect Core 1.0 section 5.5), which bypasses the cached access
+    /// token.
+    ///
+    /// `claims` is JSON, URL-encoded; `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) if it is not, or if
+    /// `extraQueryParameters` holds claims too.
     public func acquireToken(
         withResource resource: String, clientId: String, redirectUri: URL, promptBehavior: ADPromptBehavior,
         userIdentifier userId: ADUserIdentifier?, extraQueryParameters queryParams: String?, claims: String?
@@ -154,37 +169,37 @@ extension ADAuthenticationContext {
 
 /// When `acquireToken` shows the sign-in page.
 public struct ADPromptBehavior: Hashable, RawRepresentable, Sendable {
-    /// The number of the C enumeration.
+    /// The number in the C enumeration.
     public var rawValue: UInt32
 
-    /// The value with this number.
+    /// Creates the value with this number.
     public init(_ rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// The value with this number.
+    /// Creates the value with this number.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 }
 
-/// Only when neither a cached access token nor a refresh token helps.
+/// If neither a cached access token nor a refresh token can be used.
 public var AD_PROMPT_AUTO: ADPromptBehavior { ADPromptBehavior(0) }
 
-/// Always, and the person types the password again: `prompt=login`.
+/// Always; the user enters the password again: `prompt=login`.
 public var AD_PROMPT_ALWAYS: ADPromptBehavior { ADPromptBehavior(1) }
 
-/// Always, so that the browser's session is renewed: `prompt=refresh_session`.
+/// Always; renews the browser's session: `prompt=refresh_session`.
 public var AD_PROMPT_REFRESH_SESSION: ADPromptBehavior { ADPromptBehavior(2) }
 
 /// Always, as `AD_PROMPT_ALWAYS`: `prompt=login`.
 public var AD_FORCE_PROMPT: ADPromptBehavior { ADPromptBehavior(3) }
 
-/// Tokens without bothering anyone: from the cache, or by redeeming a refresh token.
+/// Acquires tokens without user interaction, from the cache or by redeeming a refresh token.
 ///
-/// Each call ends exactly once, with a result whose error says why there is no token. A completion block is called on a
-/// thread of its own, never before the method returns. `ERROR_SERVER_USER_INPUT_NEEDED` (200) means that only
-/// `acquireToken` can help; what the server said, if it was asked, is under `NSUnderlyingErrorKey`.
+/// Each request ends exactly once, with a token or an error. A completion block is called on a background thread, after
+/// the method has returned. `ERROR_SERVER_USER_INPUT_NEEDED` (200) means that only `acquireToken` can help; the
+/// server's error, if the server was asked, is under `NSUnderlyingErrorKey`. May be called from any thread.
 extension ADAuthenticationContext {
-    /// A token of the one person who is signed in.
+    /// Acquires a token of the only account that is signed in, without user interaction.
     ///
-    /// `ERROR_CACHE_MULTIPLE_USERS` (300) when several are.
+    /// `ERROR_CACHE_MULTIPLE_USERS` (300) if several are.
     @preconcurrency
     public func acquireTokenSilent(
         withResource resource: String, clientId: String, redirectUri: URL,
@@ -193,16 +208,19 @@ extension ADAuthenticationContext {
         silent(resource, clientId, redirectUri).run(completionBlock)
     }
 
-    /// A token of the one person who is signed in.
+    /// Acquires a token of the only account that is signed in, without user interaction.
+    ///
+    /// `ERROR_CACHE_MULTIPLE_USERS` (300) if several are.
     public func acquireTokenSilent(
         withResource resource: String, clientId: String, redirectUri: URL
     ) async -> ADAuthenticationResult {
         await silent(resource, clientId, redirectUri).run()
     }
 
-    /// A token of the person whose name is `userId`, such as MSAL's `account.username`; case does not matter.
+    /// Acquires a token of the account with the user name `userId`, such as MSAL's `account.username`, without user
+    /// interaction.
     ///
-    /// A blank name means the one person who is signed in.
+    /// The name is compared without regard to case. A blank name means the only account that is signed in.
     @preconcurrency
     public func acquireTokenSilent(
         withResource resource: String, clientId: String, redirectUri: URL, userId: String,
@@ -211,14 +229,17 @@ extension ADAuthenticationContext {
         silent(resource, clientId, redirectUri, userId: userId).run(completionBlock)
     }
 
-    /// A token of the person whose name is `userId`, such as MSAL's `account.username`; case does not matter.
+    /// Acquires a token of the account with the user name `userId`, such as MSAL's `account.username`, without user
+    /// interaction.
+    ///
+    /// The name is compared without regard to case. A blank name means the only account that is signed in.
     public func acquireTokenSilent(
         withResource resource: String, clientId: String, redirectUri: URL, userId: String
     ) async -> ADAuthenticationResult {
         await silent(resource, clientId, redirectUri, userId: userId).run()
     }
 
-    /// The same, passing over the cached access token if `forceRefresh` says so.
+    /// Acquires a token without user interaction; `forceRefresh` bypasses the cached access token.
     @preconcurrency
     public func acquireTokenSilent(
         withResource resource: String, clientId: String, redirectUri: URL, userId: String?, forceRefresh: Bool,
@@ -227,16 +248,17 @@ extension ADAuthenticationContext {
         silent(resource, clientId, redirectUri, userId: userId, forceRefresh: forceRefresh).run(completionBlock)
     }
 
-    /// The same, passing over the cached access token if `forceRefresh` says so.
+    /// Acquires a token without user interaction; `forceRefresh` bypasses the cached access token.
     public func acquireTokenSilent(
         withResource resource: String, clientId: String, redirectUri: URL, userId: String?, forceRefresh: Bool
     ) async -> ADAuthenticationResult {
         await silent(resource, clientId, redirectUri, userId: userId, forceRefresh: forceRefresh).run()
     }
 
-    /// The same, with a claims request (OpenID Connect Core 1.0 section 5.5), which passes over the cached access token.
+    /// Acquires a token for a claims request (OpenID Connect Core 1.0 section 5.5), which bypasses the cached access
+    /// token, without user interaction.
     ///
-    /// `claims` is JSON, URL-encoded; `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) when it is not.
+    /// `claims` is JSON, URL-encoded; `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) if it is not.
     @preconcurrency
     public func acquireTokenSilent(
         withResource resource: String, clientId: String, redirectUri: URL, userId: String?, claims: String?,
@@ -245,7 +267,10 @@ extension ADAuthenticationContext {
         silent(resource, clientId, redirectUri, userId: userId, claims: claims).run(completionBlock)
     }
 
-    /// The same, with a claims request (OpenID Connect Core 1.0 section 5.5), which passes over the cached access token.
+    /// Acquires a token for a claims request (OpenID Connect Core 1.0 section 5.5), which bypasses the cached access
+    /// token, without user interaction.
+    ///
+    /// `claims` is JSON, URL-encoded; `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) if it is not.
     public func acquireTokenSilent(
         withResource resource: String, clientId: String, redirectUri: URL, userId: String?, claims: String?
     ) async -> ADAuthenticationResult {
@@ -264,15 +289,16 @@ extension ADAuthenticationContext {
     }
 }
 
-/// Tokens for what the app holds itself: a refresh token from before the agent, or somebody else's assertion.
+/// Acquires tokens for a grant that the app holds: a refresh token from the time before the agent, or an assertion of
+/// another identity provider.
 ///
-/// The tokens are kept, as those of a sign-in are. Each call ends exactly once, with a result whose error says why there is
-/// no token. A completion block is called on a thread of its own, never before the method returns.
+/// The tokens are saved, as those of a sign-in are. Each request ends exactly once, with a token or an error. A
+/// completion block is called on a background thread, after the method has returned. May be called from any thread.
 extension ADAuthenticationContext {
-    /// A token for a refresh token; the cache is not asked.
+    /// Redeems a refresh token; the cache is not used.
     ///
-    /// `ERROR_SERVER_REFRESH_TOKEN_REJECTED` (203) of `ADOAuthServerErrorDomain`, with the server's `protocolCode`, when the
-    /// server refuses it; nothing is removed from the cache then.
+    /// `ERROR_SERVER_REFRESH_TOKEN_REJECTED` (203) of `ADOAuthServerErrorDomain`, with the server's `protocolCode`, if
+    /// the server rejects it; nothing is removed from the cache then.
     @preconcurrency
     public func acquireToken(
         withRefreshToken refreshToken: String, resource: String, clientId: String, redirectUri: URL,
@@ -281,14 +307,19 @@ extension ADAuthenticationContext {
         request(.refreshToken(refreshToken), resource, clientId, redirectUri).run(completionBlock)
     }
 
-    /// A token for a refresh token; the cache is not asked.
+    /// Redeems a refresh token; the cache is not used.
+    ///
+    /// `ERROR_SERVER_REFRESH_TOKEN_REJECTED` (203) of `ADOAuthServerErrorDomain`, with the server's `protocolCode`, if
+    /// the server rejects it; nothing is removed from the cache then.
     public func acquireToken(
         withRefreshToken refreshToken: String, resource: String, clientId: String, redirectUri: URL
     ) async -> ADAuthenticationResult {
         await request(.refreshToken(refreshToken), resource, clientId, redirectUri).run()
     }
 
-    /// The same, where the app knows whose refresh token it is. Tokens of somebody else are no error.
+    /// Redeems a refresh token of the user `userId`; the cache is not used. Tokens of another user are not an error.
+    ///
+    /// Errors as without a user.
     @preconcurrency
     public func acquireToken(
         withRefreshToken refreshToken: String, resource: String, clientId: String, redirectUri: URL, userId: String,
@@ -297,17 +328,19 @@ extension ADAuthenticationContext {
         request(.refreshToken(refreshToken), resource, clientId, redirectUri, userID: userId).run(completionBlock)
     }
 
-    /// The same, where the app knows whose refresh token it is. Tokens of somebody else are no error.
+    /// Redeems a refresh token of the user `userId`; the cache is not used. Tokens of another user are not an error.
+    ///
+    /// Errors as without a user.
     public func acquireToken(
         withRefreshToken refreshToken: String, resource: String, clientId: String, redirectUri: URL, userId: String
     ) async -> ADAuthenticationResult {
         await request(.refreshToken(refreshToken), resource, clientId, redirectUri, userID: userId).run()
     }
 
-    /// A token from the cache, by redeeming a refresh token, or else for a SAML assertion, which is XML.
+    /// Acquires a token from the cache, by redeeming a refresh token, or else for a SAML assertion, which is XML.
     ///
-    /// `ERROR_SERVER_OAUTH` (202) of `ADOAuthServerErrorDomain` when the server refuses the assertion,
-    /// `ERROR_SERVER_WRONG_USER` (204) when it speaks of somebody else than `userId`.
+    /// `ERROR_SERVER_OAUTH` (202) of `ADOAuthServerErrorDomain` if the server rejects the assertion,
+    /// `ERROR_SERVER_WRONG_USER` (204) if the assertion is about another user than `userId`.
     @preconcurrency
     public func acquireToken(
         forAssertion assertion: String, assertionType: ADAssertionType, resource: String, clientId: String,
@@ -316,7 +349,10 @@ extension ADAuthenticationContext {
         request(.assertion(assertion, assertionType), resource, clientId, userID: userId).run(completionBlock)
     }
 
-    /// A token from the cache, by redeeming a refresh token, or else for a SAML assertion, which is XML.
+    /// Acquires a token from the cache, by redeeming a refresh token, or else for a SAML assertion, which is XML.
+    ///
+    /// `ERROR_SERVER_OAUTH` (202) of `ADOAuthServerErrorDomain` if the server rejects the assertion,
+    /// `ERROR_SERVER_WRONG_USER` (204) if the assertion is about another user than `userId`.
     public func acquireToken(
         forAssertion assertion: String, assertionType: ADAssertionType, resource: String, clientId: String,
         userId: String?
@@ -335,15 +371,15 @@ extension ADAuthenticationContext {
     }
 }
 
-/// Which version of SAML an assertion is written in.
+/// The version of SAML in which an assertion is written.
 public struct ADAssertionType: Hashable, RawRepresentable, Sendable {
-    /// The number of the C enumeration.
+    /// The number in the C enumeration.
     public var rawValue: UInt32
 
-    /// The value with this number.
+    /// Creates the value with this number.
     public init(_ rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// The value with this number.
+    /// Creates the value with this number.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 }
 

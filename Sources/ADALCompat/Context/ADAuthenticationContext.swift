@@ -7,45 +7,50 @@ package import AgentClient
 @_exported public import AppleTypes
 public import Foundation
 
-/// Tokens from one authority: the way into ADAL.
+/// Acquires tokens from one authority; the entry point of ADAL.
 ///
-/// The agent keeps them: whoever signed in with any app of the sharing group, by ADAL or by MSAL, is signed in here.
-/// Requests may be made from any thread, as many at a time as you like; each sees the properties as they are when it is made.
+/// The agent keeps the tokens and shares them with every app of the sharing group, of ADAL and of MSAL: an account that
+/// signed in with one of them is signed in here. Requests may be made from any thread, any number of them concurrently;
+/// each uses the values that the properties have when it is made.
 open class ADAuthenticationContext: NSObject {
-    /// The authority in canonical form: lower case, `https://<host>/<tenant>`, with the port where one was given.
+    /// The authority in canonical form: lower case, `https://<host>/<tenant>`, with the port if one was given.
     public let authority: String
-    /// Whether the authority has to be a known one; false where the app vouches for it.
+    /// Whether the authority has to be known to Microsoft or to its domain; false if the app knows that it can be
+    /// trusted.
     public var validateAuthority: Bool
-    /// The identifier of each request from now on; nil makes a fresh one for each.
+    /// The correlation ID of later requests; nil creates a new one for each request.
     public var correlationId: UUID?
-    /// Where the sign-in page is shown. There is one way here, the system browser, so that it makes no difference.
+    /// Where the sign-in page is shown. Has no effect: it always opens in the system browser.
     public var credentialsType: ADCredentialsType = AD_CREDENTIALS_EMBEDDED
-    /// What the log calls the part of the app that uses this context.
+    /// The component of the app that log lines name.
     public var logComponent: String?
-    /// What ADAL for iOS presents the sign-in page on. Inert: kept, not retained, and not used.
+    /// The view controller on which ADAL for iOS presents the sign-in page. Inert: stored without a strong reference,
+    /// and not used.
     open weak var parentController: UIViewController?
-    /// Whether an expired token may be returned while the server is down, within the time the server allows; false unless set.
+    /// Whether an expired token may be returned during an outage of the server, within its extended lifetime; false by
+    /// default.
     public var extendedLifetimeEnabled = false
-    /// What the app can do, such as `cp1`; sent with each request as a part of its claims.
+    /// The capabilities of the app, such as `cp1`; sent with each request as part of its claims.
     public var clientCapabilities: [String]?
 
-    /// Whom requests go to; tests put an agent of their own here.
+    /// The client that sends the requests; tests set one of their own.
     package var agent = AgentClient.shared
-    /// How the sign-in page is shown; nil takes the environment's way at each request.
+    /// How the sign-in page is shown; nil decides by the environment at each request.
     package var presenter: SignInPresenter?
     /// The process's sign-in in progress; tests set one of their own.
     package var currentSignIn = CurrentSignIn.shared
 
-    /// Whose delegate is told of the context's requests.
+    /// The cache whose delegate is notified of requests.
     package var tokenCache: ADTokenCache?
 
     let canonicalAuthority: CanonicalAuthority
     let sharingGroup: SharingGroup
 
-    /// A context whose authority is checked or not, in the default sharing group.
+    /// Creates a context in the default sharing group.
     ///
-    /// Nil, and the error `ERROR_DEVELOPER_INVALID_ARGUMENT` (100), unless `authority` is `https://<host>/<tenant>`, with
-    /// anything after it. `http` is taken for this machine's own names, such as `localhost`.
+    /// Returns nil, with the error `ERROR_DEVELOPER_INVALID_ARGUMENT` (100), unless `authority` is
+    /// `https://<host>/<tenant>`; what follows the tenant is ignored. `http` is accepted for loopback hosts, such as
+    /// `localhost`.
     public convenience init?(
         authority: String, validateAuthority: Bool,
         error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
@@ -55,10 +60,11 @@ open class ADAuthenticationContext: NSObject {
         tokenCache = .default()
     }
 
-    /// A context whose authority is checked or not, in the default sharing group, and whose use of the cache `delegate` is
-    /// told of: an app that keeps the cache's archive itself. Nil is the delegate of `ADTokenCache.default()`.
+    /// Creates a context in the default sharing group, with a cache delegate: an app that keeps the cache's archive
+    /// itself. If `delegate` is nil, the delegate of `ADTokenCache.default()` is used.
     ///
-    /// Nil, and the error `ERROR_DEVELOPER_INVALID_ARGUMENT` (100), unless `authority` is one.
+    /// Returns nil, with the error `ERROR_DEVELOPER_INVALID_ARGUMENT` (100), unless `authority` is
+    /// `https://<host>/<tenant>`.
     public convenience init?(
         authority: String, validateAuthority: Bool, cacheDelegate delegate: (any ADTokenCacheDelegate)?,
         error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
@@ -70,18 +76,21 @@ open class ADAuthenticationContext: NSObject {
         tokenCache = cache
     }
 
-    /// A context whose authority is checked, in the default sharing group.
+    /// Creates a context in the default sharing group, whose authority is validated.
     ///
-    /// Nil, and the error `ERROR_DEVELOPER_INVALID_ARGUMENT` (100), unless `authority` is one.
+    /// Returns nil, with the error `ERROR_DEVELOPER_INVALID_ARGUMENT` (100), unless `authority` is
+    /// `https://<host>/<tenant>`.
     public convenience init?(
         authority: String, error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
     ) {
         self.init(authority: authority, validateAuthority: true, error: error)
     }
 
-    /// A context in the sharing group `sharedGroup`; nil is this program's own group, shared with nobody.
+    /// Creates a context in the sharing group `sharedGroup`; nil is this program's own group, which no other program
+    /// uses.
     ///
-    /// Nil, and the error `ERROR_DEVELOPER_INVALID_ARGUMENT` (100), unless `authority` is one.
+    /// Returns nil, with the error `ERROR_DEVELOPER_INVALID_ARGUMENT` (100), unless `authority` is
+    /// `https://<host>/<tenant>`.
     public init?(
         authority: String, validateAuthority: Bool, sharedGroup: String?,
         error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
@@ -96,44 +105,46 @@ open class ADAuthenticationContext: NSObject {
         self.sharingGroup = SharingGroup(adalName: sharedGroup)
     }
 
-    /// A context whose authority is checked, in the sharing group `sharedGroup`; nil is this program's own group.
+    /// Creates a context in the sharing group `sharedGroup`, whose authority is validated; nil is this program's own
+    /// group.
     ///
-    /// Nil, and the error `ERROR_DEVELOPER_INVALID_ARGUMENT` (100), unless `authority` is one.
+    /// Returns nil, with the error `ERROR_DEVELOPER_INVALID_ARGUMENT` (100), unless `authority` is
+    /// `https://<host>/<tenant>`.
     public convenience init?(
         authority: String, sharedGroup: String?, error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
     ) {
         self.init(authority: authority, validateAuthority: true, sharedGroup: sharedGroup, error: error)
     }
 
-    /// Whether `response` is an answer of a broker app that ADAL took care of. Never, here: there is no broker app, and
-    /// the agent itself listens for the browser's answer.
+    /// Handles the response of a broker app, and returns whether it was one. Always false: there is no broker app, and
+    /// the agent itself receives the response of the browser.
     public class func handleADALResponse(_ response: URL, sourceApplication: String?) -> Bool { false }
 }
 
-/// Where the sign-in page is shown. There is one way here, the system browser, so that both values mean the same.
+/// Where the sign-in page is shown. Both values mean the system browser.
 public struct ADCredentialsType: Hashable, RawRepresentable, Sendable {
-    /// The number of the C enumeration.
+    /// The number in the C enumeration.
     public var rawValue: UInt32
 
-    /// The value with this number.
+    /// Creates the value with this number.
     public init(_ rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// The value with this number.
+    /// Creates the value with this number.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 }
 
-/// Whatever is there.
+/// Chosen by the library.
 public var AD_CREDENTIALS_AUTO: ADCredentialsType { ADCredentialsType(0) }
 
-/// A web view in the app; here the system browser too.
+/// A web view of the app on iOS and macOS; here the system browser too.
 public var AD_CREDENTIALS_EMBEDDED: ADCredentialsType { ADCredentialsType(1) }
 
-/// Control over the sign-in page that is open.
+/// Controls the sign-in page that is open.
 public final class ADWebAuthController: NSObject {
-    /// Gives up this process's interactive request, if one is under way.
+    /// Cancels the sign-in in progress in this process, of ADAL or of MSAL, if there is one.
     ///
-    /// Its result has the status `AD_USER_CANCELLED` and the error code `ERROR_UI_USER_CANCEL` (403). The browser's page
-    /// stays, but leads nowhere. From any thread.
+    /// The result of an ADAL request then has the status `AD_USER_CANCELLED` and the error code `ERROR_UI_USER_CANCEL`
+    /// (403). The page in the browser stays open without effect. May be called from any thread.
     public class func cancelCurrentWebAuthSession() {
         CurrentSignIn.shared.cancel()
     }

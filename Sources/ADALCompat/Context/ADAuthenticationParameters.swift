@@ -8,26 +8,26 @@ internal import TokenModel
     public import FoundationNetworking
 #endif
 
-/// What is told of the parameters of a resource, or of why there are none.
+/// Called with the parameters of a resource, or with an error.
 public typealias ADParametersCompletion = (ADAuthenticationParameters?, ADAuthenticationError?) -> Void
 
-/// What a resource says about who may call it: the `Bearer` challenge of its 401 response (RFC 6750 section 3).
+/// The parameters of the `Bearer` challenge in the 401 response of a resource (RFC 6750 section 3).
 ///
-/// Immutable, so that it may be used from any thread.
+/// Immutable; may be used from any thread.
 public final class ADAuthenticationParameters: NSObject, Sendable {
-    /// The challenge's `authorization_uri`: the authority to make an `ADAuthenticationContext` of.
+    /// The parameter `authorization_uri`: the authority for an `ADAuthenticationContext`.
     public let authority: String?
-    /// The challenge's `resource_id`: the resource to ask a token for; nil when it names none.
+    /// The parameter `resource_id`: the resource to request a token for; nil without it.
     public var resource: String? { parameters["resource_id"] }
     /// All parameters of the challenge, by name.
     public var extractedParameters: [AnyHashable: Any]? { parameters }
 
     private let parameters: [String: String]
 
-    /// Reads a response's `WWW-Authenticate` header field.
+    /// Reads the `WWW-Authenticate` header field of a response.
     ///
-    /// Nil, and the error `ERROR_SERVER_MISSING_AUTHENTICATE_HEADER` (207) when there is none, or
-    /// `ERROR_SERVER_AUTHENTICATE_HEADER_BAD_FORMAT` (208) when it names no authority.
+    /// Returns nil, with the error `ERROR_SERVER_MISSING_AUTHENTICATE_HEADER` (207) if the response has none, or
+    /// `ERROR_SERVER_AUTHENTICATE_HEADER_BAD_FORMAT` (208) if the field names no authority.
     public convenience init?(
         from response: HTTPURLResponse, error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
     ) {
@@ -41,8 +41,8 @@ public final class ADAuthenticationParameters: NSObject, Sendable {
 
     /// Reads the value of a `WWW-Authenticate` header field.
     ///
-    /// Nil, and the error `ERROR_SERVER_AUTHENTICATE_HEADER_BAD_FORMAT` (208), unless it has exactly one `Bearer` challenge,
-    /// whose `authorization_uri` is a URL.
+    /// Returns nil, with the error `ERROR_SERVER_AUTHENTICATE_HEADER_BAD_FORMAT` (208), unless it has exactly one
+    /// `Bearer` challenge, whose `authorization_uri` is a URL.
     public init?(
         fromResponseAuthenticateHeader authenticateHeader: String,
         error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
@@ -59,13 +59,14 @@ public final class ADAuthenticationParameters: NSObject, Sendable {
     }
 }
 
-/// Asking the resource itself.
+/// Requests to a resource for its challenge.
 extension ADAuthenticationParameters {
-    /// Sends a request without a token to `resourceUrl` and reads the 401 response.
+    /// Sends a request without a token to `resourceUrl` and reads the challenge of its response.
     ///
-    /// Calls back exactly once, on a thread of its own, with the parameters or with an error: in `NSURLErrorDomain` when
-    /// there was no response within `ADAuthenticationSettings.requestTimeOut`, `ERROR_SERVER_UNAUTHORIZED_CODE_EXPECTED`
-    /// (209) when its status is another, 207 or 208 when it has no readable challenge.
+    /// Calls the block exactly once, on a background thread, with the parameters or with an error: in
+    /// `NSURLErrorDomain` if there is no response within `ADAuthenticationSettings.requestTimeOut`,
+    /// `ERROR_SERVER_UNAUTHORIZED_CODE_EXPECTED` (209) if its status is not 401, 207 or 208 if it has no readable
+    /// challenge.
     @preconcurrency
     public class func parameters(
         fromResourceUrl resourceUrl: URL,
@@ -81,7 +82,9 @@ extension ADAuthenticationParameters {
         task.resume()
     }
 
-    /// Sends a request without a token to `resourceUrl` and reads the 401 response.
+    /// Sends a request without a token to `resourceUrl` and reads the challenge of its response.
+    ///
+    /// Returns parameters or an error, as the form with a block does.
     public class func parameters(
         fromResourceUrl resourceUrl: URL
     ) async -> (ADAuthenticationParameters?, ADAuthenticationError?) {
@@ -109,40 +112,41 @@ extension ADAuthenticationParameters {
     }
 }
 
-/// The HTTP statuses that ADAL has a name for.
+/// The HTTP status codes that ADAL names.
 public struct HTTPStatusCodes: Hashable, RawRepresentable, Sendable {
-    /// The number of the C enumeration.
+    /// The number in the C enumeration.
     public var rawValue: UInt32
 
-    /// The value with this number.
+    /// Creates the value with this number.
     public init(_ rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// The value with this number.
+    /// Creates the value with this number.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 }
 
 /// Unauthorized (RFC 9110 section 15.5.2).
 public var HTTP_UNAUTHORIZED: HTTPStatusCodes { HTTPStatusCodes(401) }
 
-/// The parameters of the one `Bearer` challenge in a `WWW-Authenticate` header field (RFC 9110 section 11.6.1, RFC 6750 section 3).
+/// The parameters of the only `Bearer` challenge in a `WWW-Authenticate` header field (RFC 9110 section 11.6.1, RFC
+/// 6750 section 3).
 struct BearerChallenge {
-    /// By name, as received; quoted values only, as Entra and its kin send them.
+    /// The values by name, as received. Only quoted values are read, which is what Entra and AD FS send.
     let parameters: [String: String]
 
-    /// Nil unless there is exactly one `Bearer` challenge and it has a parameter.
+    /// Returns nil unless there is exactly one `Bearer` challenge and it has a parameter.
     init?(header: String) {
         let items = Self.items(of: header)
         guard !items.contains(where: { $0.trimmedNonEmpty == nil }) else { return nil }
         let starts = items.indices.compactMap { index in Self.afterScheme(items[index]).map { (index, $0) } }
         guard starts.count == 1, let (index, first) = starts.first else { return nil }
-        // What follows is the same challenge's as long as it reads as a parameter.
+        // The items that follow belong to the same challenge as long as they are parameters.
         let texts = [first] + items[(index + 1)...].map { $0[...] }
         let pairs = texts.lazy.map(Self.parameter).prefix { $0 != nil }.compactMap { $0 }
         parameters = Dictionary(Array(pairs), uniquingKeysWith: { _, last in last })
         guard !parameters.isEmpty else { return nil }
     }
 
-    /// The parts between commas; a comma in quotes parts nothing.
+    /// Splits the field at the commas that are not in quotes.
     private static func items(of header: String) -> [String] {
         var (items, isQuoted) = ([""], false)
         for character in header {
@@ -156,7 +160,7 @@ struct BearerChallenge {
         return items
     }
 
-    /// What follows `Bearer` in an item that starts a challenge of that scheme with a parameter.
+    /// Returns what follows `Bearer` if the item starts a challenge of that scheme with a parameter.
     private static func afterScheme(_ item: String) -> Substring? {
         guard let scheme = item.prefixMatch(of: /\s*bearer\s+/.ignoresCase()) else { return nil }
         let rest = item[scheme.range.upperBound...]

@@ -4,21 +4,23 @@
 public import Foundation
 package import TokenModel
 
-/// How an acquisition ended: with a token, or with an error.
+/// The result of a request: a token or an error.
 public final class ADAuthenticationResult: NSObject {
-    /// Whether there is a token; when not, whether the sign-in was given up.
+    /// Whether there is a token, and if not, whether the sign-in was cancelled.
     public let status: ADAuthenticationResultStatus
-    /// The token and what it is for; nil unless `status` is `AD_SUCCEEDED`.
+    /// The token with its description; nil unless `status` is `AD_SUCCEEDED`.
     public let tokenCacheItem: ADTokenCacheItem?
-    /// Why there is no token; nil when there is one.
+    /// The reason why there is no token; nil if there is one.
     public let error: ADAuthenticationError?
-    /// Whether the token was just redeemed, and the agent holds a refresh token that serves other resources too.
+    /// Whether the token was redeemed by this request and the agent holds a refresh token for several resources.
     public let multiResourceRefreshToken: Bool
-    /// The operation, to quote to the people who run the server.
+    /// The correlation ID of the request, by which the identity provider finds it in its logs.
     public let correlationId: UUID?
-    /// Whether the token has expired and was returned because the server is down; `expiresOn` is then the later date.
+    /// Whether the token has expired and was returned because of an outage of the server; `expiresOn` is then the end
+    /// of its extended lifetime.
     public let extendedLifeTimeToken: Bool
-    /// The authority the token came from: the context's, or the instance of another cloud that it sent the person to.
+    /// The authority that issued the token: that of the context, or the same tenant in another cloud to which the
+    /// server redirected the user.
     public var authority: String? { tokenCacheItem?.authority }
     /// The access token; nil unless `status` is `AD_SUCCEEDED`.
     public var accessToken: String? { tokenCacheItem?.accessToken }
@@ -43,25 +45,25 @@ public final class ADAuthenticationResult: NSObject {
     }
 }
 
-/// What is told how an acquisition ended.
+/// Called with the result of a request.
 public typealias ADAuthenticationCallback = (ADAuthenticationResult) -> Void
 
-/// How an acquisition ended.
+/// How a request ended.
 public struct ADAuthenticationResultStatus: Hashable, RawRepresentable, Sendable {
-    /// The number of the C enumeration.
+    /// The number in the C enumeration.
     public var rawValue: UInt32
 
-    /// The value with this number.
+    /// Creates the value with this number.
     public init(_ rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// The value with this number.
+    /// Creates the value with this number.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 }
 
 /// There is an access token.
 public var AD_SUCCEEDED: ADAuthenticationResultStatus { ADAuthenticationResultStatus(0) }
 
-/// The person, or the app, gave the sign-in up; the error's code is `ERROR_UI_USER_CANCEL` (403).
+/// The sign-in was cancelled by the user or the app; the code of the error is `ERROR_UI_USER_CANCEL` (403).
 public var AD_USER_CANCELLED: ADAuthenticationResultStatus { ADAuthenticationResultStatus(1) }
 
 /// There is an error.

@@ -4,39 +4,41 @@
 public import Foundation
 internal import TokenModel
 
-/// Who is asked for, and how strictly. Immutable, so that it may be used from any thread.
+/// The user whose token is requested, and how strictly the user who signs in is compared with it. Immutable; may be
+/// used from any thread.
 public final class ADUserIdentifier: NSObject, NSCopying, Sendable {
-    /// The name or id, without surrounding white space and in lower case; nil when it was blank.
+    /// The user name or object ID, without surrounding white space and in lower case; nil if it was blank.
     public let userId: String?
-    /// How it is compared with who signed in.
+    /// How it is compared with the user who signed in.
     public let type: ADUserIdentifierType
 
-    /// An identifier without a name, of the type `UniqueId`.
+    /// Creates an identifier without a name, of the type `UniqueId`.
     public override init() {
         (userId, type) = (nil, UniqueId)
     }
 
-    /// A name that who signs in has to have: `RequiredDisplayableId`. Never nil.
+    /// Creates an identifier for a user name, of the type `RequiredDisplayableId`. Never nil.
     public convenience init?(id userId: String) {
         self.init(id: userId, type: RequiredDisplayableId)
     }
 
-    /// A name or id of `type`. Never nil.
+    /// Creates an identifier for a user name or an object ID. Never nil.
     public init?(id userId: String, type: ADUserIdentifierType) {
         self.userId = ADUserInformation.normalizeUserId(userId)
         self.type = type
     }
 
-    /// A name or id whose type is given by its name, such as `UniqueId`; any other word is `RequiredDisplayableId`.
-    /// Never nil.
+    /// Creates an identifier whose type is given by its name, such as `UniqueId`; any other name means
+    /// `RequiredDisplayableId`. Never nil.
     public convenience init?(id userId: String, typeFrom type: String) {
         let named = Self.types.first { Self.string(for: $0) == type }
         self.init(id: userId, type: named ?? RequiredDisplayableId)
     }
 
-    /// Whether `info` is who `identifier` asks for.
+    /// Whether `info` is the user that `identifier` names.
     ///
-    /// Nobody in particular matches anyone, and so does `OptionalDisplayableId`; nobody at all matches only those.
+    /// Everybody matches nil and an identifier of the type `OptionalDisplayableId`. If `info` is nil, nothing else
+    /// matches.
     public class func identifier(_ identifier: ADUserIdentifier?, matchesInfo info: ADUserInformation?) -> Bool {
         guard let identifier, identifier.type != OptionalDisplayableId else { return true }
         guard let info else { return false }
@@ -44,7 +46,7 @@ public final class ADUserIdentifier: NSObject, NSCopying, Sendable {
         return match == identifier.userId
     }
 
-    /// What of `info` to compare `userId` with; nil when any value will do.
+    /// The value of `info` that `userId` is compared with; nil if no comparison is made.
     public func userIdMatchString(_ info: ADUserInformation) -> String? {
         switch type {
         case UniqueId: info.uniqueId
@@ -53,10 +55,10 @@ public final class ADUserIdentifier: NSObject, NSCopying, Sendable {
         }
     }
 
-    /// The type's name, such as `RequiredDisplayableId`; nil for a number that has none.
+    /// The name of the type, such as `RequiredDisplayableId`; nil for a number without a name.
     public func typeAsString() -> String? { Self.string(for: type) }
 
-    /// The name of a type; nil for a number that has none.
+    /// The name of a type; nil for a number without a name.
     public class func string(for type: ADUserIdentifierType) -> String? {
         switch type {
         case UniqueId: "UniqueId"
@@ -66,32 +68,32 @@ public final class ADUserIdentifier: NSObject, NSCopying, Sendable {
         }
     }
 
-    /// Whether `userId` is a name that people know, and so may fill in the sign-in page.
+    /// Whether `userId` is a user name, which the sign-in page can be filled in with.
     public func isDisplayable() -> Bool { type == RequiredDisplayableId || type == OptionalDisplayableId }
 
-    /// The object itself: it never changes.
+    /// Returns the object itself, which is immutable.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
     private static let types = [UniqueId, OptionalDisplayableId, RequiredDisplayableId]
 }
 
-/// How an `ADUserIdentifier` is compared with who signed in.
+/// How an `ADUserIdentifier` is compared with the user who signed in.
 public struct ADUserIdentifierType: Hashable, RawRepresentable, Sendable {
-    /// The number of the C enumeration.
+    /// The number in the C enumeration.
     public var rawValue: UInt32
 
-    /// The value with this number.
+    /// Creates the value with this number.
     public init(_ rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// The value with this number.
+    /// Creates the value with this number.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 }
 
-/// With `ADUserInformation.uniqueId`, the object id in one tenant.
+/// Compared with `ADUserInformation.uniqueId`, the object ID in one tenant.
 public var UniqueId: ADUserIdentifierType { ADUserIdentifierType(0) }
 
-/// Not at all: the name only fills in the sign-in page.
+/// Not compared: the name fills in the sign-in page only.
 public var OptionalDisplayableId: ADUserIdentifierType { ADUserIdentifierType(1) }
 
-/// With `ADUserInformation.userId`, the name that people know.
+/// Compared with `ADUserInformation.userId`, the user name.
 public var RequiredDisplayableId: ADUserIdentifierType { ADUserIdentifierType(2) }

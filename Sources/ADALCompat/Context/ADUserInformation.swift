@@ -1,28 +1,29 @@
 public import Foundation
 internal import TokenModel
 
-/// Who signed in, as the ID token says. Immutable, so that it may be used from any thread.
+/// The user of a token, as described by the ID token. Immutable; may be used from any thread.
 public final class ADUserInformation: NSObject, NSCopying, NSSecureCoding, Sendable {
-    /// The name to pass as `userId` from now on: the user principal name where there is one; in lower case.
+    /// The name to pass as `userId` in later requests: the user principal name if there is one; in lower case.
     ///
-    /// The first of `upn`, `email`, `sub`, `oid`, `unique_name` and `altsecid`; of a v2 token `preferred_username`, else `sub`.
+    /// The first of the claims `upn`, `email`, `sub`, `oid`, `unique_name` and `altsecid`; of a v2 token,
+    /// `preferred_username` or else `sub`.
     public let userId: String
-    /// What identifies the account in every tenant, the same as MSAL's `account.identifier`.
+    /// The account's identifier in every tenant, equal to MSAL's `account.identifier`.
     ///
     /// `<object id>.<home tenant id>` for Entra accounts. Nil for an account known only from an older ADAL cache, and
-    /// when the object was made with `init(idToken:error:)`.
+    /// for an object made by `init(idToken:error:)`.
     public let homeAccountId: String?
-    /// Whether `userId` is a name that people know.
+    /// Whether `userId` is a name for display.
     public let userIdDisplayable: Bool
-    /// The account in the tenant that issued the token: `oid`, else `sub`; in lower case.
+    /// The account's identifier in the tenant that issued the token: `oid` or else `sub`; in lower case.
     public let uniqueId: String?
-    /// The ID token as received; empty when the agent knows the account without one.
+    /// The ID token as received; empty if the agent has none.
     public let rawIdToken: String
     private let claims: UserClaims?
 
     /// Reads an ID token. Its signature is not checked.
     ///
-    /// Nil, and the error `ERROR_SERVER_INVALID_ID_TOKEN` (206), when it cannot be read or names nobody.
+    /// Returns nil, with the error `ERROR_SERVER_INVALID_ID_TOKEN` (206), if it cannot be read or names no user.
     public convenience init?(idToken: String, error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?) {
         guard UserClaims(idToken: idToken)?.user != nil else {
             error?.pointee = ADAuthenticationError(
@@ -42,7 +43,7 @@ public final class ADUserInformation: NSObject, NSCopying, NSSecureCoding, Senda
         self.claims = claims
     }
 
-    /// An account without an ID token.
+    /// Creates the information about an account without an ID token.
     package init(userID: String, isDisplayable: Bool, homeAccountID: String?) {
         self.userId = userID
         self.homeAccountId = homeAccountID
@@ -56,7 +57,7 @@ public final class ADUserInformation: NSObject, NSCopying, NSSecureCoding, Senda
     public var givenName: String? { claims?.texts["given_name"] }
     /// The claim `family_name`.
     public var familyName: String? { claims?.texts["family_name"] }
-    /// The claim `idp`: who vouches for a guest.
+    /// The claim `idp`: the identity provider of a guest.
     public var identityProvider: String? { claims?.texts["idp"] }
     /// The claim `email`.
     public var eMail: String? { claims?.texts["email"] }
@@ -66,36 +67,36 @@ public final class ADUserInformation: NSObject, NSCopying, NSSecureCoding, Senda
     public var upn: String? { claims?.texts["upn"] }
     /// The claim `tid`: the tenant that issued the token.
     public var tenantId: String? { claims?.texts["tid"] }
-    /// The claim `sub`: the person as this app knows them.
+    /// The claim `sub`: the identifier of the user for this app.
     public var subject: String? { claims?.texts["sub"] }
     /// The claim `oid`: the account's object id in the tenant.
     public var userObjectId: String? { claims?.texts["oid"] }
     /// The claim `altsecid`.
     public var guestId: String? { claims?.texts["altsecid"] }
-    /// All claims of the token's payload, as Foundation reads JSON; nil without an ID token. Parsed anew at each access.
+    /// All claims of the ID token; nil without one. Parsed at each access.
     public var allClaims: [AnyHashable: Any]? { claims?.all }
 
-    /// `userId` without surrounding white space and in lower case; nil when nothing is left.
+    /// Returns `userId` without surrounding white space and in lower case; nil if it is blank.
     public class func normalizeUserId(_ userId: String) -> String? {
         userId.trimmedNonEmpty?.lowercased()
     }
 
-    /// Two are equal when their ID tokens and home account ids are.
+    /// Whether ID token, home account ID and user ID are equal.
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? ADUserInformation else { return false }
         return rawIdToken == other.rawIdToken && homeAccountId == other.homeAccountId && userId == other.userId
     }
 
-    /// Fits `isEqual(_:)`.
+    /// Equal for equal objects.
     public override var hash: Int { rawIdToken.hashValue ^ userId.hashValue }
 
-    /// The object itself: it never changes.
+    /// Returns the object itself, which is immutable.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// Archives are read securely.
+    /// True: archives can be decoded securely.
     public static var supportsSecureCoding: Bool { true }
 
-    /// Archives under ADAL's keys, and the home account id, which ADAL forgot.
+    /// Encodes the object under the keys of ADAL, and the home account ID, which ADAL does not archive.
     public func encode(with coder: NSCoder) {
         coder.encode(rawIdToken as NSString, forKey: "rawIdToken")
         coder.encode(userId as NSString, forKey: "userId")
@@ -103,7 +104,7 @@ public final class ADUserInformation: NSObject, NSCopying, NSSecureCoding, Senda
         coder.encode(homeAccountId.map { $0 as NSString }, forKey: "homeAccountId")
     }
 
-    /// Reads an archive; nil when it names nobody.
+    /// Decodes an archive; returns nil if it names no user.
     public convenience init?(coder: NSCoder) {
         let homeAccountID = coder.text(forKey: "homeAccountId")
         if let idToken = coder.text(forKey: "rawIdToken"), !idToken.isEmpty {
@@ -118,36 +119,37 @@ public final class ADUserInformation: NSObject, NSCopying, NSSecureCoding, Senda
     }
 }
 
-/// The claims of an ID token, and who they say the person is, by the rules of ADAL 2.7.
+/// The claims of an ID token, and the user they name by the rules of ADAL 2.7.
 ///
-/// The token's payload only: what its header says is not about the person.
+/// More lenient than `IDTokenClaims`, as ADAL is: a claim that is not a string counts as missing, and does not make the
+/// token unreadable. Only the payload is read.
 struct UserClaims: Sendable {
-    /// Who the token is about.
+    /// The user of an ID token.
     struct User: Sendable, Equatable {
         var userID: String
         var isDisplayable: Bool
         var uniqueID: String?
     }
 
-    /// The claims that are text, as received.
+    /// The claims that are strings, as received.
     let texts: [String: String]
-    /// The payload, a JSON object.
+    /// The payload, which is a JSON object.
     let payload: Data
 
-    /// Nil when `idToken` is not a compact JWS, or the payload of one, that holds a JSON object.
+    /// Returns nil unless `idToken` is a compact JWS, or the payload of one, that holds a JSON object.
     init?(idToken: String) {
         guard let payload = IDTokenClaims.payload(ofJWT: idToken), let all = Self.object(payload) else { return nil }
         self.payload = payload
         self.texts = all.compactMapValues { $0 as? String }
     }
 
-    /// All claims, as Foundation reads JSON.
+    /// All claims, as Foundation decodes JSON.
     var all: [String: Any] { Self.object(payload) ?? [:] }
 
-    /// The person; nil when no claim names one.
+    /// The user; nil if no claim names one.
     ///
-    /// The claim `ver` says which endpoint issued the token and so which claims count. Tokens of neither are those of
-    /// AD FS and the like.
+    /// The claim `ver` names the endpoint that issued the token, which decides which claims count. Tokens without it
+    /// are those of AD FS and other identity providers.
     var user: User? {
         switch texts["ver"] {
         case "1.0": v1User
@@ -172,7 +174,7 @@ struct UserClaims: Sendable {
         named("sub").map { User(userID: $0, isDisplayable: false, uniqueID: $0) }
     }
 
-    /// The claim as a name: without surrounding white space, in lower case; nil when blank.
+    /// The claim as a name: without surrounding white space, in lower case; nil if it is blank.
     private func named(_ claim: String) -> String? { texts[claim]?.trimmedNonEmpty?.lowercased() }
 
     private static func object(_ data: Data) -> [String: Any]? {

@@ -1,14 +1,14 @@
 internal import Foundation
 internal import TokenModel
 
-/// An authority as ADAL writes it: lower case, scheme, host, port where one was given, and the tenant. Nothing after it.
+/// An authority in the form that ADAL uses: scheme, host, port if one was given, and tenant, in lower case.
 struct CanonicalAuthority: Sendable, Equatable {
     /// The URL, without a trailing slash.
     let text: String
-    /// The same for the agent.
+    /// The authority for the requests to the agent.
     let authority: Authority
 
-    /// Nil unless `url` is `https` (or `http` on this machine itself) with a host and a first path segment.
+    /// Returns nil unless `url` is an `https` URL (or `http` on a loopback host) with a host and a first path segment.
     init?(_ url: String) {
         guard let trimmed = url.trimmedNonEmpty?.lowercased(), let parts = URLComponents(string: trimmed),
             let scheme = parts.scheme, let host = parts.percentEncodedHost, !host.isEmpty,
@@ -25,19 +25,19 @@ struct CanonicalAuthority: Sendable, Equatable {
 }
 
 extension CanonicalAuthority {
-    /// This authority, or the same tenant in the cloud of `issuer` where that is another one.
+    /// Returns this authority, or the same tenant in the cloud of `issuer` if that is another cloud.
     func inCloud(of issuer: String) -> String {
         guard let issuer = try? Authority(issuer) else { return text }
-        let (asked, answered) = (authority.environment, issuer.environment)
-        let isForeign =
-            Self.clouds.knows(asked) && Self.clouds.knows(answered) && !Self.clouds.sameCloud(asked, answered)
-        return isForeign ? authority.withEnvironment(answered).url : text
+        let (requested, issued) = (authority.environment, issuer.environment)
+        let isOtherCloud =
+            Self.clouds.knows(requested) && Self.clouds.knows(issued) && !Self.clouds.sameCloud(requested, issued)
+        return isOtherCloud ? authority.withEnvironment(issued).url : text
     }
 
-    /// This authority under the one name that its cloud keeps tokens under.
+    /// Returns this authority under the host name that its cloud's tokens are cached under.
     ///
-    /// A refresh token serves every tenant, so that its own says nothing.
-    func kept(isTenantless: Bool) -> String {
+    /// For a refresh token, which serves every tenant, the tenant is replaced by `common`.
+    func cacheAuthority(isTenantless: Bool) -> String {
         var kept = authority.withEnvironment(Self.clouds.cloud(of: authority.environment).preferredCache)
         if isTenantless || kept.realm == "organizations" { kept = kept.withRealm("common") }
         return kept.url

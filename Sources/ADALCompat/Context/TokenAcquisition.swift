@@ -3,9 +3,9 @@ internal import Dispatch
 internal import Foundation
 internal import TokenModel
 
-/// One call of `acquireToken` or `acquireTokenSilent`: what the app asked for, as it asked, and the settings of that moment.
+/// One call of `acquireToken` or `acquireTokenSilent`: its arguments, and the settings at the time of the call.
 package struct TokenAcquisition: Sendable {
-    /// What the result repeats.
+    /// The arguments that the result repeats.
     package struct Target: Sendable {
         package var resource: String
         package var clientID: String
@@ -18,7 +18,7 @@ package struct TokenAcquisition: Sendable {
     var target: Target
     let sharingGroup: SharingGroup
     let tokenCache: ADTokenCache?
-    /// Nil for an assertion, which needs none.
+    /// Nil for an assertion, which is redeemed without one.
     let redirectURI: String?
     let validatesAuthority: Bool
     let capabilities: [String]
@@ -27,9 +27,9 @@ package struct TokenAcquisition: Sendable {
     let log: ADLog
     let correlationID: CorrelationID
 
-    /// Nil for a silent request, and for one with a grant.
+    /// Nil for a silent request and for one with a grant.
     var prompt: ADPromptBehavior?
-    /// What the app holds itself to get a token for.
+    /// The refresh token or assertion that the app holds.
     var grant: Grant?
     var identifier: ADUserIdentifier?
     var forceRefresh = false
@@ -54,35 +54,35 @@ package struct TokenAcquisition: Sendable {
         log = ADLog(component: context.logComponent, correlationID: correlationID)
     }
 
-    /// Runs the request and calls back once.
+    /// Runs the request and calls `completion` once, on a background thread.
     func run(_ completion: @escaping @Sendable (ADAuthenticationResult) -> Void) {
-        // Unstructured on purpose: a completion block has no caller that waits for it.
+        // Unstructured, because nothing waits for a completion block.
         Task {
             let outcome = await outcome()
-            // Not on Swift's own threads: a block that waits for another request would starve them.
+            // Outside of Swift's cooperative pool, which a block that waits for another request would starve.
             DispatchQueue.global().async { completion(result(outcome)) }
         }
     }
 
-    /// Runs the request.
+    /// Runs the request and returns its result.
     func run() async -> ADAuthenticationResult { result(await outcome()) }
 
     private func outcome() async -> Result<TokenResult, ADAuthenticationError> {
-        log.began(self)
-        await tell { $0.announceAccess() }
+        log.logStart(self)
+        await notify { $0.announceAccess() }
         do throws(ADAuthenticationError) {
             let token = try await acquire()
-            log.succeeded(token)
-            if !token.isFromCache { await tell { $0.announceWrite() } }
+            log.logSuccess(token)
+            if !token.isFromCache { await notify { $0.announceWrite() } }
             return .success(token)
         } catch {
-            log.failed(error)
+            log.logFailure(error)
             return .failure(error)
         }
     }
 
-    /// Tells the cache's delegate something. It may block, and so not on one of Swift's own threads.
-    private func tell(_ body: @escaping @Sendable (ADTokenCache) -> Void) async {
+    /// Notifies the cache's delegate, if there is one.
+    private func notify(_ body: @escaping @Sendable (ADTokenCache) -> Void) async {
         guard let tokenCache, tokenCache.delegate != nil else { return }
         await runBlockingAppCode { body(tokenCache) }
     }
@@ -101,11 +101,11 @@ package struct TokenAcquisition: Sendable {
     }
 }
 
-/// The checks of the arguments, and what is left when they pass.
+/// Checks of the arguments.
 extension TokenAcquisition {
-    /// What the agent is asked for.
+    /// Checks the arguments and returns them as the parameters of the agent's requests.
     ///
-    /// Throws `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) for what cannot work.
+    /// Throws `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) for an argument that is not valid.
     func parameters() throws(ADAuthenticationError) -> TokenParameters {
         guard let clientID = ClientID(target.clientID) else { throw .invalidArgument("clientId must not be blank") }
         guard let resource = target.resource.trimmedNonEmpty else {
@@ -118,9 +118,10 @@ extension TokenAcquisition {
             capabilities: capabilities, validatesAuthority: validatesAuthority, correlationID: correlationID)
     }
 
-    /// The query parameters as names and values.
+    /// Returns the additional query parameters as names and values.
     ///
-    /// Throws `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) when they are not URL-encoded, or repeat the claims.
+    /// Throws `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) if they are not URL-encoded, or if they contain claims although
+    /// `claims` is set.
     func decodedQuery() throws(ADAuthenticationError) -> [String: String] {
         guard let query = FormEncoding.parameters(of: queryParameters ?? "") else {
             throw .invalidArgument("extraQueryParameters must be URL-encoded")
@@ -131,7 +132,7 @@ extension TokenAcquisition {
         return query
     }
 
-    /// An AD FS is validated by the domain in its user's principal name.
+    /// Checks the user name for an AD FS authority, which is validated by the domain of the user principal name.
     private func checkName() throws(ADAuthenticationError) {
         guard validatesAuthority, target.authority.authority.kind == .adfs else { return }
         let parts = (identifier?.userId ?? "").split(separator: "@", omittingEmptySubsequences: false)
@@ -154,14 +155,14 @@ extension TokenAcquisition {
 }
 
 extension TokenAcquisition {
-    /// A token from the cache, or by redeeming a refresh token.
+    /// Acquires a token from the cache or by redeeming a refresh token.
     func acquireSilently() async throws(ADAuthenticationError) -> TokenResult {
         try await acquireSilently(try parameters())
     }
 
     func acquireSilently(_ parameters: TokenParameters) async throws(ADAuthenticationError) -> TokenResult {
         do throws(TokenError) {
-            // A claims request asks for a token that the cache cannot have.
+            // A cached token was not issued for this claims request.
             let request = AcquireTokenSilent(
                 parameters: parameters, account: try await account(parameters),
                 forceRefresh: forceRefresh || parameters.claims != nil, expirationBuffer: expirationBuffer,
@@ -172,12 +173,12 @@ extension TokenAcquisition {
         }
     }
 
-    /// Whom the identifier names; nobody in particular without one.
+    /// Returns the account that the identifier names, or an empty reference without an identifier.
     private func account(_ parameters: TokenParameters) async throws(TokenError) -> AccountReference {
         guard let identifier, identifier.type == UniqueId, let id = identifier.userId else {
             return AccountReference(username: identifier?.userId)
         }
-        // Accounts are found by name; an object id has to be looked up first.
+        // The agent finds accounts by user name, so that an object ID has to be looked up first.
         let accounts = try await agent.listAccounts(
             ListAccounts(clientID: parameters.clientID, sharingGroup: sharingGroup, localAccountID: id))
         return accounts.count == 1 ? accounts[0].reference : AccountReference(username: id)
@@ -185,7 +186,7 @@ extension TokenAcquisition {
 }
 
 extension TokenAcquisition {
-    /// A token by any means: silently unless the prompt forbids it, else by a sign-in.
+    /// Acquires a token silently unless the prompt behavior forbids it, else by a sign-in.
     func acquire(_ prompt: ADPromptBehavior) async throws(ADAuthenticationError) -> TokenResult {
         let (parameters, query) = (try parameters(), try decodedQuery())
         if prompt == AD_PROMPT_AUTO {
@@ -209,7 +210,7 @@ extension TokenAcquisition {
         let hint = identifier.flatMap { $0.isDisplayable() ? $0.userId : nil }
         let request = BeginInteractive(parameters: parameters, prompt: prompt.parameter, loginHint: hint)
         let (agent, presenter) = (agent, presenter ?? SignInPresenter())
-        log.opens(BrowserRedirect(parameters.redirectURI))
+        log.logRedirect(BrowserRedirect(parameters.redirectURI))
         do throws(TokenError) {
             return try await currentSignIn.run(refusal: "another sign-in is under way") { () throws(TokenError) in
                 try await agent.signIn(request, presenter: presenter)
@@ -219,7 +220,8 @@ extension TokenAcquisition {
         }
     }
 
-    /// Throws `ERROR_SERVER_WRONG_USER` (204) when somebody else signed in. Their tokens are kept: they did sign in.
+    /// Throws `ERROR_SERVER_WRONG_USER` (204) if another user signed in than the one requested. The tokens stay in the
+    /// cache, since that user did sign in.
     func check(_ token: TokenResult) throws(ADAuthenticationError) {
         guard let idToken = token.idToken else { return }
         let info = ADUserInformation(idToken: idToken, homeAccountID: token.account.homeAccountID?.text)
@@ -241,13 +243,13 @@ extension ADPromptBehavior {
 }
 
 extension TokenAcquisition {
-    /// What the app holds to get a token for.
+    /// A grant that the app holds.
     enum Grant: Sendable {
         case refreshToken(String)
         case assertion(String, ADAssertionType)
     }
 
-    /// A token for what the app holds.
+    /// Acquires a token for a grant that the app holds.
     func acquire(_ grant: Grant) async throws(ADAuthenticationError) -> TokenResult {
         let parameters = try parameters()
         switch grant {
@@ -309,7 +311,8 @@ extension ADAssertionType {
 /// Not the decoder of OAuth responses, which refuses repeated names: ADAL takes the last value of a name, skips a leading `?`
 /// or `&`, and refuses characters that a URL cannot hold.
 enum FormEncoding {
-    /// The text behind an encoded one; nil when it holds what has to be encoded in a URL (RFC 3986 section 3.4).
+    /// Decodes percent-encoding and `+`; returns nil if the text holds characters that have to be encoded in a URL (RFC
+    /// 3986 section 3.4).
     static func decode(_ text: some StringProtocol) -> String? {
         guard text.unicodeScalars.allSatisfy({ $0 == "%" || CharacterSet.urlQueryAllowed.contains($0) }) else {
             return nil
@@ -317,7 +320,7 @@ enum FormEncoding {
         return text.replacingOccurrences(of: "+", with: " ").removingPercentEncoding
     }
 
-    /// The parameters of `a=b&c=d`, with or without a leading `?` or `&`; the last of a name counts.
+    /// Decodes `a=b&c=d`, with or without a leading `?` or `&`; the last value of a name counts.
     static func parameters(of query: String) -> [String: String]? {
         let query = query.trimmedNonEmpty ?? ""
         var parameters: [String: String] = [:]

@@ -1,11 +1,11 @@
 internal import Foundation
 package import TokenModel
 
-/// The edge between the agent's errors and ADAL's: one row for each code.
+/// Maps the agent's errors to ADAL's: one table for all codes.
 extension ADAuthenticationError {
-    /// Domain and code of an error of the agent, before its details are looked at.
+    /// Returns domain and code for an error code of the agent, regardless of the error's details.
     ///
-    /// docs/adal.md lists the rows that ADAL itself had no answer for, and why they are as they are.
+    /// docs/adal.md lists the rows for which ADAL has no equivalent, with reasons.
     package static func domainAndCode(of code: TokenError.Code) -> (domain: String, code: Int) {
         switch code {
         case .invalidDeveloperParameter, .accountRequired: library(.ERROR_DEVELOPER_INVALID_ARGUMENT)
@@ -33,7 +33,7 @@ extension ADAuthenticationError {
         }
     }
 
-    /// The error as an interactive request reports it.
+    /// Creates the error that an interactive request reports.
     package convenience init(_ error: TokenError) {
         var (domain, code) = Self.domainAndCode(of: error.code)
         if let status = error.unreadStatus { (domain, code) = (ADHTTPErrorCodeDomain, status) }
@@ -43,10 +43,10 @@ extension ADAuthenticationError {
         self.init(error, domain: domain, code: code, underlying: isUnmapped ? error : nil)
     }
 
-    /// The error as a silent request reports it.
+    /// Returns the error that a silent request reports.
     ///
-    /// Whatever the server said to a refresh means "show the sign-in page" (200), with what it said underneath (203);
-    /// only a protection policy, which the page does not help with, is reported as it is.
+    /// An OAuth error of the token endpoint becomes "user interaction is required" (200), with the OAuth error (203) as
+    /// the underlying error. Only a required protection policy, which a sign-in does not satisfy, is reported as such.
     package static func silent(_ error: TokenError) -> ADAuthenticationError {
         guard error.code != .protectionPolicyRequired, error.needsInteraction else {
             return ADAuthenticationError(error)
@@ -62,7 +62,8 @@ extension ADAuthenticationError {
             "the person has to sign in: call acquireToken (\(error.message))", userInfo: userInfo)
     }
 
-    /// The error as a request with a refresh token of the app's own reports it: whatever the server said, it was refused (203).
+    /// Returns the error that a request with a refresh token of the app's reports: an OAuth error of any kind means
+    /// that it was rejected (203).
     package static func refreshing(_ error: TokenError) -> ADAuthenticationError {
         guard error.code != .protectionPolicyRequired, error.details.oauthError != nil, error.unreadStatus == nil else {
             return ADAuthenticationError(error)
@@ -93,7 +94,7 @@ extension ADAuthenticationError {
 }
 
 extension TokenError {
-    /// The status of a response whose body ADAL does not read: it reads those of 200, 400 and 401.
+    /// The status of a response whose body ADAL does not read: any other than 200, 400 and 401.
     fileprivate var unreadStatus: Int? {
         guard code == .unhandledHTTPResponse || code == .serverError, let status = details.httpStatus else {
             return nil
@@ -101,12 +102,12 @@ extension TokenError {
         return code == .serverError && [200, 400, 401].contains(status) ? nil : Int(status)
     }
 
-    /// Whether the page said no, and not the token endpoint, whose answers have a status.
+    /// Whether the error comes from the sign-in page. Errors of the token endpoint have an HTTP status.
     fileprivate var isOfAuthorizationEndpoint: Bool {
         details.oauthError != nil && details.httpStatus == nil && code != .protectionPolicyRequired
     }
 
-    /// Whether a silent request that ends so leaves only the sign-in page.
+    /// Whether only a sign-in can help after a silent request that ended with this error.
     fileprivate var needsInteraction: Bool {
         switch code {
         case .interactionRequired, .accountNotFound, .refreshTokenRejected, .invalidGrant: true

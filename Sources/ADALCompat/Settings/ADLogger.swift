@@ -6,52 +6,55 @@ public import Foundation
 internal import Synchronization
 internal import TokenModel
 
-/// What is told of each line logged: the level, the message, more about it, an error code, and more still.
+/// Called for each log line, with its level, the message, additional text, an error code, and additional values.
 public typealias LogCallback = (ADAL_LOG_LEVEL, String, String?, Int, [AnyHashable: Any]?) -> Void
 
-/// What is told of each line logged: the level, the message, and whether it names people.
+/// Called for each log line, with its level, the message, and whether it contains personal data.
 public typealias ADLoggerCallback = (ADAL_LOG_LEVEL, String, Bool) -> Void
 
-/// The library's log. Tokens are never logged; names of people only when `setPiiEnabled(true)` says so.
+/// The log of the library. Tokens are never logged; user names only after `setPiiEnabled(true)`.
 ///
-/// Process-wide and changeable at any time by ADAL's contract, which is why there is a lock. Safe to use from any thread.
+/// The settings are behind a lock because ADAL lets apps change them at any time, for the whole process. May be used
+/// from any thread.
 public final class ADLogger: NSObject {
     static let state = Mutex(State())
 
-    /// A logger without state of its own: all methods are the class's.
+    /// Creates a logger without state: all settings are those of the class.
     public override init() {}
 
-    /// Sets how much is logged; errors only unless set.
+    /// Sets the level up to which lines are logged; `ADAL_LOG_LEVEL_ERROR` by default.
     public class func setLevel(_ logLevel: ADAL_LOG_LEVEL) { state.withLock { $0.level = logLevel } }
 
-    /// How much is logged.
+    /// The level up to which lines are logged.
     public class func getLevel() -> ADAL_LOG_LEVEL { state.withLock { $0.level } }
 
-    /// Sets whether lines that name people are logged; false unless set.
+    /// Sets whether lines with personal data are logged; false by default.
     public class func setPiiEnabled(_ piiEnabled: Bool) { state.withLock { $0.isPiiEnabled = piiEnabled } }
 
-    /// Whether lines that name people are logged.
+    /// Whether lines with personal data are logged.
     public class func getPiiEnabled() -> Bool { state.withLock { $0.isPiiEnabled } }
 
-    /// Sets who is told of each line while no `ADLoggerCallback` is set; nil for nobody. Called from any thread.
+    /// Sets the closure that is called for each line while no `ADLoggerCallback` is set; nil for none. It may be called
+    /// from any thread.
     ///
-    /// A line that names people comes as the message "PII message", with its text as the second.
+    /// A line with personal data has the message "PII message", and its text as the additional text.
     @available(*, deprecated, message: "Use the setLoggerCallback: method instead.")
     public class func setLogCallBack(_ callback: LogCallback?) {
         let callback = callback.map(AppCallback.init)
         state.withLock { $0.oldCallback = callback }
     }
 
-    /// Sets who is told of each line, instead of a `LogCallback`; nil for nobody. Called from any thread.
+    /// Sets the closure that is called for each line, instead of a `LogCallback`; nil for none. It may be called from
+    /// any thread.
     public class func setLoggerCallback(_ callback: ADLoggerCallback?) {
         let callback = callback.map(AppCallback.init)
         state.withLock { $0.callback = callback }
     }
 
-    /// Sets whether lines that name nobody go to standard error too; true unless set.
+    /// Sets whether lines without personal data are written to standard error too; true by default.
     public class func setNSLogging(_ nslogging: Bool) { state.withLock { $0.isWritten = nslogging } }
 
-    /// Whether lines that name nobody go to standard error too.
+    /// Whether lines without personal data are written to standard error too.
     public class func getNSLogging() -> Bool { state.withLock { $0.isWritten } }
 
     struct State {
@@ -61,7 +64,7 @@ public final class ADLogger: NSObject {
         var callback: AppCallback<ADLoggerCallback>?
         var oldCallback: AppCallback<LogCallback>?
 
-        /// Calls one callback at most, the newer kind first, as ADAL does.
+        /// Calls one closure at most, that of the newer kind if both are set, as ADAL does.
         func callBack(_ level: ADAL_LOG_LEVEL, _ message: String, isPii: Bool, code: Int) {
             if let callback {
                 callback.function(level, message, isPii)
@@ -72,42 +75,42 @@ public final class ADLogger: NSObject {
     }
 }
 
-/// How much the library logs: everything up to and including the level.
+/// The level up to which lines are logged.
 public struct ADAL_LOG_LEVEL: Hashable, RawRepresentable, Sendable {
-    /// The number of the C enumeration.
+    /// The number in the C enumeration.
     public var rawValue: UInt32
 
-    /// The value with this number.
+    /// Creates the value with this number.
     public init(_ rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// The value with this number.
+    /// Creates the value with this number.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 }
 
 /// Nothing.
 public var ADAL_LOG_LEVEL_NO_LOG: ADAL_LOG_LEVEL { ADAL_LOG_LEVEL(0) }
 
-/// What failed; the default.
+/// Errors; the default.
 public var ADAL_LOG_LEVEL_ERROR: ADAL_LOG_LEVEL { ADAL_LOG_LEVEL(1) }
 
-/// And what is suspicious.
+/// Also warnings.
 public var ADAL_LOG_LEVEL_WARN: ADAL_LOG_LEVEL { ADAL_LOG_LEVEL(2) }
 
-/// And the beginning and end of each acquisition.
+/// Also the start and the end of each request.
 public var ADAL_LOG_LEVEL_INFO: ADAL_LOG_LEVEL { ADAL_LOG_LEVEL(3) }
 
-/// And everything else.
+/// Also all other lines.
 public var ADAL_LOG_LEVEL_VERBOSE: ADAL_LOG_LEVEL { ADAL_LOG_LEVEL(4) }
 
-/// The last of the levels.
+/// The highest level.
 public var ADAL_LOG_LAST: ADAL_LOG_LEVEL { ADAL_LOG_LEVEL(4) }
 
-/// The log lines of one request.
+/// Writes the log lines of one request.
 struct ADLog: Sendable {
     let component: String?
     let correlationID: CorrelationID
 
-    func began(_ request: TokenAcquisition) {
+    func logStart(_ request: TokenAcquisition) {
         let kind = request.prompt == nil && request.grant == nil ? "acquireTokenSilent" : "acquireToken"
         write(ADAL_LOG_LEVEL_INFO, "\(kind) began")
         let target = request.target
@@ -116,18 +119,18 @@ struct ADLog: Sendable {
             "\(kind) of \(request.identifier?.userId ?? "whoever is signed in") for \(target.resource)")
     }
 
-    func succeeded(_ token: TokenResult) {
+    func logSuccess(_ token: TokenResult) {
         write(ADAL_LOG_LEVEL_INFO, "succeeded, \(token.isFromCache ? "from the cache" : "redeemed")")
     }
 
-    /// Logs the redirect URI of a sign-in page, which has to be registered with the identity provider.
-    func opens(_ redirect: BrowserRedirect) {
+    /// Logs the redirect URI of a sign-in, which has to be registered with the identity provider.
+    func logRedirect(_ redirect: BrowserRedirect) {
         write(redirect.replaced == nil ? ADAL_LOG_LEVEL_INFO : ADAL_LOG_LEVEL_WARN, redirect.notice)
     }
 
-    func failed(_ error: ADAuthenticationError) {
+    func logFailure(_ error: ADAuthenticationError) {
         let server = error.protocolCode.map { ", \($0)" } ?? ""
-        // A person who has to sign in, or would not, is no fault.
+        // Neither a required sign-in nor a cancelled one is a failure of the app.
         let isExpected = error.isCancellation || error.invitesInteraction
         let level = isExpected ? ADAL_LOG_LEVEL_INFO : ADAL_LOG_LEVEL_ERROR
         write(level, "failed: \(error.domain) \(error.code)\(server)", code: error.code)
@@ -137,7 +140,7 @@ struct ADLog: Sendable {
         let state = ADLogger.state.withLock { $0 }
         guard level.rawValue <= state.level.rawValue, !isPii || state.isPiiEnabled else { return }
         let message = "ADAL [\(correlationID)]\(component.map { " \($0)" } ?? "") \(text)"
-        // Called outside the lock: a callback may change the settings it is called by.
+        // Called without the lock, because a callback may change the settings.
         state.callBack(level, message, isPii: isPii, code: code)
         if state.isWritten, !isPii { NSLog("%@", message) }
     }

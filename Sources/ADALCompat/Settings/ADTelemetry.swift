@@ -1,35 +1,35 @@
 public import Foundation
 internal import Synchronization
 
-/// Telemetry. Inert: nothing is collected, and nothing leaves the process. Safe to use from any thread.
+/// The telemetry settings of ADAL. Inert: nothing is collected or sent. May be used from any thread.
 public final class ADTelemetry: NSObject, Sendable {
     private static let shared = ADTelemetry()
-    // Locked because ADAL's contract lets anyone set it at any time.
+    // Behind a lock because ADAL lets apps change it at any time.
     private let isPiiEnabled = Mutex(false)
 
     private override init() {}
 
-    /// The one instance.
+    /// The only instance.
     public class func sharedInstance() -> ADTelemetry { shared }
 
-    /// Inert: keeps its value; false unless set.
+    /// Inert: stored, and not used; false by default.
     public var piiEnabled: Bool {
         get { isPiiEnabled.withLock { $0 } }
         set { isPiiEnabled.withLock { $0 = newValue } }
     }
 
-    /// Inert: the dispatcher is not kept.
+    /// Inert: the dispatcher is not stored.
     public func add(_ dispatcher: any ADDispatcher, aggregationRequired: Bool) {}
 
-    /// Inert.
+    /// Inert: no dispatcher is stored.
     public func remove(_ dispatcher: any ADDispatcher) {}
 
-    /// Inert.
+    /// Inert: no dispatcher is stored.
     public func removeAllDispatchers() {}
 }
 
-/// A receiver of telemetry. Inert: nothing is collected, so that it is never called.
+/// Receives telemetry events. Inert: never called.
 public protocol ADDispatcher: NSObjectProtocol {
-    /// Would receive an event, as names and values.
+    /// Receives an event as names and values. Inert: never called.
     func dispatchEvent(_ event: [String: String])
 }

@@ -1,23 +1,23 @@
 public import Foundation
 
-/// Another place that keeps accounts, and wants to hear of what happens to them.
+/// Another source of accounts, which is notified of changes.
 ///
-/// Its methods are called from any thread. Add one with `MSALCacheConfig.addExternalAccountProvider(_:)`.
+/// Its methods may be called from any thread. Add a provider by `MSALCacheConfig.addExternalAccountProvider(_:)`.
 public protocol MSALExternalAccountProviding: NSObjectProtocol {
-    /// A token was acquired for `account`. Errors are logged and do not fail the request.
+    /// Called after a token was acquired for `account`. An error is logged and does not fail the request.
     func update(_ account: any MSALAccountProtocol, idTokenClaims: [AnyHashable: Any]) throws
 
-    /// `account` was removed. An error fails the removal, which is done nevertheless.
+    /// Called after `account` was removed. An error fails the removal for the app, although the account is removed.
     func remove(_ account: any MSALAccountProtocol, wipeAccount: Bool, tenantProfiles: [MSALTenantProfile]?) throws
 
-    /// The accounts that fit. Errors are logged and count as no accounts.
+    /// Returns the accounts that match. An error is logged and counts as no accounts.
     func accounts(with parameters: MSALAccountEnumerationParameters) throws -> [any MSALAccountProtocol]
 }
 
-/// The app's external account providers.
+/// The external account providers of an app.
 ///
-/// Unchecked because the protocol that apps implement is not `Sendable`, while MSAL has always called its providers
-/// from whatever thread finished a request: being safe for that is part of what a provider promises.
+/// Unchecked because the protocol that apps implement is not `Sendable`, while MSAL calls providers from the thread
+/// that finishes a request: by the contract, a provider has to expect that.
 struct ExternalAccounts: @unchecked Sendable {
     private let providers: [any MSALExternalAccountProviding]
 
@@ -25,7 +25,7 @@ struct ExternalAccounts: @unchecked Sendable {
         self.providers = providers
     }
 
-    /// The agent's accounts, then those that only providers know; one of each.
+    /// Returns the accounts of the agent, followed by those that only providers have, without duplicates.
     func merged(_ accounts: [MSALAccount], filter: AccountFilter) -> [MSALAccount] {
         guard !providers.isEmpty else { return accounts }
         var merged = accounts
@@ -41,7 +41,7 @@ struct ExternalAccounts: @unchecked Sendable {
         return merged
     }
 
-    /// Tells every provider that a token was acquired.
+    /// Notifies every provider of an acquired token.
     func update(_ result: MSALResult) {
         for provider in providers {
             do {
@@ -52,9 +52,9 @@ struct ExternalAccounts: @unchecked Sendable {
         }
     }
 
-    /// Tells every provider that an account was removed.
+    /// Notifies every provider of a removed account.
     ///
-    /// - Throws: the first error of a provider, after all were told.
+    /// - Throws: the first error of a provider, after all have been notified.
     func remove(_ account: MSALAccount, wipeAccount: Bool) throws {
         var failure: (any Error)?
         for provider in providers {

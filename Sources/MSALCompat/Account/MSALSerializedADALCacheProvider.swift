@@ -2,26 +2,27 @@ internal import AgentClient
 public import Foundation
 internal import TokenModel
 
-/// An app's own archive of an ADAL cache, for MSAL to share: set it as `MSALCacheConfig.serializedADALCache`.
+/// Imports and exports an archive of an ADAL cache that the app keeps itself: set it as
+/// `MSALCacheConfig.serializedADALCache`.
 ///
-/// Here ADAL and MSAL share the agent's cache anyway. What the archive brings along goes into the sharing group of the
-/// application, and what it takes away comes from there. Its methods block the calling thread until the agent answers; safe
-/// to use from any thread.
+/// ADAL and MSAL share the agent's cache without it. An archive is imported into the application's sharing group and
+/// exported from it. The methods block the calling thread until the agent has answered; they may be called from any
+/// thread.
 ///
-/// Unchecked because apps' delegates are not `Sendable`, while MSAL has always called them from whatever thread used the
-/// cache; nothing else here varies.
+/// Unchecked because delegates of apps are not `Sendable`, while MSAL calls them from the thread that uses the cache;
+/// the other properties are constants of Sendable types.
 public final class MSALSerializedADALCacheProvider: NSObject, NSCopying, @unchecked Sendable {
-    /// Who is told of the cache's use.
+    /// The delegate, which is notified of the use of the cache.
     public let delegate: any MSALSerializedADALCacheProviderDelegate
     private let archive: ArchivedCache
 
-    /// A provider whose archive `delegate` keeps. It never throws here.
+    /// Creates a provider for the archive that `delegate` keeps. Never throws here.
     public init(delegate: any MSALSerializedADALCacheProviderDelegate) throws {
         self.delegate = delegate
         archive = ArchivedCache(.shared, .standard)
     }
 
-    /// A provider whose delegate does nothing, so that no archive is kept. For test doubles.
+    /// Creates a provider with a delegate that does nothing, for test doubles.
     public override init() {
         delegate = NoDelegate()
         archive = ArchivedCache(.shared, .standard)
@@ -32,11 +33,11 @@ public final class MSALSerializedADALCacheProvider: NSObject, NSCopying, @unchec
         archive = other.archive
     }
 
-    /// The sharing group's cache as an archive that ADAL 2.7 for macOS reads.
+    /// Exports the sharing group's cache as an archive that ADAL 2.7 for macOS reads.
     ///
-    /// It holds refresh tokens in the clear, other apps' too: keep it as you would keep passwords.
+    /// The archive holds refresh tokens in clear text, also those of other apps: store it as you would store passwords.
     ///
-    /// - Throws: `MSALError.internal` (-50000) when the agent cannot be asked.
+    /// - Throws: `MSALError.internal` (-50000) if the agent does not answer.
     public func serializeData() throws -> Data {
         do throws(TokenError) {
             return try archive.serialize().withBytes { Data($0) }
@@ -45,10 +46,9 @@ public final class MSALSerializedADALCacheProvider: NSObject, NSCopying, @unchec
         }
     }
 
-    /// Takes in what an archive of ADAL for macOS holds. Nothing that the cache has is removed, or gives way to something
-    /// older.
+    /// Imports an archive of ADAL for macOS. No entry of the cache is removed or replaced by an older one.
     ///
-    /// - Throws: `MSALError.internal` (-50000) when it is no such archive, or of a later version.
+    /// - Throws: `MSALError.internal` (-50000) if it is not such an archive, or of a later version.
     public func deserialize(_ serializedData: Data) throws {
         do throws(TokenError) {
             try archive.deserialize(Secret(bytes: serializedData))
@@ -57,26 +57,26 @@ public final class MSALSerializedADALCacheProvider: NSObject, NSCopying, @unchec
         }
     }
 
-    /// A provider of the same archive with the same delegate.
+    /// Returns a provider of the same archive with the same delegate.
     public func copy(with zone: NSZone? = nil) -> Any { MSALSerializedADALCacheProvider(copying: self) }
 
-    /// Serves the agent and the sharing group of an application.
+    /// Uses the agent and the sharing group of an application from now on.
     func serve(_ client: AgentClient, _ group: SharingGroup) { archive.move(to: client, group) }
 
-    /// Lets the delegate hand over what it has.
+    /// Notifies the delegate of a read access, so that it can import its archive.
     func announceAccess() {
         delegate.willAccessCache(self)
         delegate.didAccessCache(self)
     }
 
-    /// Lets the delegate fetch what is new.
+    /// Notifies the delegate of a change, so that it can export the archive.
     func announceWrite() {
         delegate.willWriteCache(self)
         delegate.didWriteCache(self)
     }
 }
 
-/// The delegate of a provider that was made without one.
+/// The delegate of a provider that is created without one.
 private final class NoDelegate: NSObject, MSALSerializedADALCacheProviderDelegate {
     func willAccessCache(_ cache: MSALSerializedADALCacheProvider) {}
     func didAccessCache(_ cache: MSALSerializedADALCacheProvider) {}
@@ -84,10 +84,10 @@ private final class NoDelegate: NSObject, MSALSerializedADALCacheProviderDelegat
     func didWriteCache(_ cache: MSALSerializedADALCacheProvider) {}
 }
 
-/// An app that keeps the archive of an ADAL cache itself: told before and after each use of the cache.
+/// Notified before and after each use of the cache, by an app that keeps the archive of an ADAL cache itself.
 ///
-/// The usual app calls `deserialize(_:)` in the `will` methods and `serializeData()` in `didWriteCache(_:)`. The methods may
-/// be called from any thread.
+/// An app usually calls `deserialize(_:)` in the `will` methods and `serializeData()` in `didWriteCache(_:)`. The
+/// methods may be called from any thread.
 public protocol MSALSerializedADALCacheProviderDelegate: NSObjectProtocol {
     /// The cache is about to be read.
     func willAccessCache(_ cache: MSALSerializedADALCacheProvider)

@@ -2,7 +2,7 @@ internal import AgentClient
 internal import Foundation
 internal import TokenModel
 
-/// What an application does once its parameters have become requests. A value, so that it can go to any thread.
+/// The operations of an application on values, which can be passed to another thread.
 struct AppSession: Sendable {
     let settings: AppSettings
     var client: AgentClient
@@ -12,7 +12,9 @@ struct AppSession: Sendable {
     /// The process's sign-in in progress; tests set one of their own.
     var currentSignIn = CurrentSignIn.shared
 
-    /// - Throws: `CancellationError` when the calling task is cancelled, else an error of MSAL's.
+    /// Acquires a token without user interaction, within the time limit of `MSALHTTPConfig`.
+    ///
+    /// - Throws: `CancellationError` if the calling task is cancelled, else an error of MSAL.
     func acquireTokenSilent(_ request: AcquireTokenSilent) async throws -> MSALResult {
         let limit = MSALGlobalConfig.httpConfig.timeoutIntervalForRequest
         return try await finish("acquireTokenSilent", request.parameters.correlationID) {
@@ -23,7 +25,9 @@ struct AppSession: Sendable {
         }
     }
 
-    /// - Throws: an error of MSAL's.
+    /// Signs a user in.
+    ///
+    /// - Throws: an error of MSAL.
     func acquireToken(_ request: BeginInteractive) async throws -> MSALResult {
         let redirect = BrowserRedirect(request.parameters.redirectURI)
         MSALGlobalConfig.loggerConfig.log(redirect.replaced == nil ? .info : .warning, redirect.notice)
@@ -41,7 +45,7 @@ struct AppSession: Sendable {
     /// The wording of MSAL, which apps search for.
     private static let refusalOfASecondSignIn = "Only one interactive session is allowed at a time."
 
-    /// The app's own archive of an ADAL cache is one of this application's sharing group.
+    /// Uses the archive of an ADAL cache, if there is one, with this application's agent and sharing group.
     func serveSerializedCache() { serializedCache?.serve(client, settings.sharingGroup) }
 
     func remove(_ account: MSALAccount) throws {
@@ -55,7 +59,7 @@ struct AppSession: Sendable {
         try externalAccounts.remove(account, wipeAccount: false)
     }
 
-    /// Logs, converts, and tells external account providers.
+    /// Logs the request, converts its result or error, and notifies the cache delegate and external account providers.
     private func finish(
         _ name: String, _ correlationID: CorrelationID,
         _ work: () async throws(TokenError) -> TokenResult
@@ -73,7 +77,7 @@ struct AppSession: Sendable {
             externalAccounts.update(result)
             return result
         } catch {
-            // The code only: the issuer's message may name people.
+            // Only the code, because the message of the identity provider may contain personal data.
             logger.log(
                 error.code == .cancelled ? .info : .error,
                 "\(name) failed with \(error.code.name), correlation ID \(correlationID)")
@@ -84,15 +88,16 @@ struct AppSession: Sendable {
     }
 }
 
+/// The lists of accounts.
 extension AppSession {
-    /// The accounts that fit, the agent's first.
+    /// Lists the accounts that match, those of the agent first. Blocks the calling thread.
     func accounts(_ filter: AccountFilter) throws(NSError) -> [MSALAccount] {
         merged(try agentAccountsAndWait(filter), filter)
     }
 
-    /// The agent's accounts that fit, without blocking; `merged(_:_:)` makes MSAL's accounts of them.
+    /// Lists the accounts of the agent that match; `merged(_:_:)` converts them.
     ///
-    /// - Throws: `CancellationError` when the calling task is cancelled, else an error of MSAL's.
+    /// - Throws: `CancellationError` if the calling task is cancelled, else an error of MSAL.
     func agentAccounts(_ filter: AccountFilter) async throws -> [Account] {
         guard !filter.isUnsatisfiable else { return [] }
         if let serializedCache { await runBlockingAppCode { serializedCache.announceAccess() } }
@@ -103,7 +108,7 @@ extension AppSession {
         }
     }
 
-    /// The same, blocking the calling thread.
+    /// The blocking form of `agentAccounts(_:)`.
     func agentAccountsAndWait(_ filter: AccountFilter) throws(NSError) -> [Account] {
         guard !filter.isUnsatisfiable else { return [] }
         serializedCache?.announceAccess()
@@ -114,20 +119,21 @@ extension AppSession {
         }
     }
 
-    /// MSAL's accounts for the agent's, and those of external account providers; none where the filter is unsatisfiable.
+    /// Converts the accounts of the agent, and adds those of external account providers; none if no account can match
+    /// the filter.
     func merged(_ accounts: [Account], _ filter: AccountFilter) -> [MSALAccount] {
         guard !filter.isUnsatisfiable else { return [] }
         return externalAccounts.merged(accounts.map { MSALAccount($0) }, filter: filter)
     }
 
-    /// The account with this identifier; a miss is not an MSAL error.
+    /// Returns the account with this identifier, or throws an error that is not of `MSALErrorDomain`.
     func account(identifier: String) throws(NSError) -> MSALAccount {
         let accounts = try accounts(AccountFilter(MSALAccountEnumerationParameters(identifier: identifier)))
         guard let account = accounts.first else { throw AccountLookupError.notFound("identifier \(identifier)") }
         return account
     }
 
-    /// The first account with this name; a miss is not an MSAL error.
+    /// Returns the first account with this username, or throws an error that is not of `MSALErrorDomain`.
     func account(username: String) throws(NSError) -> MSALAccount {
         guard username.trimmedNonEmpty != nil else { throw AccountLookupError.blankUsername }
         let filter = AccountFilter(MSALAccountEnumerationParameters(identifier: nil, username: username))
@@ -138,10 +144,11 @@ extension AppSession {
     }
 }
 
+/// The current account.
 extension AppSession {
-    /// Who is signed in and who was, as the agent knows it.
+    /// Returns the current and the previous account, as the agent knows them.
     ///
-    /// - Throws: `CancellationError` when the calling task is cancelled, else an error of MSAL's.
+    /// - Throws: `CancellationError` if the calling task is cancelled, else an error of MSAL.
     func agentsCurrentAccount() async throws -> GetCurrentAccount.Reply {
         do throws(TokenError) {
             return try await client.currentAccount(currentAccountRequest)
@@ -150,7 +157,7 @@ extension AppSession {
         }
     }
 
-    /// The same, blocking the calling thread.
+    /// The blocking form of `agentsCurrentAccount()`.
     func agentsCurrentAccountAndWait() throws(NSError) -> GetCurrentAccount.Reply {
         do throws(TokenError) {
             return try client.currentAccountAndWait(currentAccountRequest)
@@ -159,7 +166,7 @@ extension AppSession {
         }
     }
 
-    /// The same as MSAL's accounts; those of external account providers count too.
+    /// Converts the reply of the agent; accounts of external account providers count too.
     func currentAccount(
         _ reply: GetCurrentAccount.Reply
     ) throws(NSError) -> (account: MSALAccount?, previous: MSALAccount?) {
@@ -175,9 +182,12 @@ extension AppSession {
     }
 }
 
+/// Sign-outs.
 extension AppSession {
-    /// - Throws: -50000 with -42000 when the account has neither identifier nor name, or when the browser's session is to end
-    ///   and the parameters were made without webview parameters.
+    /// Creates the description of a sign-out.
+    ///
+    /// - Throws: -50000 with -42000 if the account has neither identifier nor username, or if the sign-out page is to
+    ///   be opened and the parameters were created without webview parameters.
     func signout(_ account: MSALAccount, _ parameters: MSALSignoutParameters) throws(NSError) -> Signout {
         guard !parameters.signoutFromBrowser || parameters.hasWebviewParameters else {
             throw MSALError.error(
@@ -196,9 +206,9 @@ extension AppSession {
             page: parameters.signoutFromBrowser ? signoutPage(parameters.extraQueryParameters ?? [:]) : nil)
     }
 
-    /// Removes, tells external account providers, then opens the page; true when all went well.
+    /// Removes the account, notifies external account providers, and opens the sign-out page; returns true.
     ///
-    /// - Throws: `CancellationError` when the calling task is cancelled, else an error of MSAL's or of a provider.
+    /// - Throws: `CancellationError` if the calling task is cancelled, else an error of MSAL or of a provider.
     func perform(_ signout: Signout) async throws -> Bool {
         do throws(TokenError) {
             _ = try await client.removeAccount(signout.request)
@@ -209,7 +219,7 @@ extension AppSession {
         return try conclude(signout)
     }
 
-    /// The same, blocking the calling thread.
+    /// The blocking form of `perform(_:)`.
     func performAndWait(_ signout: Signout) throws -> Bool {
         do throws(TokenError) {
             _ = try client.removeAccountAndWait(signout.request)
@@ -226,7 +236,7 @@ extension AppSession {
         return true
     }
 
-    /// The page that ends the browser's session, at the same place for every kind of authority that MSAL supports.
+    /// The URL of the sign-out page, whose path is the same for every kind of authority that MSAL supports.
     private func signoutPage(_ extraParameters: [String: String]) -> String {
         var components = URLComponents(string: "\(settings.authority.url)/oauth2/v2.0/logout")
         if !extraParameters.isEmpty {
@@ -246,28 +256,27 @@ extension AppSession {
     }
 }
 
-/// A sign-out as a value: what to remove, whom to tell, and which page ends the browser's session.
+/// A sign-out as a value: the request, the account for external account providers, and the sign-out page.
 ///
-/// Unchecked for the one object in it, the account for external account providers, which never changes.
+/// Unchecked because of `account`, which is immutable.
 struct Signout: @unchecked Sendable {
     let request: RemoveAccount
     let account: MSALAccount
     let wipesAccount: Bool
-    /// Nil leaves the browser alone.
+    /// The URL of the sign-out page; nil if the browser's session is to stay.
     let page: String?
 }
 
-/// How long the app is willing to wait.
+/// The time limit that the app sets for a silent request.
 struct Deadline: Sendable {
     let seconds: TimeInterval
 
-    // How long `AgentClient` waits by itself. A limit beyond it needs no clock of its own, which a cached token would
-    // have to pay for.
+    // The time limit of `AgentClient`. A longer limit needs no timer of its own, which would slow a cache hit down.
     private static let agentLimit: TimeInterval = 90
 
-    /// Runs `work`, which is cancelled when the time is over.
+    /// Runs `work`, which is cancelled after the time limit.
     ///
-    /// - Throws: `networkUnavailable` with `NSURLErrorTimedOut` when the time is over, and what `work` throws.
+    /// - Throws: `networkUnavailable` with `NSURLErrorTimedOut` after the time limit, and what `work` throws.
     func run(
         _ work: @escaping @Sendable () async throws(TokenError) -> TokenResult
     ) async throws(TokenError) -> TokenResult {

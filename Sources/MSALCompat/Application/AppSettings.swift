@@ -2,7 +2,8 @@ internal import AgentClient
 internal import Foundation
 internal import TokenModel
 
-/// An application's configuration as a value: taken once, so that later changes of the configuration have no effect.
+/// The configuration of an application as a value: copied once, so that later changes of the configuration have no
+/// effect.
 struct AppSettings: Sendable {
     let clientID: ClientID
     let redirectURI: String?
@@ -15,8 +16,10 @@ struct AppSettings: Sendable {
     let allowsExtendedLifetime: Bool
     let supportsMultipleClouds: Bool
 
-    /// - Throws: -50000 with -42000 when the client ID is blank or the authority is of no kind that MSAL supports, with
-    ///   -42011 when the redirect URI is not a URL with a scheme.
+    /// Reads and checks a configuration.
+    ///
+    /// - Throws: -50000 with -42000 if the client ID is blank or MSAL does not support the kind of the authority, with
+    ///   -42011 if the redirect URI is not a URL with a scheme.
     init(_ config: MSALPublicClientApplicationConfig) throws(NSError) {
         guard let clientID = ClientID(config.clientId) else {
             throw MSALError.error(.internalErrorInvalidParameter, "the client ID is blank")
@@ -25,7 +28,7 @@ struct AppSettings: Sendable {
         let redirectURI = try MSALRedirectUri(
             config.redirectUri, isValidated: !config.bypassRedirectURIValidation)
         self.clientID = clientID
-        // The default is nobody's registered URI: the agent does better with its own loopback redirect.
+        // The default redirect URI is not registered for any app, so that the agent uses its own loopback redirect instead.
         self.redirectURI = config.redirectUri?.trimmedNonEmpty == nil ? nil : redirectURI.url.absoluteString
         authority = config.authority.authority
         knownAuthorities = config.knownAuthorities.map(\.authority)
@@ -38,8 +41,10 @@ struct AppSettings: Sendable {
     }
 }
 
-/// From MSAL's parameters to the agent's requests. What cannot work is refused here, before the agent is asked.
+/// Converts MSAL's parameters to requests to the agent. Invalid parameters are refused before the agent is asked.
 extension AppSettings {
+    /// Creates a silent request.
+    ///
     /// - Throws: -50002 without an account, else as `tokenParameters(_:)`.
     func silentRequest(_ parameters: MSALSilentTokenParameters) throws(NSError) -> AcquireTokenSilent {
         guard let account = parameters.account, !account.reference.isEmpty else {
@@ -51,6 +56,8 @@ extension AppSettings {
             allowsExtendedLifetime: allowsExtendedLifetime)
     }
 
+    /// Creates a sign-in request.
+    ///
     /// - Throws: as `tokenParameters(_:)`.
     func interactiveRequest(_ parameters: MSALInteractiveTokenParameters) throws(NSError) -> BeginInteractive {
         var request = BeginInteractive(parameters: try tokenParameters(parameters))
@@ -69,7 +76,9 @@ extension AppSettings {
             localAccountID: filter.tenantProfileIdentifier, onlySignedIn: filter.onlySignedIn)
     }
 
-    /// - Throws: -50000 with -42000 when the account has neither identifier nor name.
+    /// Creates a removal request.
+    ///
+    /// - Throws: -50000 with -42000 if the account has neither identifier nor username.
     func removal(
         of account: MSALAccount, extent: RemoveAccount.Extent = .app
     ) throws(NSError) -> RemoveAccount {
@@ -80,8 +89,10 @@ extension AppSettings {
             clientID: clientID, sharingGroup: sharingGroup, account: account.reference, extent: extent)
     }
 
-    /// - Throws: -50000 with -42000 for a scope that may not be asked for, an authority of another class than the
-    ///   application's, a scheme other than bearer, claims given twice or not valid JSON.
+    /// Converts and checks the parameters of a token request.
+    ///
+    /// - Throws: -50000 with -42000 for a reserved scope, an authority of another kind than the application's, a scheme
+    ///   other than bearer, claims that are given twice or cannot be encoded as JSON.
     private func tokenParameters(_ parameters: MSALTokenParameters) throws(NSError) -> TokenParameters {
         let authority = parameters.authority?.authority ?? authority
         try check(authority)
@@ -89,7 +100,7 @@ extension AppSettings {
         guard parameters.authenticationScheme.map({ $0.scheme == .bearer }) ?? true else {
             throw MSALError.error(.internalErrorInvalidParameter, "proof of possession is not supported")
         }
-        // Silent requests too: they have to be led where the sign-in was.
+        // Sent with silent requests too, which have to go to the cloud of the sign-in.
         let clouds = supportsMultipleClouds ? ["instance_aware": "true"] : [:]
         let extra = extraParameters.merging(parameters.extraQueryParameters ?? [:]) { $1 }.merging(clouds) { $1 }
         return TokenParameters(
@@ -110,7 +121,7 @@ extension AppSettings {
 
     private func check(_ scopes: [String], _ authority: Authority) throws(NSError) {
         for scope in scopes.compactMap(\.trimmedNonEmpty) {
-            // Compared with case, as MSAL does.
+            // Case-sensitive, as in MSAL.
             if ScopeSet.reserved.scopes.contains(scope) {
                 throw MSALError.error(
                     .internalErrorInvalidParameter, "the scope \(scope) is always asked for and may not be named")

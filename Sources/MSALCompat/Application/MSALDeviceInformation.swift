@@ -1,29 +1,29 @@
 public import Foundation
 
-/// What MSAL knows of a managed Apple device. Inert: here that is nothing.
+/// Information about an Apple device that is managed by an organization. Inert: it is empty.
 open class MSALDeviceInformation: NSObject {
-    /// Always one person's.
+    /// Always `default`: the device of one user.
     open var deviceMode: MSALDeviceMode { .default }
-    /// Always without preference.
+    /// Always `none`.
     open var configuredPreferredAuthMethod: MSALPreferredAuthMethod { .none }
     /// Always false.
     open var hasAADSSOExtension: Bool { false }
     /// Always empty.
     open var extraDeviceInformation: [AnyHashable: Any] { [:] }
 
-    /// What is known here: nothing. Inert.
+    /// Creates empty information. Inert.
     public override init() {}
 }
 
-/// Whether a device belongs to one person or to several.
+/// Whether a device has one user or several.
 @nonexhaustive(warn) public enum MSALDeviceMode: UInt, Sendable {
-    /// One person's.
+    /// The device of one user.
     case `default` = 0
-    /// Shared by several.
+    /// A device that several users share.
     case shared = 1
 }
 
-/// Which way to authenticate the sign-in page should offer first. Inert: the page decides.
+/// The authentication method that the sign-in page should offer first. Inert: the page decides.
 @nonexhaustive(warn) public enum MSALPreferredAuthMethod: UInt, Sendable {
     /// No preference.
     case none = 0
@@ -33,7 +33,7 @@ open class MSALDeviceInformation: NSObject {
 
 /// Whether Apple's broker may be used. Inert: there is no such broker.
 @nonexhaustive(warn) public enum MSALBrokeredAvailability: Int, Sendable {
-    /// Where there is one.
+    /// If there is one.
     case auto = 0
     /// Never.
     case none = 1

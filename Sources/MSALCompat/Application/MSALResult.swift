@@ -5,14 +5,17 @@ package import TokenModel
 ///
 /// Open for test doubles, which override what the tests read.
 // Unchecked because the compiler checks final classes only; all members are constants of Sendable types.
+/// A token and its description. Immutable; may be used from any thread.
+///
+/// Open for test doubles, which override properties.
 open class MSALResult: NSObject, @unchecked Sendable {
     private let result: TokenResult
     private let issuer: Authority
-    /// Whether it was made without a token.
+    /// Whether the result was created without a token.
     private let isEmpty: Bool
 
-    /// An empty result: strings and arrays are empty, optional properties are nil, the authority is the default one. For test
-    /// doubles.
+    /// Creates an empty result, for test doubles: strings and arrays are empty, optional properties are nil, the
+    /// authority is the default one.
     public override init() {
         issuer = .common
         isEmpty = true
@@ -23,8 +26,10 @@ open class MSALResult: NSObject, @unchecked Sendable {
             tenantProfile: nil, authority: Authority.common.url, correlationID: CorrelationID(), isFromCache: false)
     }
 
-    /// - Parameter kind: of the authority that was asked, which its URL need not tell.
-    /// - Throws: `serverInvalidResponse` when the ID token cannot be read: an app must not act on claims that are not there.
+    /// Creates the result of a request.
+    ///
+    /// - Parameter kind: the kind of the authority that was asked, which its URL does not always tell.
+    /// - Throws: `serverInvalidResponse` if the ID token cannot be read, because the app would act on missing claims.
     package init(_ result: TokenResult, kind: Authority.Kind? = nil) throws(TokenError) {
         if let token = result.idToken, JWTPayload.claims(of: token) == nil {
             throw TokenError(.serverInvalidResponse, "the ID token cannot be read")
@@ -34,44 +39,44 @@ open class MSALResult: NSObject, @unchecked Sendable {
         self.issuer = try Authority(result.authority, kind: kind)
     }
 
-    /// The access token; empty when the issuer sent none.
+    /// The access token; empty if the identity provider issued none.
     open var accessToken: String { result.accessToken.reveal() }
 
-    /// When the access token expires.
+    /// The time at which the access token expires.
     open var expiresOn: Date? { isEmpty ? nil : Date(timeIntervalSince1970: TimeInterval(result.expiresOn)) }
 
-    /// Whether the token has expired and was returned because the token endpoint is down
+    /// Whether the token has expired and was returned because of an outage of the token endpoint
     /// (`MSALPublicClientApplicationConfig.extendedLifetimeEnabled`).
     open var extendedLifeTimeToken: Bool { result.isExtendedLifetime }
 
-    /// The raw ID token; nil when there is none.
+    /// The ID token as received; nil without one.
     open var idToken: String? { result.idToken }
 
-    /// The scopes granted, in the issuer's case and order.
+    /// The scopes granted, as the identity provider wrote and ordered them.
     open var scopes: [String] { result.scopes }
 
-    /// The account in the tenant that issued the token.
+    /// The account as the tenant knows it that issued the token.
     open var tenantProfile: MSALTenantProfile { isEmpty ? MSALTenantProfile() : MSALTenantProfile(profile) }
 
-    /// Whose token it is; without `tenantProfiles`.
+    /// The account of the token; without `tenantProfiles`.
     open var account: MSALAccount {
         var account = result.account
         if account.homeIDToken == nil, profile.isHome { account.homeIDToken = result.idToken }
         return MSALAccount(account, listsTenants: false)
     }
 
-    /// The authority that issued the token, with the tenant's own id.
+    /// The authority that issued the token, with the tenant's ID.
     open var authority: MSALAuthority { MSALAuthority.issuer(issuer) }
 
-    /// The operation that acquired it: the app's own, where it gave one.
+    /// The correlation ID of the request: that of the parameters, if it was set.
     open var correlationId: UUID { result.correlationID.uuid }
 
-    /// The value of an `Authorization` header field, `Bearer <token>`; empty when there is no access token.
+    /// The value of an `Authorization` header field, `Bearer <token>`; empty without an access token.
     open var authorizationHeader: String {
         result.accessToken.isEmpty ? "" : "\(authenticationScheme) \(accessToken)"
     }
 
-    /// How the token is presented: `Bearer`.
+    /// The authentication scheme of the token: `Bearer`.
     open var authenticationScheme: String { "Bearer" }
 
     private var profile: TenantProfile {

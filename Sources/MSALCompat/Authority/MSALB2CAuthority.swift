@@ -1,14 +1,14 @@
 public import Foundation
 internal import TokenModel
 
-/// An authority of Azure AD B2C: one for each policy, such as
+/// An authority of Azure AD B2C, one for each policy, such as
 /// `https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/b2c_1_signin`.
 ///
-/// Hosts that are not Microsoft's own have to be in `knownAuthorities`.
+/// Authorities on other hosts than those of Microsoft have to be among `knownAuthorities`.
 open class MSALB2CAuthority: MSALAuthority {
-    /// The authority at `url`; the query is dropped.
+    /// Creates the authority at `url`; the query is dropped.
     ///
-    /// - Throws: `MSALError.internal` (-50000) when `url` is not `https` (`http` is taken for loopback hosts) or has
+    /// - Throws: `MSALError.internal` (-50000) if `url` is not `https` (`http` is accepted for loopback hosts) or has
     ///   no path.
     public init(url: URL) throws {
         let parsed = try MSALAuthority.authority(parsing: url, kind: .b2c)
@@ -23,22 +23,22 @@ open class MSALB2CAuthority: MSALAuthority {
     }
 }
 
-/// An authority of Entra External ID for customers, such as `https://contoso.ciamlogin.com`, or one of a custom domain, such
-/// as `https://login.contoso.com/<tenant>`.
+/// An authority of Entra External ID for customers, such as `https://contoso.ciamlogin.com`, or of a custom domain,
+/// such as `https://login.contoso.com/<tenant>`.
 ///
-/// On `ciamlogin.com`, a URL without a path stands for the tenant `<first label of the host>.onmicrosoft.com`. It is not
-/// validated.
+/// On `ciamlogin.com`, a URL without a path means the tenant `<first label of the host>.onmicrosoft.com`. The authority
+/// is not validated.
 open class MSALCIAMAuthority: MSALAuthority {
-    /// The authority at `url`, on any host.
+    /// Creates the authority at `url`, on any host.
     ///
-    /// - Throws: `MSALError.internal` (-50000) when `url` is not an `https` URL (`http` is taken for loopback hosts).
+    /// - Throws: `MSALError.internal` (-50000) if `url` is not an `https` URL (`http` is accepted for loopback hosts).
     public convenience init(url: URL) throws {
         try self.init(url: url, validateFormat: false)
     }
 
-    /// The authority at `url`; with `validateFormat`, only on `<name>.ciamlogin.com`.
+    /// Creates the authority at `url`; if `validateFormat` is true, only on `<name>.ciamlogin.com`.
     ///
-    /// - Throws: as `init(url:)`, also for another host with `validateFormat`.
+    /// - Throws: as `init(url:)`, also for another host if `validateFormat` is true.
     public init(url: URL, validateFormat: Bool) throws {
         let parsed = try MSALAuthority.authority(parsing: url, kind: .ciam)
         guard !validateFormat || url.host?.lowercased().hasSuffix(".ciamlogin.com") == true else {
@@ -52,9 +52,9 @@ open class MSALCIAMAuthority: MSALAuthority {
     }
 }
 
-/// An authority of AD FS, which MSAL does not support: no object of this class can be made. ADAL supports AD FS.
+/// An authority of AD FS, which MSAL does not support: no object of this class can be created. ADAL supports AD FS.
 open class MSALADFSAuthority: MSALAuthority {
-    /// Always fails.
+    /// Always throws.
     ///
     /// - Throws: `MSALError.internal` (-50000), internal code -42008.
     public init(url: URL) throws {

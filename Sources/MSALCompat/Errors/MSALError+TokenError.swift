@@ -1,24 +1,24 @@
 internal import Foundation
 internal import TokenModel
 
-/// How a `TokenError` leaves this module.
+/// How a `TokenError` is reported to the app.
 enum MSALErrorMapping: Equatable {
-    /// With an MSAL code of its own: one of -50001 to -50005 and -50142.
+    /// With a code of its own: one of -50001 to -50005 and -50142.
     case own(MSALError)
     /// As -50000, with this number under `MSALInternalErrorCodeKey`.
     case wrapped(Int)
-    /// In `NSURLErrorDomain`, with the network's own code.
+    /// In `NSURLErrorDomain`, with the network's error code.
     case network
 
     /// As -50000, with an internal code.
     static func wrapped(_ code: MSALInternalError) -> Self { .wrapped(code.rawValue) }
 }
 
-/// The one table from the agent's codes to MSAL's.
+/// Maps the codes of the agent to those of MSAL: one table for all codes.
 ///
-/// Decided before the agent is asked, so not in this table: a silent request without an account is -50002; a reserved
-/// scope, an authority of another class than the application's, or a blank client ID is -50000 with -42000; a
-/// redirect URI without a scheme is -50000 with -42011 (see `AppSettings`). A lookup that finds no account fails with
+/// Not in this table are errors that are found before the agent is asked (see `AppSettings`): a silent request without
+/// an account is -50002; a reserved scope, an authority of another kind than the application's, or a blank client ID is
+/// -50000 with -42000; a redirect URI without a scheme is -50000 with -42011. A lookup that finds no account fails with
 /// `AccountLookupError`, which is not an MSAL error.
 extension TokenError.Code {
     var msalMapping: MSALErrorMapping {
@@ -53,7 +53,8 @@ extension TokenError.Code {
         }
     }
 
-    /// The agent's own conditions, for which MSAL has no number: the `TokenError` itself is the underlying error.
+    /// Whether the condition exists in the agent only, so that MSAL has no number for it: the `TokenError` itself
+    /// becomes the underlying error.
     var isAgentOnly: Bool {
         switch self {
         case .unrecognized(let number): MSALErrorMapping(appleOnly: number) == nil
@@ -63,24 +64,25 @@ extension TokenError.Code {
 }
 
 extension MSALError {
-    /// The error that an app sees.
+    /// Creates the error that the app gets.
     ///
-    /// - Parameter kind: of the authority that was asked, which the URL in a partial result need not tell.
+    /// - Parameter kind: the kind of the authority that was asked, which the URL in a partial result does not always
+    ///   tell.
     static func error(for error: TokenError, kind: Authority.Kind? = nil) -> NSError {
-        // Entra's "reset the password first" has its own code, except where the way to it is to sign in anyway.
+        // Entra's "the password has to be reset" has its own code, unless the app is told to let the user sign in anyway.
         if error.details.stsErrorCodes.contains(50142), error.code != .interactionRequired {
             return self.error(.own(.serverInvalidRequestResetPasswordRequired), for: error, kind)
         }
         return self.error(error.code.msalMapping, for: error, kind)
     }
 
-    /// The error that the async form of a call throws: `CancellationError` when the call ended because its task was cancelled,
-    /// which is no defect, else as `error(for:kind:)`.
+    /// Creates the error that the async form of a call throws: `CancellationError` if the call ended because its task
+    /// was cancelled, else as `error(for:kind:)`.
     static func asyncError(for error: TokenError, kind: Authority.Kind? = nil) -> any Error {
         error.code == .cancelled && Task.isCancelled ? CancellationError() : self.error(for: error, kind: kind)
     }
 
-    /// An error decided by this module, without asking the agent.
+    /// Creates an error that this module found, without asking the agent.
     static func error(_ code: MSALInternalError, _ message: String) -> NSError {
         error(.wrapped(code), for: TokenError(.invalidDeveloperParameter, message), nil)
     }
@@ -103,13 +105,13 @@ extension MSALError {
 }
 
 extension TokenError {
-    /// What is known about the failure, under MSAL's keys; keys of what is not known are absent.
+    /// The details of the error under the keys of MSAL; a key is missing if its value is not known.
     func msalUserInfo(_ kind: Authority.Kind?) -> [String: Any] {
         let description = details.errorDescription ?? message
         var info: [String: Any] = [MSALErrorDescriptionKey: description, NSLocalizedDescriptionKey: description]
         info[MSALOAuthErrorKey] = details.oauthError
         info[MSALOAuthSubErrorKey] = details.subError
-        // An OAuth error speaks for itself, whatever status it came with.
+        // The HTTP status is not reported with an OAuth error.
         if code == .unhandledHTTPResponse { info[MSALHTTPResponseCodeKey] = details.httpStatus.map(String.init) }
         info[MSALCorrelationIDKey] = details.correlationID?.uuid.uuidString
         info[MSALDisplayableUserIdKey] = details.username
@@ -128,8 +130,8 @@ extension TokenError {
         return info
     }
 
-    /// What lies beneath: the server's own error, an HTTP status that says "not here", or this error itself where
-    /// MSAL has no number for it.
+    /// The underlying error: the OAuth error of the server, an HTTP status of 403 or 404, or this error itself if MSAL
+    /// has no number for it.
     private var underlyingError: (any Error)? {
         if code.isAgentOnly, code != .networkUnavailable { return self }
         if code == .interactionRequired, let oauthError = details.oauthError {
@@ -141,7 +143,7 @@ extension TokenError {
         return nil
     }
 
-    /// The code for an OAuth `error` (RFC 6749 section 5.2).
+    /// Returns the code for an OAuth `error` (RFC 6749 section 5.2).
     private static func code(ofOAuthError error: String) -> Code {
         switch error {
         case "invalid_request": .invalidRequest
@@ -156,10 +158,12 @@ extension TokenError {
     }
 }
 
-/// Numbers of Microsoft's libraries for what happens on Apple's devices only: redirect schemes, app extensions, the broker,
-/// device registration. This version's agent sends none of them; should a newer one, apps see what MSAL shows.
+/// Maps the numbers that Microsoft's libraries use on Apple's devices only: redirect schemes, app extensions, the
+/// broker, device registration.
+///
+/// The agent sends none of them today. If a later agent does, apps get the code that MSAL reports.
 extension MSALErrorMapping {
-    /// Nil for a number that MSAL does not map either.
+    /// Returns nil for a number that MSAL does not map either.
     init?(appleOnly number: Int32) {
         switch number {
         case -50142: self = .own(.serverInvalidRequestResetPasswordRequired)
@@ -173,7 +177,7 @@ extension MSALErrorMapping {
         case -51732: self = .wrapped(MSALError.insufficientDeviceStrength.rawValue)
         case -51733: self = .wrapped(MSALError.mdmEnrollmentCompletedNeedsRetry.rawValue)
         case -51734: self = .wrapped(.internalErrorInvalidASWebAuthenticationURL)
-        // The broker's numbers, and those of device registration, run side by side but for a few.
+        // The numbers of the broker and of device registration have a constant distance to those of MSAL, with a few exceptions.
         case -51809 ... -51800, -51814 ... -51811: self = .wrapped(Int(number) + 9100)
         case -51832 ... -51817: self = .wrapped(Int(number) + 9102)
         case -51833: self = .wrapped(.errorJITTroubleshootingRequired)

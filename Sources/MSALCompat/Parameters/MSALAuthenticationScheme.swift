@@ -1,16 +1,16 @@
 public import Foundation
 
-/// How an access token is presented to the API it is for.
+/// How an access token is presented to an API.
 public protocol MSALAuthenticationSchemeProtocol: NSObjectProtocol {
-    /// Which scheme.
+    /// The scheme.
     var scheme: MSALAuthScheme { get }
     /// The scheme's name in an `Authorization` header field.
     var authenticationScheme: String { get }
 }
 
-/// A bearer token (RFC 6750): whoever has it may use it.
+/// The bearer scheme (RFC 6750): the token alone authorizes the request.
 open class MSALAuthenticationSchemeBearer: NSObject, MSALAuthenticationSchemeProtocol {
-    /// A scheme.
+    /// Creates the scheme.
     public override init() {}
 
     /// `bearer`.
@@ -19,11 +19,11 @@ open class MSALAuthenticationSchemeBearer: NSObject, MSALAuthenticationSchemePro
     open var authenticationScheme: String { "Bearer" }
 }
 
-/// How an access token is presented to the API it is for.
+/// How an access token is presented to an API.
 @nonexhaustive(warn) public enum MSALAuthScheme: UInt, Sendable {
     /// As a bearer token (RFC 6750).
     case bearer = 0
-    /// With proof of possession; not supported yet.
+    /// With proof of possession; not supported.
     case pop = 1
 }
 
@@ -49,7 +49,7 @@ open class MSALAuthenticationSchemeBearer: NSObject, MSALAuthenticationSchemePro
     case PATCH = 8
 }
 
-/// The method's name as HTTP writes it, such as `GET`.
+/// Returns the name of the method in HTTP, such as `GET`.
 public func MSALParameterStringForHttpMethod(_ httpMethod: MSALHttpMethod) -> String! {
     String(describing: httpMethod)
 }

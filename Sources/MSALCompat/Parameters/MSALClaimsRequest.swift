@@ -1,20 +1,20 @@
 public import Foundation
 
-/// Claims to ask for in tokens: the `claims` parameter (OpenID Connect Core 1.0 section 5.5).
+/// A request for claims in tokens: the `claims` parameter (OpenID Connect Core 1.0 section 5.5).
 ///
-/// Pass on what an API sent in its claims challenge with `MSALClaimsRequest(jsonString:error:)`.
+/// Pass the claims challenge of an API to `MSALClaimsRequest(jsonString:error:)`.
 open class MSALClaimsRequest: NSObject, MSALJsonSerializable, MSALJsonDeserializable {
-    // In the order asked for; at most one of a name for each target.
+    // In the order of the requests; at most one with the same name for each target.
     private var requests: [MSALClaimsRequestTarget: [MSALIndividualClaimRequest]] = [:]
 
-    /// Asks for nothing yet.
+    /// Creates a request for no claims.
     public override init() {}
 
     /// Reads JSON such as `{"access_token":{"nbf":{"essential":true,"value":"1"}}}`.
     ///
-    /// When it cannot be read, `error` is set and nothing is asked for: `NSCocoaErrorDomain` 3840 for what is not JSON,
-    /// `MSALErrorDomain` -50000 with internal code -42000 for a target, a member or a type that is none of a claims request's.
-    /// Check `error`, or a challenge is lost.
+    /// If it cannot be read, sets `error` and requests no claims: `NSCocoaErrorDomain` 3840 if it is not JSON,
+    /// `MSALErrorDomain` -50000 with internal code -42000 for a target, a member or a type that a claims request does
+    /// not have. Check `error`, so that a challenge is not lost.
     public required init(jsonString: String, error: NSErrorPointer) {
         super.init()
         do throws(NSError) {
@@ -24,9 +24,9 @@ open class MSALClaimsRequest: NSObject, MSALJsonSerializable, MSALJsonDeserializ
         }
     }
 
-    /// The request as JSON text, its members in alphabetical order; `{}` when nothing is asked for.
+    /// Returns the request as JSON, its members in alphabetical order; `{}` without claims.
     ///
-    /// Nil when a claim's `value` or `values` are nothing that JSON knows.
+    /// Returns nil if `value` or `values` of a claim cannot be represented in JSON.
     open func jsonString() -> String? {
         var json: [String: Any] = [:]
         for (target, requests) in requests where !requests.isEmpty {
@@ -40,9 +40,9 @@ open class MSALClaimsRequest: NSObject, MSALJsonSerializable, MSALJsonDeserializ
         return String(decoding: data, as: UTF8.self)
     }
 
-    /// Asks for a claim; replaces an earlier request of the same name and target.
+    /// Requests a claim; replaces an earlier request with the same name and target.
     ///
-    /// - Throws: `MSALError.internal` (-50000), internal code -42000, when the name is blank.
+    /// - Throws: `MSALError.internal` (-50000), internal code -42000, if the name is blank.
     open func requestClaim(_ request: MSALIndividualClaimRequest, for target: MSALClaimsRequestTarget) throws {
         guard !request.name.allSatisfy(\.isWhitespace) else {
             throw MSALError.error(.internalErrorInvalidParameter, "the claim has no name")
@@ -52,9 +52,9 @@ open class MSALClaimsRequest: NSObject, MSALJsonSerializable, MSALJsonDeserializ
         self.requests[target] = requests
     }
 
-    /// Asks no longer for a claim.
+    /// Removes the request for a claim.
     ///
-    /// - Throws: an error that is not MSAL's when it was not asked for.
+    /// - Throws: an error that is not of `MSALErrorDomain` if the claim was not requested.
     open func removeClaim(withName name: String, target: MSALClaimsRequestTarget) throws {
         guard let index = requests[target]?.firstIndex(where: { $0.name == name }) else {
             throw AccountLookupError.noSuchClaim(name)
@@ -62,16 +62,16 @@ open class MSALClaimsRequest: NSObject, MSALJsonSerializable, MSALJsonDeserializ
         requests[target]?.remove(at: index)
     }
 
-    /// The claims asked for, in the order asked; empty when there is none for this target. Never nil.
+    /// Returns the requests for a target in the order in which they were made; empty if there is none. Never nil.
     open func claimsRequests(for target: MSALClaimsRequestTarget) -> [MSALIndividualClaimRequest]? {
         requests[target] ?? []
     }
 
-    /// Whether anything is asked for.
+    /// Whether any claim is requested.
     var hasClaims: Bool { requests.values.contains { !$0.isEmpty } }
 }
 
-/// Which token a claim is asked for in.
+/// The token in which a claim is requested.
 @nonexhaustive(warn) public enum MSALClaimsRequestTarget: UInt, Sendable {
     /// The ID token.
     case idToken = 0
@@ -79,40 +79,40 @@ open class MSALClaimsRequest: NSObject, MSALJsonSerializable, MSALJsonDeserializ
     case accessToken = 1
 }
 
-/// A claim to ask for. Two with the same name are equal: asking again replaces.
+/// A request for one claim. Two requests with the same name are equal, so that the later one replaces the earlier one.
 open class MSALIndividualClaimRequest: NSObject {
     /// The claim's name.
     open var name: String
-    /// How it is asked for; nil: in the default way.
+    /// How the claim is requested; nil for a voluntary claim with any value.
     open var additionalInfo: MSALIndividualClaimRequestAdditionalInfo?
 
-    /// Asks for the claim `name`.
+    /// Requests the claim `name`.
     public init(name: String) {
         self.name = name
     }
 
-    /// Whether the names are the same.
+    /// Whether the names are equal.
     open override func isEqual(_ object: Any?) -> Bool {
         (object as? MSALIndividualClaimRequest)?.name == name
     }
 
-    /// Goes with `isEqual(_:)`.
+    /// Equal for equal requests.
     open override var hash: Int { name.hashValue }
 }
 
-/// How a claim is asked for (OpenID Connect Core 1.0 section 5.5.1).
+/// How a claim is requested (OpenID Connect Core 1.0 section 5.5.1).
 open class MSALIndividualClaimRequestAdditionalInfo: NSObject {
     /// Whether the claim is essential: a Boolean.
     open var essential: NSNumber?
-    /// The value it has to have: anything JSON knows.
+    /// The value that the claim has to have: any JSON value.
     open var value: Any?
-    /// The values it may have, best first.
+    /// The values that the claim may have, in order of preference.
     open var values: [Any]?
 
-    /// Asks for nothing special.
+    /// Creates information without values.
     public override init() {}
 
-    /// The members that are set.
+    /// The values that are set.
     var json: [String: Any] {
         var json: [String: Any] = [:]
         json["essential"] = essential?.boolValue
@@ -122,15 +122,17 @@ open class MSALIndividualClaimRequestAdditionalInfo: NSObject {
     }
 }
 
-/// Reading a claims request (OpenID Connect Core 1.0 section 5.5), as strictly as MSAL does: what it does not know is refused,
-/// because a misspelt claim of a step-up challenge must not be lost.
+/// Reads a claims request (OpenID Connect Core 1.0 section 5.5) as strictly as MSAL does: unknown members are rejected,
+/// so that a misspelt claim of a step-up challenge is not lost.
 ///
-/// What MSAL takes, and this too: a claim that is null; `essential` as any number; members of a claim besides the three known
-/// ones, as long as one of these is there.
+/// Accepted as in MSAL: a claim that is null; `essential` as any number; other members of a claim besides the three
+/// known ones, if one of these is present.
 extension MSALClaimsRequest {
-    /// - Throws: `NSCocoaErrorDomain` 3840 for what is no JSON object or array; -50000 with -42000 for an array, a target other
-    ///   than `id_token` and `access_token`, a target that is no object, and a claim that is neither null nor an object with
-    ///   `essential` (a number or Boolean), `value` (anything) or `values` (an array).
+    /// Reads the JSON of a claims request.
+    ///
+    /// - Throws: `NSCocoaErrorDomain` 3840 if `text` is not JSON; -50000 with -42000 for an array, a target other than `id_token`
+    ///   and `access_token`, a target that is not an object, and a claim that is neither null nor an object with `essential` (a
+    ///   number or Boolean), `value` (any value) or `values` (an array).
     static func parse(
         _ text: String
     ) throws(NSError) -> [MSALClaimsRequestTarget: [MSALIndividualClaimRequest]] {
@@ -154,7 +156,7 @@ extension MSALClaimsRequest {
         do {
             return try JSONSerialization.jsonObject(with: Data(text.utf8))
         } catch {
-            // The same on every system, whatever its JSON reader throws.
+            // The same error on every system, whatever the system's JSON reader throws.
             throw NSError(
                 domain: NSCocoaErrorDomain, code: CocoaError.propertyListReadCorrupt.rawValue,
                 userInfo: [
@@ -200,7 +202,7 @@ extension MSALClaimsRequest {
 }
 
 extension MSALClaimsRequestTarget {
-    /// The target of a member of the JSON object; nil when there is none of this name.
+    /// Creates the target with the name of a JSON member; returns nil for another name.
     init?(name: String) {
         switch name {
         case "id_token": self = .idToken
@@ -209,7 +211,7 @@ extension MSALClaimsRequestTarget {
         }
     }
 
-    /// The member of the JSON object.
+    /// The name of the JSON member.
     var name: String {
         switch self {
         case .idToken: "id_token"
@@ -218,13 +220,13 @@ extension MSALClaimsRequestTarget {
     }
 }
 
-/// Can be written as JSON.
+/// A type that can be written as JSON.
 public protocol MSALJsonSerializable: NSObjectProtocol {
     /// The object as JSON text; nil when that cannot be done.
     func jsonString() -> String?
 }
 
-/// Can be read from JSON.
+/// A type that can be read from JSON.
 public protocol MSALJsonDeserializable: NSObjectProtocol {
     /// Reads JSON text. When it cannot be read, `error` is set and the object is empty: check `error` before use.
     init(jsonString: String, error: NSErrorPointer)
@@ -233,8 +235,8 @@ public protocol MSALJsonDeserializable: NSObjectProtocol {
 #if !canImport(ObjectiveC)
     public import class Foundation.NSError
 
-    /// Where an error is put by an initialiser that does not throw; pass `&error` for a `var error: NSError?`.
+    /// The type of error parameters of initializers that do not throw: pass `&error` of a `var error: NSError?`.
     ///
-    /// Foundation has this name on Apple's platforms only.
+    /// Foundation has a type of this name on Apple's platforms only.
     public typealias NSErrorPointer = UnsafeMutablePointer<NSError?>?
 #endif
