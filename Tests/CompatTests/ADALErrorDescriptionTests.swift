@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import ADALCompat
 
-/// The texts that apps log and match: an error's description, and the lines of the log.
+/// The texts that apps log and match: descriptions of errors, and log lines.
 @Suite(.bounded) struct ADALErrorDescriptionTests {
     @Test(
         arguments: [

@@ -12,7 +12,7 @@ internal import TokenModel
     private static let graph = "https://graph.microsoft.com"
     private static let alice = "alice@contoso.com"
 
-    @Test func findsByNameWhoSignedInToAnMSALApp() async throws {
+    @Test func findsAnAccountOfAnMSALAppByName() async throws {
         try await AgentFixture.with { f in
             let signedIn = try await f.signIn(Self.alice, f.parameters())
             let result = try await silent(f, userID: signedIn.account.username)
@@ -54,7 +54,7 @@ internal import TokenModel
         }
     }
 
-    @Test func takesTheOnePersonAndRefusesToChooseBetweenTwo() async throws {
+    @Test func usesTheOnlyUserAndRefusesToChooseBetweenTwo() async throws {
         try await AgentFixture.with { f in
             try await f.signIn(Self.alice, f.parameters(resource: Self.graph))
             #expect(try await silent(f).tokenCacheItem?.userInformation?.userId == Self.alice)
@@ -66,7 +66,7 @@ internal import TokenModel
         }
     }
 
-    @Test func keepsTheRejectionUnderneathTheCallForASignIn() async throws {
+    @Test func reportsTheRejectionAsTheUnderlyingErrorOfARequiredSignIn() async throws {
         try await AgentFixture.with { f in
             try await f.signIn(Self.alice, f.parameters(resource: Self.graph))
             f.emulator.control.revokeTokens()
@@ -92,7 +92,7 @@ internal import TokenModel
         }
     }
 
-    @Test func refusesWhoSignedInWhenSomebodyElseWasAskedFor() async throws {
+    @Test func refusesAnotherUserThanTheOneRequested() async throws {
         try await AgentFixture.with(usernames: [Self.alice]) { f in
             let somebodyElse = ADUserIdentifier(id: "11111111-1111-1111-1111-111111111111", type: UniqueId)
             let result = try await interactive(f, somebodyElse)
@@ -137,7 +137,7 @@ internal import TokenModel
             #expect(try await silent(f, userID: Self.alice, app: "app-2").status == AD_SUCCEEDED)
             #expect(try await offPool { cache.wipeAllItems(forUserId: Self.alice, error: nil) })
             #expect(try await silent(f, userID: Self.alice, app: "app-2").status == AD_FAILED)
-            // Nothing to remove is no failure.
+            // Removing nothing succeeds.
             #expect(try await offPool { cache.wipeAllItems(forUserId: Self.alice, error: nil) })
             #expect(try await offPool { cache.removeAll(forClientId: "app-2", error: nil) })
         }

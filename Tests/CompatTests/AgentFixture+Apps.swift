@@ -49,7 +49,7 @@ extension AgentFixture {
 }
 
 extension MSALPublicClientApplication {
-    /// A sign-in of the person named.
+    /// Signs the named user in.
     func signIn(_ username: String, scopes: [String] = ["User.Read"]) async throws -> MSALResult {
         let parameters = MSALInteractiveTokenParameters(scopes: scopes, webviewParameters: Sample.webview)
         parameters.loginHint = username
@@ -68,7 +68,7 @@ extension MSALPublicClientApplication {
 }
 
 extension ADAuthenticationContext {
-    /// A token by any means.
+    /// Acquires a token from the cache, by a refresh or by a sign-in.
     func acquire(
         _ resource: String, _ userID: String?, query: String? = nil, clientID: String = "app-1"
     ) async throws -> ADAuthenticationResult {
@@ -77,7 +77,7 @@ extension ADAuthenticationContext {
             userId: userID, extraQueryParameters: query)
     }
 
-    /// A token without user interaction.
+    /// Acquires a token without user interaction.
     func silent(
         _ resource: String, _ userID: String? = nil, force: Bool = false, clientID: String = "app-1"
     ) async throws -> ADAuthenticationResult {
@@ -87,7 +87,7 @@ extension ADAuthenticationContext {
     }
 }
 
-/// The error of `body`, as apps look at it.
+/// Returns the error that `body` throws.
 func appError(_ body: () async throws -> MSALResult) async -> NSError? {
     do {
         _ = try await body()
@@ -97,5 +97,5 @@ func appError(_ body: () async throws -> MSALResult) async -> NSError? {
     }
 }
 
-/// A URL that is known to be one.
+/// Returns the URL `text`, or fails the test.
 func url(_ text: String) throws -> URL { try #require(URL(string: text)) }

@@ -9,12 +9,12 @@ internal import TokenModel
 
 @testable internal import MSALCompat
 
-/// What a call ends with whose task is cancelled, as SwiftUI cancels a view's when the person goes elsewhere.
+/// The errors of calls whose task is cancelled, as SwiftUI cancels the task of a view that disappears.
 @Suite(.bounded) struct MSALCancellationTests {
     private static let alice = "alice@contoso.com"
     private static let graph = "https://graph.microsoft.com"
 
-    @Test func aSilentRequestEndsWithTheTasksOwnError() async throws {
+    @Test func endsASilentRequestWithTheErrorOfTheCancelledTask() async throws {
         try await AgentFixture.with { f in
             let account = try await f.signIn(Self.alice, f.parameters()).account
             f.emulator.control.inject(.hold(grant: .refreshToken))
@@ -27,7 +27,7 @@ internal import TokenModel
             call.cancel()
             await #expect(throws: CancellationError.self) { try await call.value }
             f.emulator.control.release()
-            // The agent has gone on, and so does the app.
+            // The agent has finished the request, and the app can send the next one.
             let parameters = MSALSilentTokenParameters(scopes: ["User.Read"], account: MSALAccount(account))
             parameters.forceRefresh = true
             #expect(try await !f.msal().acquireTokenSilent(with: parameters).accessToken.isEmpty)
@@ -37,7 +37,7 @@ internal import TokenModel
     enum Call: CaseIterable, Sendable { case token, accounts, currentAccount, signout }
 
     @Test(arguments: Call.allCases)
-    func aCallOfATaskThatIsCancelledAlreadyEndsTheSameWay(call: Call) async {
+    func endsACallOfAnAlreadyCancelledTaskTheSameWay(call: Call) async {
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             let (app, account) = (try MSALApplicationTests.application(), MSALAccount(Sample.account()))
@@ -51,7 +51,7 @@ internal import TokenModel
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test func aSignInIsGivenUp() async throws {
+    @Test func cancelsTheSignInOfACancelledTask() async throws {
         try await AgentFixture.with { f in
             f.emulator.control.inject(
                 Fault {
@@ -71,8 +71,9 @@ internal import TokenModel
         }
     }
 
-    /// ADAL's async form throws nothing; its result says that the call was given up, which no app shows as a defect.
-    @Test func ADALsResultSaysThatItWasGivenUp() async throws {
+    /// ADAL's async form does not throw; its result has the status of a cancelled request, which apps do not show as an
+    /// error.
+    @Test func reportsACancelledTaskAsACancelledADALRequest() async throws {
         try await AgentFixture.with { f in
             try await f.signIn(Self.alice, f.parameters(resource: Self.graph))
             let context = try f.adal()

@@ -13,7 +13,7 @@ internal import TokenModel
     private static let graph = "https://graph.microsoft.com"
     private static let alice = "alice@contoso.com"
 
-    @Test func findsByIdentifierWhoSignedInToAnADALApp() async throws {
+    @Test func findsAnAccountOfAnADALAppByIdentifier() async throws {
         try await AgentFixture.with { f in
             let signedIn = try await f.signIn(Self.alice, f.parameters(resource: Self.graph))
             let app = try f.msal()
@@ -31,7 +31,7 @@ internal import TokenModel
         }
     }
 
-    @Test func findsByNameWhoeverSignedIn() async throws {
+    @Test func findsAnAccountByName() async throws {
         try await AgentFixture.with { f in
             try await f.signIn(Self.alice, f.parameters(resource: Self.graph))
             let app = try f.msal()
@@ -82,7 +82,7 @@ internal import TokenModel
         }
     }
 
-    @Test func signOutSticksUntilTheNextSignIn() async throws {
+    @Test func keepsASignOutUntilTheNextSignIn() async throws {
         try await AgentFixture.with { f in
             let app = try f.msal()
             let account = try await app.acquireToken(with: interactive(Self.alice)).account
@@ -91,14 +91,14 @@ internal import TokenModel
             let error = await failure { try await app.acquireTokenSilent(with: silent(account)) }
             #expect(error?.domain == MSALErrorDomain)
             #expect(error?.code == MSALError.interactionRequired.rawValue)
-            // Nothing to remove is no failure.
+            // Removing nothing succeeds.
             try await offPool { try app.remove(account) }
             try await app.acquireToken(with: interactive(Self.alice))
             #expect(try app.allAccounts() == [account])
         }
     }
 
-    @Test func wipingAnAccountReachesEveryApp() async throws {
+    @Test func wipesAnAccountForEveryApp() async throws {
         try await AgentFixture.with { f in
             let (one, other) = (try f.msal(), try f.msal(nil, "app-2"))
             let account = try await one.acquireToken(with: interactive(Self.alice)).account
@@ -112,7 +112,7 @@ internal import TokenModel
         }
     }
 
-    @Test func aRejectedRefreshTokenAsksForInteraction() async throws {
+    @Test func requiresInteractionAfterARejectedRefreshToken() async throws {
         try await AgentFixture.with { f in
             let app = try f.msal()
             let account = try await app.acquireToken(with: interactive(Self.alice)).account
@@ -128,7 +128,7 @@ internal import TokenModel
         }
     }
 
-    @Test func aThrottledServerIsReportedWithItsHeaders() async throws {
+    @Test func reportsAThrottlingServerWithItsHeaders() async throws {
         try await AgentFixture.with { f in
             let app = try f.msal()
             let account = try await app.acquireToken(with: interactive(Self.alice)).account
@@ -143,7 +143,7 @@ internal import TokenModel
         }
     }
 
-    @Test func theAppCanGiveUpASignIn() async throws {
+    @Test func cancelsTheSignInForTheApp() async throws {
         try await AgentFixture.with { f in
             let app = try f.msal()
             let currentSignIn = try #require(app.session).currentSignIn

@@ -9,19 +9,19 @@ internal import Testing
 @testable internal import ADALCompat
 @testable internal import MSALCompat
 
-/// Apps that bring the redirect URI of the original library, which is not the one that a sign-in here uses.
+/// Apps with a redirect URI of the original library, which cannot be used on this system.
 @Suite(.bounded) struct RedirectNoticeTests {
     private static let own = "msauth.com.contoso.notes://auth"
     private static let alice = "alice@contoso.com"
 
-    /// An emulator at which the app's own redirect URI is registered, and the agent's is not.
+    /// An emulator where the redirect URI of the app is registered, and that of the agent is not.
     private static var settings: EmulatorSettings {
         var settings = EmulatorSettings()
         settings.redirectURIs = ["app-1": [own]]
         return settings
     }
 
-    /// What a presenter was given to show.
+    /// Records the notices that a presenter shows.
     private final class Notices: Sendable {
         private let texts = Mutex<[String]>([])
         var all: [String] { texts.withLock { $0 } }
@@ -33,7 +33,7 @@ internal import Testing
         }
     }
 
-    @Test func anMSALAppIsToldAtOnceAndByTheErrorInTheEnd() async throws {
+    @Test func tellsAnMSALAppAtOnceAndInTheError() async throws {
         let notices = Notices()
         try await AgentFixture.with(settings: Self.settings) { f in
             let app = try msal(f, Self.own, notices)
@@ -53,7 +53,7 @@ internal import Testing
         }
     }
 
-    @Test func anADALAppIsToldAtOnceAndByTheErrorInTheEnd() async throws {
+    @Test func tellsAnADALAppAtOnceAndInTheError() async throws {
         let notices = Notices()
         try await AgentFixture.with(settings: Self.settings) { f in
             let context = try f.adal()
@@ -76,7 +76,7 @@ internal import Testing
     }
 
     @Test(arguments: ["http://localhost", nil])
-    func anAppWhoseRedirectURIIsUsedIsToldNothing(redirectURI: String?) async throws {
+    func tellsNothingIfTheRedirectURIIsUsed(redirectURI: String?) async throws {
         let notices = Notices()
         try await AgentFixture.with { f in
             let app = try msal(f, redirectURI, notices)

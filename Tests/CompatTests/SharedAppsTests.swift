@@ -7,12 +7,12 @@ internal import MSALCompat
 internal import TestSupport
 internal import Testing
 
-/// Two apps, two libraries, one agent: the scenarios, through the API that apps know.
+/// Two apps with two libraries and one agent, through the public API.
 @Suite(.bounded) struct SharedAppsTests {
     private static let app = "11111111-2222-4333-8444-555555555555"
     private static let graph = "https://graph.microsoft.com"
 
-    /// Through the agent itself: MSAL lets a process have one sign-in page at a time, and these tests run in parallel.
+    /// Signs a user in by the agent, without a library.
     private func signIn(_ f: AgentFixture, _ username: String) async throws -> MSALAccount {
         let result = try await f.signIn(username, f.parameters(Self.app))
         return try f.msal(nil, Self.app).account(forIdentifier: #require(result.account.homeAccountID?.text))
@@ -30,7 +30,7 @@ internal import Testing
             userId: userID)
     }
 
-    @Test func theUsernameOfAnMSALAccountIsAUserIDForADAL() async throws {
+    @Test func findsAnMSALAccountInADALByItsUsername() async throws {
         try await AgentFixture.with { f in
             let account = try await signIn(f, "alice@contoso.com")
             let served = try await silent(f.adal(), #require(account.username))
@@ -42,7 +42,7 @@ internal import Testing
         }
     }
 
-    @Test func theHomeAccountIDOfAnADALUserIsAnIdentifierForMSAL() async throws {
+    @Test func findsAnADALUserInMSALByItsHomeAccountID() async throws {
         try await AgentFixture.with { f in
             let result = try await signIn(f.adal(), "bob@contoso.com")
             let identifier = try #require(result.tokenCacheItem?.userInformation?.homeAccountId)
@@ -57,7 +57,7 @@ internal import Testing
         }
     }
 
-    @Test func theUserIDOfADALIsAUsernameForMSAL() async throws {
+    @Test func findsAnADALUserInMSALByItsUserID() async throws {
         try await AgentFixture.with { f in
             let result = try await signIn(f.adal(), "bob@contoso.com")
             let userID = try #require(result.tokenCacheItem?.userInformation?.userId)
@@ -66,7 +66,7 @@ internal import Testing
         }
     }
 
-    @Test func allAccountsAreThoseOfBothLibraries() async throws {
+    @Test func listsTheAccountsOfBothLibraries() async throws {
         try await AgentFixture.with { f in
             let application = try f.msal(nil, Self.app)
             #expect(try application.allAccounts().isEmpty)
@@ -77,7 +77,7 @@ internal import Testing
         }
     }
 
-    @Test func claimsAreThereOnlyForTheAppTheyWereIssuedTo() async throws {
+    @Test func showsClaimsOnlyToTheAppTheyWereIssuedTo() async throws {
         var settings = EmulatorSettings()
         settings.familyApps = [Self.app: "1", "another-app": "1"]
         try await AgentFixture.with(settings: settings) { f in
@@ -91,7 +91,7 @@ internal import Testing
         }
     }
 
-    @Test func removingAnAccountIsSeenByTheOtherLibrary() async throws {
+    @Test func removesAnAccountForTheOtherLibrary() async throws {
         try await AgentFixture.with { f in
             let application = try f.msal(nil, Self.app)
             let account = try await signIn(f, "alice@contoso.com")
@@ -111,7 +111,7 @@ internal import Testing
         }
     }
 
-    @Test func severalUsersMakeADALAskForAName() async throws {
+    @Test func requiresANameInADALIfSeveralUsersAreSignedIn() async throws {
         try await AgentFixture.with { f in
             let context = try f.adal()
             for user in ["alice@contoso.com", "bob@contoso.com"] { _ = try await signIn(context, user) }
@@ -123,7 +123,7 @@ internal import Testing
         }
     }
 
-    @Test func completionBlocksAndAsyncFormsAgree() async throws {
+    @Test func reportsTheSameFromBlocksAndAsyncForms() async throws {
         try await AgentFixture.with { f in
             let application = try f.msal(nil, Self.app)
             let account = try await signIn(f, "alice@contoso.com")

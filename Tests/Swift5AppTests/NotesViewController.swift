@@ -4,7 +4,7 @@ internal import MSAL
 // mode with warnings as errors. Swift6AppTests compiles the same file, by a symbolic link, in Swift 6's mode, in which it
 // gives warnings, as with the original library, and no errors.
 
-/// A view controller that keeps what the library's blocks bring.
+/// A view controller that stores the results of the library's blocks.
 class NotesViewController: UIViewController {
     var application: MSALPublicClientApplication?
     var currentAccount: MSALAccount?

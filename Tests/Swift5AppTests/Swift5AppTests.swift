@@ -3,7 +3,7 @@ internal import MSAL
 internal import TestSupport
 internal import Testing
 
-/// Apps written before Swift 6: that this target compiles, without a warning, is most of the test.
+/// Apps written before Swift 6, which have to compile without a warning.
 @Suite(.bounded) struct Swift5AppTests {
     @Test func anAppWithBothLibrariesHasOneViewController() throws {
         let controller = NotesViewController()
@@ -29,12 +29,12 @@ internal import Testing
     }
 }
 
-/// The account of a result without one, which is the only account that an app can make.
+/// The account of an empty result, which is the only account that an app can create.
 private enum MSALAccountDouble {
     static var account: MSALAccount { MSALResult().account }
 }
 
-/// An app's own double of the library, without `@Sendable` and without a configuration.
+/// A test double of an app, without `@Sendable` and without a configuration.
 final class ApplicationDouble: MSALPublicClientApplication {
     var signOuts: [MSALAccount] = []
 
