@@ -1,17 +1,17 @@
 package import Foundation
 
-/// How an emulator starts. What may change while it runs is in ``EmulatorSettings``.
+/// The options an emulator is started with. Settings that can change while it runs are in ``EmulatorSettings``.
 package struct EmulatorOptions: Sendable {
-    /// Port to listen on; 0 lets the kernel choose one.
+    /// The port to listen on; with 0 the kernel chooses one.
     package var port: Int
-    /// Tenant IDs, object IDs and opaque tokens follow from this number alone.
+    /// The number that all tenant IDs, object IDs and opaque tokens are derived from.
     package var seed: UInt64
-    /// Usernames that exist from the start. Others are made up when a sign-in names them.
+    /// The users that exist from the start. Other users are created when a sign-in names them.
     package var usernames: [String]
-    /// Serve HTTPS with these files; nil serves plain HTTP.
+    /// The certificate and key for HTTPS; nil serves plain HTTP.
     package var tls: TLSFiles?
     package var settings: EmulatorSettings
-    /// The emulator's clock: what codes and tokens are stamped with.
+    /// The emulator's clock, which decides the times in codes and tokens.
     package var now: @Sendable () -> Date
 
     package init(
@@ -25,5 +25,16 @@ package struct EmulatorOptions: Sendable {
         self.tls = tls
         self.settings = settings
         self.now = now
+    }
+}
+
+/// A certificate chain and its private key, both PEM files.
+package struct TLSFiles: Sendable, Equatable {
+    package var certificateChain: String
+    package var privateKey: String
+
+    package init(certificateChain: String, privateKey: String) {
+        self.certificateChain = certificateChain
+        self.privateKey = privateKey
     }
 }

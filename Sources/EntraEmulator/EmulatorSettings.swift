@@ -1,16 +1,16 @@
-/// What a test may change while the emulator runs, in process or with `POST /control/settings`.
+/// The settings that a test can change while the emulator runs, in process or with `POST /control/settings`.
 package struct EmulatorSettings: Codable, Sendable, Equatable {
-    /// What happens to a refresh token that has been redeemed.
+    /// Refresh token rotation: what the reply to a redemption does to the redeemed token.
     package enum Rotation: String, Codable, Sendable {
-        /// The reply carries a new one; the old one is refused from then on.
+        /// The reply carries a new token; the old one is refused from then on.
         case strict
-        /// The reply carries a new one; the old one keeps working.
+        /// The reply carries a new token; the old one stays valid.
         case lenient
-        /// The reply carries none; the old one keeps working.
+        /// The reply carries no refresh token; the old one stays valid.
         case none
     }
 
-    /// `expires_in` in seconds; 0 or less makes tokens that are born expired.
+    /// `expires_in` in seconds; with 0 or less, tokens have expired when they are issued.
     package var accessTokenLifetime = 3599
     /// `ext_expires_in` in seconds.
     package var extendedLifetime = 7199
@@ -18,30 +18,30 @@ package struct EmulatorSettings: Codable, Sendable, Equatable {
     package var refreshIn: Int?
     package var refreshTokenLifetime = 90 * 24 * 3600
     package var rotation = Rotation.strict
-    /// Family ID by client ID: these apps share refresh tokens, and their replies carry `foci`.
+    /// The family ID of apps that share refresh tokens, by client ID; their replies carry `foci`.
     package var familyApps = [wellKnownFamilyApp: "1"]
-    /// Scopes that are asked for and not granted.
+    /// Scopes that are never granted.
     package var declinedScopes: [String] = []
-    /// Members of a successful token reply that say something else than they would; nil leaves one out.
+    /// Members that replace those of a successful token reply; null removes a member.
     package var tokenReply: [String: JSON] = [:]
-    /// Seconds a polling app is told to wait.
+    /// `interval` of a device code reply, in seconds.
     package var deviceCodeInterval = 1
     package var deviceCodeLifetime = 900
-    /// Approve a device code by itself at this poll; nil waits for an approval.
+    /// The number of the poll at which a device code is approved automatically; nil waits for an approval.
     package var deviceCodeApprovedAtPoll: Int?
     /// Further hosts (with their port, if they have one) that instance discovery names as this environment.
     package var hostAliases: [String] = []
     /// `preferred_cache` of instance discovery; nil is the emulator's own host.
     package var preferredCache: String?
 
-    /// The redirect URIs that are registered, by client ID; those of an app that is not here are not checked.
+    /// The registered redirect URIs, by client ID. The redirect URIs of other apps are not checked.
     package var redirectURIs: [String: [String]] = [:]
 
-    /// Whether Entra's token replies carry the `client_info` that was asked for.
+    /// Whether Entra's token replies carry `client_info` if the request asks for it.
     package var sendsClientInfo = true
-    /// National clouds that it stands for besides its own.
+    /// National clouds that the emulator plays besides its own cloud.
     package var clouds: [EmulatedCloud] = []
-    /// The host that OpenID configurations name for the token endpoint; nil is the one asked.
+    /// The host of the token endpoint in OpenID configurations; nil is the host of the request.
     package var tokenHost: String?
     package var adfs = EmulatedADFS()
 
@@ -69,5 +69,89 @@ package struct EmulatorSettings: Codable, Sendable, Equatable {
         case clouds
         case tokenHost = "token_host"
         case adfs
+    }
+}
+
+/// A national cloud that the emulator plays besides its own cloud.
+package struct EmulatedCloud: Codable, Sendable, Equatable {
+    /// The cloud's hosts, with their ports if they have one; the first is `preferred_network`.
+    package var hosts: [String]
+    /// `preferred_cache` of instance discovery; nil is the first host.
+    package var preferredCache: String?
+    /// The domains of the users whose home is in this cloud.
+    package var domains: [String]
+
+    package init(hosts: [String], preferredCache: String? = nil, domains: [String] = []) {
+        self.hosts = hosts
+        self.preferredCache = preferredCache
+        self.domains = domains
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        hosts = try fields.decode([String].self, forKey: .hosts)
+        preferredCache = try fields.decodeIfPresent(String.self, forKey: .preferredCache)
+        domains = try fields.decodeIfPresent([String].self, forKey: .domains) ?? []
+    }
+
+    /// The cloud's entry in an instance discovery reply.
+    var metadata: JSON {
+        [
+            "preferred_network": JSON(hosts.first), "preferred_cache": JSON(preferredCache ?? hosts.first),
+            "aliases": JSON(hosts),
+        ]
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case hosts
+        case preferredCache = "preferred_cache"
+        case domains
+    }
+}
+
+extension EmulatorSettings {
+    /// The cloud that a host belongs to; nil is the emulator's own.
+    func cloud(ofHost host: String) -> EmulatedCloud? {
+        clouds.first { $0.hosts.contains(host) }
+    }
+
+    /// The user's home cloud; nil is the emulator's own.
+    func cloud(of user: User) -> EmulatedCloud? {
+        let domain = user.username.split(separator: "@").last.map { $0.lowercased() }
+        return clouds.first { $0.domains.contains { $0.lowercased() == domain } }
+    }
+}
+
+/// The AD FS farms that the emulator plays, and how apps validate them.
+package struct EmulatedADFS: Codable, Sendable, Equatable {
+    /// The version of AD FS, which decides the tokens it issues.
+    package enum Level: String, Codable, Sendable {
+        /// Windows Server 2016 and later: issues ID tokens, and refresh tokens valid for every resource.
+        case windows2016 = "2016"
+        /// Windows Server 2012 R2: issues no ID tokens, and each refresh token is valid for one resource.
+        case windows2012R2 = "2012r2"
+    }
+
+    /// The host that answers device registration discovery.
+    package enum Registration: String, Codable, Sendable {
+        /// `enterpriseregistration.DOMAIN`
+        case onPremises = "on_premises"
+        /// `enterpriseregistration.windows.net/DOMAIN`
+        case cloud
+    }
+
+    package var level = Level.windows2016
+    package var registration = Registration.onPremises
+    /// The host of a domain's farm, by the domain of its users. Only these farms are trusted.
+    package var hosts: [String: String] = [:]
+
+    package init() {}
+
+    /// Decodes settings; a missing member has its default value.
+    package init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        level = try fields.decodeIfPresent(Level.self, forKey: .level) ?? .windows2016
+        registration = try fields.decodeIfPresent(Registration.self, forKey: .registration) ?? .onPremises
+        hosts = try fields.decodeIfPresent([String: String].self, forKey: .hosts) ?? [:]
     }
 }

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Synchronization
 
-/// The emulator's memory: one lock around ``EmulatorContents``, and the two ways to wait for others.
+/// The emulator's state: ``EmulatorContents`` behind a lock, and the tasks that wait for a change of it.
 ///
-/// A lock rather than an actor, so that a test can ask and set without waiting.
+/// It is a lock and not an actor, so that tests can read and change it synchronously.
 final class EmulatorState: Sendable {
     let options: EmulatorOptions
     private let contents: Mutex<EmulatorContents>
@@ -17,19 +17,19 @@ final class EmulatorState: Sendable {
 
     var directory: Directory { Directory(seed: options.seed) }
 
-    /// Reads or changes the contents, then wakes who waited for the change.
+    /// Reads or changes the contents, then resumes the tasks that waited for the change.
     func update<Result: Sendable, Failure: Error>(
         _ change: (inout EmulatorContents) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         var satisfied: [EmulatorContents.Waiter] = []
         defer { for waiter in satisfied { waiter.continuation.resume() } }
         return try contents.withLock { (contents) throws(Failure) in
-            defer { satisfied = contents.takeSatisfiedWaiters() }
+            defer { satisfied = contents.removeSatisfiedWaiters() }
             return try change(&contents)
         }
     }
 
-    /// Returns when the counts say so, or when the task is cancelled.
+    /// Returns when the counts satisfy the condition, when the task is cancelled, or when the emulator stops.
     func wait(until isSatisfied: @escaping @Sendable (Counts) -> Bool) async {
         let id = update { contents in
             contents.nextWaiter += 1
@@ -50,7 +50,7 @@ final class EmulatorState: Sendable {
         }
     }
 
-    /// Returns when ``release()`` is called, at once when the emulator is stopping.
+    /// Holds a request until ``release()`` is called; returns immediately if the emulator is stopping.
     func hold() async {
         await withCheckedContinuation { continuation in
             let isHeld = update { contents in
@@ -63,7 +63,9 @@ final class EmulatorState: Sendable {
         }
     }
 
-    /// Lets held requests go on, the oldest first, and returns how many there were.
+    /// Resumes held requests, the oldest first.
+    ///
+    /// - Returns: the number of resumed requests.
     @discardableResult
     func release(_ limit: Int = .max) -> Int {
         let released = update { contents in
@@ -76,7 +78,7 @@ final class EmulatorState: Sendable {
         return released.count
     }
 
-    /// Nobody waits from here on: what is held goes on, so that a shutdown can finish.
+    /// Resumes every waiting task and held request, and lets no other wait, so that the server can stop.
     func stopWaiting() {
         let waiters = update { contents in
             contents.isStopping = true
@@ -85,5 +87,74 @@ final class EmulatorState: Sendable {
         }
         for waiter in waiters { waiter.continuation.resume() }
         release()
+    }
+}
+
+/// The mutable state of an emulator, protected by the lock of ``EmulatorState``.
+struct EmulatorContents: Sendable {
+    var settings: EmulatorSettings
+    var ledger: Ledger
+    var faults: [Fault] = []
+    var counts = Counts()
+    var recorded: [RecordedRequest] = []
+    /// Scheme, host and port; empty until the listener is bound.
+    var baseURL = ""
+    var isStopping = false
+    var holds: [CheckedContinuation<Void, Never>] = []
+    var waiters: [Int: Waiter] = [:]
+    var nextWaiter = 0
+
+    /// A task that waits until the counts satisfy a condition.
+    struct Waiter: Sendable {
+        var isSatisfied: @Sendable (Counts) -> Bool
+        var continuation: CheckedContinuation<Void, Never>
+    }
+
+    init(_ options: EmulatorOptions) {
+        settings = options.settings
+        ledger = Ledger(directory: Directory(seed: options.seed), usernames: options.usernames)
+    }
+
+    /// Restores the initial state. Waiting tasks and held requests keep waiting.
+    mutating func reset(_ options: EmulatorOptions) {
+        let fresh = EmulatorContents(options)
+        (settings, ledger) = (fresh.settings, fresh.ledger)
+        (faults, recorded) = ([], [])
+        counts.reset()
+    }
+
+    /// Returns the first fault that matches the request and counts it down; removes the fault after its last use.
+    mutating func consumeFault(for request: EmulatorRequest) -> Fault? {
+        guard let index = faults.firstIndex(where: { $0.matches(request) }) else { return nil }
+        let fault = faults[index]
+        switch fault.count {
+        case 0: break
+        case 1: faults.remove(at: index)
+        default: faults[index].count -= 1
+        }
+        return fault
+    }
+
+    /// Records a request for tests. Past the limit the oldest record is dropped, so that a long run needs no more memory.
+    mutating func record(_ request: EmulatorRequest) {
+        if recorded.count == Self.recordedLimit { recorded.removeFirst() }
+        recorded.append(RecordedRequest(request))
+    }
+
+    private static let recordedLimit = 10_000
+
+    /// Removes and returns the waiters whose condition holds.
+    mutating func removeSatisfiedWaiters() -> [Waiter] {
+        let satisfied = waiters.filter { $0.value.isSatisfied(counts) }
+        for id in satisfied.keys { waiters[id] = nil }
+        return Array(satisfied.values)
+    }
+}
+
+extension EmulatorState {
+    /// New identifiers for the reply to a request.
+    func trace(of request: EmulatorRequest) -> RequestTrace {
+        let traceID = update { $0.ledger.nextGUID("trace") }
+        return RequestTrace(traceID: traceID, correlationID: request.correlationID, now: now)
     }
 }

@@ -4,17 +4,18 @@ internal import TokenCache
 internal import TokenModel
 internal import TokenStore
 
-/// What the parts of the agent share: the cache in memory, the order of its changes, and the ways to the outside.
+/// The parts that the other parts of the agent share: the cache in memory, the queue of its changes, and the token service.
 ///
-/// Made once, on the actor of `CacheOwner`, and used there only; nothing in it is sendable, so the compiler checks that.
+/// Created once, on the actor of `CacheOwner`, and used there only. Its classes are not sendable, so the compiler checks that.
 struct AgentCore {
     let loop: any EventLoop
-    /// Seconds since 1970.
+    /// The clock, in seconds since 1970.
     let now: @Sendable () -> Int64
     let logger: Logger
     let service: any TokenService
     let tasks: TaskTracker
     let memory: CacheMemory
+    /// A lock for each refresh token that is being redeemed.
     let tokensInUse: KeyedLock<Secret>
     let notes: RedemptionNotes
     let log: StoreLog

@@ -1,37 +1,37 @@
+package import AgentSocket
 package import Logging
 package import TokenEndpoint
 package import TokenModel
 package import TokenStore
 
-/// What an agent is started with.
+/// The options an agent is started with.
 package struct AgentOptions: Sendable {
-    /// Where apps find it.
+    /// The path of the socket.
     package var socketPath: String
-    /// The folder of its store.
+    /// The folder of the store.
     package var stateDirectory: String
-    /// What to open the store with.
+    /// The sources of the store's key.
     package var keys: KeySettings
-    /// SQLite's way to the disk; nil is the system's. Tests put a worse one in.
+    /// The name of the SQLite VFS; nil is the default one. Tests use one that fails.
     package var storeVFS: String?
-    /// Whether authorities on this machine may do without TLS: for emulators and tests.
+    /// Whether authorities on loopback addresses may use HTTP, as emulators and tests do.
     package var allowsLoopbackHTTP: Bool
-    /// Proxy and certificates.
+    /// The proxy and the trusted certificates for HTTPS requests.
     package var network: NetworkSettings
-    /// Which peers it serves.
+    /// The policy that decides which peers are served.
     package var policy: PeerPolicy
-    /// How many connections may be open; past it, the one that has been idle longest is closed for the newcomer.
+    /// The maximum number of open connections. Past it, a new connection closes the one that has been idle longest.
     package var connectionLimit: Int
-    /// How many bytes the imports under way may come to, all together. Of exports only the next part is in memory.
+    /// The maximum size of all imports in progress, in bytes. Exports do not count: only their next part is in memory.
     package var importLimit = 256 << 20
-    /// Seconds since 1970.
+    /// The clock, in seconds since 1970.
     package var now: @Sendable () -> Int64
-    /// How it has something done later.
+    /// The timers, which tests replace.
     package var timers = Timers.system
-    /// How long it waits for token endpoints and browsers.
+    /// The time-outs for token endpoints and browsers.
     package var httpTiming = HTTPTiming()
-    /// Where its user is: some of the caches it imports have local times.
+    /// The user's time zone: some of the cache formats that can be imported have local times.
     package var timeZone: LocalTimeZone
-    /// Where it reports.
     package var logger: Logger
 
     package init(
@@ -50,4 +50,17 @@ package struct AgentOptions: Sendable {
         self.timeZone = timeZone
         self.logger = logger
     }
+}
+
+/// Decides which peers the agent serves: by the credentials the kernel reports, before a byte is read.
+package struct PeerPolicy: Sendable, Equatable {
+    /// The ID of the user that the agent belongs to.
+    package var userID: UInt32
+
+    package init(userID: UInt32) {
+        self.userID = userID
+    }
+
+    /// Whether a peer is served: only processes of the agent's own user are, not even those of root.
+    package func admits(_ peer: PeerCredentials) -> Bool { peer.userID == userID }
 }

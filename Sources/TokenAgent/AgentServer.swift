@@ -20,12 +20,12 @@ package final class AgentServer: Sendable {
     private let parts: Parts
     private let isStopping = Atomic(false)
 
-    /// What it is made of, to be let go in this order's reverse.
+    /// The resources of a running server; ``stop(finishesReplies:)`` releases them.
     private struct Parts: Sendable {
         let lock: LockHolder
-        let store: TokenStore
+        let store: Store
         let group: MultiThreadedEventLoopGroup
-        let endpoint: TokenEndpoint
+        let endpoint: TokenEndpointClient
         let owner: CacheOwner
         let registry: NIOLoopBoundBox<SessionRegistry>
         let listener: any Channel
@@ -36,13 +36,14 @@ package final class AgentServer: Sendable {
         self.parts = parts
     }
 
-    /// Takes the store and the socket, and serves from then on; what needs the cache waits until it is loaded.
+    /// Opens the store's folder and the socket, and accepts connections when this returns. Requests that need the cache wait
+    /// until it is loaded.
     ///
-    /// - Throws: `agentUnavailable` (-53004) when the socket cannot be had, `storeUnavailable` (-53008) when the store's
-    ///   folder cannot; the message says what to do.
+    /// - Throws: `agentUnavailable` (-53004) if the socket cannot be opened or another agent has it, `storeUnavailable` (-53008)
+    ///   if the store's folder cannot be opened; the message says what to do.
     package static func start(_ options: AgentOptions) async throws(TokenError) -> AgentServer {
         var options = options
-        // It opens the store once, and is nobody's afterwards.
+        // The passphrase is used once, to open the store; the options, which stay in memory, do not keep it.
         let passphrase = options.keys.passphrase
         options.keys.passphrase = nil
         return try await start(options, passphrase)
@@ -53,12 +54,12 @@ package final class AgentServer: Sendable {
     ) async throws(TokenError) -> AgentServer {
         _ = try SocketFolder(ofSocket: options.socketPath)
         let lock = LockHolder(try LockFile(beside: options.socketPath))
-        let store = try TokenStore.open(
+        let store = try Store.open(
             directory: options.stateDirectory, StoreOptions(keys: options.keys, vfs: options.storeVFS, now: options.now)
         )
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.any()
-        let endpoint = TokenEndpoint(
+        let endpoint = TokenEndpointClient(
             network: options.network, allowsLoopbackHTTP: options.allowsLoopbackHTTP, timing: options.httpTiming)
         let owner = CacheOwner(loop: loop, options: options, store: store, endpoint: endpoint)
         let registry = NIOLoopBoundBox.makeBoxSendingValue(
@@ -71,7 +72,7 @@ package final class AgentServer: Sendable {
             let parts = Parts(
                 lock: lock, store: store, group: group, endpoint: endpoint, owner: owner, registry: registry,
                 listener: listener)
-            // Beside the listener: whoever needs the cache waits for it, everyone else is answered at once.
+            // Loading begins when the listener accepts connections already: requests that need no cache are answered meanwhile.
             try await loop.submit { owner.assumeIsolated { $0.start(passphrase: passphrase) } }.get()
             return AgentServer(options, parts)
         } catch {
@@ -83,25 +84,25 @@ package final class AgentServer: Sendable {
         }
     }
 
-    /// Takes no new connections, finishes the replies in hand, and releases everything. Stopping twice does no harm.
+    /// Stops accepting connections, finishes the replies in progress, and releases all resources. A second call has no effect.
     ///
-    /// - Parameter finishesReplies: whether requests that wait for a token endpoint or a person get ten seconds to be
-    ///   answered; otherwise they fail at once.
+    /// - Parameter finishesReplies: whether requests that wait for a token endpoint or the user have ten seconds to complete;
+    ///   otherwise they fail immediately.
     package func stop(finishesReplies: Bool = true) async {
         guard !isStopping.exchange(true, ordering: .acquiringAndReleasing) else { return }
         unlink(options.socketPath)
         try? await parts.listener.close()
         let (loop, registry, owner) = (parts.registry.eventLoop, parts.registry, parts.owner)
-        if finishesReplies { await wait { registry.value.end(on: loop) } }
+        if finishesReplies { await runWithTimeout { registry.value.end(on: loop) } }
         await parts.endpoint.close()
-        await wait { owner.assumeIsolated { $0.shutDown() } }
+        await runWithTimeout { owner.assumeIsolated { $0.shutDown() } }
         await parts.store.close()
         try? await parts.group.shutdownGracefully()
         parts.lock.release()
     }
 
-    /// Waits for work on the loop, but no longer than a person who stops the agent would.
-    private func wait(for work: @escaping @Sendable () -> EventLoopFuture<Void>) async {
+    /// Runs work on the event loop, and waits for it for ten seconds at most.
+    private func runWithTimeout(_ work: @escaping @Sendable () -> EventLoopFuture<Void>) async {
         let loop = parts.registry.eventLoop
         let done = loop.makePromise(of: Void.self)
         let timer = options.timers.schedule(loop, .seconds(10)) { done.succeed() }
@@ -118,7 +119,7 @@ package final class AgentServer: Sendable {
             .childChannelOption(.maxMessagesPerRead, value: 4)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { channel in
-                // The kernel is asked before the channel is registered, and so before a byte can be read.
+                // The peer is identified before the channel is registered, and so before a byte can be read.
                 peer(of: channel).flatMapThrowing { peer in
                     guard options.policy.admits(peer) else {
                         options.logger.warning("refused a peer", metadata: ["uid": "\(peer.userID)"])

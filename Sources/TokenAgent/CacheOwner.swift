@@ -6,11 +6,11 @@ internal import TokenModel
 internal import TokenStore
 internal import TokenWire
 
-/// The one place that answers requests from the cache, and the actor of every part that has state.
+/// Answers requests from the cache; the actor on which every part of the agent with mutable state is used.
 ///
-/// It is pinned to the event loop that serves the sessions: they enter it with `assumeIsolated`, so that a hit is answered in
-/// place, at the price of a function call, and the compiler still checks the isolation. Each request is a line here; what it
-/// takes to answer it is in the part that the line names. After an `await`, everything may have changed.
+/// The actor is pinned to the event loop that serves the sessions. They enter it with `assumeIsolated`, so that a cache hit costs
+/// a function call and the compiler still checks the isolation. A request is one method here, which calls the part that answers
+/// it. After an `await` any state may have changed.
 actor CacheOwner {
     nonisolated let loop: any EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.executor.asUnownedSerialExecutor() }
@@ -23,7 +23,7 @@ actor CacheOwner {
     private let lifecycle: StoreLifecycle
     private let diagnosis: Diagnosis
 
-    init(loop: any EventLoop, options: AgentOptions, store: TokenStore, endpoint: TokenEndpoint) {
+    init(loop: any EventLoop, options: AgentOptions, store: Store, endpoint: TokenEndpointClient) {
         self.loop = loop
         self.options = options
         let core = AgentCore(
@@ -38,7 +38,9 @@ actor CacheOwner {
         self.lifecycle = lifecycle
     }
 
-    /// An access token without user interaction. Entered with `assumeIsolated` from the session's handler; never waits.
+    /// Returns an access token without user interaction: a cached one, or one that a redemption brings.
+    ///
+    /// Entered with `assumeIsolated` from the session's channel handler. A hit is answered before this returns.
     func acquireTokenSilent(_ request: AcquireTokenSilent) -> Answer<TokenResult> {
         let request = request.withoutReservedScopes
         if let refusal = core.authorities.refusal(of: request.parameters) { return .now(.failure(refusal)) }
@@ -142,29 +144,29 @@ actor CacheOwner {
         return .now(.success(Self.greeting))
     }
 
-    /// What a request that needs the cache waits for; nil if there is nothing to wait for.
+    /// The load of the store that a request for the cache has to wait for; nil if the cache is loaded.
     func untilLoaded() -> EventLoopFuture<Result<Void, TokenError>>? { lifecycle.untilLoaded() }
 
-    /// What a request that describes the store waits for; nil if there is nothing to wait for.
+    /// The load of the store that a request for its status waits for, with a time-out; nil if no load is in progress.
     func untilLoadedOrTimeout() -> EventLoopFuture<Void>? { lifecycle.untilLoadedOrTimeout() }
 
-    /// Loads the store, beside everything that needs no cache.
+    /// Starts loading the store. Requests that need no cache are answered meanwhile.
     func start(passphrase: Secret?) { lifecycle.load(passphrase: passphrase) }
 
-    /// A session is over: nobody can go on with the imports and exports that it has begun.
-    func ended(_ session: SessionID) { transfers.forgetAll(of: session) }
+    /// Discards the unfinished imports and exports of a session that has ended: only that session could continue them.
+    func sessionEnded(_ session: SessionID) { transfers.discardAll(of: session) }
 
-    /// Gives up every sign-in and transfer, and writes what could not be written; completes when no task is running.
+    /// Cancels every sign-in and transfer, and tries again to write unsaved changes. Completes when no task is running.
     func shutDown() -> EventLoopFuture<Void> {
         signIns.cancelAll()
-        transfers.forgetAll()
+        transfers.discardAll()
         core.commits.stopRetrying()
         core.tasks.start { [commits = core.commits] () async throws(TokenError) in await commits.writeUnsavedChanges() }
         return core.tasks.whenIdle()
     }
 
-    /// Removes from memory first: from now on no reply hands out what is being removed, and a redemption that comes back finds
-    /// its refresh token gone and saves nothing.
+    /// Removes records, from memory first: no later reply contains them, and a redemption that completes later finds its refresh
+    /// token removed and saves nothing.
     private func remove(
         in group: SharingGroup, _ removal: @escaping @Sendable (CredentialCache) -> [CacheChange]
     ) -> Answer<Bool> {
@@ -178,7 +180,7 @@ actor CacheOwner {
     }
 
     private func refusalOfSignIn(_ parameters: TokenParameters) -> TokenError? {
-        core.authorities.refusal(of: parameters) ?? signIns.refusalOfMore
+        core.authorities.refusal(of: parameters) ?? signIns.refusalOfFurtherSessions
     }
 
     private func later<Value: Sendable>(
@@ -196,7 +198,7 @@ actor CacheOwner {
 }
 
 extension AcquireTokenSilent {
-    /// The agent adds the reserved scopes itself; an app that names them means the same without.
+    /// The request without the reserved scopes, which the agent always adds.
     fileprivate var withoutReservedScopes: AcquireTokenSilent {
         guard parameters.scopes.intersects(.reserved) else { return self }
         var request = self

@@ -2,18 +2,18 @@ internal import CProtobufC
 internal import CTokenProtos
 internal import TokenModel
 
-/// What a frame holds: a request or a reply of any kind, with the number that joins the two.
+/// The outer message of a frame: a request or a reply, with its ID and a body of any type.
 ///
-/// Unchecked because of the pointer: what it leads to is in the arena, and nobody changes either.
+/// Unchecked because of the pointer: its memory belongs to the arena, and neither is changed after `init`.
 struct Envelope<Message: EnvelopeMessage>: @unchecked Sendable {
-    /// The number of the request, in it and in its reply; 0 if there is none.
+    /// The ID of the request, which its reply repeats; 0 if there is none.
     let id: UInt64
-    /// The number of the body's field in agent.proto; 0 if there is none, or one of a later version.
+    /// The number of the body's field in agent.proto; 0 if there is no body, or one that this version does not know.
     let number: UInt32
     private let body: UnsafeMutableRawPointer?
     private let arena: WireArena
 
-    /// Reads a frame's bytes, without the length before them; nil if they are no such message.
+    /// Decodes the bytes of a frame, without its length; nil if they are malformed.
     init?(decoding bytes: some Collection<UInt8>) {
         arena = WireArena(limit: WireLimits.memory(forFrameOf: bytes.count))
         let unpacked = arena.withAllocator { allocator in
@@ -28,14 +28,14 @@ struct Envelope<Message: EnvelopeMessage>: @unchecked Sendable {
         body = message.pointee.body
     }
 
-    /// The body, if it is of that number; nil if it is another.
+    /// Decodes the body; nil if the body has another number.
     func read<Body: WireMessage>(_ number: UInt32, as type: Body.Type) throws(TokenError) -> Body? {
         guard number == self.number, let body else { return nil }
         defer { withExtendedLifetime(arena) {} }
         return try Body(reading: body)
     }
 
-    /// The whole frame, length and all; nil if it is longer than `limit` bytes.
+    /// Encodes a frame, with its length; nil if the message is longer than `limit` bytes.
     static func encode(
         _ body: some WireMessage, _ number: UInt32, id: UInt64, limit: Int
     ) throws(TokenError) -> [UInt8]? {
@@ -62,7 +62,7 @@ protocol EnvelopeMessage {
     var body: UnsafeMutableRawPointer? { get set }
 }
 
-// The bodies share one place, whichever they are; each message names the first of them for it.
+// The bodies of a message are a C union. The first member stands for any of them.
 
 extension Sso__Request: EnvelopeMessage {
     static let type = WireType(sso__request__init)
@@ -87,5 +87,22 @@ extension Sso__Reply: EnvelopeMessage {
     var body: UnsafeMutableRawPointer? {
         get { UnsafeMutableRawPointer(failure) }
         set { failure = newValue?.assumingMemoryBound(to: Sso__Failure.self) }
+    }
+}
+
+/// Packs messages into frames.
+private enum Frame {
+    /// Packs a message after its length; nil if it is longer than `limit` bytes.
+    static func pack(_ message: UnsafePointer<ProtobufCMessage>, limit: Int) -> [UInt8]? {
+        let length = protobuf_c_message_get_packed_size(message)
+        guard length <= limit else { return nil }
+        let header = FrameDecoder.headerLength
+        return [UInt8](unsafeUninitializedCapacity: header + length) { buffer, count in
+            for index in 0..<header {
+                buffer[index] = UInt8(truncatingIfNeeded: length >> (8 * (header - 1 - index)))
+            }
+            if let base = buffer.baseAddress { protobuf_c_message_pack(message, base + header) }
+            count = header + length
+        }
     }
 }

@@ -1,8 +1,8 @@
 package import TokenModel
 
-/// Cuts a byte stream into frames: four bytes of length, big-endian, then that many bytes.
+/// Splits a byte stream into frames: a length of four bytes, big-endian, and that number of bytes.
 ///
-/// It owns no socket. After it has thrown, the stream cannot be trusted any more: close it.
+/// After an error the position of the next frame is unknown, and the connection has to be closed.
 package struct FrameDecoder: Sendable {
     package static let headerLength = 4
 
@@ -10,17 +10,17 @@ package struct FrameDecoder: Sendable {
     private var buffer: [UInt8] = []
     private var start = 0
 
-    /// - Parameter limit: the longest frame to accept, in bytes; longer ones are refused at their header.
+    /// - Parameter limit: the maximum length of a frame, in bytes; a longer frame is refused when its length has arrived.
     package init(limit: Int) {
         self.limit = limit
     }
 
-    /// Whether part of a frame has arrived and the rest has not.
+    /// Whether a frame has arrived in part.
     package var isInsideFrame: Bool { start < buffer.count }
 
-    /// Adds bytes as they arrived, however the stream was cut.
+    /// Adds received bytes, which may contain any number of frames and parts of frames.
     package mutating func append(_ bytes: UnsafeRawBufferPointer) {
-        // Only when most of the buffer has been handed out, so that fewer bytes are moved than were.
+        // The buffer is compacted only when more than half of it has been consumed, so that few bytes are moved.
         if start > buffer.count / 2 {
             buffer.removeSubrange(..<start)
             start = 0
@@ -28,10 +28,10 @@ package struct FrameDecoder: Sendable {
         buffer.append(contentsOf: bytes)
     }
 
-    /// The next whole frame, or nil until more bytes arrive.
+    /// Returns the next complete frame, without its length; nil if more bytes are needed.
     ///
-    /// - Throws: `malformedMessage` (-53001) for a frame of length 0, `frameTooLarge` (-53002) over the limit; both
-    ///   before any byte of the frame's body is waited for.
+    /// - Throws: `malformedMessage` (-53001) for a frame of length 0, `frameTooLarge` (-53002) for a frame over the limit; both as
+    ///   soon as the length has arrived.
     package mutating func next() throws(TokenError) -> ArraySlice<UInt8>? {
         let waiting = buffer[start...]
         guard waiting.count >= Self.headerLength else { return nil }

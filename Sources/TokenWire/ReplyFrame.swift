@@ -1,18 +1,18 @@
 internal import CTokenProtos
 package import TokenModel
 
-/// A reply that has arrived: its fields are read by whoever has sent the request.
+/// A received reply, whose body is decoded when the type of its request is known.
 package struct ReplyFrame: Sendable {
     private let envelope: Envelope<Sso__Reply>
 
-    /// The number of the request that it answers; 0 if that could not be read.
+    /// The ID of the request that it answers; 0 if the agent could not read it.
     package var id: UInt64 { envelope.id }
-    /// Which request it answers, see `AgentRequest.number`; 0 if it is of a kind that this version does not know.
+    /// The number of the request type (`AgentRequest.number`); 0 if this version does not know it.
     package var number: UInt32 { envelope.number }
 
-    /// Reads a frame's bytes, without the length before them.
+    /// Decodes the bytes of a frame, without its length.
     ///
-    /// - Throws: `malformedMessage` (-53001) if they are no reply at all.
+    /// - Throws: `malformedMessage` (-53001) if they are no reply.
     package init(decoding bytes: some Collection<UInt8>) throws(TokenError) {
         guard let envelope = Envelope<Sso__Reply>(decoding: bytes) else {
             throw TokenError(.malformedMessage, "the frame does not hold a reply")
@@ -20,10 +20,10 @@ package struct ReplyFrame: Sendable {
         self.envelope = envelope
     }
 
-    /// What the agent answers to a request of this type.
+    /// Decodes the reply to a request of this type.
     ///
-    /// - Throws: the agent's failure; `malformedMessage` (-53001) if the reply does not fit; `unsupportedProtocolVersion` (-53003)
-    ///   if it is of a later version.
+    /// - Throws: the agent's failure; `malformedMessage` (-53001) if the reply is malformed or answers another request type;
+    ///   `unsupportedProtocolVersion` (-53003) if this version does not know the reply.
     package func reply<Request: WireRequest>(to type: Request.Type) throws(TokenError) -> Request.Reply {
         if let failure = try failure { throw failure }
         guard number != 0 else {
@@ -35,12 +35,12 @@ package struct ReplyFrame: Sendable {
         return reply
     }
 
-    /// The agent's failure; nil if it is none.
+    /// The agent's failure; nil if the reply is a success.
     package var failure: TokenError? {
         get throws(TokenError) { try envelope.read(Self.failureNumber, as: TokenError.self) }
     }
 
-    /// The whole frame of a reply, length and all; one over 1 MiB is replaced by the failure that says so.
+    /// Encodes the frame of a reply, with its length. A reply over 1 MiB becomes a `frameTooLarge` failure.
     package static func encode<Request: WireRequest>(
         _ outcome: Result<Request.Reply, TokenError>, to type: Request.Type, id: UInt64
     ) -> [UInt8] {
@@ -50,7 +50,7 @@ package struct ReplyFrame: Sendable {
         }
     }
 
-    /// The whole frame of a failure.
+    /// Encodes the frame of a failure, with its length.
     package static func encode(_ failure: TokenError, id: UInt64) -> [UInt8] { encode(failure, failureNumber, id) }
 
     private static func encode(_ body: some WireMessage, _ number: UInt32, _ id: UInt64) -> [UInt8] {

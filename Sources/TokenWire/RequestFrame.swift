@@ -2,18 +2,18 @@ internal import CProtobufC
 internal import CTokenProtos
 package import TokenModel
 
-/// A request that has arrived: its number is known, its fields are read when it is known what it is.
+/// A received request, whose body is decoded when its handler is known.
 package struct RequestFrame: Sendable {
     private let envelope: Envelope<Sso__Request>
 
-    /// The number that its reply has to carry; 0 if it has none.
+    /// The ID that its reply has to repeat; 0 if it has none.
     package var id: UInt64 { envelope.id }
-    /// Which request it is, see `AgentRequest.number`; 0 if it is of a kind that this version does not know.
+    /// The number of the request type (`AgentRequest.number`); 0 if this version does not know it.
     package var number: UInt32 { envelope.number }
 
-    /// Reads a frame's bytes, without the length before them.
+    /// Decodes the bytes of a frame, without its length.
     ///
-    /// - Throws: `malformedMessage` (-53001) if they are no request at all.
+    /// - Throws: `malformedMessage` (-53001) if they are no request.
     package init(decoding bytes: some Collection<UInt8>) throws(TokenError) {
         guard let envelope = Envelope<Sso__Request>(decoding: bytes) else {
             throw TokenError(.malformedMessage, "the frame does not hold a request")
@@ -21,9 +21,9 @@ package struct RequestFrame: Sendable {
         self.envelope = envelope
     }
 
-    /// The request itself.
+    /// Decodes the request.
     ///
-    /// - Throws: `malformedMessage` (-53001) if it is not as it should be.
+    /// - Throws: `malformedMessage` (-53001) if it is malformed or of another type.
     package func request<Request: WireRequest>(_ type: Request.Type = Request.self) throws(TokenError) -> Request {
         guard let request = try envelope.read(Request.number, as: type) else {
             throw TokenError(.malformedMessage, "the frame holds another request")
@@ -31,15 +31,15 @@ package struct RequestFrame: Sendable {
         return request
     }
 
-    /// The name of a request in agent.proto; nil if there is none of that number.
+    /// The name of a request type in agent.proto; nil if the number is unknown.
     package static func name(of number: UInt32) -> String? {
         protobuf_c_message_descriptor_get_field(Sso__Request.type.descriptor, number)?.pointee.name
             .map { String(cString: $0) }
     }
 
-    /// The whole frame of a request, length and all.
+    /// Encodes the frame of a request, with its length.
     ///
-    /// - Throws: `frameTooLarge` (-53002) over 64 KiB.
+    /// - Throws: `frameTooLarge` (-53002) for a request over 64 KiB.
     package static func encode<Request: WireRequest>(_ request: Request, id: UInt64) throws(TokenError) -> [UInt8] {
         let limit = WireLimits.requestFrame
         guard let frame = try Envelope<Sso__Request>.encode(request, Request.number, id: id, limit: limit) else {

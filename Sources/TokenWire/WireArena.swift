@@ -1,19 +1,19 @@
 internal import CProtobufC
 internal import TokenModel
 
-/// The memory of one message while it is packed or unpacked: taken in a few chunks, wiped and freed together.
+/// The memory of one message while it is packed or unpacked, allocated in a few chunks, and wiped and freed together.
 ///
-/// It is also the allocator that protobuf-c unpacks with: past `limit` it refuses, and unpacking fails cleanly.
+/// It is also the allocator with which protobuf-c unpacks: past `limit` an allocation fails, and so does unpacking.
 final class WireArena {
     private var chunks: [UnsafeMutableRawBufferPointer] = []
     private var free: UnsafeMutableRawBufferPointer
-    private var left: Int
-    /// Whether memory was refused; a message encoded here then lacks fields, and must not be sent.
+    private var remaining: Int
+    /// Whether an allocation has failed; a message encoded in this arena is then incomplete, and must not be sent.
     private(set) var isExhausted = false
 
-    /// - Parameter limit: how many bytes may be taken in all.
+    /// - Parameter limit: the number of bytes that can be allocated in all.
     init(limit: Int) {
-        left = limit
+        remaining = limit
         free = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     }
 
@@ -24,14 +24,14 @@ final class WireArena {
         for chunk in chunks { chunk.deallocate() }
     }
 
-    /// Aligned, uninitialised memory, or nil past the limit.
-    func take(_ size: Int) -> UnsafeMutableRawPointer? {
+    /// Allocates aligned, uninitialised memory; nil past the limit.
+    func allocate(_ size: Int) -> UnsafeMutableRawPointer? {
         let rounded = (max(size, 1) + 15) & ~15
-        guard rounded <= left else {
+        guard rounded <= remaining else {
             isExhausted = true
             return nil
         }
-        left -= rounded
+        remaining -= rounded
         if rounded > free.count {
             let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: max(rounded, Self.chunkSize), alignment: 16)
             chunks.append(chunk)
@@ -41,39 +41,40 @@ final class WireArena {
         return free.baseAddress
     }
 
-    /// An empty message; nil past the limit.
+    /// Allocates an empty message; nil past the limit.
     func message(_ type: WireType) -> UnsafeMutableRawPointer? {
-        guard let memory = take(type.descriptor.pointee.sizeof_message) else { return nil }
+        guard let memory = allocate(type.descriptor.pointee.sizeof_message) else { return nil }
         type.descriptor.pointee.message_init?(memory.assumingMemoryBound(to: ProtobufCMessage.self))
         return memory
     }
 
     /// A copy of bytes; empty past the limit.
     func copy(_ bytes: UnsafeRawBufferPointer) -> ProtobufCBinaryData {
-        guard !bytes.isEmpty, let memory = take(bytes.count), let base = bytes.baseAddress else {
+        guard !bytes.isEmpty, let memory = allocate(bytes.count), let base = bytes.baseAddress else {
             return ProtobufCBinaryData(len: 0, data: nil)
         }
         memory.copyMemory(from: base, byteCount: bytes.count)
         return ProtobufCBinaryData(len: bytes.count, data: memory.assumingMemoryBound(to: UInt8.self))
     }
 
-    /// Room for `count` elements; nil when there are none or no room.
+    /// Allocates uninitialised memory for `count` elements; nil for no elements or past the limit.
     func array<Element>(of type: Element.Type, count: Int) -> UnsafeMutablePointer<Element>? {
-        guard count > 0, let memory = take(MemoryLayout<Element>.stride * count) else { return nil }
+        guard count > 0, let memory = allocate(MemoryLayout<Element>.stride * count) else { return nil }
         return memory.bindMemory(to: type, capacity: count)
     }
 
-    /// Lends this arena to protobuf-c's `unpack`.
+    /// Calls `body` with an allocator of protobuf-c that allocates in this arena.
     func withAllocator<Result>(_ body: (UnsafeMutablePointer<ProtobufCAllocator>) -> Result) -> Result {
         var allocator = ProtobufCAllocator(
-            alloc: { data, size in data.flatMap { Unmanaged<WireArena>.fromOpaque($0).takeUnretainedValue().take(size) }
+            alloc: { data, size in
+                data.flatMap { Unmanaged<WireArena>.fromOpaque($0).takeUnretainedValue().allocate(size) }
             },
-            // Freed with the arena.
+            // The memory is freed with the arena.
             free: { _, _ in },
             allocator_data: Unmanaged.passUnretained(self).toOpaque())
         return body(&allocator)
     }
 
-    /// Most messages fit in one.
+    /// The size of a chunk in bytes; most messages need only one.
     private static let chunkSize = 8 * 1024
 }

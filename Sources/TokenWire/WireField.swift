@@ -7,14 +7,14 @@ internal import TokenModel
     internal import Darwin
 #endif
 
-/// One field of a message that protobuf-c has unpacked or is going to pack.
+/// A field of a message that protobuf-c has unpacked or will pack.
 struct WireField {
     let descriptor: UnsafePointer<ProtobufCFieldDescriptor>
 
-    /// For people.
+    /// The field's name, for error messages.
     private var name: String { descriptor.pointee.name.map { String(cString: $0) } ?? "" }
     private var offset: Int { Int(descriptor.pointee.offset) }
-    /// Where it stands whether an optional field is there, or how many items a repeated field has.
+    /// The offset of an optional field's presence, or of a repeated field's number of items.
     private var quantifierOffset: Int { Int(descriptor.pointee.quantifier_offset) }
 
     // MARK: Reading
@@ -36,7 +36,8 @@ struct WireField {
         let bytes = UnsafeBufferPointer(start: bytes.data, count: bytes.len)
         guard let start = try check(bytes, limit: limit) else { return "" }
         var text = String(decoding: bytes, as: UTF8.self)
-        // What is not UTF-8 was repaired, and differs. (String's own validation looks up generic types at each call.)
+        // `decoding:` repairs invalid UTF-8, so that the text differs from the bytes. The validating initialiser of `String` is
+        // slower, since it looks up generic types at each call.
         guard
             text.withUTF8({ text in
                 text.count == bytes.count && text.baseAddress.map { memcmp($0, start, text.count) } == 0
@@ -73,7 +74,9 @@ struct WireField {
         return UnsafeBufferPointer(start: items, count: items == nil ? 0 : count)
     }
 
-    /// Where the bytes start; nil if there are none.
+    /// Checks the length of bytes, and that they have no NUL.
+    ///
+    /// - Returns: the address of the first byte; nil if there are none.
     @discardableResult
     private func check(
         _ bytes: UnsafeBufferPointer<UInt8>, limit: Int
@@ -115,9 +118,9 @@ struct WireField {
     }
 }
 
-/// A number that a field can have.
+/// A type of numeric fields.
 protocol WireNumber: BitwiseCopyable {
-    /// The type in agent.proto of a number that is seldom negative, or never, and of one that often is.
+    /// The two types in agent.proto that this type can have: the plain one, and the one for numbers that are often negative.
     static var types: (plain: ProtobufCType, signed: ProtobufCType) { get }
 }
 

@@ -7,25 +7,25 @@ internal import TokenModel
     internal import Darwin
 #endif
 
-/// The fields of one message, read or written by name: the one place where they are checked for length, UTF-8 and NUL.
+/// Reads or writes the fields of a message by name. All checks of length, UTF-8 and NUL are made here.
 ///
-/// Each method takes the value to write, and returns it, or returns the value that was read. A field that is absent is nil, or
-/// empty if it is a list. Names are cheapest in the order of agent.proto. A name that is not in the message, or has another
-/// type there, is a mistake in this module: it stops the process, in the first test that comes by.
+/// Each method has the value to write as its parameter and returns it, or returns the value that has been read. An absent field is
+/// nil, an absent list is empty. Access is fastest in the order of agent.proto. A name that is not in the message, or has another
+/// type there, is a programming error of this module and stops the process.
 package struct WireFields {
     private let message: UnsafeMutableRawPointer
     private let descriptor: UnsafePointer<ProtobufCMessageDescriptor>
     private let arena: WireArena?
     private var next = 0
 
-    /// Reads a message.
+    /// Creates fields for reading a message.
     init(reading message: UnsafeMutableRawPointer, _ type: WireType) {
         self.message = message
         descriptor = type.descriptor
         arena = nil
     }
 
-    /// Writes a message, with memory from `arena`.
+    /// Creates fields for writing a message, with memory of `arena`.
     init(writing message: UnsafeMutableRawPointer, _ type: WireType, _ arena: WireArena) {
         self.message = message
         descriptor = type.descriptor
@@ -43,14 +43,14 @@ package struct WireFields {
         return value
     }
 
-    /// Text for people: what is too long is cut when it is written.
+    /// Text of a message or description, which is truncated to the limit when it is written.
     mutating func wording(
         _ name: StaticString, _ value: String?, limit: Int = WireLimits.text
     ) throws(TokenError) -> String? {
         try text(name, value.map { ValueLimits.message($0, limit: limit) }, limit: limit)
     }
 
-    /// Bytes without NUL, such as a token.
+    /// A secret without NUL, such as a token.
     mutating func secret(_ name: StaticString, _ value: Secret?) throws(TokenError) -> Secret? {
         let field = field(name, PROTOBUF_C_TYPE_BYTES)
         guard let arena else { return try field.secret(message) }
@@ -58,7 +58,7 @@ package struct WireFields {
         return value
     }
 
-    /// Bytes of any value, such as a part of a file.
+    /// Arbitrary bytes, such as a part of a file.
     mutating func data(_ name: StaticString, _ value: Secret?) throws(TokenError) -> Secret? {
         let field = field(name, PROTOBUF_C_TYPE_BYTES)
         guard let arena else { return try field.data(message) }
@@ -85,12 +85,14 @@ package struct WireFields {
         return value
     }
 
-    /// A number of an enum; nil if it is absent, or of a later version.
+    /// An enum value; nil if it is absent or unknown to this version.
     mutating func choice<Choice: RawRepresentable<Int32>>(_ name: StaticString, _ value: Choice?) -> Choice? {
         choiceNumber(name, value?.rawValue).flatMap { Choice(rawValue: $0) }
     }
 
-    /// A number of an enum for which no other may be taken: one of a later version is refused.
+    /// An enum value for which there is no default.
+    ///
+    /// - Throws: `malformedMessage` (-53001) for a value that this version does not know.
     mutating func knownChoice<Choice: RawRepresentable<Int32>>(
         _ name: StaticString, _ value: Choice?
     ) throws(TokenError) -> Choice? {
@@ -137,7 +139,7 @@ package struct WireFields {
         return values
     }
 
-    /// Texts for people: those that are too long, and too many of them, are cut when they are written.
+    /// Texts of messages or descriptions. Long texts are truncated and excess ones dropped when they are written.
     mutating func wordings(_ name: StaticString, _ values: [String]?) throws(TokenError) -> [String] {
         try texts(name, values?.prefix(WireLimits.listItems).map { ValueLimits.message($0) })
     }
@@ -170,7 +172,7 @@ package struct WireFields {
         return values
     }
 
-    // MARK: Fields that nothing makes sense without
+    // MARK: Required fields
 
     mutating func required<Text: WireText>(_ name: StaticString, _ value: Text?) throws(TokenError) -> Text {
         try Self.required(name, text(name, value))
@@ -186,7 +188,7 @@ package struct WireFields {
         return value
     }
 
-    /// The field of a name, from the one after the last; they come in the order of agent.proto.
+    /// Finds a field by name. The search begins after the last field, since fields are accessed in the order of agent.proto.
     private mutating func field(_ name: StaticString, _ type: ProtobufCType) -> WireField {
         field(name, (type, type))
     }
@@ -213,7 +215,7 @@ extension WireMessage {
         try self.init(nil, &fields)
     }
 
-    /// A message to pack; nil if there is no more memory.
+    /// Writes the value as a message for protobuf-c to pack; nil if the arena is exhausted.
     func write(_ arena: WireArena) throws(TokenError) -> UnsafeMutableRawPointer? {
         guard let message = arena.message(Self.type) else { return nil }
         var fields = WireFields(writing: message, Self.type, arena)
@@ -225,7 +227,7 @@ extension WireMessage {
 extension UnsafePointer<ProtobufCFieldDescriptor> {
     fileprivate func hasName(_ name: StaticString) -> Bool {
         guard let own = pointee.name else { return false }
-        // Both end with NUL.
+        // Both strings end with NUL.
         return name.withUTF8Buffer { other in other.baseAddress.map { strcmp(own, $0) == 0 } ?? false }
     }
 }

@@ -1,22 +1,22 @@
 internal import TokenModel
 
-/// How much one message may hold; each limit is checked before memory is taken. What values are held to before they are
-/// stored is in `ValueLimits`; a value within those fits into a message.
+/// The limits of messages, each checked before memory is allocated. `ValueLimits` has the limits of stored values, which fit
+/// into messages.
 package enum WireLimits {
-    /// Version of the protocol that this package speaks.
+    /// The protocol version of this package.
     package static let protocolVersion: UInt32 = 1
-    /// Longest request, in bytes: a silent request is a few hundred; claims may take 32 KiB.
+    /// The maximum length of a request in bytes. A silent request has a few hundred; claims can have 32 KiB.
     package static let requestFrame = 64 * 1024
-    /// Longest reply, in bytes: a page of accounts with their ID tokens.
+    /// The maximum length of a reply in bytes: enough for a page of accounts with their ID tokens.
     package static let replyFrame = 1024 * 1024
-    /// Longest list in a message.
+    /// The maximum number of items of a list.
     package static let listItems = ValueLimits.listItems
-    /// Longest text, in bytes, unless a field says otherwise.
+    /// The maximum length of a text in bytes, unless the field has another limit.
     package static let text = ValueLimits.text
-    /// Longest claims request or URL of a redirect, in bytes.
+    /// The maximum length of a claims request or a redirect's URL in bytes.
     package static let longText = ValueLimits.longText
-    /// Longest token, in bytes.
+    /// The maximum length of a token in bytes.
     package static let token = ValueLimits.token
-    /// Memory that decoding a frame of `length` bytes may take: small messages unpack to several times their size.
+    /// The memory that decoding a frame of `length` bytes may allocate: small messages unpack to several times their size.
     package static func memory(forFrameOf length: Int) -> Int { 8 * length + 64 * 1024 }
 }

@@ -1,27 +1,27 @@
 internal import CProtobufC
 package import TokenModel
 
-/// A value that travels as a message of agent.proto.
+/// A value that is encoded as a message of agent.proto.
 package protocol WireMessage {
     static var type: WireType { get }
 
-    /// Goes through the fields of a message, each named once: writes those of `value`, or reads them if there is no value.
+    /// Writes the fields of `value` or, if it is nil, reads them. Each field is named once, for both directions.
     init(_ value: Self?, _ fields: inout WireFields) throws(TokenError)
 }
 
-/// A request that travels as a message, as its reply does.
+/// A request that is encoded as a message, as its reply is.
 ///
-/// A new one needs: its messages in agent.proto, its value in `TokenModel` with `AgentRequest`, its `WireMessage` here, a line in
+/// A new request needs: its messages in agent.proto, its value in `TokenModel` with `AgentRequest`, its `WireMessage` here, a line in
 /// `RequestHandlers` of the agent, a section in PROTOCOL.md and a sample in `WireSamples`. `RequestTests` names what is missing.
 package protocol WireRequest: AgentRequest, WireMessage where Reply: WireMessage {}
 
-/// protobuf-c's description of a message: its size, and the name, number, type and place of each field.
+/// protobuf-c's descriptor of a message: its size, and the name, number, type and offset of each field.
 ///
-/// Unchecked because of the pointer: it leads to a constant of the generated code.
+/// Unchecked because of the pointer, which is the address of a constant of the generated code.
 package struct WireType: @unchecked Sendable {
     let descriptor: UnsafePointer<ProtobufCMessageDescriptor>
 
-    /// - Parameter initialise: the message's `…__init`, which knows its descriptor.
+    /// - Parameter initialise: the message's `…__init`, which sets its descriptor.
     init<Message>(_ initialise: (UnsafeMutablePointer<Message>?) -> Void) {
         let message = UnsafeMutablePointer<Message>.allocate(capacity: 1)
         defer { message.deallocate() }

@@ -1,9 +1,9 @@
 internal import CProtobufC
 internal import TokenModel
 
-/// A value that travels as text.
+/// A value that is encoded as text.
 package protocol WireText {
-    /// Nil if the text says nothing.
+    /// Parses the text; nil if it is no value, such as blank text.
     init?(wireText: String)
 
     var wireText: String { get }
@@ -40,7 +40,7 @@ extension SharingGroup: WireText {
 }
 
 extension WireFields {
-    /// Absent is the standard group; blank is refused.
+    /// The sharing group; the standard one if the field is absent. A blank name is refused.
     mutating func sharingGroup(_ value: SharingGroup?) throws(TokenError) -> SharingGroup {
         guard let name = try text("sharing_group", value?.name) else { return .standard }
         return try Self.required("sharing_group", SharingGroup(name))

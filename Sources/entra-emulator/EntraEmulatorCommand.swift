@@ -40,7 +40,7 @@ struct EntraEmulatorCommand: AsyncParsableCommand {
         if let tlsCert, let tlsKey {
             options.tls = TLSFiles(certificateChain: tlsCert, privateKey: tlsKey)
         }
-        try await EntraEmulator.serve(options) { emulator in
+        try await Emulator.serve(options) { emulator in
             try FileHandle.standardOutput.write(contentsOf: Data(#"{"url":"\#(emulator.url)"}"#.utf8 + [10]))
         }
     }

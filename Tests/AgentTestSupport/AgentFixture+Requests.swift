@@ -5,7 +5,7 @@ package import TokenModel
 
 /// The requests that most tests make.
 extension AgentFixture {
-    /// Parameters of an app: scopes as MSAL asks, or a resource as ADAL does.
+    /// Parameters of an app: with scopes as for MSAL, or with a resource as for ADAL.
     package func parameters(
         _ clientID: String = "app-1", scopes: [String] = ["User.Read"], resource: String? = nil,
         realm: String = "common", group: SharingGroup = .standard, redirectURI: String? = nil, claims: String? = nil
@@ -17,7 +17,7 @@ extension AgentFixture {
             claims: claims)
     }
 
-    /// Parameters of an app at an authority of the fixture's internet.
+    /// Parameters of an app for an authority of `TestInternet`.
     package func parameters(
         at authority: String, kind: Authority.Kind? = nil, _ clientID: String = "app-1",
         scopes: [String] = ["User.Read"], resource: String? = nil, extra: [String: String] = [:],
@@ -30,7 +30,7 @@ extension AgentFixture {
             validatesAuthority: validates)
     }
 
-    /// A whole sign-in, the browser's part included.
+    /// Signs a user in, with the browser's part.
     @discardableResult
     package func signIn(_ username: String, _ parameters: TokenParameters) async throws -> TokenResult {
         let begun = try await agent.beginInteractive(
@@ -39,13 +39,13 @@ extension AgentFixture {
         return try await agent.completeInteractive(CompleteInteractive(sessionID: begun.sessionID))
     }
 
-    /// What a browser does: opens a page and follows it wherever it leads.
+    /// Opens a page and follows its redirects, as a browser does.
     package func browse(to url: String) async throws {
         if let internet { return try await internet.browse(to: url) }
         try await WebBrowser.open(url)
     }
 
-    /// A silent request.
+    /// Sends a silent request.
     package func silent(
         _ parameters: TokenParameters, _ account: AccountReference, force: Bool = false
     ) async throws(TokenError) -> TokenResult {
@@ -53,14 +53,14 @@ extension AgentFixture {
             AcquireTokenSilent(parameters: parameters, account: account, forceRefresh: force))
     }
 
-    /// How many refresh tokens the emulator was asked to redeem.
+    /// The number of redemptions of refresh tokens that the emulator has received.
     package var redemptions: Int { emulator.control.counts[.refreshToken] }
 
-    /// Where refresh tokens were sent to.
+    /// The hosts that refresh tokens were sent to.
     package var redeemers: [String] {
         emulator.control.requests.filter { $0.counter == .refreshToken }.map(\.environment)
     }
 
-    /// How many times somebody was asked to sign in.
+    /// The number of sign-ins at the emulator.
     package var signIns: Int { emulator.control.counts.signIns }
 }

@@ -9,23 +9,23 @@ package import TokenEndpoint
 internal import TokenModel
 package import TokenStore
 
-/// A real agent on a real socket in a folder of its own, a real client, and the emulator over real HTTP.
+/// An agent on a socket in a temporary folder, a client, and the emulator, which they reach over HTTP.
 ///
-/// No time-out, lifetime or retry of theirs follows the machine's clock: a loaded machine must not change what a test sees.
+/// No time-out, lifetime or retry depends on the machine's clock, so that a loaded machine changes no result.
 package struct AgentFixture: Sendable {
     package let folder: TemporaryFolder
-    package let emulator: EntraEmulator
+    package let emulator: Emulator
     package let agent: AgentClient
-    /// The agent's clock. The emulator's stands still.
+    /// The agent's clock. The emulator's clock stands still.
     package let clock: TestClock
-    /// What the agent wants to have done later, which is done when the test says so.
+    /// The agent's timers, which the test advances.
     package let timers: TestTimers
     package let socketPath: String
-    /// How the agent comes to the emulator; nil where that is simply on this machine.
+    /// The network in which every host is the emulator; nil if the agent uses loopback addresses.
     package let internet: TestInternet?
     let server: AgentServer
 
-    /// Runs a test with everything started, and stops everything on every way out.
+    /// Starts agent and emulator, runs a test, and stops both, also after an error.
     package static func with(
         settings: EmulatorSettings = EmulatorSettings(), usernames: [String] = [], connectionLimit: Int = 4096,
         disk: FaultyDisk? = nil, keys: KeySettings = KeySettings(), importLimit: Int? = nil,
@@ -36,7 +36,7 @@ package struct AgentFixture: Sendable {
             options, connectionLimit: connectionLimit, disk: disk, keys: keys, importLimit: importLimit, body)
     }
 
-    /// The same in an internet where every host is the emulator.
+    /// Runs a test as `with` does, in a network in which every host is the emulator.
     package static func online(
         settings: EmulatorSettings = EmulatorSettings(), disk: FaultyDisk? = nil,
         _ body: (AgentFixture) async throws -> Void
@@ -50,12 +50,12 @@ package struct AgentFixture: Sendable {
         _ emulatorOptions: EmulatorOptions, connectionLimit: Int = 4096, disk: FaultyDisk?,
         keys: KeySettings = KeySettings(), importLimit: Int? = nil, _ body: (AgentFixture) async throws -> Void
     ) async throws {
-        // Agent and peers are one process here, and a shell usually allows it 1,024 files.
+        // Agent and peers are in one process, whose usual limit of 1,024 open files is too low.
         ResourceLimits.raiseOpenFiles()
         var emulatorOptions = emulatorOptions
         let now = Date()
         emulatorOptions.now = { now }
-        let emulator = try await EntraEmulator.start(emulatorOptions)
+        let emulator = try await Emulator.start(emulatorOptions)
         try await withCleanup {
             var internet: TestInternet?
             if let files = emulatorOptions.tls { internet = try await TestInternet.start(emulator, files: files) }
@@ -79,13 +79,13 @@ package struct AgentFixture: Sendable {
         }
     }
 
-    /// Stops the emulator and the way to it.
+    /// Stops the emulator and the network.
     package func goOffline() async {
         await internet?.proxy.stop()
         await emulator.stop()
     }
 
-    /// Stops the agent and starts another on the same folder, as an upgrade does.
+    /// Stops the agent and starts another one on the same folder, as an upgrade does.
     package func restarted(keys: KeySettings = KeySettings(), _ body: (AgentFixture) async throws -> Void) async throws
     {
         await server.stop(finishesReplies: false)
@@ -127,7 +127,7 @@ package struct AgentFixture: Sendable {
 }
 
 extension HTTPTiming {
-    /// Waits for answers longer than any test should take, and repeats a request at once.
+    /// Time-outs longer than any test, and retries without a delay.
     package static let patient = HTTPTiming(
-        connect: .seconds(600), whole: .seconds(600), beforeRepeating: .zero, browser: .seconds(600))
+        connect: .seconds(600), total: .seconds(600), retryDelay: .zero, browser: .seconds(600))
 }

@@ -5,10 +5,10 @@ package import TestSupport
 internal import Testing
 package import TokenModel
 
-/// The agent's executable in a folder of its own, and the emulator to sign in to.
+/// The agent's executable with a temporary folder, and the emulator.
 package struct AgentProcessFixture {
     package let folder: TemporaryFolder
-    package let emulator: EntraEmulator
+    package let emulator: Emulator
     package let environment: [String: String]
     package let socketPath: String
 
@@ -18,7 +18,7 @@ package struct AgentProcessFixture {
     ) async throws {
         let folder = try TemporaryFolder()
         let tls = usesTLS ? TLSFiles(try TestCertificate(in: folder)) : nil
-        let emulator = try await EntraEmulator.start(EmulatorOptions(tls: tls, settings: settings))
+        let emulator = try await Emulator.start(EmulatorOptions(tls: tls, settings: settings))
         let socketPath = folder.file("run/agent.sock")
         let inherited = ProcessInfo.processInfo.environment
         var environment = [
@@ -41,19 +41,19 @@ package struct AgentProcessFixture {
         }
     }
 
-    /// An agent that answers; it is killed when the test is done with it, if it still runs.
+    /// Starts an agent that accepts connections; it is killed when the test releases it, if it still runs.
     package func agent(_ arguments: [String] = []) async throws -> RunningAgent {
         let process = try TestProcess("sso-agent", ["--allow-loopback-http"] + arguments, environment: environment)
         try await process.waitForError("listening on \(socketPath)")
         return RunningAgent(process)
     }
 
-    /// Asks for something that the agent answers when it has loaded its store: it listens before that.
+    /// Waits until the agent has loaded its store, with a request that needs the cache.
     package func waitUntilOpen() async throws {
         _ = try await AgentClient(socketPath: socketPath).listAccounts(ListAccounts(clientID: nil))
     }
 
-    /// Runs a program to its end.
+    /// Runs a program and waits for its end.
     package func run(
         _ executable: String, _ arguments: [String]
     ) async throws -> (status: Int32, output: String, errors: String) {
@@ -61,7 +61,7 @@ package struct AgentProcessFixture {
     }
 }
 
-/// An agent's process that does not outlive its test.
+/// A running agent process, killed with the last reference.
 package final class RunningAgent {
     package let process: TestProcess
 
@@ -72,7 +72,7 @@ package final class RunningAgent {
     package var processID: Int32 { process.processID }
 }
 
-/// The requests that most tests of a process make.
+/// The requests that most tests of the executable make.
 extension AgentProcessFixture {
     package func parameters(scopes: [String] = ["User.Read"]) throws -> TokenParameters {
         TokenParameters(
@@ -80,7 +80,7 @@ extension AgentProcessFixture {
             scopes: ScopeSet(scopes))
     }
 
-    /// A whole sign-in, the browser's part included.
+    /// Signs a user in, with the browser's part.
     @discardableResult
     package func signIn(_ username: String, _ parameters: TokenParameters) async throws -> TokenResult {
         let agent = AgentClient(socketPath: socketPath)

@@ -2,7 +2,7 @@ internal import CStoreFaults
 internal import Foundation
 internal import TestSupport
 
-/// SQLite's way to the disk, failing when a test says so. Outlives every store that is opened with it.
+/// A SQLite VFS whose operations fail on demand. It has to outlive every store that is opened with it.
 ///
 /// Unchecked because the C side has a lock of its own.
 package final class FaultyDisk: @unchecked Sendable {
@@ -17,7 +17,7 @@ package final class FaultyDisk: @unchecked Sendable {
         case read = 4
     }
 
-    /// What to open a store with.
+    /// The name of the VFS to open a store with.
     package let name: String
     private let faults: OpaquePointer
 
@@ -29,20 +29,20 @@ package final class FaultyDisk: @unchecked Sendable {
 
     deinit { store_faults_free(faults) }
 
-    /// From the `after`th operation of its kind on, `count` fail; nil is all of them.
+    /// Lets `count` operations of a kind fail, after `after` successful ones; with nil, all later ones fail.
     package func fail(_ failure: Failure, after: Int = 0, count: Int? = nil) {
         store_faults_arm(faults, failure.rawValue, Int64(after), Int64(count ?? -1))
     }
 
-    /// The next write finds that the file is damaged.
+    /// Lets the next write report a damaged file.
     package func findDamage() { store_faults_arm(faults, Int32(store_fault_corrupt), 0, 1) }
 
     package func recover() { store_faults_disarm(faults) }
 
-    /// How many operations failed since it was told to.
+    /// The number of operations that have failed.
     package var failed: Int { Int(store_faults_failed(faults)) }
 
-    /// Holds flushes, after letting some through, until `letGo`.
+    /// Holds flushes, after `count` of them, until `releaseFlushes` is called.
     package func holdFlushes(after count: Int = 0) { store_faults_hold(faults, Int64(count)) }
 
     /// Returns when a flush is held.
@@ -50,5 +50,5 @@ package final class FaultyDisk: @unchecked Sendable {
         try await offPool { [self] in store_faults_wait(faults) }
     }
 
-    package func letGo() { store_faults_open(faults) }
+    package func releaseFlushes() { store_faults_open(faults) }
 }

@@ -4,7 +4,7 @@ internal import TestSupport
 package import TokenModel
 package import TokenWire
 
-/// A peer that writes what it likes: for everything a well-behaved client would never send.
+/// A peer that writes arbitrary bytes, also those that a correct client never sends.
 package final class RawPeer {
     private let descriptor: Int32
     private var decoder = FrameDecoder(limit: WireLimits.replyFrame)
@@ -23,7 +23,7 @@ package final class RawPeer {
 
     deinit { close(descriptor) }
 
-    /// Writes bytes as they are; false when the agent has closed the connection.
+    /// Writes bytes unchanged; returns false if the agent has closed the connection.
     @discardableResult
     package func write(_ bytes: [UInt8]) -> Bool {
         var rest = bytes[...]
@@ -44,10 +44,10 @@ package final class RawPeer {
         write(try RequestFrame.encode(request, id: id))
     }
 
-    /// No more will be written.
+    /// Closes the sending side of the connection.
     package func finishWriting() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// The next reply; nil when the agent has closed the connection.
+    /// Reads the next reply; nil if the agent has closed the connection.
     package func reply() throws -> ReplyFrame? {
         while true {
             if let frame = try decoder.next() { return try ReplyFrame(decoding: frame) }
@@ -56,7 +56,7 @@ package final class RawPeer {
         }
     }
 
-    /// Asks, and waits for the reply; throws the agent's failure. Nil if the agent has closed the connection.
+    /// Sends a request and waits for its reply; nil if the agent has closed the connection. Throws the agent's failure.
     package func ask<Request: WireRequest>(_ request: Request) async throws -> Request.Reply? {
         try await offPool {
             try self.write(request)
@@ -64,7 +64,7 @@ package final class RawPeer {
         }
     }
 
-    /// Whether the agent closes the connection, whatever it still has to say.
+    /// Waits until the agent closes the connection, and ignores replies; false if it does not.
     package func isClosedByAgent() -> Bool {
         while read() != nil {}
         return true

@@ -4,26 +4,26 @@ internal import TestSupport
 internal import TokenEndpoint
 
 extension TLSFiles {
-    /// What an emulator serves TLS with.
+    /// The certificate with which an emulator serves TLS.
     init(_ certificate: TestCertificate) {
         self.init(certificateChain: certificate.certificateFile, privateKey: certificate.keyFile)
     }
 }
 
-/// An internet in which every host is the emulator, over TLS: `login.microsoftonline.us` as well as `fs.contoso.com`.
+/// A network in which every host is the emulator, with TLS: `login.microsoftonline.us` as well as `fs.contoso.com`.
 ///
-/// Agents and browsers come there through a proxy, as in a corporate network, so that nothing in the product has to know.
+/// Agents and browsers use it through an HTTP proxy, as in a corporate network, so that the product needs no hook for tests.
 package struct TestInternet: Sendable {
     let proxy: TunnelProxy
     private let files: TLSFiles
 
-    /// The hosts that somebody wanted a connection to, in order.
+    /// The hosts to which connections were requested, in order.
     package var hosts: [String] { proxy.hosts }
 
-    /// The browser of an app, as `$BROWSER` names one.
+    /// The command of a browser, for `$BROWSER`.
     package var browser: String { "\(curl.joined(separator: " ")) %s" }
 
-    static func start(_ emulator: EntraEmulator, files: TLSFiles) async throws -> TestInternet {
+    static func start(_ emulator: Emulator, files: TLSFiles) async throws -> TestInternet {
         let port = URL(string: emulator.url)?.port ?? 0
         return TestInternet(proxy: try await TunnelProxy.start(leadingTo: port), files: files)
     }
@@ -33,7 +33,7 @@ package struct TestInternet: Sendable {
             environment: ["HTTPS_PROXY": "http://127.0.0.1:\(proxy.port)", "SSL_CERT_FILE": files.certificateChain])
     }
 
-    /// What a browser does: opens a page and follows it wherever it leads.
+    /// Opens a page and follows its redirects, as a browser does.
     func browse(to url: String) async throws {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
         let run = try TestProcess("/usr/bin/env", curl + [url], environment: ["PATH": path])

@@ -2,7 +2,7 @@ internal import NIOCore
 internal import Synchronization
 package import TokenAgent
 
-/// What the agent wants to have done later, done when the test says that the time has come.
+/// The agent's timers in a test, which advances their time.
 package final class TestTimers: Sendable {
     private struct Entry {
         var due: TimeAmount
@@ -12,7 +12,7 @@ package final class TestTimers: Sendable {
 
     private struct State {
         var now = TimeAmount.zero
-        /// Delays that are over as soon as they begin.
+        /// The longest delay that elapses immediately.
         var skipped = TimeAmount.zero
         var last = 0
         var entries: [Int: Entry] = [:]
@@ -22,7 +22,7 @@ package final class TestTimers: Sendable {
 
     package init() {}
 
-    /// What the agent is started with.
+    /// The timers to start an agent with.
     package var timers: Timers {
         Timers { loop, delay, work in
             let (id, isDue) = self.state.withLock { state in
@@ -35,13 +35,13 @@ package final class TestTimers: Sendable {
         }
     }
 
-    /// How many things wait for their time.
+    /// The number of scheduled timers.
     package var count: Int { state.withLock { $0.entries.count } }
 
-    /// From now on delays of up to so many seconds are over as soon as they begin: whoever polls does not wait.
+    /// Lets delays of up to this number of seconds elapse immediately from now on, as for polling.
     package func skipDelays(upTo seconds: Int64) { state.withLock { $0.skipped = .seconds(seconds) } }
 
-    /// Lets seconds pass, and returns when what was due has been done.
+    /// Advances the time, and returns when the due work has been done.
     package func advance(by seconds: Int64) async throws {
         let due = state.withLock { state in
             state.now = state.now + .seconds(seconds)

@@ -2,16 +2,16 @@ internal import NIOCore
 internal import NIOPosix
 internal import Synchronization
 
-/// An HTTP proxy whose every tunnel ends at one server on this machine, whatever host was asked for: a test's own internet.
+/// An HTTP proxy that connects every tunnel to one server on this machine, regardless of the requested host.
 package final class TunnelProxy: Sendable {
     package let port: Int
     private let channel: any Channel
     private let log: Log
 
-    /// The hosts that tunnels were asked to, in order.
+    /// The hosts to which tunnels were requested, in order.
     package var hosts: [String] { log.hosts.withLock(\.self) }
 
-    /// Starts to listen on 127.0.0.1.
+    /// Starts a proxy that listens on 127.0.0.1.
     static func start(leadingTo target: Int) async throws -> TunnelProxy {
         let log = Log()
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -39,7 +39,7 @@ package final class TunnelProxy: Sendable {
     }
 }
 
-/// Reads `CONNECT host:port HTTP/1.1` and what follows up to a blank line, then steps aside.
+/// Reads the `CONNECT` request up to its blank line, connects the tunnel, and removes itself from the pipeline.
 private final class TunnelEntrance: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -75,7 +75,7 @@ private final class TunnelEntrance: ChannelInboundHandler, RemovableChannelHandl
     }
 }
 
-/// One end of a tunnel: what comes in goes out at the other.
+/// One end of a tunnel, which forwards its input to the other end.
 private final class TunnelEnd: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

@@ -1,8 +1,8 @@
 internal import TestSupport
 
-/// What a browser does, as far as a sign-in needs one.
+/// The part of a browser that a sign-in needs.
 package enum WebBrowser {
-    /// Opens a page and follows it wherever it leads.
+    /// Opens a page and follows its redirects.
     package static func open(_ url: String) async throws {
         _ = try await WebClient.browse(to: url)
     }

@@ -10,14 +10,18 @@ internal import Testing
             "CTokenProtos",
             "TokenModel",
         ],
+        // Private files and directories, locks, and lines of text: what POSIX offers besides sockets and processes.
+        "PosixFiles": ["TokenModel"],
         "AgentSocket": [
             "CAgentSystem",
+            "PosixFiles",
             "TokenModel",
         ],
         "AgentClient": [
             "AgentSocket",
             // A browser that the app starts must not keep the app's files open.
             "CAgentSystem",
+            "PosixFiles",
             "TokenModel",
             "TokenWire",
         ],
@@ -60,6 +64,7 @@ internal import Testing
             "CSQLite",
             "Crypto",
             "CryptoExtras",
+            "PosixFiles",
             "TokenModel",
         ],
         // HTTP and nothing else: the shim that loads libcurl, with secrets as `Secret`.
@@ -85,18 +90,20 @@ internal import Testing
             "NIOCore",
             "NIOHTTP1",
             "NIOPosix",
+            "PosixFiles",
             "TokenCache",
             "TokenEndpoint",
             "TokenModel",
             "TokenStore",
             "TokenWire",
         ],
-        "AgentConfiguration": ["TokenModel"],
+        "AgentConfiguration": ["PosixFiles", "TokenModel"],
         "sso-agent": [
             "AgentConfiguration",
             "AgentSocket",
             "ArgumentParser",
             "Logging",
+            "PosixFiles",
             "TokenAgent",
             "TokenEndpoint",
             "TokenModel",
@@ -106,10 +113,10 @@ internal import Testing
         "ssoctl": [
             "ADALCompat",
             "AgentClient",
-            "AgentSocket",
             "ArgumentParser",
             // It holds passphrases and whole caches: no debugger, no core dump, no echo.
             "CAgentSystem",
+            "PosixFiles",
             "TokenModel",
         ],
         "EntraEmulator": [
@@ -148,6 +155,7 @@ internal import Testing
     @Test(arguments: [
         ("TokenModel", ["TokenWire", "NIOCore", "CProtobufC", "CTokenProtos", "CSQLite", "CAgentSystem"]),
         ("TokenWire", ["AgentSocket", "NIOCore", "NIOPosix"]),
+        ("PosixFiles", ["AgentSocket", "CAgentSystem", "NIOPosix"]),
         ("AgentSocket", ["TokenWire", "NIOCore", "NIOPosix"]),
         ("AgentClient", ["NIOCore", "NIOPosix", "TokenCache", "TokenEndpoint", "TokenAgent"]),
         ("AppleTypes", ["AgentClient", "TokenModel"]),
@@ -173,8 +181,8 @@ internal import Testing
 
     /// What all of Foundation brings, ICU above all, was 44 of the 60 MB of `ssoctl`.
     @Test(arguments: [
-        "TokenModel", "TokenWire", "AgentSocket", "AgentClient", "CacheFormats", "TokenCache", "TokenStore", "Curl",
-        "TokenEndpoint", "TokenAgent", "AgentConfiguration", "sso-agent", "ssoctl",
+        "TokenModel", "TokenWire", "PosixFiles", "AgentSocket", "AgentClient", "CacheFormats", "TokenCache",
+        "TokenStore", "Curl", "TokenEndpoint", "TokenAgent", "AgentConfiguration", "sso-agent", "ssoctl",
     ])
     func linksTheAgentAndTheCommandLineWithoutICU(target: String) {
         for file in PackageTree.swiftFiles("Sources/\(target)") {

@@ -10,7 +10,7 @@ internal import Testing
     private static let saml11 = "<Assertion><NameIdentifier>\n ada@contoso.example </NameIdentifier></Assertion>"
 
     @Test(arguments: [("saml2-bearer", saml2), ("saml1_1-bearer", saml11)])
-    func givesTokensToWhomItNames(grant: String, assertion: String) async throws {
+    func issuesTokensForItsSubject(grant: String, assertion: String) async throws {
         try await withEmulator { emulator in
             var app = App(emulator: emulator)
             app.isV1 = true
@@ -24,7 +24,7 @@ internal import Testing
     }
 
     @Test(arguments: ["", "%%%", base64URL("<Assertion/>".utf8), base64URL("<NameID></NameID>".utf8)])
-    func refusesOneThatNamesNobody(assertion: String) async throws {
+    func refusesAnAssertionWithoutASubject(assertion: String) async throws {
         try await withEmulator { emulator in
             let reply = try await redeem(App(emulator: emulator), "saml2-bearer", assertion)
             #expect(reply.status == 400)

@@ -71,7 +71,7 @@ internal import Testing
         }
     }
 
-    @Test func letsACodeExpire() async throws {
+    @Test func refusesAnExpiredCode() async throws {
         let clock = TestClock()
         try await withEmulator(EmulatorOptions(now: { clock.date })) { emulator in
             let app = App(emulator: emulator)
@@ -81,7 +81,7 @@ internal import Testing
         }
     }
 
-    @Test func describesAFailureAsTheServicesDo() async throws {
+    @Test func describesAnErrorAsTheServicesDo() async throws {
         try await withEmulator { emulator in
             let correlationID = "0f8fad5b-d9cb-469f-a165-70867728950e"
             let reply = try await HTTP.post(

@@ -26,14 +26,14 @@ internal import Testing
         ("common", "user@contoso.example"), ("consumers", "user@outlook.com"),
         ("fabrikam.example", "user@fabrikam.example"),
     ])
-    func makesAUserUpWhereThereIsNone(realm: String, username: String) async throws {
+    func createsAUserIfThereIsNone(realm: String, username: String) async throws {
         try await withEmulator { emulator in
             let claims = try await App(emulator: emulator, authority: realm).signIn().claims("id_token")
             #expect(claims["preferred_username"] == .string(username))
         }
     }
 
-    @Test func letsOneOfSeveralUsersBeChosen() async throws {
+    @Test func showsALinkForEachOfSeveralUsers() async throws {
         try await withEmulator(Self.two) { emulator in
             let page = try await App(emulator: emulator).authorize()
             #expect(page.status == 200)
@@ -55,7 +55,7 @@ internal import Testing
         (["alice@contoso.example"], "", nil),
         (["alice@contoso.example", "bob@contoso.example"], "bob@contoso.example", nil),
     ])
-    func showsNoPageWhenNoneIsAllowed(row: (usernames: [String], hint: String, error: String?)) async throws {
+    func showsNoPageWithPromptNone(row: (usernames: [String], hint: String, error: String?)) async throws {
         try await withEmulator(EmulatorOptions(usernames: row.usernames)) { emulator in
             let reply = try await App(emulator: emulator).authorize(["prompt": "none", "login_hint": row.hint])
             #expect(reply.status == 302)
@@ -67,7 +67,7 @@ internal import Testing
         (fields: ["response_type": "token"], error: "unsupported_response_type"),
         (["client_id": ""], "invalid_request"),
     ])
-    func refusesAtTheRedirectURI(row: (fields: [String: String], error: String)) async throws {
+    func sendsErrorsToTheRedirectURI(row: (fields: [String: String], error: String)) async throws {
         try await withEmulator { emulator in
             let reply = try await App(emulator: emulator).authorize(row.fields)
             #expect(reply.redirect["error"] == row.error)
@@ -75,7 +75,7 @@ internal import Testing
         }
     }
 
-    @Test func redirectsNowhereWithoutAnAddress() async throws {
+    @Test func refusesARequestWithoutARedirectURI() async throws {
         try await withEmulator { emulator in
             let reply = try await App(emulator: emulator).authorize(["redirect_uri": ""])
             #expect(reply.status == 400)

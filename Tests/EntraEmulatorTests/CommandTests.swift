@@ -4,10 +4,10 @@ internal import Testing
 
 @testable internal import EntraEmulator
 
-/// The executable: what it prints, and how it ends.
+/// The output and the exit status of the executable.
 @Suite(.bounded) struct CommandTests {
     @Test(arguments: [SIGTERM, SIGINT])
-    func printsItsURLAndStopsWhenTold(signal: Int32) async throws {
+    func printsItsURLAndStopsOnASignal(signal: Int32) async throws {
         let emulator = try TestProcess("entra-emulator", ["--user", "alice@contoso.example", "--seed", "7"])
         let line = try await emulator.waitForOutput("\n")
         let ready = try JSONDecoder().decode([String: String].self, from: Data(line.utf8))
@@ -22,7 +22,7 @@ internal import Testing
     @Test(arguments: [
         ["--port", "65536"], ["--tls-cert", "only.pem"], ["--tls-cert", "no", "--tls-key", "no"], ["--unknown"],
     ])
-    func refusesWhatItCannotServe(arguments: [String]) async throws {
+    func refusesInvalidArguments(arguments: [String]) async throws {
         let ended = try await TestProcess("entra-emulator", arguments).finish()
         #expect(ended.status != 0)
         #expect(ended.output == "")

@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import EntraEmulator
 
-/// What tests in other processes do over HTTP.
+/// The control routes over HTTP.
 @Suite(.bounded) struct ControlRoutesTests {
     @Test(arguments: [
         #"{"error":"invalid_grant","suberror":"bad_token","grant":"refresh_token"}"#,
@@ -21,7 +21,7 @@ internal import Testing
     @Test(arguments: [
         ("faults", "{"), ("faults", #"{"endpoint":"nowhere"}"#), ("users", "{}"), ("settings", #"{"rotation":"odd"}"#),
     ])
-    func refusesABodyThatDoesNotFit(path: String, body: String) async throws {
+    func refusesAnInvalidBody(path: String, body: String) async throws {
         try await withEmulator { emulator in
             let reply = try await HTTP.post("\(emulator.url)/control/\(path)", body)
             #expect(reply.status == 400)
@@ -82,7 +82,7 @@ internal import Testing
         }
     }
 
-    @Test func isNotCountedNorBroken() async throws {
+    @Test func isNeitherCountedNorAffectedByFaults() async throws {
         try await withEmulator { emulator in
             emulator.control.inject(
                 Fault {

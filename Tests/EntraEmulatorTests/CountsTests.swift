@@ -22,7 +22,7 @@ internal import Testing
         }
     }
 
-    @Test func seesHowManyAskAtTheSameTime() async throws {
+    @Test func countsRequestsInProgressAtTheSameTime() async throws {
         try await withEmulator { emulator in
             let app = App(emulator: emulator)
             let token = try await app.signIn().text("refresh_token")
@@ -45,7 +45,7 @@ internal import Testing
             async let arrival: Void = emulator.control.waitForCount(.authorize, atLeast: 2)
             for _ in 0..<2 { _ = try await App(emulator: emulator).authorize() }
             await arrival
-            // Nothing to wait for.
+            // This returns immediately.
             await emulator.control.waitForCount(.authorize, atLeast: 1)
         }
     }
@@ -58,7 +58,7 @@ internal import Testing
         }
     }
 
-    @Test func remembersWhatWasSent() async throws {
+    @Test func recordsRequests() async throws {
         try await withEmulator { emulator in
             _ = try await HTTP.get(
                 "\(emulator.url)/common/discovery/instance?api-version=1.1", headers: ["x-client-SKU": "test"])

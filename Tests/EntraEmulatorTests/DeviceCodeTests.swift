@@ -64,7 +64,7 @@ internal import Testing
         }
     }
 
-    @Test func isApprovedByItselfAtAPoll() async throws {
+    @Test func isApprovedAutomaticallyAtAPoll() async throws {
         try await withEmulator { emulator in
             emulator.control.settings.deviceCodeApprovedAtPoll = 3
             let app = App(emulator: emulator)

@@ -4,7 +4,7 @@ internal import Testing
 @testable internal import EntraEmulator
 
 @Suite(.bounded) struct DirectoryTests {
-    @Test func followsFromTheSeed() {
+    @Test func derivesIDsFromTheSeed() {
         let one = Directory(seed: 1).user(username: "alice@contoso.example")
         #expect(one == Directory(seed: 1).user(username: "alice@contoso.example"))
         #expect(one.objectID != Directory(seed: 2).user(username: "alice@contoso.example").objectID)
@@ -12,14 +12,14 @@ internal import Testing
     }
 
     @Test(arguments: ["ALICE@contoso.example", "alice@CONTOSO.example"])
-    func doesNotMindCase(username: String) {
+    func ignoresTheCaseOfUsernames(username: String) {
         let directory = Directory(seed: 1)
         #expect(
             directory.user(username: username).homeAccountID
                 == directory.user(username: "alice@contoso.example").homeAccountID)
     }
 
-    @Test func putsColleaguesInOneTenant() {
+    @Test func givesUsersOfOneDomainTheSameTenant() {
         let directory = Directory(seed: 1)
         let alice = directory.user(username: "alice@contoso.example")
         let bob = directory.user(username: "bob@contoso.example")

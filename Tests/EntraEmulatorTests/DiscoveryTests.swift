@@ -5,7 +5,7 @@ internal import Testing
 @testable internal import EntraEmulator
 
 @Suite(.bounded) struct DiscoveryTests {
-    @Test func knowsItselfByNameAndNumberAndAlias() async throws {
+    @Test func acceptsItsOwnHostsAndAliases() async throws {
         try await withEmulator { emulator in
             emulator.control.settings.hostAliases = ["login.example"]
             emulator.control.settings.preferredCache = "sts.example"
@@ -53,7 +53,7 @@ internal import Testing
         }
     }
 
-    @Test func namesTheCloudsItPlays() async throws {
+    @Test func listsTheEmulatedClouds() async throws {
         try await withEmulator { emulator in
             emulator.control.settings.clouds = [EmulatedCloud(hosts: ["login.us.example", "sts.us.example"])]
             let reply = try await instance(emulator, "sts.us.example")
@@ -66,7 +66,7 @@ internal import Testing
         }
     }
 
-    @Test func leavesFederationToTheHostsThatAreSetUpForIt() async throws {
+    @Test func answersFederationRequestsAtConfiguredHostsOnly() async throws {
         try await withEmulator { emulator in
             emulator.control.settings.adfs.hosts = ["contoso.com": "fs.contoso.com"]
             #expect(try await HTTP.get("\(emulator.url)/enrollmentserver/contract?api-version=1.0").status == 404)
@@ -97,14 +97,14 @@ internal import Testing
     }
 
     @Test(arguments: ["", "/", "/common", "/common/oauth2/v2.0", "/a/b/c/d/oauth2/token", "/common/oauth2/v2.0/tokens"])
-    func knowsNoOtherPath(path: String) async throws {
+    func answersUnknownPathsWithNotFound(path: String) async throws {
         try await withEmulator { emulator in
             let reply = try await HTTP.get(emulator.url + path)
             #expect(reply.status == 404)
         }
     }
 
-    private func instance(_ emulator: EntraEmulator, _ host: String) async throws -> Reply {
+    private func instance(_ emulator: Emulator, _ host: String) async throws -> Reply {
         let parameters = Parameters([
             "api-version": "1.1", "authorization_endpoint": "https://\(host)/common/oauth2/v2.0/authorize",
         ])

@@ -42,7 +42,7 @@ internal import Testing
         }
     }
 
-    @Test func sendsMoreMembersAsTheyAre() async throws {
+    @Test func sendsFurtherMembersUnchanged() async throws {
         try await withEmulator { emulator in
             var fault = Fault.error("interaction_required")
             fault.members = ["suberror": .null, "made_up": 1]
@@ -90,7 +90,7 @@ internal import Testing
         }
     }
 
-    @Test func losesTheReplyAfterTheTokenWasRotated() async throws {
+    @Test func dropsTheReplyAfterRotatingTheToken() async throws {
         try await withEmulator { emulator in
             let app = App(emulator: emulator)
             let token = try await app.signIn().text("refresh_token")
@@ -111,7 +111,7 @@ internal import Testing
             async let held = app.redeem(refreshToken: token)
             await emulator.control.waitForHeld(atLeast: 1)
             #expect(emulator.control.counts.inFlight[Counter.refreshToken.rawValue] == 1)
-            // What is held has not taken effect, and holds nobody else up.
+            // A held request has no effect yet, and holds no other request.
             let other = try await app.redeem(refreshToken: token)
             #expect(other.status == 200)
             #expect(emulator.control.release() == 1)
@@ -135,7 +135,7 @@ internal import Testing
     }
 
     @Test func stopsWhileARequestIsHeld() async throws {
-        let emulator = try await EntraEmulator.start()
+        let emulator = try await Emulator.start()
         emulator.control.inject(Fault { $0.hold = true })
         async let held = App(emulator: emulator).authorize()
         await emulator.control.waitForHeld(atLeast: 1)
@@ -163,7 +163,7 @@ internal import Testing
         Fault { $0.clientID = "somebody-else" },
         Fault { $0.path = "/contoso.example/" },
     ])
-    func leavesAloneWhatItDoesNotMatch(filter: Fault) async throws {
+    func appliesToMatchingRequestsOnly(filter: Fault) async throws {
         try await withEmulator { emulator in
             let app = App(emulator: emulator)
             let token = try await app.signIn().text("refresh_token")
@@ -175,7 +175,7 @@ internal import Testing
     }
 
     @Test(arguments: [(1, [503, 302, 302]), (2, [503, 503, 302]), (0, [503, 503, 503])])
-    func happensAsOftenAsItSays(count: Int, statuses: [Int]) async throws {
+    func appliesAsOftenAsItsCount(count: Int, statuses: [Int]) async throws {
         try await withEmulator { emulator in
             emulator.control.inject(
                 Fault {

@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import EntraEmulator
 
-/// Microsoft's own Python libraries sign in at the emulator: the judge of whether it behaves like the service.
+/// Microsoft's Python libraries sign in at the emulator, which shows that it behaves like the service.
 @Suite(.bounded) struct PythonTests {
     @Test func signsInWithMSAL() async throws {
         let results = try await signIn("sign_in_msal.py")
@@ -47,7 +47,7 @@ internal import Testing
         ]
     }
 
-    /// Runs a script against an emulator with TLS, which both libraries insist on.
+    /// Runs a script against an emulator with TLS, which both libraries require.
     private func signIn(_ script: String) async throws -> [String: JSON] {
         let folder = try TemporaryFolder()
         let certificate = try TestCertificate(in: folder)

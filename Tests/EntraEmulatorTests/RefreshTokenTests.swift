@@ -35,7 +35,7 @@ internal import Testing
         }
     }
 
-    @Test func givesAnotherAccessTokenEachTime() async throws {
+    @Test func issuesADifferentAccessTokenEachTime() async throws {
         try await withEmulator { emulator in
             let app = App(emulator: emulator)
             let first = try await app.signIn()
@@ -80,7 +80,7 @@ internal import Testing
         }
     }
 
-    @Test func bindsATokenToItsAppOutsideOfFamilies() async throws {
+    @Test func bindsATokenToItsAppWithoutAFamily() async throws {
         try await withEmulator { emulator in
             var app = App(emulator: emulator)
             let signIn = try await app.signIn()
@@ -106,7 +106,7 @@ internal import Testing
         }
     }
 
-    @Test func letsATokenExpire() async throws {
+    @Test func refusesAnExpiredToken() async throws {
         let clock = TestClock()
         var options = EmulatorOptions(now: { clock.date })
         options.settings.refreshTokenLifetime = 60
@@ -118,7 +118,7 @@ internal import Testing
         }
     }
 
-    @Test func keepsToPersonalOrWorkAccountsWhereTheRealmSaysSo() async throws {
+    @Test func admitsTheAccountsOfTheRealmOnly() async throws {
         try await withEmulator { emulator in
             var app = App(emulator: emulator)
             let token = try await app.signIn(["login_hint": "eve@outlook.com"]).text("refresh_token")

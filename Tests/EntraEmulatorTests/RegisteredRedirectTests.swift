@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import EntraEmulator
 
-/// Redirect URIs that are registered, and those that are not: an error page, and no redirect.
+/// Registered redirect URIs, and the error page for others.
 @Suite(.bounded) struct RegisteredRedirectTests {
     @Test(
         arguments: [
@@ -19,7 +19,7 @@ internal import Testing
         #expect(RegisteredRedirect(used).matches(registered) == isRegistered)
     }
 
-    @Test func showsAPageInsteadOfLeadingTheBrowserSomewhere() async throws {
+    @Test func showsAnErrorPageInsteadOfRedirecting() async throws {
         try await withEmulator { emulator in
             let app = App(emulator: emulator)
             emulator.control.settings.redirectURIs = [app.clientID: ["msauth.com.contoso.notes://auth"]]
@@ -34,7 +34,7 @@ internal import Testing
         }
     }
 
-    @Test func checksNothingOfAnAppThatIsNotRegistered() async throws {
+    @Test func doesNotCheckAppsWithoutRegisteredRedirectURIs() async throws {
         try await withEmulator { emulator in
             emulator.control.settings.redirectURIs = ["another": []]
             let reply = try await App(emulator: emulator).authorize()

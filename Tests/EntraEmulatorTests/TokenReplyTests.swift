@@ -49,7 +49,7 @@ internal import Testing
         }
     }
 
-    @Test func putsInAndTakesOutWhatItIsTold() async throws {
+    @Test func addsAndRemovesTheMembersOfTheSettings() async throws {
         try await withEmulator { emulator in
             emulator.control.settings.tokenReply = ["expires_in": 7, "id_token": nil, "made_up": ["a": 1]]
             let reply = try await App(emulator: emulator, isV1: true).signIn()
@@ -70,7 +70,7 @@ internal import Testing
     }
 
     @Test(arguments: [("1", true), ("0", false)])
-    func givesClientInfoToWhoAsks(asked: String, isGiven: Bool) async throws {
+    func sendsClientInfoOnRequest(asked: String, isGiven: Bool) async throws {
         try await withEmulator { emulator in
             let app = App(emulator: emulator)
             let reply = try await app.redeem(code: app.code(), ["client_info": asked])
@@ -83,7 +83,7 @@ internal import Testing
         }
     }
 
-    @Test func leavesOutWhatTheScopesDoNotAskFor() async throws {
+    @Test func omitsTokensThatTheScopesDoNotRequest() async throws {
         try await withEmulator { emulator in
             let reply = try await App(emulator: emulator).signIn(["scope": "User.Read"])
             #expect(reply["refresh_token"] == nil)
@@ -114,7 +114,7 @@ internal import Testing
     }
 
     @Test(arguments: ["tfp/contoso.example/B2C_1_SignIn", "contoso.example/B2C_1_SignIn"])
-    func makesEachUserFlowOfB2CAnAccount(authority: String) async throws {
+    func givesEachB2CUserFlowAnAccountOfItsOwn(authority: String) async throws {
         try await withEmulator { emulator in
             let app = App(emulator: emulator, authority: authority)
             let reply = try await app.signIn()
@@ -124,7 +124,7 @@ internal import Testing
         }
     }
 
-    @Test func anOldADFSKnowsNeitherOpenIDNorRefreshTokensForEverything() async throws {
+    @Test func answersAsWindows2012R2WithoutOpenIDAndForOneResource() async throws {
         try await withEmulator { emulator in
             emulator.control.settings.adfs.level = .windows2012R2
             let app = App(emulator: emulator, authority: "adfs", isV1: true)
@@ -137,7 +137,7 @@ internal import Testing
         }
     }
 
-    @Test func aPolicyOfB2CHasNoResourceToFallBackOn() async throws {
+    @Test func issuesNoB2CAccessTokenWithoutAResource() async throws {
         try await withEmulator { emulator in
             let app = App(emulator: emulator, authority: "tfp/contoso.example/b2c_1_in")
             let bare = try await app.signIn(["scope": "openid offline_access"])
@@ -163,7 +163,7 @@ internal import Testing
         }
     }
 
-    @Test func honoursAnAccessTokenUntilItExpiresOrIsRevoked() async throws {
+    @Test func acceptsAnAccessTokenUntilItExpiresOrIsRevoked() async throws {
         let clock = TestClock()
         try await withEmulator(EmulatorOptions(now: { clock.date })) { emulator in
             let app = App(emulator: emulator)

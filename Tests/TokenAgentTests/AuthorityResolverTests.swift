@@ -6,17 +6,17 @@ internal import TokenModel
 
 @testable internal import TokenAgent
 
-/// When an authority has to be asked about, and what is remembered of the answer.
+/// The validation of authorities, and the results that are cached.
 @Suite(.bounded) struct AuthorityResolverTests {
     private let parts = Parts()
 
-    @Test func needsNoNetworkForAHostThatIsBuiltIn() async throws {
+    @Test func needsNoNetworkForABuiltInHost() async throws {
         let resolved = try await parts.resolve("https://login.windows.net/common").value()
         #expect(resolved.url == "https://login.microsoftonline.com/common")
         #expect(parts.provider.discoveries.count == 0)
     }
 
-    @Test func asksOnceForEveryoneWhoAsksMeanwhile() async throws {
+    @Test func sharesOneDiscoveryAmongConcurrentRequests() async throws {
         let first = try await parts.resolve("https://login.example.com/common")
         let second = try await parts.resolve("https://login.example.com/tenant")
         let discovery = await parts.provider.discoveries.next()
@@ -29,14 +29,14 @@ internal import TokenModel
         #expect(parts.provider.discoveries.count == 0)
     }
 
-    @Test func writesWhatItHasLearntToTheStore() async throws {
+    @Test func storesLearntClouds() async throws {
         let resolving = try await parts.resolve("https://login.example.com/common")
         await parts.provider.discoveries.next().answer([.sample])
         try await resolving.value()
         #expect(parts.store.clouds == 1)
     }
 
-    @Test func servesARequestEvenIfWhatItHasLearntCannotBeWritten() async throws {
+    @Test func resolvesEvenIfLearntCloudsCannotBeStored() async throws {
         parts.store.fail()
         let resolving = try await parts.resolve("https://login.example.com/common")
         await parts.provider.discoveries.next().answer([.sample])
@@ -44,7 +44,7 @@ internal import TokenModel
         #expect(await parts.hasUnsavedChanges)
     }
 
-    @Test func remembersForAnHourThatAHostIsNoAuthority() async throws {
+    @Test func cachesAnUnknownHostForAnHour() async throws {
         let resolving = try await parts.resolve("https://login.example.com/common")
         await parts.provider.discoveries.next().fail(TokenError(.authorityValidation, "no such authority"))
         #expect(try await resolving.error()?.code == .authorityValidation)
@@ -53,7 +53,7 @@ internal import TokenModel
         #expect(try await parts.refusal("https://login.example.com/common") == nil)
     }
 
-    @Test func forgetsAnOutageAtOnce() async throws {
+    @Test func doesNotCacheAnOutage() async throws {
         let resolving = try await parts.resolve("https://login.example.com/common")
         await parts.provider.discoveries.next().fail(TokenError(.networkUnavailable, "no route"))
         #expect(try await resolving.error()?.code == .networkUnavailable)
@@ -63,14 +63,14 @@ internal import TokenModel
         try await again.value()
     }
 
-    @Test func letsAnAppVouchForItsAuthority() async throws {
+    @Test func acceptsAnUnknownHostWithoutValidation() async throws {
         let resolving = try await parts.resolve("https://login.example.com/common", validates: false)
         await parts.provider.discoveries.next().fail(TokenError(.authorityValidation, "no such authority"))
         #expect(try await resolving.value().environment == "login.example.com")
         #expect(try await parts.refusal("https://login.example.com/common", validates: false) == nil)
     }
 
-    @Test func doesNotBelieveADocumentThatMakesNoSenseEvenIfAnAppVouches() async throws {
+    @Test func refusesAMalformedDocumentEvenWithoutValidation() async throws {
         let resolving = try await parts.resolve("https://login.example.com/common", validates: false)
         await parts.provider.discoveries.next().fail(TokenError(.serverInvalidResponse, "no names"))
         #expect(try await resolving.error()?.code == .serverInvalidResponse)

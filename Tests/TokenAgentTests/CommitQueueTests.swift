@@ -7,7 +7,7 @@ internal import TokenStore
 
 @testable internal import TokenAgent
 
-/// In which order changes reach the disk and the cache in memory.
+/// The order in which changes become durable and visible.
 @Suite(.bounded) struct CommitQueueTests {
     private let parts = Parts()
 
@@ -35,7 +35,7 @@ internal import TokenStore
         try await first.value()
         await parts.store.commits.next().succeed()
         try await second.value()
-        // The second was worked out from what the first had left: one account, with the newer token.
+        // The second change was computed from the result of the first: one account, with the newer token.
         #expect(try await parts.refreshTokens() == ["rt-2"])
         #expect(parts.store.refreshTokens == ["rt-2"])
     }
@@ -45,7 +45,7 @@ internal import TokenStore
         let first = await parts.signIn("alice", "1")
         let second = await parts.signIn("bob", "2")
         let commits = [await parts.store.commits.next(), await parts.store.commits.next()]
-        // In the other order: neither waits for the other.
+        // They complete in the opposite order: neither waits for the other.
         commits[1].succeed()
         try await second.value()
         #expect(try await parts.refreshTokens() == ["rt-2"])
@@ -54,7 +54,7 @@ internal import TokenStore
         #expect(try await parts.refreshTokens() == ["rt-1", "rt-2"])
     }
 
-    @Test func removesWhatWasBeingSavedWhenTheRemovalCame() async throws {
+    @Test func removesTokensWhoseCommitBeganBeforeTheRemoval() async throws {
         try await parts.signIn("alice", "1").value()
         parts.store.hold()
         let saving = await parts.signIn("alice", "2")
@@ -71,7 +71,7 @@ internal import TokenStore
         #expect(parts.store.refreshTokens == [])
     }
 
-    @Test func removesWhatWasBeingSavedEvenIfNothingCanBeWritten() async throws {
+    @Test func removesTokensWhoseCommitBeganEarlierEvenIfNothingCanBeWritten() async throws {
         try await parts.signIn("alice", "1").value()
         parts.store.hold()
         let saving = await parts.signIn("alice", "2")
@@ -82,7 +82,7 @@ internal import TokenStore
         await parts.store.commits.next().fail()
         #expect(try await removal.error()?.code == .storeUnavailable)
         #expect(try await parts.refreshTokens() == [])
-        // The disk is back: what is written again is the removal, not the token.
+        // The retry writes the removal and not the token.
         parts.store.hold(false)
         try await parts.timers.advance(by: 5)
         try await parts.settle()
@@ -110,7 +110,7 @@ internal import TokenStore
         #expect(parts.store.refreshTokens == ["rt-2", "rt-3"])
     }
 
-    @Test func givesAnImportTheStoreToItself() async throws {
+    @Test func runsAnImportExclusively() async throws {
         parts.store.hold()
         let before = await parts.signIn("alice", "1")
         let commit = await parts.store.commits.next()
@@ -135,7 +135,7 @@ internal import TokenStore
         #expect(parts.store.refreshTokens == ["rt-1", "rt-2"])
     }
 
-    @Test func letsTheNextChangeFollowAnImportThatFailed() async throws {
+    @Test func commitsChangesAfterAFailedImport() async throws {
         parts.store.hold()
         let importing = await parts.exclusively(writing: "imported")
         let saving = await parts.signIn("alice", "1")
@@ -143,11 +143,11 @@ internal import TokenStore
         #expect(try await importing.error()?.code == .storeUnavailable)
         await parts.store.commits.next().succeed()
         try await saving.value()
-        // Whoever asked for the import repeats it.
+        // A failed import is not written again: it can be repeated.
         #expect(await !parts.hasUnsavedChanges)
     }
 
-    @Test func keepsWhatCouldNotBeWrittenVisibleAndWritesItFirst() async throws {
+    @Test func keepsFailedChangesVisibleAndWritesThemFirst() async throws {
         parts.store.hold()
         let first = await parts.signIn("alice", "1")
         await parts.store.commits.next().fail()
@@ -162,7 +162,7 @@ internal import TokenStore
         #expect(await !parts.hasUnsavedChanges)
     }
 
-    @Test func writesAgainAfterAFewSecondsWhatCouldNotBeWritten() async throws {
+    @Test func writesFailedChangesAgainAfterAFewSeconds() async throws {
         parts.store.fail()
         #expect(try await parts.signIn("alice", "1").error()?.code == .storeUnavailable)
         try await parts.timers.advance(by: 5)
@@ -202,7 +202,7 @@ internal import TokenStore
         try await importing.value()
     }
 
-    @Test func doesNotWriteAgainWhatIsOfNoUseLater() async throws {
+    @Test func doesNotRepeatWritesThatAreNotToBeRetried() async throws {
         parts.store.fail()
         let note = await parts.start { parts async throws(TokenError) in
             try await parts.core.commits.write([.put(.sample("note"))], isRetried: false)
@@ -212,7 +212,7 @@ internal import TokenStore
         #expect(parts.timers.count == 0)
     }
 
-    @Test func writesEverythingAgainWhenTheStoreHasLostRecords() async throws {
+    @Test func writesTheCacheAgainWhenTheStoreHasLostRecords() async throws {
         try await parts.signIn("alice", "1").value()
         parts.store.hold()
         parts.store.updateReport { $0.losses = 1 }
@@ -228,7 +228,7 @@ internal import TokenStore
 }
 
 extension Parts {
-    /// Writes something as an import does.
+    /// Writes a record within `exclusively`, as an import does.
     fileprivate func exclusively(writing name: String) -> Pending<Void> {
         start { parts async throws(TokenError) in
             try await parts.core.commits.exclusively { () async throws(TokenError) in

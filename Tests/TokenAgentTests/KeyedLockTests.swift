@@ -19,7 +19,7 @@ internal import TokenModel
         #expect(await room.isFree("a"))
     }
 
-    @Test func keepsEveryoneElseOutWhileAKeyIsHeldExclusively() async throws {
+    @Test func admitsNoOtherHolderToAnExclusiveKey() async throws {
         let room = LockRoom()
         let first = await room.hold("a", .exclusive)
         await room.hold("a", .shared)
@@ -31,11 +31,11 @@ internal import TokenModel
         #expect(await room.entered == ["a exclusive", "a shared"])
     }
 
-    @Test func servesThoseWhoWaitInTheOrderOfTheirCalls() async throws {
+    @Test func grantsAKeyInTheOrderOfRequests() async throws {
         let room = LockRoom()
         let shared = await room.hold("a", .shared)
         let exclusive = await room.hold("a", .exclusive)
-        // It could share the key at once, but would keep the exclusive holder waiting.
+        // A shared request waits behind an earlier exclusive one.
         await room.hold("a", .shared)
         try await room.settle()
         #expect(await room.entered == ["a shared"])
@@ -65,7 +65,7 @@ internal import TokenModel
         #expect(await room.entered == ["a exclusive", "a exclusive"])
     }
 
-    @Test func tellsWhenThoseWhoHoldAKeyAndThoseWhoWaitForItHaveReleasedIt() async throws {
+    @Test func waitsUntilHoldersAndWaitersHaveReleasedAKey() async throws {
         let room = LockRoom()
         let first = await room.hold("a", .exclusive)
         let second = await room.hold("a", .exclusive)
@@ -86,7 +86,7 @@ internal import TokenModel
     }
 }
 
-/// Holders of a lock's keys who let go when the test says so.
+/// Acquires and releases the keys of a lock as the test says.
 private actor LockRoom {
     enum Mode: String { case shared, exclusive }
 
@@ -112,7 +112,7 @@ private actor LockRoom {
         Pending(tasks.start { () async throws(TokenError) in await work(self) })
     }
 
-    /// Asks for a key, and keeps it until `release` is called with the number that is returned.
+    /// Requests a key, and holds it until `release` is called with the returned number.
     @discardableResult
     func hold(_ key: String, _ mode: Mode) -> Int {
         last += 1

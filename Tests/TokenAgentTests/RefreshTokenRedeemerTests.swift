@@ -8,7 +8,7 @@ internal import TokenStore
 @testable internal import TokenAgent
 @testable internal import TokenEndpoint
 
-/// When a refresh token is sent, and what becomes of it and of its note.
+/// Sending refresh tokens, and the fate of their notes and responses.
 @Suite(.bounded) struct RefreshTokenRedeemerTests {
     private let parts = Parts()
 
@@ -30,10 +30,8 @@ internal import TokenStore
         #expect(try await request.value().accessToken == Secret("at-2"))
     }
 
-    @Test func savesAnAnswerAndDeletesItsNoteInOneCommitBeforeAnyAppHearsOfIt() async throws {
-        try await parts.signIn("alice", "1").value()
-        let request = await parts.acquire(.sample("alice"))
-        let redemption = await parts.provider.redemptions.next()
+    @Test func savesAResponseAndDeletesItsNoteInOneCommitBeforeAnswering() async throws {
+        let (request, redemption) = try await parts.beginRedemption()
         parts.store.hold()
         redemption.answer(.sample("alice", "2"))
         let commit = await parts.store.commits.next()
@@ -53,17 +51,15 @@ internal import TokenStore
         #expect(try await parts.acquire(.sample("alice")).error()?.code == .storeUnavailable)
         #expect(parts.provider.redemptions.count == 0)
         #expect(try await parts.refreshTokens() == ["rt-1"])
-        // The note is not written later either: nothing was sent.
+        // The note is not written later either, since nothing was sent.
         parts.store.fail(false)
         try await parts.timers.advance(by: 5)
         try await parts.settle()
         #expect(parts.store.notes == 0)
     }
 
-    @Test func keepsTheAnswerInMemoryIfItCannotBeWritten() async throws {
-        try await parts.signIn("alice", "1").value()
-        let request = await parts.acquire(.sample("alice"))
-        let redemption = await parts.provider.redemptions.next()
+    @Test func keepsTheResponseInMemoryIfItCannotBeWritten() async throws {
+        let (request, redemption) = try await parts.beginRedemption()
         parts.store.fail()
         redemption.answer(.sample("alice", "2"))
         #expect(try await request.error()?.code == .storeUnavailable)
@@ -79,30 +75,27 @@ internal import TokenStore
     // MARK: No answer
 
     @Test func keepsTheNoteOfATokenThatMayHaveArrived() async throws {
-        try await parts.signIn("alice", "1").value()
-        let request = await parts.acquire(.sample("alice"))
-        let redemption = await parts.provider.redemptions.next()
-        redemption.question.delivery?.begun()
+        let (request, redemption) = try await parts.beginRedemption()
+        redemption.question.delivery?.recordSending()
         redemption.fail(TokenError(.networkUnavailable, "the connection was lost"))
         #expect(try await request.error()?.code == .networkUnavailable)
         #expect(parts.store.notes == 1)
     }
 
     @Test func deletesTheNoteOfATokenThatWasNeverSent() async throws {
-        try await parts.signIn("alice", "1").value()
-        let request = await parts.acquire(.sample("alice"))
-        await parts.provider.redemptions.next().fail(TokenError(.networkUnavailable, "no connection"))
+        let (request, redemption) = try await parts.beginRedemption()
+        redemption.fail(TokenError(.networkUnavailable, "no connection"))
         #expect(try await request.error()?.code == .networkUnavailable)
         #expect(parts.store.notes == 0)
         #expect(parts.store.refreshTokens == ["rt-1"])
     }
 
-    @Test func saysThatALostAnswerMayHaveUsedTheTokenUp() async throws {
+    @Test func reportsThatALostReplyMayHaveReplacedTheToken() async throws {
         try await parts.signIn("alice", "1").value()
         try await parts.interruptEveryRedemption()
         let request = await parts.acquire(.sample("alice"))
         let redemption = await parts.provider.redemptions.next()
-        redemption.question.delivery?.begun()
+        redemption.question.delivery?.recordSending()
         redemption.fail(.invalidGrant)
         let error = try #require(try await request.error())
         #expect(error.code == .interactionRequired)
@@ -111,7 +104,7 @@ internal import TokenStore
 
     // MARK: At the same time
 
-    @Test func sendsOneRequestForEveryoneWhoAsksForTheSame() async throws {
+    @Test func sharesOneRedemptionAmongEqualRequests() async throws {
         try await parts.signIn("alice", "1").value()
         var requests: [Pending<TokenResult>] = []
         for _ in 0..<3 { requests.append(await parts.acquire(.sample("alice"))) }
@@ -131,7 +124,7 @@ internal import TokenStore
         #expect(parts.provider.redemptions.count == 0)
         redemption.answer(.sample("alice", "2"))
         try await first.value()
-        // What the first one left is sent, not what the second request had found.
+        // The second redemption sends the token that the first one has saved.
         let next = await parts.provider.redemptions.next()
         #expect(next.token == "rt-2")
         next.answer(.sample("alice", "3"))
@@ -153,10 +146,8 @@ internal import TokenStore
         #expect(parts.store.refreshTokens == ["rt-3", "rt-4"])
     }
 
-    @Test func letsAnAppsOwnGrantWaitForTheSameTokenOfTheCache() async throws {
-        try await parts.signIn("alice", "1").value()
-        let request = await parts.acquire(.sample("alice"))
-        let redemption = await parts.provider.redemptions.next()
+    @Test func waitsWithAnAppsGrantForTheSameCachedToken() async throws {
+        let (request, redemption) = try await parts.beginRedemption()
         let grant = await parts.start { parts async throws(TokenError) in
             try await parts.redeemer.redeem(
                 RedeemGrant(parameters: .sample(), kind: .refreshToken, grant: Secret("rt-1")))
@@ -170,10 +161,8 @@ internal import TokenStore
         #expect(try await parts.refreshTokens() == ["rt-2"])
     }
 
-    @Test func redeemsBesideAnImportButWritesAfterIt() async throws {
-        try await parts.signIn("alice", "1").value()
-        let request = await parts.acquire(.sample("alice"))
-        let redemption = await parts.provider.redemptions.next()
+    @Test func redeemsDuringAnImportButCommitsAfterIt() async throws {
+        let (request, redemption) = try await parts.beginRedemption()
         let gate = Mailbox<Void>()
         let importing = await parts.start { parts async throws(TokenError) in
             await parts.core.commits.exclusivelyWait(for: gate)
@@ -188,7 +177,7 @@ internal import TokenStore
         #expect(parts.store.refreshTokens == ["rt-2"])
     }
 
-    @Test func sendsNothingWhileAnImportIsUnderWay() async throws {
+    @Test func sendsNothingDuringAnImport() async throws {
         try await parts.signIn("alice", "1").value()
         let gate = Mailbox<Void>()
         let importing = await parts.start { parts async throws(TokenError) in
@@ -205,7 +194,7 @@ internal import TokenStore
 
     // MARK: Signing out meanwhile
 
-    @Test func sendsNothingForWhoSignedOutWhileTheRedemptionWaited() async throws {
+    @Test func sendsNothingAfterASignOutBeforeTheNoteIsWritten() async throws {
         try await parts.signIn("alice", "1").value()
         parts.store.hold()
         let request = await parts.acquire(.sample("alice"))
@@ -220,10 +209,8 @@ internal import TokenStore
         #expect(parts.store.refreshTokens == [])
     }
 
-    @Test func savesNothingForWhoSignedOutAfterTheTokenWasSent() async throws {
-        try await parts.signIn("alice", "1").value()
-        let request = await parts.acquire(.sample("alice"))
-        let redemption = await parts.provider.redemptions.next()
+    @Test func savesNothingAfterASignOutWhileTheTokenIsSent() async throws {
+        let (request, redemption) = try await parts.beginRedemption()
         try await parts.signOut("alice").value()
         redemption.answer(.sample("alice", "2"))
         #expect(try await request.error() == TokenSaver.signedOutMeanwhile)
@@ -232,10 +219,8 @@ internal import TokenStore
         #expect(parts.store.notes == 0)
     }
 
-    @Test func keepsNothingForWhoSignedOutWhileTheAnswerWasBeingSaved() async throws {
-        try await parts.signIn("alice", "1").value()
-        let request = await parts.acquire(.sample("alice"))
-        let redemption = await parts.provider.redemptions.next()
+    @Test func keepsNothingAfterASignOutWhileTheResponseIsSaved() async throws {
+        let (request, redemption) = try await parts.beginRedemption()
         parts.store.hold()
         redemption.answer(.sample("alice", "2"))
         let commit = await parts.store.commits.next()
@@ -249,10 +234,8 @@ internal import TokenStore
         #expect(parts.store.notes == 0)
     }
 
-    @Test func leavesTheNewTokenOfWhoSignedInAgainMeanwhile() async throws {
-        try await parts.signIn("alice", "1").value()
-        let request = await parts.acquire(.sample("alice"))
-        let redemption = await parts.provider.redemptions.next()
+    @Test func keepsTheTokenOfALaterSignIn() async throws {
+        let (request, redemption) = try await parts.beginRedemption()
         try await parts.signOut("alice").value()
         try await parts.signIn("alice", "2").value()
         redemption.answer(.sample("alice", "3"))
@@ -264,11 +247,9 @@ internal import TokenStore
 
     // MARK: Refusals
 
-    @Test func forgetsATokenThatIsOfNoUseAnyMore() async throws {
-        try await parts.signIn("alice", "1").value()
-        let request = await parts.acquire(.sample("alice"))
-        let redemption = await parts.provider.redemptions.next()
-        redemption.question.delivery?.begun()
+    @Test func removesATokenThatIsRejectedForGood() async throws {
+        let (request, redemption) = try await parts.beginRedemption()
+        redemption.question.delivery?.recordSending()
         var refusal = TokenError.invalidGrant
         refusal.details.subError = "bad_token"
         redemption.fail(refusal)
@@ -278,23 +259,21 @@ internal import TokenStore
         #expect(parts.store.notes == 0)
     }
 
-    @Test func keepsATokenWhoseRefusalMayPassAndDeletesItsNote() async throws {
-        try await parts.signIn("alice", "1").value()
-        let request = await parts.acquire(.sample("alice"))
-        let redemption = await parts.provider.redemptions.next()
-        redemption.question.delivery?.begun()
+    @Test func keepsATokenWhoseRefusalMayBeTemporaryAndDeletesItsNote() async throws {
+        let (request, redemption) = try await parts.beginRedemption()
+        redemption.question.delivery?.recordSending()
         redemption.fail(.invalidGrant)
         #expect(try await request.error()?.code == .interactionRequired)
         #expect(parts.store.refreshTokens == ["rt-1"])
         #expect(parts.store.notes == 0)
     }
 
-    @Test func doesNotAskAgainForAWhileAfterARefusal() async throws {
+    @Test func throttlesRequestsAfterARefusal() async throws {
         try await parts.signIn("alice", "1").value()
         let request = AcquireTokenSilent.sample("alice")
         let first = await parts.acquire(request)
         let redemption = await parts.provider.redemptions.next()
-        redemption.question.delivery?.begun()
+        redemption.question.delivery?.recordSending()
         var overload = TokenError.refusal("temporarily_unavailable", .serverError)
         overload.details.httpStatus = 503
         redemption.fail(overload)
@@ -317,14 +296,14 @@ extension ScriptedProvider.Redemption {
 }
 
 extension CommitQueue {
-    /// Keeps the store as an import does, until the test opens the gate.
+    /// Runs exclusively, as an import does, until the test opens the gate.
     fileprivate func exclusivelyWait(for gate: Mailbox<Void>) async {
         try? await exclusively { () async throws(TokenError) in await gate.next() }
     }
 }
 
 extension Parts {
-    /// The agent has just started, and the store holds a note about every refresh token.
+    /// Sets the state after a start with a note for every refresh token in the store.
     fileprivate func interruptEveryRedemption() throws {
         let tokens = try core.memory.cache.everything().compactMap { change in
             switch change {

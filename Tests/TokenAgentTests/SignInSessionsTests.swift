@@ -6,11 +6,11 @@ internal import TokenModel
 
 @testable internal import TokenAgent
 
-/// How a sign-in under way ends, and who is told.
+/// The ends of sign-in sessions, and their results.
 @Suite(.bounded) struct SignInSessionsTests {
     private let parts = Parts()
 
-    @Test func asksForTheTokensOfADeviceCodeUntilThePersonHasFinished() async throws {
+    @Test func pollsUntilTheUserHasFinished() async throws {
         let id = try await parts.beginDeviceCode()
         let waiting = await parts.completeDeviceCode(id)
         try await parts.settle()
@@ -25,7 +25,7 @@ internal import TokenModel
         #expect(parts.timers.count == 0)
     }
 
-    @Test func waitsFiveSecondsMoreWhenItIsToldToSlowDown() async throws {
+    @Test func pollsFiveSecondsLaterAfterSlowDown() async throws {
         let id = try await parts.beginDeviceCode()
         let waiting = await parts.completeDeviceCode(id)
         try await parts.settle()
@@ -40,7 +40,7 @@ internal import TokenModel
         try await waiting.value()
     }
 
-    @Test func outlivesAnOutageOfAMoment() async throws {
+    @Test func continuesPollingAfterATemporaryOutage() async throws {
         let id = try await parts.beginDeviceCode()
         let waiting = await parts.completeDeviceCode(id)
         try await parts.settle()
@@ -52,7 +52,7 @@ internal import TokenModel
         try await waiting.value()
     }
 
-    @Test func endsAWaitAtOnceWhenTheSignInIsCancelled() async throws {
+    @Test func endsAWaitWhenTheSessionIsCancelled() async throws {
         let id = try await parts.beginDeviceCode()
         let waiting = await parts.completeDeviceCode(id)
         try await parts.settle()
@@ -62,7 +62,7 @@ internal import TokenModel
         #expect(parts.timers.count == 0)
     }
 
-    @Test func endsAWaitWhenNobodyFinishesInTime() async throws {
+    @Test func endsAWaitWhenTheSessionExpires() async throws {
         let id = try await parts.beginDeviceCode(expiresIn: 4)
         let waiting = await parts.completeDeviceCode(id)
         try await parts.settle()
@@ -70,7 +70,7 @@ internal import TokenModel
         #expect(try await waiting.error()?.code == .timedOut)
     }
 
-    @Test func keepsTheReasonOfAnExpiryForAWaitThatComesLater() async throws {
+    @Test func keepsTheErrorOfAnExpiredSessionForALaterWait() async throws {
         let id = try await parts.beginDeviceCode()
         try await parts.timers.advance(by: 900)
         try await parts.timers.advance(by: 59)
@@ -78,14 +78,14 @@ internal import TokenModel
         #expect(try await parts.completeDeviceCode(id).error()?.code == .sessionCanceled, "it is told once")
     }
 
-    @Test func forgetsAnExpiredSignInThatNobodyAsksFor() async throws {
+    @Test func removesAnExpiredSessionThatNoCallWaitsFor() async throws {
         let id = try await parts.beginDeviceCode()
         try await parts.timers.advance(by: 900)
         try await parts.timers.advance(by: 60)
         #expect(try await parts.completeDeviceCode(id).error()?.code == .sessionCanceled)
     }
 
-    @Test func letsOneCallWaitForASignIn() async throws {
+    @Test func admitsOneWaitingCallPerSession() async throws {
         let id = try await parts.beginDeviceCode()
         let first = await parts.completeDeviceCode(id)
         try await parts.settle()
@@ -95,17 +95,17 @@ internal import TokenModel
         _ = try await first.error()
     }
 
-    @Test func refusesMoreSignInsThanPeopleCanFinish() async throws {
+    @Test func limitsTheNumberOfSessions() async throws {
         var ids: [String] = []
         for _ in 0..<64 { ids.append(try await parts.beginDeviceCode()) }
-        #expect(await parts.refusalOfMoreSignIns?.code == .interactionInProgress)
+        #expect(await parts.refusalOfFurtherSessionsSignIns?.code == .interactionInProgress)
         await parts.cancel(ids[0])
-        #expect(await parts.refusalOfMoreSignIns == nil)
+        #expect(await parts.refusalOfFurtherSessionsSignIns == nil)
         try await parts.timers.advance(by: 900)
-        #expect(await parts.refusalOfMoreSignIns == nil, "those that have expired do not count")
+        #expect(await parts.refusalOfFurtherSessionsSignIns == nil, "those that have expired do not count")
     }
 
-    @Test func givesUpEverySignInWhenTheAgentStops() async throws {
+    @Test func cancelsEverySessionWhenTheAgentStops() async throws {
         let ids = [try await parts.beginDeviceCode(), try await parts.beginDeviceCode()]
         let waits = [await parts.completeDeviceCode(ids[0]), await parts.completeDeviceCode(ids[1])]
         try await parts.settle()
@@ -113,7 +113,7 @@ internal import TokenModel
         for wait in waits { #expect(try await wait.error()?.code == .sessionCanceled) }
     }
 
-    @Test func keepsTheTokensOfAnotherAccountThanTheOneAskedForAndSaysSo() async throws {
+    @Test func savesTheTokensOfAMismatchedAccountAndReportsIt() async throws {
         let id = try await parts.beginDeviceCode(account: .sample("alice"))
         let waiting = await parts.completeDeviceCode(id)
         try await parts.settle()
@@ -125,7 +125,7 @@ internal import TokenModel
         #expect(parts.store.refreshTokens == ["rt-1"])
     }
 
-    @Test func tellsTheBrowserSignInThatExpiredWhichRedirectItWaitedAt() async throws {
+    @Test func namesTheRedirectURIOfAnExpiredBrowserSignIn() async throws {
         let begun = try await parts.start { parts async throws(TokenError) in
             try await parts.signIns.begin(BeginInteractive(parameters: .sample()))
         }.value()
@@ -141,9 +141,9 @@ internal import TokenModel
 }
 
 extension Parts {
-    fileprivate var refusalOfMoreSignIns: TokenError? { signIns.refusalOfMore }
+    fileprivate var refusalOfFurtherSessionsSignIns: TokenError? { signIns.refusalOfFurtherSessions }
 
-    /// Gets a device code that may be asked about every five seconds.
+    /// Begins a device code sign-in with a polling interval of five seconds.
     fileprivate func beginDeviceCode(
         account: AccountReference = AccountReference(), expiresIn: Int64 = 900
     ) async throws -> String {

@@ -7,15 +7,15 @@ internal import TokenStore
 
 @testable internal import TokenAgent
 
-/// When the store is loaded, and what is answered until it is.
+/// Loading the store, and the requests that wait for it.
 @Suite(.bounded) struct StoreLifecycleTests {
     private let parts = Parts()
 
-    @Test func refusesRequestsBeforeTheStoreIsBeingLoaded() async throws {
+    @Test func refusesRequestsBeforeLoadingBegins() async throws {
         #expect(try await parts.loaded()?.error()?.code == .storeUnavailable)
     }
 
-    @Test func loadsOnceForEveryoneWhoWaits() async throws {
+    @Test func sharesOneLoadAmongWaitingRequests() async throws {
         let waits = [await parts.load(), await parts.load()]
         for wait in waits { try await wait.value() }
         #expect(parts.store.loads == 1)
@@ -24,7 +24,7 @@ internal import TokenStore
         #expect(parts.store.loads == 1)
     }
 
-    @Test func triesAgainAfterFiveSecondsWhatFailed() async throws {
+    @Test func repeatsAFailedLoadAfterFiveSeconds() async throws {
         parts.store.answerLoads(with: .failure(ScriptedStore.diskFull))
         #expect(try await parts.load().error()?.code == .storeUnavailable)
         #expect(try await parts.loaded()?.error()?.message.contains("tries again") == true)
@@ -37,7 +37,7 @@ internal import TokenStore
     }
 
     @Test(arguments: [KeySource.passphrase, .secretService])
-    func waitsForAPersonWhereOneIsNeeded(source: KeySource) async throws {
+    func doesNotRepeatALoadThatNeedsTheUser(source: KeySource) async throws {
         parts.store.updateReport { report in
             report.keySource = source
             report.phase = .locked(ScriptedStore.diskFull)
@@ -59,7 +59,7 @@ internal import TokenStore
         let second = await parts.load(passphrase: Secret("wrong"))
         parts.store.answerLoads(with: .failure(ScriptedStore.diskFull))
         held.resume(returning: .failure(ScriptedStore.diskFull))
-        // It comes when the first has failed, and the second has not begun yet.
+        // The third passphrase arrives after the first has failed, and before the second is tried.
         let third = await parts.load(passphrase: Secret("right"))
         #expect(try await first.error()?.code == .storeUnavailable)
         #expect(try await second.error()?.code == .storeUnavailable)
@@ -79,7 +79,7 @@ internal import TokenStore
         #expect(await parts.isLoaded)
     }
 
-    @Test func letsADescriptionOfTheStoreWaitForHalfASecondAtMost() async throws {
+    @Test func limitsTheWaitForStatusRequestsToHalfASecond() async throws {
         parts.store.answerLoads(with: nil)
         let load = await parts.load()
         let held = await parts.store.heldLoads.next()
@@ -100,10 +100,10 @@ extension Parts {
         Pending(lifecycle.load(passphrase: passphrase))
     }
 
-    /// What a request that needs the cache waits for.
+    /// The load that a request for the cache waits for.
     fileprivate func loaded() -> Pending<Void>? { lifecycle.untilLoaded().map { Pending($0) } }
 
-    /// Whether there is nothing to wait for.
+    /// Whether the store is loaded.
     fileprivate var isLoaded: Bool { lifecycle.untilLoaded() == nil }
 
     fileprivate func loadedOrTimeout() -> EventLoopFuture<Void>? { lifecycle.untilLoadedOrTimeout() }

@@ -6,32 +6,32 @@ internal import TokenStore
 @testable internal import TokenAgent
 
 @Suite(.bounded) struct UnsavedChangesTests {
-    @Test func keepsOfEachRecordOnlyWhatWasSaidLast() {
+    @Test func keepsTheLatestChangeOfEachRecord() {
         var unsaved = UnsavedChanges()
-        unsaved.failed([.put(.sample("a", 1)), .put(.sample("b", 1))])
-        unsaved.failed([.put(.sample("a", 2))])
+        unsaved.append([.put(.sample("a", 1)), .put(.sample("b", 1))])
+        unsaved.append([.put(.sample("a", 2))])
         #expect(unsaved.changes == [.put(.sample("b", 1)), .put(.sample("a", 2))])
-        unsaved.failed([.delete(.sample("b"))])
+        unsaved.append([.delete(.sample("b"))])
         #expect(unsaved.changes == [.put(.sample("a", 2)), .delete(.sample("b"))])
     }
 
-    @Test func forgetsWhatWasWrittenAndWhatWasSaidBeforeIt() {
+    @Test func removesWrittenChangesAndEarlierOnesOfTheSameRecords() {
         var unsaved = UnsavedChanges()
-        unsaved.failed([.put(.sample("a", 1)), .put(.sample("b", 1)), .delete(.sample("c"))])
-        // The older version must not follow the newer one to the disk.
+        unsaved.append([.put(.sample("a", 1)), .put(.sample("b", 1)), .delete(.sample("c"))])
+        // The older value must not be written after the newer one.
         unsaved.supersede([.put(.sample("a", 2))])
         #expect(unsaved.changes == [.put(.sample("b", 1)), .delete(.sample("c"))])
         unsaved.supersede([.put(.sample("c", 1)), .delete(.sample("b"))])
         #expect(unsaved.isEmpty)
     }
 
-    @Test func forgetsAllOfAGroupThatIsGoneAndNothingOfAnother() {
+    @Test func removesChangesOfADeletedGroupOnly() {
         var unsaved = UnsavedChanges()
-        unsaved.failed([.put(.sample("a", 1)), .delete(.sample("b")), .put(.sample("a", 1, group: "other"))])
-        unsaved.failed([.deleteGroup("group")])
+        unsaved.append([.put(.sample("a", 1)), .delete(.sample("b")), .put(.sample("a", 1, group: "other"))])
+        unsaved.append([.deleteGroup("group")])
         #expect(unsaved.changes == [.put(.sample("a", 1, group: "other")), .deleteGroup("group")])
-        // What is said of the group afterwards does not take back that it was emptied.
-        unsaved.failed([.put(.sample("a", 2))])
+        // A later change of the group does not remove its deletion.
+        unsaved.append([.put(.sample("a", 2))])
         #expect(
             unsaved.changes == [
                 .put(.sample("a", 1, group: "other")), .deleteGroup("group"), .put(.sample("a", 2)),
@@ -40,24 +40,24 @@ internal import TokenStore
         #expect(unsaved.changes == [.put(.sample("a", 1, group: "other"))])
     }
 
-    @Test func tellsKindsApart() {
+    @Test func distinguishesRecordKinds() {
         var unsaved = UnsavedChanges()
-        unsaved.failed([.put(.sample("a", 1)), .put(.sample("a", 1, kind: .account))])
+        unsaved.append([.put(.sample("a", 1)), .put(.sample("a", 1, kind: .account))])
         unsaved.supersede([.delete(.sample("a", kind: .account))])
         #expect(unsaved.changes == [.put(.sample("a", 1))])
     }
 
-    /// Memory is what was said; the disk gets it in whichever commits succeed.
-    @Test func bringsTheDiskToWhatMemorySaysWhicheverCommitsFail() {
+    /// Memory gets every change, the disk those of successful commits.
+    @Test func makesTheDiskEqualToMemoryWhicheverCommitsFail() {
         var seed = TestSeed()
         for _ in 0..<300 {
             var (memory, disk, unsaved) = (Model(), Model(), UnsavedChanges())
             for _ in 0..<Int.random(in: 1...12, using: &seed) {
                 let changes = (0..<Int.random(in: 0...4, using: &seed)).map { _ in StoreChange.random(&seed) }
                 memory.apply(changes)
-                let together = unsaved.take() + changes
+                let together = unsaved.removeAll() + changes
                 if Bool.random(using: &seed) {
-                    unsaved.failed(together)
+                    unsaved.append(together)
                 } else {
                     disk.apply(together)
                     unsaved.supersede(together)
@@ -72,14 +72,14 @@ internal import TokenStore
 }
 
 extension UnsavedChanges {
-    /// What there is to write.
+    /// The changes that remain to be written.
     fileprivate var changes: [StoreChange] {
         var copy = self
-        return copy.take()
+        return copy.removeAll()
     }
 }
 
-/// A store without its difficulties.
+/// A store that never fails.
 private struct Model: Equatable {
     private var records: [RecordKey: StoredRecord] = [:]
 

@@ -12,7 +12,7 @@ internal import TokenModel
     func survivesATruncatedFile(fixture: Fixture) async throws {
         let bytes = try fixture.bytes
         try await inBackground {
-            for length in Self.some(300, of: bytes.count) {
+            for length in Self.some(100, of: bytes.count) {
                 _ = try? Fixture.read(Array(bytes.prefix(length)), fixture.format)
             }
         }
@@ -23,7 +23,7 @@ internal import TokenModel
         let whole = try fixture.bytes
         try await inBackground {
             var bytes = whole
-            for index in Self.some(100, of: bytes.count) {
+            for index in Self.some(40, of: bytes.count) {
                 bytes[index] ^= 1 << (index % 8)
                 if let foreign = try? Fixture.read(bytes, fixture.format) {
                     var cache = CredentialCache()

@@ -14,7 +14,7 @@ internal import TokenWire
     func listsAndRemovesEveryImportedRecord(format: CacheFormat) async throws {
         try await inBackground {
             var seed = TestSeed()
-            for round in 0..<12 {
+            for round in 0..<6 {
                 var cache = CredentialCache()
                 let file = format == .msalJSON ? Self.unified(&seed) : Self.adal(&seed)
                 try cache.merge(Array(file.json.utf8), format)
@@ -26,7 +26,7 @@ internal import TokenWire
     @Test func listsAndRemovesEveryIssuedRecord() async throws {
         try await inBackground {
             var seed = TestSeed()
-            for round in 0..<30 {
+            for round in 0..<12 {
                 var builder = CacheBuilder()
                 for _ in 0..<3 { try Self.save(&builder, &seed) }
                 try Self.check(builder.cache, "round \(round), \(seed)")
@@ -37,7 +37,7 @@ internal import TokenWire
     @Test func listsAndRemovesEveryStoredRecord() async throws {
         try await inBackground {
             var seed = TestSeed()
-            for round in 0..<15 {
+            for round in 0..<8 {
                 var cache = CredentialCache()
                 for record in (0..<8).flatMap({ _ in Self.records(&seed) }) {
                     let stored = try record.stored(in: .standard)

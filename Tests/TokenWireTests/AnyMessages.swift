@@ -11,7 +11,7 @@ struct AnyRequest: Sendable, Equatable {
         self.id = id
     }
 
-    /// Reads a frame's bytes, as the agent does: the number says which request it is.
+    /// Decodes a frame as the agent does: the number decides the type.
     init(decoding bytes: some Collection<UInt8>) throws(TokenError) {
         let frame = try RequestFrame(decoding: bytes)
         guard let type = Self.type(of: frame.number) else {
@@ -27,7 +27,7 @@ struct AnyRequest: Sendable, Equatable {
         one.id == other.id && one.request.isEqual(other.request)
     }
 
-    /// The type of the requests of a number; nil if there is none.
+    /// The request type with this number; nil if there is none.
     static func type(of number: UInt32) -> (any WireRequest.Type)? {
         WireSamples.requests.lazy.map { Swift.type(of: $0.request) }.first { $0.number == number }
     }
@@ -55,14 +55,14 @@ struct AnyReply: Sendable, Equatable {
         outcome = .failure(failure)
     }
 
-    /// Reads a frame's bytes; its number says which request it answers.
+    /// Decodes a frame; the number decides the type of its request.
     init(decoding bytes: some Collection<UInt8>) throws(TokenError) {
         self = try Self.decode(try ReplyFrame(decoding: bytes))
     }
 
     static func decode(_ frame: ReplyFrame) throws(TokenError) -> AnyReply {
         if let failure = try frame.failure { return AnyReply(failure: failure, id: frame.id) }
-        // An app knows what it has asked; of what it does not know, it says so.
+        // A reply of an unknown type is an error of its own.
         let type: any WireRequest.Type = AnyRequest.type(of: frame.number) ?? Hello.self
         return try reply(to: type, in: frame)
     }
@@ -72,7 +72,7 @@ struct AnyReply: Sendable, Equatable {
         return encode(request)
     }
 
-    /// The failure that it is; nil if it is none.
+    /// The failure; nil if the reply is a success.
     var failure: TokenError? {
         if case .failure(let error) = outcome { error } else { nil }
     }
@@ -116,7 +116,7 @@ struct RequestSample: Sendable {
     }
 }
 
-/// A reply with every field set, by the name of its request in agent.proto, which a further sample adds something to.
+/// A reply with every field set, by the name of its request in agent.proto; further samples have a longer name.
 struct ReplySample: Sendable {
     let name: String
     let reply: AnyReply

@@ -3,7 +3,7 @@ internal import Testing
 internal import TokenModel
 internal import TokenWire
 
-/// What a field means when it is not there, as PROTOCOL.md states it.
+/// The default values of absent fields, as PROTOCOL.md states them.
 @Suite(.bounded) struct DefaultsTests {
     private let app = WireBytes.field(1, "app")
 
@@ -58,7 +58,7 @@ internal import TokenWire
                 == Diagnose(authority: try Authority("https://sts.example.com/adfs", kind: .adfs)))
     }
 
-    /// Numbers of a later version, and numbers that no enum can have: neither may stop the agent.
+    /// Enum values of a later version, and numbers beyond the range of enums, do not stop the agent.
     @Test(arguments: [0, 99, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, UInt64.max])
     func takesTheDefaultForAnUnknownEnumNumber(number: UInt64) throws {
         let authority = WireBytes.field(1, "https://login.example.com/common") + WireBytes.field(2, number)

@@ -31,7 +31,7 @@ internal import TokenWire
         var sent: UInt8 = 0
         var received: UInt8 = 0
         for _ in 0..<60 {
-            // Three come and two go, so that a backlog builds up.
+            // Three frames are added for two that are consumed, so that a backlog builds up.
             for _ in 0..<3 {
                 decoder.append(framed([sent])[...])
                 sent += 1
@@ -81,7 +81,7 @@ internal import TokenWire
     }
 }
 
-/// A body behind its length.
+/// A body after its length.
 private func framed(_ body: [UInt8]) -> [UInt8] {
     (0..<4).map { UInt8(truncatingIfNeeded: body.count >> (24 - 8 * $0)) } + body
 }

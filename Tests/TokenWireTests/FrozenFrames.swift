@@ -1,4 +1,4 @@
-/// The samples' frames with request ID 1, as version 1 of the protocol has them: by the name of their field.
+/// The samples' frames with request ID 1 in protocol version 1, by the name of their field.
 enum FrozenFrames {
     static let requests: [String: String] = [
         "hello": "000000110801520d080112096e6f74657320322e31",

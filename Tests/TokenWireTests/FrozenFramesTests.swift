@@ -2,7 +2,7 @@ internal import TestSupport
 internal import Testing
 internal import TokenWire
 
-/// The bytes of protocol version 1. They may never change: an app and an agent of different versions meet on them.
+/// The bytes of protocol version 1. They never change, since apps and agents of different versions exchange them.
 @Suite(.bounded) struct FrozenFramesTests {
     @Test(arguments: WireSamples.requests)
     func encodesARequestToTheSameBytesForEver(sample: RequestSample) throws {

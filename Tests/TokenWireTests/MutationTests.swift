@@ -4,7 +4,7 @@ internal import Testing
 internal import TokenModel
 internal import TokenWire
 
-/// The fuzzer's corpus, as it is and with seeded damage: the same bytes at every run.
+/// The fuzzer's corpus, unchanged and with seeded mutations, which are the same in every run.
 @Suite(.bounded) struct MutationTests {
     enum Target: String, CaseIterable, Sendable {
         case request, reply, frames

@@ -1,10 +1,10 @@
-/// Damages bytes, the same way at every run from the same seed.
+/// Mutates bytes; a seed gives the same mutations in every run.
 struct Mutator {
     private var state: UInt64
 
     init(seed: UInt64) { state = seed }
 
-    /// One to four wounds: a bit, a byte, a length, a piece lost, doubled or taken from another sample.
+    /// Applies one to four mutations: of a bit, a byte or a length, or of a range that is removed, repeated or copied from another sample.
     mutating func damage(_ sample: [UInt8], with others: [[UInt8]]) -> [UInt8] {
         var bytes = sample
         for _ in 0...pick(4) {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import TestSupport
 
-/// What of PROTOCOL.md can be checked: its examples and its tables.
+/// The parts of PROTOCOL.md that can be checked: examples and tables.
 struct ProtocolDocument {
     /// A fenced block of commented hexadecimal.
     struct Example {

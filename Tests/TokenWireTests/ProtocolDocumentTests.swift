@@ -3,7 +3,7 @@ internal import Testing
 internal import TokenModel
 internal import TokenWire
 
-/// PROTOCOL.md says what the code does.
+/// PROTOCOL.md agrees with the code.
 @Suite(.bounded) struct ProtocolDocumentTests {
     private let document: ProtocolDocument
 

@@ -2,7 +2,7 @@ internal import Testing
 internal import TokenModel
 internal import TokenWire
 
-/// What the examples in PROTOCOL.md stand for, by the heading they are under.
+/// The values that the examples of PROTOCOL.md encode, by their heading.
 enum ProtocolExamples {
     static func requests() throws -> [String: AnyRequest] {
         let parameters = try parameters()

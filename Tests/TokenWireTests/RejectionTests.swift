@@ -3,7 +3,7 @@ internal import Testing
 internal import TokenModel
 internal import TokenWire
 
-/// Requests that cannot be served, and the code of the failure that answers them.
+/// Malformed requests, and the code of the failure that answers them.
 @Suite(.bounded) struct RejectionTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var testDescription: String
@@ -64,7 +64,7 @@ internal import TokenWire
 
     @Test(arguments: [
         [0xff], [0x08], [0x5a, 0x10, 0x01], [0x07], Array(repeating: 0x80, count: 32),
-        // A message where a number should be is a field of another type.
+        // A message in place of a number is a field of another type.
         WireBytes.field(11, 5),
     ])
     func answersWithoutANumberWhatIsNotARequestAtAll(bytes: [UInt8]) {
@@ -73,7 +73,7 @@ internal import TokenWire
         #expect(throws: TokenError.self) { try ReplyFrame(decoding: bytes) }
     }
 
-    /// Two bytes a message on the wire, some hundred in memory: the arena has to refuse before they are there.
+    /// Each message has two bytes in the frame and some hundred in memory: the limit of the arena has to apply before.
     @Test func refusesAFrameOfTensOfThousandsOfEmptyMessages() throws {
         let tiny = WireBytes.repeated(WireLimits.requestFrame / 2 - 16, WireBytes.field(9, ""))
         let error = #expect(throws: TokenError.self) {

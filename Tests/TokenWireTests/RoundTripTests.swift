@@ -30,7 +30,7 @@ internal import TokenWire
         #expect(Array(frame.prefix(4)) == [0, 0, 0, UInt8(frame.count - 4)])
     }
 
-    /// Minimal values take the other branch of every optional field.
+    /// Minimal values have no optional fields.
     @Test func keepsAbsentFieldsAbsent() throws {
         var account = WireSamples.account
         account.homeAccountID = nil

@@ -1,4 +1,4 @@
-/// Protocol buffers by hand, so that a test can send what the encoder never would
+/// Encodes protocol buffers without the encoder, so that tests can send malformed messages
 /// (https://protobuf.dev/programming-guides/encoding/).
 enum WireBytes {
     /// A field of wire type 0.
@@ -35,7 +35,7 @@ extension [UInt8] {
     /// Lower-case hexadecimal, without spaces.
     var hex: String { map { $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16) }.joined() }
 
-    /// The bytes that hexadecimal text stands for, white space passed over; nil when it is something else.
+    /// Decodes hexadecimal text, ignoring white space; nil if it is malformed.
     init?(hex text: some StringProtocol) {
         let digits = text.filter { !$0.isWhitespace }.map(\.hexDigitValue)
         guard digits.count.isMultiple(of: 2), !digits.contains(nil) else { return nil }

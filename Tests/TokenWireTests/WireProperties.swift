@@ -1,14 +1,14 @@
 internal import TokenModel
 internal import TokenWire
 
-/// What holds for all bytes, whoever sent them. Shared with the fuzzer in Tests/Fuzz, so it imports no tests.
+/// Properties that hold for all bytes. Shared with the fuzzer in Tests/Fuzz, so it imports no tests.
 ///
-/// Each returns what is broken; nil when all is well.
+/// Each returns the violation; nil if the property holds.
 enum WireProperties {
-    /// A request that was understood means the same when it is passed on.
+    /// A decoded request is the same after it is encoded and decoded again.
     static func brokenRequest(_ bytes: [UInt8]) -> String? {
         guard let request = try? AnyRequest(decoding: bytes) else { return nil }
-        // Defaults that were filled in may make a request from close to the limit too long.
+        // Defaults that were absent may make a request near the limit too long.
         guard let frame = try? request.frame() else { return nil }
         guard let again = try? AnyRequest(decoding: frame.dropFirst(FrameDecoder.headerLength)) else {
             return "\(request) cannot be decoded again"
@@ -16,7 +16,7 @@ enum WireProperties {
         return again == request ? nil : "\(request) became \(again)"
     }
 
-    /// A reply that was understood means the same when it is passed on.
+    /// A decoded reply is the same after it is encoded and decoded again.
     static func brokenReply(_ bytes: [UInt8]) -> String? {
         guard let reply = try? AnyReply(decoding: bytes) else { return nil }
         let frame = reply.frame()
@@ -27,7 +27,7 @@ enum WireProperties {
         return again == reply || isTooLarge(again) ? nil : "\(reply) became \(again)"
     }
 
-    /// However the stream is cut, the same frames come out, and the same end; the first byte says how to cut it.
+    /// The frames and the final error do not depend on how the stream is split; the first byte decides the split.
     static func brokenFrames(_ bytes: [UInt8]) -> String? {
         guard let chunk = bytes.first, chunk > 0 else { return nil }
         let stream = bytes.dropFirst()

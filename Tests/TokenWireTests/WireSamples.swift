@@ -1,7 +1,7 @@
 internal import TokenModel
 internal import TokenWire
 
-/// One message of each kind, every field set, so that a field that is lost or renumbered shows.
+/// A message of each type with every field set, so that a lost or renumbered field is detected.
 enum WireSamples {
     static let requests: [RequestSample] = [
         RequestSample("hello", Hello(protocolVersion: 1, appName: "notes 2.1")),

@@ -21,12 +21,12 @@ enum ADALTime {
             bytes[16] == colon, bytes[10] == UInt8(ascii: " ") || bytes[10] == UInt8(ascii: "T"),
             let year = number(bytes[0..<4]), let month = number(bytes[5..<7]), let day = number(bytes[8..<10]),
             let hour = number(bytes[11..<13]), let minute = number(bytes[14..<16]), let second = number(bytes[17..<19]),
-            year >= 1970, 1...12 ~= month, 1...31 ~= day, hour < 24, minute < 60, second < 61
+            let time = CivilTime(year: year, month: month, day: day, hour: hour, minute: minute, second: second)
         else { return nil }
-        let plain = days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second
+        let plain = time.secondsSince1970
         let zone = bytes[19...].drop { $0 == UInt8(ascii: ".") || 0x30...0x39 ~= $0 }
         switch zone.first {
-        case nil: return local(plain, timeZone)
+        case nil: return timeZone.secondsSince1970(time)
         case UInt8(ascii: "Z"): return zone.count == 1 ? plain : nil
         case UInt8(ascii: "+"), dash:
             let digits = zone.dropFirst().filter { $0 != colon }
@@ -37,22 +37,6 @@ enum ADALTime {
             return zone.first == dash ? plain + offset : plain - offset
         default: return nil
         }
-    }
-
-    /// The time at which local time in `timeZone` is `plain`.
-    private static func local(_ plain: Int64, _ timeZone: LocalTimeZone) -> Int64 {
-        func offset(_ moment: Int64) -> Int64 {
-            timeZone.secondsFromGMT(at: moment)
-        }
-        // Twice, for the hours after a change to or from summer time.
-        return plain - offset(plain - offset(plain))
-    }
-
-    /// Days since 1970 of a date in the Gregorian calendar.
-    private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
-        // March is the first month, so that the leap day is the year's last.
-        let (shifted, years) = ((month + 9) % 12, month > 2 ? year : year - 1)
-        return years * 365 + years / 4 - years / 100 + years / 400 + (shifted * 306 + 5) / 10 + day - 719_469
     }
 
     private static func number(_ digits: some Collection<UInt8>) -> Int64? {

@@ -1,17 +1,17 @@
 internal import Foundation
 internal import NIOHTTP1
 
-/// `/control/…`: what ``EntraEmulator`` offers in process, for tests in other processes and languages.
+/// The `/control/…` routes, which give tests in other processes and languages what ``EmulatorControl`` gives in process.
 struct ControlRoutes: Sendable {
     let emulator: EmulatorControl
 
-    /// Why a control request has no effect.
+    /// A control request that is refused, without any effect.
     private struct Refusal: Error {
         let status: HTTPResponseStatus
         let message: String
     }
 
-    /// The answer to a request; a refusal is one too.
+    /// Performs a request; a refusal is returned as a response too.
     func respond(to request: ReceivedRequest) async throws -> Response {
         do {
             return try await route(request)
@@ -54,7 +54,7 @@ struct ControlRoutes: Sendable {
         for fault in faults { emulator.inject(fault) }
     }
 
-    /// Lays the given fields over the settings as they are.
+    /// Changes the settings that the body names; the others keep their values.
     private func changeSettings(_ body: Data) throws -> EmulatorSettings {
         let current = try JSONDecoder().decode([String: JSON].self, from: JSONEncoder().encode(emulator.settings))
         let merged = current.merging(try decode([String: JSON].self, body)) { _, new in new }
@@ -82,7 +82,7 @@ struct ControlRoutes: Sendable {
         return [isApproved ? "approved" : "declined": .number(count)]
     }
 
-    /// Answers when so many requests of a kind have arrived, or are held; the caller's own deadline is the limit.
+    /// Waits until the given number of requests has arrived or is held. There is no time-out: the caller sets its own.
     private func wait(_ query: Parameters) async throws -> Counts {
         if let held = query["held"].flatMap({ Int($0) }) {
             await emulator.waitForHeld(atLeast: held)

@@ -1,20 +1,24 @@
-/// What the emulator was asked, and how much of it at once.
+internal import Crypto
+internal import Foundation
+internal import NIOHTTP1
+
+/// Counts of requests: how many have arrived, and how many were handled at the same time.
 package struct Counts: Codable, Sendable, Equatable {
     /// Requests that arrived, by ``Counter``.
     package private(set) var requests: [String: Int] = [:]
     /// Requests by client ID and ``Counter``.
     package private(set) var byClientID: [String: [String: Int]] = [:]
-    /// Requests being answered now.
+    /// Requests that are being handled now, by ``Counter``.
     package private(set) var inFlight: [String: Int] = [:]
-    /// The most that were being answered at once.
+    /// The largest number of requests that were handled at the same time, by ``Counter``.
     package private(set) var maximumInFlight: [String: Int] = [:]
-    /// Redemptions by refresh token, each named by a fingerprint.
+    /// Redemptions of each refresh token, by the token's ``Fingerprint``.
     package private(set) var redemptions: [String: Int] = [:]
-    /// Users signed in at the authorization endpoint or by device code.
+    /// Completed sign-ins, at the authorization endpoint or by device code.
     package internal(set) var signIns = 0
-    /// Refresh tokens presented again after they were replaced: what a single flight prevents.
+    /// Redemptions of refresh tokens that had been replaced already. An agent that never sends a token twice keeps this at 0.
     package internal(set) var reusedRefreshTokens = 0
-    /// Requests that a `hold` fault keeps waiting now.
+    /// Requests that a `hold` fault holds now.
     package internal(set) var held = 0
 
     package init() {}
@@ -27,7 +31,8 @@ package struct Counts: Codable, Sendable, Equatable {
         maximumInFlight[counter.rawValue] ?? 0
     }
 
-    mutating func arrived(_ counter: Counter, clientID: String?, fingerprint: String?) {
+    /// Counts a request that has arrived.
+    mutating func countArrival(of counter: Counter, clientID: String?, fingerprint: String?) {
         let name = counter.rawValue
         requests[name, default: 0] += 1
         inFlight[name, default: 0] += 1
@@ -36,11 +41,12 @@ package struct Counts: Codable, Sendable, Equatable {
         if let fingerprint { redemptions[fingerprint, default: 0] += 1 }
     }
 
-    mutating func left(_ counter: Counter) {
+    /// Counts a request that has been answered.
+    mutating func countDeparture(of counter: Counter) {
         inFlight[counter.rawValue, default: 1] -= 1
     }
 
-    /// Starts to count anew; what is still in flight stays so.
+    /// Sets the counts to zero, except those of requests in progress.
     mutating func reset() {
         let (inFlight, held) = (inFlight, held)
         self = Counts()
@@ -57,5 +63,83 @@ package struct Counts: Codable, Sendable, Equatable {
         case signIns = "sign_ins"
         case reusedRefreshTokens = "reused_refresh_tokens"
         case held
+    }
+}
+
+/// The kinds of requests that are counted: grants at the token endpoint, and the other endpoints.
+package enum Counter: String, Codable, Sendable, CaseIterable {
+    case authorizationCode = "authorization_code"
+    case refreshToken = "refresh_token"
+    case deviceCode = "device_code"
+    case assertion
+    /// A request to the token endpoint whose grant type is missing or unknown.
+    case otherGrant = "other_grant"
+    case authorize
+    case deviceCodeStart = "devicecode"
+    case deviceLogin = "devicelogin"
+    case instanceDiscovery = "discovery"
+    case openIDConfiguration = "openid_configuration"
+    case keys
+    case userInfo = "userinfo"
+    case logout
+    case enrollment
+    case webFinger = "webfinger"
+
+    package init(_ grant: Grant) {
+        switch grant {
+        case .authorizationCode: self = .authorizationCode
+        case .refreshToken: self = .refreshToken
+        case .deviceCode: self = .deviceCode
+        case .saml11Bearer, .saml2Bearer: self = .assertion
+        }
+    }
+
+    package init(_ endpoint: Endpoint) {
+        switch endpoint {
+        case .authorize: self = .authorize
+        case .token: self = .otherGrant
+        case .deviceCode: self = .deviceCodeStart
+        case .deviceLogin: self = .deviceLogin
+        case .instanceDiscovery: self = .instanceDiscovery
+        case .openIDConfiguration: self = .openIDConfiguration
+        case .keys: self = .keys
+        case .userInfo: self = .userInfo
+        case .logout: self = .logout
+        case .enrollment: self = .enrollment
+        case .webFinger: self = .webFinger
+        }
+    }
+}
+
+/// A request as it arrived, so that tests can examine it.
+///
+/// It contains secrets in plain text, and is available in process only, not at `/control`.
+package struct RecordedRequest: Sendable {
+    package let counter: Counter
+    package let method: String
+    /// Host and port of the `Host` header, in lower case.
+    package let environment: String
+    package let path: String
+    /// Query and form fields.
+    package let parameters: [String: String]
+    /// Names in lower case.
+    package let headers: [String: String]
+
+    init(_ request: EmulatorRequest) {
+        counter = request.counter
+        method = request.method.rawValue
+        environment = request.environment
+        path = request.path
+        parameters = request.parameters.fields
+        headers = Dictionary(
+            request.headers.map { ($0.name.lowercased(), $0.value) }, uniquingKeysWith: { $0 + ", " + $1 })
+    }
+}
+
+/// A short identifier of a secret: the first 6 bytes of its SHA-256, in hexadecimal digits.
+package enum Fingerprint {
+    package static func of(_ secret: String) -> String {
+        SHA256.hash(data: Data(secret.utf8)).prefix(6)
+            .map { String(Int($0) + 0x100, radix: 16).suffix(2) }.joined()
     }
 }

@@ -1,30 +1,37 @@
-/// What a test may ask of a running emulator and do to it. Every call takes effect before it returns.
+/// Controls a running emulator: settings, faults, users, and counts of requests.
+///
+/// Every call takes effect before it returns, and can be made on any thread.
 package struct EmulatorControl: Sendable {
     let state: EmulatorState
 
-    /// What may change while it runs.
+    /// The emulator's settings; a change is valid for the next request.
     package var settings: EmulatorSettings {
         get { state.update { $0.settings } }
         nonmutating set { state.update { $0.settings = newValue } }
     }
 
-    /// Queues a fault behind those that are there; the first that matches a request happens to it.
+    /// Adds a fault after the existing ones. The first fault that matches a request is applied to it.
     package func inject(_ fault: Fault) {
         state.update { $0.faults.append(fault) }
     }
 
+    /// Removes all faults.
     package func clearFaults() {
         state.update { $0.faults = [] }
     }
 
-    /// Lets held requests go on, the oldest first, and returns how many.
+    /// Resumes held requests, the oldest first.
+    ///
+    /// - Returns: the number of resumed requests.
     @discardableResult
     package func release(_ limit: Int = .max) -> Int {
         state.release(limit)
     }
 
+    /// The counts of requests since the start or the last ``resetCounts()``.
     package var counts: Counts { state.update { $0.counts } }
 
+    /// Sets the counts to zero and forgets the recorded requests.
     package func resetCounts() {
         state.update { contents in
             contents.counts.reset()
@@ -32,65 +39,71 @@ package struct EmulatorControl: Sendable {
         }
     }
 
-    /// The requests since the start or the last ``resetCounts()``, in the order of their arrival.
+    /// The requests since the start or the last ``resetCounts()``, in order of arrival.
     package var requests: [RecordedRequest] { state.update { $0.recorded } }
 
-    /// Returns when so many requests of a kind have arrived, or when the task is cancelled.
+    /// Returns when at least `count` requests of a kind have arrived, or when the task is cancelled.
     package func waitForCount(_ counter: Counter, atLeast count: Int) async {
         await state.wait { $0[counter] >= count }
     }
 
-    /// Returns when so many requests are held at once, or when the task is cancelled.
+    /// Returns when at least `count` requests are held, or when the task is cancelled.
     package func waitForHeld(atLeast count: Int) async {
         await state.wait { $0.held >= count }
     }
 
-    /// In the order in which they came to be.
+    /// The users, in order of creation.
     package var users: [User] { state.update { $0.ledger.users } }
 
-    /// The user of that name, made up if need be.
+    /// Returns the user with this name, and creates it if it does not exist.
     @discardableResult
     package func addUser(_ username: String) -> User {
         state.update { $0.ledger.addUser(username) }
     }
 
-    /// A disabled user cannot sign in, and refresh tokens are refused with `AADSTS50057`.
+    /// Disables or enables a user. A disabled user cannot sign in, and refresh tokens are refused with `AADSTS50057`.
     package func setDisabled(_ isDisabled: Bool, username: String) {
         state.update { $0.ledger.setDisabled(isDisabled, username: username) }
     }
 
-    /// The object ID that tokens for this user carry in a tenant, given by its ID or domain.
+    /// The user's object ID in a tenant, which is given by its ID or domain.
     package func objectID(of username: String, in tenant: String) -> String {
         state.directory.objectID(of: username, in: tenantID(tenant))
     }
 
-    /// The ID of a tenant, given by its domain (or its ID).
+    /// The ID of a tenant, which is given by its domain or ID.
     package func tenantID(_ domain: String) -> String {
         state.directory.tenantID(realm: domain) ?? state.directory.tenantID(domain: domain)
     }
 
-    /// Revokes the tokens of a user, or everybody's; returns how many refresh tokens were live.
+    /// Revokes the tokens of one user or, with nil, of all users.
     ///
-    /// Such a refresh token is refused with `invalid_grant` and suberror `bad_token`.
+    /// A revoked refresh token is refused with `invalid_grant` and suberror `bad_token`.
+    ///
+    /// - Returns: the number of refresh tokens that were valid before.
     @discardableResult
     package func revokeTokens(of username: String? = nil) -> Int {
         state.update { $0.ledger.revokeTokens(username: username) }
     }
 
-    /// Approves the device code with this user code, or every pending one; returns how many there were.
+    /// Approves the device code with this user code or, with nil, every pending one.
     ///
-    /// - Parameter username: who signs in; nil is the first user there is.
+    /// - Parameter username: the user who signs in; nil is the first user.
+    /// - Returns: the number of approved device codes.
     @discardableResult
     package func approveDeviceCode(_ userCode: String? = nil, username: String? = nil) -> Int {
         state.update { $0.ledger.decide(.approved(username: username), userCode: userCode) }
     }
 
+    /// Declines the device code with this user code or, with nil, every pending one.
+    ///
+    /// - Returns: the number of declined device codes.
     @discardableResult
     package func declineDeviceCode(_ userCode: String? = nil) -> Int {
         state.update { $0.ledger.decide(.declined, userCode: userCode) }
     }
 
-    /// Back to the options it started with: users, tokens, faults, settings, counts.
+    /// Restores users, tokens, faults, settings and counts to the options of the start, and releases held requests.
     package func reset() {
         state.release()
         state.update { $0.reset(state.options) }

@@ -1,40 +1,43 @@
-/// Something that goes wrong with the requests it matches.
+internal import Foundation
+internal import NIOHTTP1
+
+/// A failure that the emulator applies to the requests that match a filter.
 ///
-/// A fault with no filter matches every emulated request; `/control` is never touched. Effects combine: a held or
-/// delayed request may then fail, or go on as if nothing had been.
+/// A fault without a filter matches every request except those to `/control`. Effects combine: a request can be held or
+/// delayed first and then fail, or be answered as usual.
 package struct Fault: Codable, Sendable, Equatable {
-    // Which requests.
+    // The filter.
     package var endpoint: Endpoint?
     package var grant: Grant?
     package var clientID: String?
-    /// A part of the path.
+    /// Text that the path has to contain.
     package var path: String?
-    /// How many requests; 0 is every one until the faults are cleared.
+    /// The number of requests the fault applies to; 0 is every request until the faults are cleared.
     package var count = 1
 
-    // What happens first.
-    /// Wait until `release`.
+    // Effects before the reply.
+    /// Waits until `release` is called.
     package var hold = false
     package var delayMilliseconds: Int?
-    /// Let the request take effect and spoil the reply only, so that a rotated refresh token is lost on its way.
+    /// Performs the request and replaces only its reply, so that the app loses a rotated refresh token.
     package var afterEffect = false
 
-    // What is answered; nothing here is the usual answer.
-    /// An OAuth error; at the authorization endpoint it goes to the redirect URI.
+    // The reply; without any of these, the request is answered as usual.
+    /// An OAuth error; at the authorization endpoint it is sent to the redirect URI.
     package var error: String?
     package var suberror: String?
     package var errorDescription: String?
     package var errorCodes: [Int]?
-    /// A claims request that goes with the error.
+    /// The error's `claims` member: a claims request for the next sign-in.
     package var claims: String?
-    /// More members of the error, sent as they are, `null` too.
+    /// Further members of the error, sent unchanged, `null` included.
     package var members: [String: JSON] = [:]
     package var status: Int?
-    /// Seconds, in a `Retry-After` header.
+    /// The `Retry-After` header, in seconds.
     package var retryAfter: Int?
-    /// Close the connection without a reply.
+    /// Closes the connection without a reply.
     package var drop = false
-    /// A reply that is not JSON.
+    /// Sends a reply that is not JSON.
     package var garbage = false
 
     package init() {}
@@ -80,5 +83,96 @@ package struct Fault: Codable, Sendable, Equatable {
             && (grant.map { $0 == request.grant } ?? true)
             && (clientID.map { $0.lowercased() == request.clientID?.lowercased() } ?? true)
             && (path.map(request.path.contains) ?? true)
+    }
+}
+
+extension Fault {
+    /// An OAuth error at the token endpoint.
+    package static func error(
+        _ error: String, suberror: String? = nil, grant: Grant? = nil, count: Int = 1
+    ) -> Fault {
+        Fault {
+            $0.endpoint = .token
+            $0.grant = grant
+            $0.error = error
+            $0.suberror = suberror
+            $0.count = count
+        }
+    }
+
+    /// An HTTP status without an OAuth error at the token endpoint: 429 with `Retry-After`, 503, …
+    package static func status(_ status: Int, retryAfter: Int? = nil, grant: Grant? = nil, count: Int = 1) -> Fault {
+        Fault {
+            $0.endpoint = .token
+            $0.grant = grant
+            $0.status = status
+            $0.retryAfter = retryAfter
+            $0.count = count
+        }
+    }
+
+    /// Holds requests with this grant until `release` is called.
+    package static func hold(grant: Grant? = nil, count: Int = 1) -> Fault {
+        Fault {
+            $0.endpoint = .token
+            $0.grant = grant
+            $0.hold = true
+            $0.count = count
+        }
+    }
+}
+
+/// Applies a fault to one request.
+struct FaultApplication: Sendable {
+    let fault: Fault
+    let state: EmulatorState
+    let request: EmulatorRequest
+
+    /// The connection has to be closed without a reply.
+    struct ConnectionDropped: Error {}
+
+    /// Waits if the fault says so, and returns the fault's reply; nil if the request is to be answered as usual.
+    ///
+    /// - Throws: `ConnectionDropped` if the fault closes the connection.
+    func response() async throws -> Response? {
+        if fault.hold { await state.hold() }
+        if let delay = fault.delayMilliseconds {
+            // The task is cancelled when the emulator stops, which ends the delay.
+            try? await Task.sleep(for: .milliseconds(delay))
+        }
+        if fault.drop { throw ConnectionDropped() }
+        if fault.garbage {
+            return .html(
+                "<html><body>\u{0} not what you expected {", status: HTTPResponseStatus(statusCode: fault.status ?? 200)
+            )
+        }
+        if let error = fault.error { return try response(for: error) }
+        return fault.status.map { plainResponse(status: $0) }
+    }
+
+    private func response(for error: String) throws -> Response {
+        var failure = OAuthFailure(
+            error, 0, fault.errorDescription ?? "The emulator was told to fail.", suberror: fault.suberror)
+        failure.codes = fault.errorCodes ?? []
+        failure.claims = fault.claims
+        failure.members = fault.members
+        failure.status = HTTPResponseStatus(statusCode: fault.status ?? 400)
+        let trace = state.trace(of: request)
+        if request.address.endpoint == .authorize {
+            return try AuthorizeReply(request).failure(failure, trace: trace)
+        }
+        var response = try failure.response(trace: trace)
+        response.headers.add(contentsOf: retryAfter)
+        return response
+    }
+
+    /// A reply without an OAuth error, such as proxies and overloaded servers send.
+    private func plainResponse(status: Int) -> Response {
+        .text(
+            "HTTP \(status)\n", type: "text/plain", status: HTTPResponseStatus(statusCode: status), headers: retryAfter)
+    }
+
+    private var retryAfter: HTTPHeaders {
+        fault.retryAfter.map { ["Retry-After": "\($0)"] } ?? [:]
     }
 }

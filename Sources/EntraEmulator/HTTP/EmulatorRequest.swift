@@ -1,17 +1,17 @@
 internal import Foundation
 internal import NIOHTTP1
 
-/// One request to an emulated endpoint, read whole.
+/// A request to an emulated endpoint.
 struct EmulatorRequest: Sendable {
     var address: EndpointAddress
     var method: HTTPMethod
     var path: String
-    /// Query and form together; both generations of the libraries use both.
+    /// The fields of the query and of the form; the libraries use both.
     var parameters: Parameters
     var headers: HTTPHeaders
-    /// Scheme and host as the caller wrote them, so that an alias leads back to itself.
+    /// Scheme, host and port of the request, so that a reply to a request at an alias names the alias.
     var baseURL: String
-    /// Host and port as the caller wrote them, in lower case.
+    /// Host and port of the `Host` header, in lower case.
     var environment: String
 
     init?(_ request: ReceivedRequest, scheme: String) {
@@ -38,13 +38,63 @@ struct EmulatorRequest: Sendable {
         address.endpoint == .token ? parameters["grant_type"].flatMap(Grant.init(parameter:)) : nil
     }
 
-    /// What the request counts as: its grant at the token endpoint, elsewhere its endpoint.
+    /// The kind of request that it is counted as.
     var counter: Counter {
         grant.map(Counter.init) ?? Counter(address.endpoint)
     }
 
-    /// The libraries send it in a header, or as a parameter where they cannot set one.
+    /// The correlation ID, which libraries send as a parameter where they cannot set a header.
     var correlationID: String? {
         headers.first(name: "client-request-id") ?? parameters["client-request-id"]
     }
+}
+
+extension EmulatorRequest {
+    /// Whether the app accepts a redirect to another cloud.
+    var isInstanceAware: Bool { parameters["instance_aware"]?.lowercased() == "true" }
+
+    /// The cloud that an instance-aware app has to continue at; nil if this is the user's home cloud.
+    func homeCloud(of user: User, _ settings: EmulatorSettings) -> EmulatedCloud? {
+        guard isInstanceAware, authority.kind == .entra, let home = settings.cloud(of: user),
+            home != settings.cloud(ofHost: environment)
+        else { return nil }
+        return home
+    }
+
+    /// The issuer of codes and refresh tokens, at which they have to be redeemed: a cloud with all its tenants, a B2C user flow,
+    /// an AD FS farm, or an OpenID provider.
+    func issuer(_ settings: EmulatorSettings, _ directory: Directory, in cloud: EmulatedCloud? = nil) -> String {
+        let cloud = (cloud ?? settings.cloud(ofHost: environment))?.hosts.first ?? ""
+        let part =
+            switch authority.kind {
+            case .entra, .ciam: ""
+            case .adfs, .openID: authority.path.lowercased()
+            case .b2c:
+                "\(directory.tenantID(realm: authority.realm) ?? authority.realm)/\(authority.policy ?? "")"
+                    .lowercased()
+            }
+        return "\(cloud)|\(part)"
+    }
+}
+
+/// An HTTP request with its complete body.
+struct ReceivedRequest: Sendable {
+    var method: HTTPMethod
+    /// The path without the query, percent-encoded.
+    var path: String
+    /// The query without the question mark; empty if there is none.
+    var query: String
+    var headers: HTTPHeaders
+    var body: Data
+
+    init(_ head: HTTPRequestHead, body: Data) {
+        let parts = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        method = head.method
+        path = String(parts[0])
+        query = parts.count > 1 ? String(parts[1]) : ""
+        headers = head.headers
+        self.body = body
+    }
+
+    var host: String? { headers.first(name: "Host") }
 }

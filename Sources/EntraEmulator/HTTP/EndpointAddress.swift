@@ -1,10 +1,10 @@
-/// A path, understood: which authority, which endpoint, in which generation of the protocol.
+/// The authority, the endpoint and the protocol version that a path addresses.
 struct EndpointAddress: Sendable {
     var authority: RequestedAuthority
     var endpoint: Endpoint
     var version: ProtocolVersion
 
-    /// How the paths of the endpoints end. Longer ends come first: `v2.0` paths end like v1 paths too.
+    /// The last segments of the endpoints' paths. Longer ones come first, since some v2.0 paths end as v1 paths do.
     private static let ends: [(segments: [String], endpoint: Endpoint, version: ProtocolVersion)] = [
         (["oauth2", "v2.0", "authorize"], .authorize, .v2),
         (["oauth2", "v2.0", "token"], .token, .v2),
@@ -21,13 +21,15 @@ struct EndpointAddress: Sendable {
         (["discovery", "instance"], .instanceDiscovery, .v2),
     ]
 
-    /// The paths of a provider that shares nothing with Entra's.
+    /// The last segments of the paths of an OpenID provider that is not Entra.
     private static let openIDEnds: [(segments: [String], endpoint: Endpoint)] = [
         ([".well-known", "openid-configuration"], .openIDConfiguration), (["authorize"], .authorize),
         (["token"], .token), (["devicecode"], .deviceCode), (["logout"], .logout), (["keys"], .keys),
     ]
 
-    /// - Parameter policy: B2C also takes its user flow from the query, as `p`.
+    /// Parses a path; nil if no endpoint has it.
+    ///
+    /// - Parameter policy: the B2C user flow from the query parameter `p`.
     init?(path: String, policy: String?) {
         let segments = path.split(separator: "/").map(String.init)
         switch segments.map({ $0.lowercased() }) {
@@ -54,5 +56,94 @@ struct EndpointAddress: Sendable {
         self.authority = authority
         self.endpoint = endpoint
         self.version = version
+    }
+}
+
+/// An emulated endpoint, independent of authority and protocol version.
+package enum Endpoint: String, Codable, Sendable, CaseIterable {
+    case authorize
+    case token
+    case deviceCode = "devicecode"
+    case deviceLogin = "devicelogin"
+    case instanceDiscovery = "discovery"
+    case openIDConfiguration = "openid_configuration"
+    case keys
+    case userInfo = "userinfo"
+    case logout
+    /// Device registration discovery, which names the AD FS farm of a domain.
+    case enrollment
+    case webFinger = "webfinger"
+}
+
+/// The protocol version of an endpoint: v1 requests have a `resource`, v2 requests a `scope`.
+enum ProtocolVersion: Sendable {
+    case v1
+    case v2
+}
+
+/// The authority that a request was sent to, as its path names it.
+struct RequestedAuthority: Sendable, Equatable {
+    enum Kind: Sendable {
+        case entra
+        case b2c
+        case adfs
+        /// Entra External ID, recognised by the host.
+        case ciam
+        /// An OpenID Connect provider other than Entra.
+        case openID
+    }
+
+    var kind: Kind
+    /// `common`, `organizations`, `consumers`, a domain or a tenant ID; `adfs` for AD FS; the name of an OpenID provider.
+    var realm: String
+    /// The B2C user flow, in the spelling of the request.
+    var policy: String?
+
+    static let common = RequestedAuthority(kind: .entra, realm: "common")
+
+    /// Parses the path segments before the endpoint; nil if they are no authority.
+    init?(segments: [String], policy: String?) {
+        switch (segments.count, segments.first?.lowercased()) {
+        case (2, "openid"): self.init(kind: .openID, realm: segments[1])
+        case (1, "adfs"): self.init(kind: .adfs, realm: "adfs")
+        case (1, _) where policy != nil: self.init(kind: .b2c, realm: segments[0], policy: policy)
+        case (1, _): self.init(kind: .entra, realm: segments[0])
+        case (3, "tfp"): self.init(kind: .b2c, realm: segments[1], policy: segments[2])
+        case (2, _): self.init(kind: .b2c, realm: segments[0], policy: segments[1])
+        default: return nil
+        }
+    }
+
+    init(kind: Kind, realm: String, policy: String? = nil) {
+        self.kind = kind
+        self.realm = realm
+        self.policy = policy
+    }
+
+    /// The path of the authority, without leading and trailing slashes.
+    var path: String {
+        switch kind {
+        case .adfs: "adfs"
+        case .entra, .ciam: realm
+        case .openID: "openid/\(realm)"
+        case .b2c: "tfp/\(realm)/\(policy ?? "")"
+        }
+    }
+}
+
+/// The type of an authorization grant (RFC 6749 section 1.3).
+package enum Grant: String, Codable, Sendable, CaseIterable {
+    case authorizationCode = "authorization_code"
+    case refreshToken = "refresh_token"
+    case deviceCode = "device_code"
+    /// A SAML 1.1 assertion, in the manner of RFC 7522.
+    case saml11Bearer = "saml1_1-bearer"
+    /// A SAML 2.0 assertion (RFC 7522).
+    case saml2Bearer = "saml2-bearer"
+
+    /// Parses `grant_type`: a short name, or a URN as in RFC 8628 section 3.4.
+    init?(parameter: String) {
+        let urn = "urn:ietf:params:oauth:grant-type:"
+        self.init(rawValue: parameter.hasPrefix(urn) ? String(parameter.dropFirst(urn.count)) : parameter)
     }
 }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A JSON value, for replies and claims whose fields differ from case to case.
+/// A JSON value, for replies and claims whose members vary.
 package enum JSON: Sendable, Equatable {
     case null
     case bool(Bool)
@@ -17,13 +17,13 @@ package enum JSON: Sendable, Equatable {
         self = .array(texts.map(JSON.string))
     }
 
-    /// The object without the fields that are null: the services leave out what they do not say.
+    /// The object without its null members, which the services omit.
     var withoutNulls: JSON {
         guard case .object(let fields) = self else { return self }
         return .object(fields.filter { $0.value != .null })
     }
 
-    /// The object with these members in place of its own.
+    /// The object with these members added; they replace members of the same name.
     func merging(_ members: [String: JSON]) -> JSON {
         guard case .object(let fields) = self else { return self }
         return .object(fields.merging(members) { $1 })

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import NIOHTTP1
 
-/// An answer that is an error, in the shape the services give it.
+/// An OAuth error response, with the members that the services send.
 struct OAuthFailure: Error, Sendable, Equatable {
     var error: String
     var suberror: String?
@@ -11,7 +11,7 @@ struct OAuthFailure: Error, Sendable, Equatable {
     var status: HTTPResponseStatus = .badRequest
     /// A claims request that the app must pass on in its next sign-in.
     var claims: String?
-    /// More members, sent as they are, `null` too.
+    /// Further members, sent unchanged, `null` included.
     var members: [String: JSON] = [:]
 
     init(
@@ -25,7 +25,7 @@ struct OAuthFailure: Error, Sendable, Equatable {
         self.status = status
     }
 
-    /// The description as the services write it: number, text, and what support asks for.
+    /// `error_description` in the format of the services: number, text, and the identifiers of the request.
     func description(trace: RequestTrace) -> String {
         let number = codes.first.map { "AADSTS\($0): " } ?? ""
         return "\(number)\(text) Trace ID: \(trace.traceID) Correlation ID: \(trace.correlationID) "
@@ -44,5 +44,87 @@ struct OAuthFailure: Error, Sendable, Equatable {
             "claims": JSON(claims),
         ]
         return try .json(body.withoutNulls.merging(members), status: status)
+    }
+}
+
+/// The identifiers and the time of a request, which the services repeat in each response.
+struct RequestTrace: Sendable {
+    var traceID: String
+    var correlationID: String
+    /// The time of the request, such as `2026-01-31 12:00:00Z`.
+    var timestamp: String
+
+    /// The header fields that carry the identifiers, in successful responses too.
+    var headers: [(String, String)] {
+        // The correlation ID is text from the request; a line break would end the header field.
+        [("x-ms-request-id", traceID), ("client-request-id", correlationID.filter { !$0.isNewline })]
+    }
+
+    init(traceID: String, correlationID: String?, now: Date) {
+        self.traceID = traceID
+        self.correlationID = correlationID ?? traceID
+        timestamp = now.formatted(.iso8601.dateTimeSeparator(.space))
+    }
+}
+
+/// The errors of Microsoft Entra that the emulator sends, with the `AADSTS` numbers of
+/// <https://learn.microsoft.com/entra/identity-platform/reference-error-codes>.
+extension OAuthFailure {
+    static let notPosted = Self("invalid_request", 900561, "The endpoint only accepts POST requests.")
+    static let severalResources = Self("invalid_request", 28000, "The scope contains more than one resource.")
+    static let unsupportedGrant = Self("unsupported_grant_type", 70003, "The app requested an unsupported grant type.")
+    static let unsupportedResponseType = Self(
+        "unsupported_response_type", 70005, "The emulator answers with response_type 'code' only.")
+    static let invalidInstance = Self("invalid_instance", 50049, "Unknown or invalid instance.")
+
+    static let interactionRequired = Self(
+        "interaction_required", 16000, "Several user accounts are signed in; one has to be chosen.")
+    static let loginRequired = Self(
+        "login_required", 50058, "No user is signed in, and the request allows no sign-in page.")
+    static let accessDenied = Self("access_denied", 65004, "The user declined to consent.")
+
+    static let authorizationPending = Self(
+        "authorization_pending", 70016, "OAuth 2.0 device flow error. Authorization is pending. Continue polling.")
+    static let authorizationDeclined = Self("authorization_declined", 70018, "The user declined the device code.")
+    static let expiredDeviceCode = Self("expired_token", 70020, "The device code has expired.")
+    static let badDeviceCode = Self("bad_verification_code", 70018, "Bad verification code.")
+
+    static let malformedGrant = invalidGrant(70000, "The provided value for the input parameter is not valid.")
+    static let expiredGrant = invalidGrant(70008, "The provided authorization code or refresh token has expired.")
+    static let wrongClient = invalidGrant(700009, "The grant was issued to another application.")
+    static let wrongIssuer = invalidGrant(9_002_313, "The provided grant was issued by another authority.")
+    static let badAssertion = invalidGrant(50008, "The SAML token is invalid.")
+    static let codeAlreadyRedeemed = invalidGrant(
+        54005, "OAuth2 Authorization code was already redeemed, please retry with a new valid code.")
+    static let wrongVerifier = invalidGrant(
+        501481, "The Code_Verifier does not match the code_challenge supplied in the authorization request.")
+    static let wrongRedirectURI = Self(
+        "invalid_client", 500112,
+        "The reply address does not match the reply address provided when requesting the authorization code.",
+        status: .unauthorized)
+    static let notInFamily = invalidGrant(
+        700009, "The application is not a member of the family of the refresh token.", suberror: "client_mismatch")
+    static let revokedToken = invalidGrant(
+        50173, "The provided grant has expired due to it being revoked.", suberror: "bad_token")
+    static let reusedToken = invalidGrant(
+        70000, "The refresh token has already been redeemed.", suberror: "bad_token")
+    static let wrongResource = invalidGrant(0, "MSIS9611: The refresh token was issued for another resource.")
+    static let disabledUser = invalidGrant(50057, "The user account is disabled.")
+    static let userNotInTenant = invalidGrant(
+        50020, "The user account does not exist in the tenant and cannot access the application.")
+
+    static func missingParameter(_ name: String) -> Self {
+        Self("invalid_request", 900144, "The request body must contain the following parameter: '\(name)'.")
+    }
+
+    static func unregisteredRedirectURI(_ uri: String, clientID: String) -> Self {
+        Self(
+            "invalid_request", 50011,
+            "The redirect URI '\(uri)' in the request is none of those that are registered for the application "
+                + "'\(clientID)'.")
+    }
+
+    private static func invalidGrant(_ code: Int, _ text: String, suberror: String? = nil) -> Self {
+        Self("invalid_grant", code, text, suberror: suberror)
     }
 }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import NIOHTTP1
 
-/// An answer of the emulator, written whole.
+/// An HTTP response with its complete body.
 struct Response: Sendable {
     var status: HTTPResponseStatus
     var headers: HTTPHeaders

@@ -1,13 +1,15 @@
 internal import Foundation
 
-/// Who may redeem what: users, codes and refresh tokens. Plain rules without clock, lock or network.
+/// The users, codes and tokens the emulator has issued, and the rules for redeeming them.
+///
+/// The rules use no clock, lock or network: the time is part of each ``Redemption``.
 struct Ledger: Sendable {
     let directory: Directory
     private(set) var users: [User] = []
     var codes: [String: AuthorizationCode] = [:]
     var refreshTokens: [String: RefreshToken] = [:]
     var deviceCodes: [String: DeviceCode] = [:]
-    /// Username by identifier (`uti`) of each access token that was not revoked.
+    /// The username of each access token that has not been revoked, by the token's identifier (`uti`).
     private(set) var accessTokens: [String: String] = [:]
     private var serial = 0
 
@@ -16,25 +18,26 @@ struct Ledger: Sendable {
         for username in usernames { addUser(username) }
     }
 
-    /// A secret that was never given before, the same in each run with the same seed.
+    /// A new secret; each run with the same seed has the same sequence.
     mutating func nextSecret(_ kind: String) -> String {
         serial += 1
         return directory.secret(kind, String(serial))
     }
 
+    /// A new GUID; each run with the same seed has the same sequence.
     mutating func nextGUID(_ kind: String) -> String {
         serial += 1
         return directory.guid(kind, String(serial))
     }
 
-    /// The identifier of an access token that is about to be written.
+    /// Registers a new access token and returns its identifier (`uti`).
     mutating func nextTokenID(for user: User) -> String {
         let tokenID = nextSecret("uti")
         accessTokens[tokenID] = user.username
         return tokenID
     }
 
-    /// The user of that name, made up if need be.
+    /// Returns the user with this name, and creates it if it does not exist.
     @discardableResult
     mutating func addUser(_ username: String) -> User {
         if let known = users.first(where: { $0.matches(username) }) { return known }
@@ -50,20 +53,23 @@ struct Ledger: Sendable {
         }
     }
 
-    /// Users who can sign in at a realm: personal accounts at `consumers`, work accounts at `organizations`.
+    /// The users who can sign in at a realm: personal accounts at `consumers`, work accounts at `organizations`.
     func candidates(at realm: String) -> [User] {
         users.filter { $0.isAdmitted(to: realm) }
     }
 
-    /// The tenant that tokens for this user come from when a realm was asked.
+    /// The tenant that issues tokens for this user at a realm: the realm's own, in which the user may be a guest, or the home
+    /// tenant if the realm names none.
     ///
-    /// A user of another tenant is a guest there from then on.
+    /// - Throws: `userNotInTenant` if the realm does not admit this kind of account.
     func tenantID(of user: User, at realm: String) throws(OAuthFailure) -> String {
         guard user.isAdmitted(to: realm) else { throw .userNotInTenant }
         return directory.tenantID(realm: realm) ?? user.homeTenantID
     }
 
-    /// Revokes the tokens of a user, or everybody's; returns how many refresh tokens were live.
+    /// Revokes the tokens of one user or, with nil, of all users.
+    ///
+    /// - Returns: the number of refresh tokens that were valid before.
     mutating func revokeTokens(username: String?) -> Int {
         accessTokens = accessTokens.filter { username != nil && $0.value.lowercased() != username?.lowercased() }
         var count = 0

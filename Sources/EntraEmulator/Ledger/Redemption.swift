@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// One request at the token endpoint, with what the rules need to judge it.
+/// A request to redeem a grant, or to begin a device code sign-in, with everything that decides its result.
 struct Redemption: Sendable {
     var clientID: String
     var authority: RequestedAuthority
     var version: ProtocolVersion
     var parameters: Parameters
-    /// Who is asked, as grants are bound to it.
+    /// The issuer the request was sent to; see `EmulatorRequest.issuer`.
     var issuer: String
     private var isInstanceAware: Bool
     var settings: EmulatorSettings
@@ -25,7 +25,7 @@ struct Redemption: Sendable {
         self.now = now
     }
 
-    /// Who a refresh token for this user is bound to: the cloud they are at home in, where the app can be sent there.
+    /// The issuer that a refresh token for this user is bound to: for an instance-aware app, the user's home cloud.
     func issuer(for user: User) -> String {
         guard isInstanceAware, authority.kind == .entra, let home = settings.cloud(of: user)?.hosts.first else {
             return issuer
@@ -33,15 +33,64 @@ struct Redemption: Sendable {
         return "\(home)|"
     }
 
-    /// Whether refresh tokens are for one resource only.
+    /// Whether a refresh token is valid for one resource only.
     var isSingleResource: Bool { authority.kind == .adfs && settings.adfs.level == .windows2012R2 }
 
     var familyID: String? { settings.familyApps[clientID.lowercased()] }
 
-    /// The scopes asked for here, or those of the sign-in.
+    /// The requested scopes; those granted at the sign-in if the request names none.
+    ///
+    /// - Throws: `severalResources` if the scopes belong to more than one resource.
     func scopes(default granted: [String]) throws(OAuthFailure) -> [String] {
         let asked = parameters.words("scope")
         guard ScopeRules.resources(of: asked).count < 2 else { throw .severalResources }
         return asked.isEmpty ? granted : asked
+    }
+}
+
+/// The content of the tokens that a redemption yields, before they are encoded and signed.
+struct TokenDescriptor: Sendable {
+    var user: User
+    var tenantID: String
+    var clientID: String
+    var scopes: [String]
+    var resource: String?
+    var nonce: String?
+    /// The refresh token of the reply; nil if the reply has none.
+    var refreshToken: String?
+    var familyID: String?
+    /// The access token's identifier (`uti`), by which two tokens of the same second differ.
+    var tokenID: String
+    var issuedAt: Date
+}
+
+/// The token endpoint's rules for scopes.
+enum ScopeRules {
+    static let graph = "https://graph.microsoft.com"
+
+    /// The scopes of OpenID Connect, which belong to no resource.
+    private static let protocolScopes: Set = ["openid", "profile", "email", "offline_access", "address", "phone"]
+
+    /// The resources that scopes belong to: the text before the last slash, or Microsoft Graph if there is none. A scope that is
+    /// the client ID of the app names the app as the resource.
+    static func resources(of scopes: [String], of clientID: String? = nil) -> Set<String> {
+        Set(
+            scopes.filter { !protocolScopes.contains($0.lowercased()) }.map { scope in
+                scope == clientID ? scope : scope.lastIndex(of: "/").map { String(scope[..<$0]) } ?? graph
+            })
+    }
+
+    /// The granted scopes that the reply lists; `offline_access` is not listed.
+    static func granted(_ scopes: [String], declined: [String]) -> [String] {
+        let refused = Set((declined + ["offline_access"]).map { $0.lowercased() })
+        return scopes.filter { !refused.contains($0.lowercased()) }
+    }
+
+    /// The permissions that an access token lists, without their resource.
+    static func permissions(_ scopes: [String]) -> [String] {
+        scopes.map { scope in
+            let name = scope.split(separator: "/").last.map(String.init) ?? scope
+            return name == ".default" ? "user_impersonation" : name
+        }
     }
 }

@@ -1,11 +1,11 @@
 internal import Foundation
 internal import NIOHTTP1
 
-/// `GET …/authorize`: signs the hinted or only user in at once, without a password.
+/// `GET …/authorize`: signs in the user that `login_hint` names, or the only one, without a page.
 struct AuthorizeRoute: Sendable {
     let state: EmulatorState
 
-    /// What a request leads to.
+    /// The result of an authorization request.
     private enum Outcome: Sendable {
         case code(String, User, cloudHost: String?)
         case choice([User])
@@ -14,7 +14,7 @@ struct AuthorizeRoute: Sendable {
     func respond(to request: EmulatorRequest) throws -> Response {
         let reply = try AuthorizeReply(request)
         if let refusal = refusal(of: reply.redirectURI, request) {
-            // An error page and no redirect: RFC 6749 section 4.1.2.1 forbids to redirect to an unknown URI.
+            // RFC 6749 section 4.1.2.1 forbids a redirect to an unregistered URI: an error page is shown.
             let text = htmlEscaped(refusal.description(trace: state.trace(of: request)))
             return .html(
                 "<!doctype html><title>Sign in</title><h1>The sign-in failed</h1><p>\(text)</p>", status: .badRequest)
@@ -30,7 +30,7 @@ struct AuthorizeRoute: Sendable {
         }
     }
 
-    /// The refusal of a redirect URI that is not registered; nil when it is, or when the app's are not checked.
+    /// The error for a redirect URI that is not registered; nil if it is, or if the app's redirect URIs are not checked.
     private func refusal(of redirectURI: String, _ request: EmulatorRequest) -> OAuthFailure? {
         guard let clientID = request.parameters["client_id"],
             let registered = state.update({ $0.settings.redirectURIs[clientID] }),
@@ -64,7 +64,7 @@ struct AuthorizeRoute: Sendable {
 }
 
 extension Ledger {
-    /// One user to sign in, or several to choose from.
+    /// The users that can sign in; of several, one has to be chosen.
     fileprivate mutating func usersToSignIn(_ request: EmulatorRequest) throws(OAuthFailure) -> [User] {
         if let hint = request.parameters["login_hint"] { return [addUser(hint)] }
         let known = candidates(at: request.authority.realm)
@@ -73,4 +73,112 @@ extension Ledger {
         }
         return known.isEmpty ? [addUser(directory.defaultUsername(realm: request.authority.realm))] : known
     }
+}
+
+/// Sends the response to an authorization request to the redirect URI, in the requested response mode.
+struct AuthorizeReply: Sendable {
+    let redirectURI: String
+    private let mode: String
+    private let state: String?
+    private let wantsClientInfo: Bool
+
+    /// - Throws: `missingParameter` if the request has no redirect URI.
+    init(_ request: EmulatorRequest) throws(OAuthFailure) {
+        redirectURI = try request.parameters.required("redirect_uri")
+        mode = request.parameters["response_mode"] ?? "query"
+        state = request.parameters["state"]
+        wantsClientInfo = request.parameters["client_info"] == "1" && request.authority.kind == .entra
+    }
+
+    /// - Parameter cloudHost: the cloud that redeems the code, if it is another one.
+    func success(code: String, user: User, cloudHost: String?) -> Response {
+        var fields = ["code": code]
+        fields["cloud_instance_host_name"] = cloudHost
+        if wantsClientInfo {
+            fields["client_info"] = user.clientInfo
+        }
+        return response(fields)
+    }
+
+    func failure(_ failure: OAuthFailure, trace: RequestTrace) -> Response {
+        var fields = ["error": failure.error, "error_description": failure.description(trace: trace)]
+        fields["error_subcode"] = failure.suberror
+        fields["claims"] = failure.claims
+        return response(fields)
+    }
+
+    private func response(_ fields: [String: String]) -> Response {
+        var fields = fields
+        fields["state"] = state
+        switch mode {
+        case "form_post": return .html(form(fields))
+        case "fragment": return redirect(to: "\(redirectURI)#\(Parameters(fields).encoded)")
+        default:
+            let separator = redirectURI.contains("?") ? "&" : "?"
+            return redirect(to: "\(redirectURI)\(separator)\(Parameters(fields).encoded)")
+        }
+    }
+
+    private func redirect(to location: String) -> Response {
+        .redirect(to: location, headers: ["Cache-Control": "no-store, no-cache"])
+    }
+
+    private func form(_ fields: [String: String]) -> String {
+        let inputs = fields.sorted { $0.key < $1.key }.map { name, value in
+            #"<input type="hidden" name="\#(htmlEscaped(name))" value="\#(htmlEscaped(value))">"#
+        }
+        return """
+            <!doctype html><title>Working…</title>
+            <body onload="document.forms[0].submit()">
+            <form method="post" action="\(htmlEscaped(redirectURI))">
+            \(inputs.joined(separator: "\n"))
+            <noscript><button>Continue</button></noscript>
+            </form>
+            """
+    }
+}
+
+/// A page with a link for each user that can sign in.
+private struct AccountPicker: Sendable {
+    let users: [User]
+    let request: EmulatorRequest
+
+    var response: Response {
+        .html(
+            """
+            <!doctype html><title>Pick an account</title>
+            <h1>Pick an account</h1>
+            <ul>
+            \(users.map(link).joined(separator: "\n"))
+            </ul>
+            """)
+    }
+
+    /// A link that repeats the request with the user as `login_hint`.
+    private func link(_ user: User) -> String {
+        var parameters = request.parameters
+        parameters["login_hint"] = user.username
+        parameters["prompt"] = nil
+        let target = "\(request.path)?\(parameters.encoded)"
+        return #"<li><a href="\#(htmlEscaped(target))">\#(htmlEscaped(user.username))</a></li>"#
+    }
+}
+
+/// Compares redirect URIs as Entra does: as text, but without the port of loopback addresses (RFC 8252 section 7.3).
+struct RegisteredRedirect: Sendable {
+    private let comparable: String
+
+    init(_ uri: String) {
+        guard var parts = URLComponents(string: uri), parts.scheme == "http", let host = parts.host,
+            ["localhost", "127.0.0.1"].contains(host)
+        else {
+            comparable = uri
+            return
+        }
+        parts.port = nil
+        if parts.path == "/" { parts.path = "" }
+        comparable = parts.string ?? uri
+    }
+
+    func matches(_ registered: String) -> Bool { comparable == RegisteredRedirect(registered).comparable }
 }

@@ -1,6 +1,7 @@
 internal import Foundation
+internal import NIOHTTP1
 
-/// `POST …/devicecode`: starts a sign-in that goes on at another device (RFC 8628).
+/// `POST …/devicecode`: begins a device code sign-in (RFC 8628).
 struct DeviceCodeRoute: Sendable {
     let state: EmulatorState
 
@@ -16,7 +17,7 @@ struct DeviceCodeRoute: Sendable {
         let page = "\(request.baseURL)/devicelogin"
         let message =
             "To sign in, use a web browser to open the page \(page) and enter the code \(userCode) to authenticate."
-        // v1 calls the page by another name, and writes its numbers as text.
+        // v1 has another name for the page, and encodes numbers as strings.
         let isV1 = request.address.version == .v1 && request.authority.kind != .adfs
         let body: JSON = [
             "user_code": .string(userCode),
@@ -28,4 +29,30 @@ struct DeviceCodeRoute: Sendable {
         ]
         return try .json(body)
     }
+}
+
+/// `GET /devicelogin`: the page on which the user enters the code. `?code=…&user=…` approves it, `&decline=1` declines it.
+struct DeviceLoginRoute: Sendable {
+    let state: EmulatorState
+
+    func respond(to request: EmulatorRequest) -> Response {
+        guard let userCode = request.parameters["code"] else { return .html(Self.form) }
+        let isDeclined = request.parameters["decline"] == "1"
+        let decision: DeviceCode.Decision =
+            isDeclined ? .declined : .approved(username: request.parameters["user"])
+        let count = state.update { $0.ledger.decide(decision, userCode: userCode) }
+        guard count > 0 else {
+            return .html("<!doctype html><title>Unknown code</title><p>That code did not work.", status: .badRequest)
+        }
+        return .html("<!doctype html><title>Done</title><p>You may close this window.")
+    }
+
+    private static let form = """
+        <!doctype html><title>Enter code</title>
+        <form method="get">
+        <label>Code <input name="code"></label>
+        <label>Username <input name="user"></label>
+        <button>Next</button>
+        </form>
+        """
 }

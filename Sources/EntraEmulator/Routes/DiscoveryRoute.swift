@@ -1,11 +1,11 @@
 internal import Foundation
 
-/// What the services tell about themselves: instances, OpenID configuration and keys.
+/// The discovery endpoints: instance discovery, OpenID configuration and signing keys.
 struct DiscoveryRoute: Sendable {
     let state: EmulatorState
     let key: SigningKey
 
-    /// `GET /common/discovery/instance`: whether a host is known, and under which names.
+    /// `GET /common/discovery/instance`: the clouds and their host names, if the host asked about is one of them.
     func instance(_ request: EmulatorRequest) throws -> Response {
         let endpoint = try request.parameters.required("authorization_endpoint")
         guard let url = URL(string: endpoint), let host = url.host() else { throw OAuthFailure.invalidInstance }
@@ -41,7 +41,7 @@ struct DiscoveryRoute: Sendable {
         let (ownURL, settings) = state.update { ($0.baseURL, $0.settings) }
         let baseURL = isOpenID ? request.baseURL : ownURL
         let token = settings.tokenHost.map { oauth.replacing(request.environment, with: $0) } ?? oauth
-        // The shared endpoints do not know the tenant yet, and say so with a placeholder.
+        // The issuer of shared endpoints depends on the user, and has a placeholder for the tenant.
         let tenantID = state.directory.tenantID(realm: authority.realm) ?? "{tenantid}"
         let mint = TokenMint(
             key: key, directory: state.directory, baseURL: baseURL, authority: authority,
@@ -68,7 +68,7 @@ struct DiscoveryRoute: Sendable {
         try .json(["keys": [key.publicKey]] as JSON)
     }
 
-    /// The address it listens on by number, and by its usual name.
+    /// The emulator's own host names.
     private static func ownHosts(_ baseURL: String) -> [String] {
         let port = URL(string: baseURL)?.port.map { ":\($0)" } ?? ""
         return ["127.0.0.1\(port)", "localhost\(port)"]

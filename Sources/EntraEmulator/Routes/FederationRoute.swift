@@ -1,11 +1,11 @@
 internal import Foundation
 internal import NIOHTTP1
 
-/// How an app finds out that an AD FS farm is its user's: which farm a domain names, and whom that farm trusts.
+/// The endpoints with which an app validates an AD FS farm: the farm that a domain names, and the realms that the farm trusts.
 struct FederationRoute: Sendable {
     let state: EmulatorState
 
-    /// `GET /enrollmentserver/contract` of the domain's own host, or `/DOMAIN/enrollmentserver/contract` of the cloud's.
+    /// `GET /enrollmentserver/contract` at the domain's own host, or `/DOMAIN/enrollmentserver/contract` at the cloud's.
     func enrollment(_ request: EmulatorRequest) throws -> Response {
         let adfs = state.update { $0.settings.adfs }
         let (onPremises, cloud) = ("enterpriseregistration.", "enterpriseregistration.windows.net")
@@ -27,13 +27,13 @@ struct FederationRoute: Sendable {
             ] as JSON)
     }
 
-    /// `GET /.well-known/webfinger?resource=…` of a farm (RFC 7033).
+    /// `GET /.well-known/webfinger?resource=…` at a farm (RFC 7033).
     func webFinger(_ request: EmulatorRequest) throws -> Response {
         let adfs = state.update { $0.settings.adfs }
         let resource = try request.parameters.required("resource")
         let asked = URL(string: resource)?.host()?.lowercased() ?? ""
         let farms = Set(adfs.hosts.values)
-        // A farm trusts itself and the others that are set up, but never a stranger who is asked about.
+        // A farm trusts itself and the other configured farms, but no other host.
         let trusted = farms.contains(request.environment) ? farms.intersection([request.environment, asked]) : []
         let links = trusted.sorted().map { host -> JSON in
             ["rel": "http://schemas.microsoft.com/rel/trusted-realm", "href": "https://\(host)"]

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import NIOHTTP1
 
-/// `POST …/token`: codes, refresh tokens, device codes and assertions become tokens.
+/// `POST …/token`: redeems codes, refresh tokens, device codes and assertions.
 struct TokenRoute: Sendable {
     let state: EmulatorState
     let key: SigningKey
@@ -10,18 +10,18 @@ struct TokenRoute: Sendable {
         guard request.method == .POST else { throw OAuthFailure.notPosted }
         _ = try request.parameters.required("grant_type")
         guard let grant = request.grant else { throw OAuthFailure.unsupportedGrant }
-        let (order, mint) = try redeem(grant, request)
+        let (descriptor, mint) = try redeem(grant, request)
         let wantsClientInfo = request.parameters["client_info"] == "1"
-        let home = request.homeCloud(of: order.user, mint.settings)
+        let home = request.homeCloud(of: descriptor.user, mint.settings)
         return try .json(
             TokenReply(
-                mint: mint, order: order, wantsClientInfo: wantsClientInfo, cloudName: home?.hosts.first
+                mint: mint, descriptor: descriptor, wantsClientInfo: wantsClientInfo, cloudName: home?.hosts.first
             ).json())
     }
 
     private func redeem(
         _ grant: Grant, _ request: EmulatorRequest
-    ) throws(OAuthFailure) -> (TokenOrder, TokenMint) {
+    ) throws(OAuthFailure) -> (TokenDescriptor, TokenMint) {
         let now = state.now
         return try state.update { (contents) throws(OAuthFailure) in
             let redemption = try Redemption(
@@ -43,14 +43,14 @@ struct TokenRoute: Sendable {
 extension Ledger {
     fileprivate mutating func redeem(
         _ grant: Grant, _ redemption: Redemption, _ counts: inout Counts
-    ) throws(OAuthFailure) -> TokenOrder {
+    ) throws(OAuthFailure) -> TokenDescriptor {
         switch grant {
         case .authorizationCode: return try redeemCode(redemption)
         case .refreshToken: return try redeemRefreshToken(redemption)
         case .deviceCode:
-            let order = try redeemDeviceCode(redemption)
+            let descriptor = try redeemDeviceCode(redemption)
             counts.signIns += 1
-            return order
+            return descriptor
         case .saml11Bearer, .saml2Bearer: return try redeemAssertion(redemption)
         }
     }

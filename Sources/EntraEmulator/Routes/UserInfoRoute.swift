@@ -1,7 +1,7 @@
 internal import Foundation
 internal import NIOHTTP1
 
-/// `GET /oidc/userinfo`: the one resource there is, so that an app can see whether its access token works.
+/// `GET /oidc/userinfo`: a resource that accepts valid access tokens (OpenID Connect Core section 5.3).
 struct UserInfoRoute: Sendable {
     let state: EmulatorState
     let key: SigningKey

@@ -2,7 +2,7 @@ internal import Foundation
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Collects the requests of one connection and writes their answers, one at a time.
+/// Reads the requests of one connection and writes their responses, one at a time.
 final class HTTPHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
@@ -26,7 +26,7 @@ final class HTTPHandler: ChannelInboundHandler {
         switch (unwrapInboundIn(data), state) {
         case (.head(let head), _): state = .receiving(head, Data())
         case (.body(let bytes), .receiving(let head, var body)):
-            // Takes the body out of the state, so that appending does not copy it.
+            // The state gives up its reference, so that appending does not copy the body.
             state = .idle
             body.append(contentsOf: bytes.readableBytesView)
             state = .receiving(head, body)
@@ -43,7 +43,7 @@ final class HTTPHandler: ChannelInboundHandler {
         let (respond, loop) = (respond, context.eventLoop)
         let request = ReceivedRequest(head, body: body)
         let bound = NIOLoopBound((self, context), eventLoop: loop)
-        // Unstructured: a channel handler has no task. It ends with the answer; `stop` waits for that.
+        // The task is unstructured, since a channel handler has none. It ends with the response, for which `stop` waits.
         let task = Task {
             let response = await respond(request)
             loop.execute {

@@ -5,11 +5,11 @@ internal import Synchronization
 
 /// An HTTP server on 127.0.0.1, with or without TLS.
 final class HTTPServer: Sendable {
-    /// Answers a request; nil closes the connection without an answer. The task is cancelled when the server stops: what
-    /// waits is then to end early.
+    /// Answers a request; nil closes the connection without a response. The task is cancelled when the server stops, and has
+    /// to stop waiting then.
     typealias Respond = @Sendable (ReceivedRequest) async -> Response?
 
-    /// Told to the connections when the server stops.
+    /// The event that ends the connections when the server stops.
     struct Stop: Sendable {}
 
     private let listener: any Channel
@@ -22,11 +22,11 @@ final class HTTPServer: Sendable {
         self.connections = connections
     }
 
-    /// Starts to listen; accepts connections when this returns.
+    /// Starts a server, which accepts connections when this returns.
     ///
     /// - Parameters:
-    ///   - port: 0 lets the kernel choose one.
-    ///   - whenBound: gets the port before the first connection is accepted.
+    ///   - port: the port to listen on; with 0 the kernel chooses one.
+    ///   - whenBound: called with the port before the first connection is accepted.
     static func start(
         port: Int, tls: TLSContext?, whenBound: (Int) -> Void, _ respond: @escaping Respond
     ) async throws -> HTTPServer {
@@ -52,7 +52,7 @@ final class HTTPServer: Sendable {
         return server
     }
 
-    /// Stops listening, cancels the tasks of the requests in progress, and returns when they have been answered and every
+    /// Stops listening, cancels the tasks of requests in progress, and returns when these have been answered and every
     /// connection is closed.
     func stop() async {
         try? await listener.close()
@@ -69,7 +69,7 @@ private final class Connections: Sendable {
 
     private let state = Mutex(State())
 
-    /// Keeps a connection until it is closed; one that comes after `stop` is closed at once.
+    /// Registers a connection until it is closed; closes it immediately if the server has stopped.
     func add(_ channel: any Channel) {
         let id = ObjectIdentifier(channel)
         let isStopping = state.withLock { state in

@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// The TLS of one connection of a server, in front of the handlers that see plain bytes.
+/// Terminates TLS on a server's connection, before the handlers of plain bytes.
 package final class TLSHandler: ChannelDuplexHandler {
     package typealias InboundIn = ByteBuffer
     package typealias InboundOut = ByteBuffer
@@ -11,7 +11,7 @@ package final class TLSHandler: ChannelDuplexHandler {
 
     init(_ context: TLSContext) throws { connection = try context.makeConnection() }
 
-    /// A handler for one connection.
+    /// Creates a handler for one connection.
     ///
     /// - Throws: `TLSFilesUnusable`.
     package convenience init(_ files: TLSFiles) throws { try self.init(TLSContext(files)) }
@@ -29,7 +29,7 @@ package final class TLSHandler: ChannelDuplexHandler {
                 }
             }
         } catch {
-            // The alert that says why.
+            // The output is the alert that names the failure.
             flushOutput(context)
             context.close(promise: nil)
         }
@@ -42,7 +42,7 @@ package final class TLSHandler: ChannelDuplexHandler {
             promise?.fail(error)
             return
         }
-        guard let output = connection.takeOutput() else {
+        guard let output = connection.drainOutput() else {
             promise?.succeed()
             return
         }
@@ -56,7 +56,7 @@ package final class TLSHandler: ChannelDuplexHandler {
     }
 
     private func flushOutput(_ context: ChannelHandlerContext) {
-        guard let output = connection.takeOutput() else { return }
+        guard let output = connection.drainOutput() else { return }
         context.writeAndFlush(wrapOutboundOut(output), promise: nil)
     }
 }

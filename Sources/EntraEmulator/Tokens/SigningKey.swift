@@ -8,7 +8,7 @@ struct SigningKey: Sendable {
     let publicKey: JSON
     private let key: _RSA.Signing.PrivateKey
 
-    /// Made once for a process: making one takes longer than a test should.
+    /// The key, generated once per process, since generating one is slow.
     private static let material = Result { try _RSA.Signing.PrivateKey(keySize: .bits2048) }
 
     init() throws {
@@ -21,8 +21,7 @@ struct SigningKey: Sendable {
         ]
     }
 
-    /// The claims as a JSON Web Signature in its compact form (RFC 7515 section 7.1). The same claims always give the same
-    /// text.
+    /// Signs claims as a JSON Web Signature in compact form (RFC 7515 section 7.1). Equal claims have equal signatures.
     func sign(_ claims: JSON) throws -> String {
         let header: JSON = ["alg": "RS256", "typ": "JWT", "kid": .string(keyID), "x5t": .string(keyID)]
         let encoder = JSONEncoder()
@@ -32,8 +31,7 @@ struct SigningKey: Sendable {
         return "\(signed).\(base64URL(signature.rawRepresentation))"
     }
 
-    /// The claims of a token that this key signed, for the emulator's own resource; nil for any other text. The caller
-    /// compares the times with the emulator's clock.
+    /// The claims of a token that this key has signed; nil for any other text. The times are not checked.
     func verify(_ token: String) -> [String: JSON]? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let signature = data(base64URL: parts[2]), let claims = data(base64URL: parts[1]),

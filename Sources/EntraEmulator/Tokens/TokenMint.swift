@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Writes and signs what an order asks for, as the chosen kind of service would.
+/// Encodes and signs access tokens and ID tokens, with the claims of the service that is emulated.
 struct TokenMint: Sendable {
     let key: SigningKey
     let directory: Directory
@@ -20,47 +20,47 @@ struct TokenMint: Sendable {
         }
     }
 
-    func accessToken(_ order: TokenOrder) throws -> String {
-        let granted = ScopeRules.granted(order.scopes, declined: settings.declinedScopes)
-        let resource = ScopeRules.resources(of: granted, of: order.clientID).first ?? ScopeRules.graph
-        var claims = commonClaims(order)
-        claims["aud"] = .string(version == .v1 ? order.resource ?? TokenReply.defaultResource : resource)
+    func accessToken(_ descriptor: TokenDescriptor) throws -> String {
+        let granted = ScopeRules.granted(descriptor.scopes, declined: settings.declinedScopes)
+        let resource = ScopeRules.resources(of: granted, of: descriptor.clientID).first ?? ScopeRules.graph
+        var claims = commonClaims(descriptor)
+        claims["aud"] = .string(version == .v1 ? descriptor.resource ?? TokenReply.defaultResource : resource)
         claims["scp"] = .string(
             version == .v1 ? "user_impersonation" : ScopeRules.permissions(granted).joined(separator: " "))
-        claims[version == .v1 ? "appid" : "azp"] = .string(order.clientID)
-        claims["uti"] = .string(order.tokenID)
+        claims[version == .v1 ? "appid" : "azp"] = .string(descriptor.clientID)
+        claims["uti"] = .string(descriptor.tokenID)
         return try key.sign(JSON.object(claims).withoutNulls)
     }
 
-    func idToken(_ order: TokenOrder) throws -> String {
-        var claims = commonClaims(order)
-        claims["aud"] = .string(order.clientID)
-        claims["nonce"] = JSON(order.nonce)
+    func idToken(_ descriptor: TokenDescriptor) throws -> String {
+        var claims = commonClaims(descriptor)
+        claims["aud"] = .string(descriptor.clientID)
+        claims["nonce"] = JSON(descriptor.nonce)
         return try key.sign(JSON.object(claims).withoutNulls)
     }
 
-    private func commonClaims(_ order: TokenOrder) -> [String: JSON] {
-        let issuedAt = Int(order.issuedAt.timeIntervalSince1970)
+    private func commonClaims(_ descriptor: TokenDescriptor) -> [String: JSON] {
+        let issuedAt = Int(descriptor.issuedAt.timeIntervalSince1970)
         let claims: [String: JSON] = [
-            "iss": .string(issuer(tenantID: order.tenantID)),
+            "iss": .string(issuer(tenantID: descriptor.tenantID)),
             "sub": .string(
                 directory.subject(
-                    of: order.user.username, clientID: order.clientID, tenantID: order.tenantID)),
+                    of: descriptor.user.username, clientID: descriptor.clientID, tenantID: descriptor.tenantID)),
             "iat": .number(issuedAt),
             "nbf": .number(issuedAt),
             "exp": .number(issuedAt + settings.accessTokenLifetime),
         ]
-        return claims.merging(userClaims(order)) { _, last in last }
+        return claims.merging(userClaims(descriptor)) { _, last in last }
     }
 
-    private func userClaims(_ order: TokenOrder) -> [String: JSON] {
-        let username = JSON.string(order.user.username)
-        let name = JSON.string(order.user.name)
+    private func userClaims(_ descriptor: TokenDescriptor) -> [String: JSON] {
+        let username = JSON.string(descriptor.user.username)
+        let name = JSON.string(descriptor.user.name)
         if authority.kind == .adfs { return ["upn": username, "unique_name": username] }
-        if authority.kind == .openID { return openIDClaims(order) }
+        if authority.kind == .openID { return openIDClaims(descriptor) }
         var claims: [String: JSON] = [
-            "oid": .string(directory.objectID(of: order.user.username, in: order.tenantID)),
-            "tid": .string(order.tenantID), "name": name,
+            "oid": .string(directory.objectID(of: descriptor.user.username, in: descriptor.tenantID)),
+            "tid": .string(descriptor.tenantID), "name": name,
             "ver": version == .v1 || authority.kind == .b2c ? "1.0" : "2.0",
         ]
         switch (authority.kind, version) {
@@ -73,19 +73,19 @@ struct TokenMint: Sendable {
             claims["preferred_username"] = username
         case (_, .v1):
             claims["unique_name"] = username
-            // Users of another tenant have no principal name in this one.
-            let isMember = order.tenantID == order.user.homeTenantID && !order.user.isPersonal
+            // Guests have no user principal name in the tenant.
+            let isMember = descriptor.tenantID == descriptor.user.homeTenantID && !descriptor.user.isPersonal
             claims[isMember ? "upn" : "email"] = username
         }
         return claims
     }
 
-    /// What OpenID Connect Core 1.0 section 5.1 knows. One subject for every app.
-    private func openIDClaims(_ order: TokenOrder) -> [String: JSON] {
+    /// The standard claims (OpenID Connect Core section 5.1), with one subject for all apps.
+    private func openIDClaims(_ descriptor: TokenDescriptor) -> [String: JSON] {
         [
-            "sub": .string(directory.guid("subject", authority.realm, order.user.username.lowercased())),
-            "name": .string(order.user.name), "preferred_username": .string(order.user.username),
-            "email": .string(order.user.username),
+            "sub": .string(directory.guid("subject", authority.realm, descriptor.user.username.lowercased())),
+            "name": .string(descriptor.user.name), "preferred_username": .string(descriptor.user.username),
+            "email": .string(descriptor.user.username),
         ]
     }
 }

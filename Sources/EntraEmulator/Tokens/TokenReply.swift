@@ -1,23 +1,23 @@
 internal import Foundation
 
-/// The body of a successful answer of the token endpoint.
+/// The body of a successful reply of the token endpoint.
 struct TokenReply {
-    /// What v1 gives a token for when no resource is named: the old directory service.
+    /// The resource of a v1 request that names none: Azure AD Graph.
     static let defaultResource = "00000002-0000-0000-c000-000000000000"
 
     let mint: TokenMint
-    let order: TokenOrder
+    let descriptor: TokenDescriptor
     let wantsClientInfo: Bool
-    /// The cloud that the user is at home in, where the app can be sent there.
+    /// The host of the user's home cloud, for an instance-aware app in another cloud.
     var cloudName: String?
 
     func json() throws -> JSON {
         var fields = try tokens()
         fields["token_type"] = "Bearer"
-        fields["refresh_token"] = JSON(order.refreshToken)
+        fields["refresh_token"] = JSON(descriptor.refreshToken)
         fields["cloud_instance_name"] = JSON(cloudName)
         if !isADFS, mint.authority.kind != .openID {
-            fields["foci"] = JSON(order.familyID)
+            fields["foci"] = JSON(descriptor.familyID)
             fields["client_info"] = wantsClientInfo && mint.settings.sendsClientInfo ? .string(clientInfo) : .null
         }
         fields.merge(mint.version == .v1 && !isADFS ? legacyFields : fieldsWithNumbers) { $1 }
@@ -26,36 +26,37 @@ struct TokenReply {
 
     private var isADFS: Bool { mint.authority.kind == .adfs }
 
-    /// An AD FS that knows neither OpenID Connect nor refresh tokens for every resource.
+    /// Whether the reply is that of Windows Server 2012 R2: without OpenID Connect.
     private var isOldADFS: Bool { isADFS && mint.settings.adfs.level == .windows2012R2 }
 
-    /// The accounts of B2C and External ID are at home where they sign in; B2C makes each user flow an account of its own.
+    /// `client_info`. For B2C and External ID the tenant of the sign-in is the home tenant; in B2C each user flow is a separate
+    /// account.
     private var clientInfo: String {
-        guard mint.authority.kind != .entra else { return order.user.clientInfo }
-        let objectID = mint.directory.objectID(of: order.user.username, in: order.tenantID)
+        guard mint.authority.kind != .entra else { return descriptor.user.clientInfo }
+        let objectID = mint.directory.objectID(of: descriptor.user.username, in: descriptor.tenantID)
         let policy = mint.authority.policy.map { "-" + $0.lowercased() } ?? ""
-        return User.clientInfo(uid: objectID + policy, utid: order.tenantID)
+        return User.clientInfo(uid: objectID + policy, utid: descriptor.tenantID)
     }
 
     private func tokens() throws -> [String: JSON] {
-        let wantsIDToken = !isOldADFS && (mint.version == .v1 || isADFS || order.scopes.contains("openid"))
-        // B2C has no resource to fall back on.
-        let wantsAccessToken = mint.authority.kind != .b2c || !ScopeRules.resources(of: order.scopes).isEmpty
+        let wantsIDToken = !isOldADFS && (mint.version == .v1 || isADFS || descriptor.scopes.contains("openid"))
+        // B2C has no default resource.
+        let wantsAccessToken = mint.authority.kind != .b2c || !ScopeRules.resources(of: descriptor.scopes).isEmpty
         return [
-            "access_token": wantsAccessToken ? .string(try mint.accessToken(order)) : .null,
-            "id_token": wantsIDToken ? .string(try mint.idToken(order)) : .null,
+            "access_token": wantsAccessToken ? .string(try mint.accessToken(descriptor)) : .null,
+            "id_token": wantsIDToken ? .string(try mint.idToken(descriptor)) : .null,
         ]
     }
 
     private var fieldsWithNumbers: [String: JSON] {
-        let granted = ScopeRules.granted(order.scopes, declined: mint.settings.declinedScopes)
+        let granted = ScopeRules.granted(descriptor.scopes, declined: mint.settings.declinedScopes)
         var fields: [String: JSON] = [
             "expires_in": .number(mint.settings.accessTokenLifetime),
             "scope": granted.isEmpty || isOldADFS ? .null : .string(granted.joined(separator: " ")),
         ]
         if isOldADFS { return fields }
         if isADFS {
-            fields["resource"] = JSON(order.resource)
+            fields["resource"] = JSON(descriptor.resource)
         } else {
             fields["ext_expires_in"] = .number(mint.settings.extendedLifetime)
             fields["refresh_in"] = mint.settings.refreshIn.map(JSON.number) ?? .null
@@ -63,16 +64,16 @@ struct TokenReply {
         return fields
     }
 
-    /// v1 writes its numbers as text.
+    /// The fields of a v1 reply, whose numbers are strings.
     private var legacyFields: [String: JSON] {
-        let issuedAt = Int(order.issuedAt.timeIntervalSince1970)
+        let issuedAt = Int(descriptor.issuedAt.timeIntervalSince1970)
         return [
             "expires_in": "\(mint.settings.accessTokenLifetime)",
             "ext_expires_in": "\(mint.settings.extendedLifetime)",
             "refresh_in": JSON(mint.settings.refreshIn.map(String.init)),
             "expires_on": "\(issuedAt + mint.settings.accessTokenLifetime)",
             "not_before": "\(issuedAt)",
-            "resource": .string(order.resource ?? Self.defaultResource),
+            "resource": .string(descriptor.resource ?? Self.defaultResource),
             "scope": "user_impersonation",
         ]
     }

@@ -11,7 +11,7 @@ internal import TokenWire
     internal import Darwin
 #endif
 
-/// The agent's description of itself (`get_status`), and its check of what it depends on (`diagnose`).
+/// The agent's status (`get_status`) and its health checks (`diagnose`).
 ///
 /// Used on the actor of `CacheOwner` only.
 final class Diagnosis {
@@ -43,17 +43,18 @@ final class Diagnosis {
             quarantined: lifecycle.store.quarantined, storeProblem: storeProblem)
     }
 
-    /// Checks the state folder, the store, its key, the protection of memory, the clock and the way to the token endpoint.
+    /// Checks the state folder, the store, its key, the protection of memory, the loopback redirect, the token endpoint and the
+    /// clock.
     func checks(_ request: Diagnose) async -> [HealthCheck] {
         let keyProblem = await lifecycle.keyProblem()
         let checks = [
             folderCheck(), storeCheck(), keyCheck(keyProblem), memoryCheck(), await redirectCheck(),
         ]
-        let authority = request.authority ?? usualAuthority
+        let authority = request.authority ?? defaultAuthority
         return checks + endpointChecks(authority, await service.probe(authority))
     }
 
-    /// What is wrong with the store; nil if nothing is.
+    /// The problems of the store; nil if there are none.
     private var storeProblem: String? {
         let problems = [writingProblem].compactMap(\.self) + lifecycle.store.report.notices
         return problems.isEmpty ? nil : problems.joined(separator: "; ")
@@ -61,7 +62,7 @@ final class Diagnosis {
 
     private var writingProblem: String? {
         if let error = lifecycle.failure { return error.message }
-        if let error = lifecycle.store.report.unwritable { return error.message }
+        if let error = lifecycle.store.report.writeError { return error.message }
         guard commits.hasUnsavedChanges else { return nil }
         return "the last change could not be written to \(options.stateDirectory)"
     }
@@ -85,7 +86,7 @@ final class Diagnosis {
         let quarantined = lifecycle.store.quarantined
         let kept =
             "damaged files are kept in \(options.stateDirectory): \(quarantined.joined(separator: ", ")); delete them when "
-            + "nobody needs them"
+            + "they are not needed any more"
         if let problem = storeProblem {
             let writable =
                 "free disk space, or make \(options.stateDirectory) writable; nothing is lost while the agent runs"
@@ -102,7 +103,7 @@ final class Diagnosis {
         return HealthCheck(name: "store", ok: true, detail: "\(memory.cache.accountCount) accounts\(doubtful)")
     }
 
-    /// - Parameter problem: why the store could not be opened at the next start.
+    /// - Parameter problem: the error that would keep the store from being opened at the next start; nil if there is none.
     private func keyCheck(_ problem: TokenError?) -> HealthCheck {
         let report = lifecycle.store.report
         if let problem {
@@ -117,7 +118,7 @@ final class Diagnosis {
         return HealthCheck(name: "key", ok: false, detail: error.message, hint: "ssoctl unlock")
     }
 
-    /// Not a failure: who allows debugging means to.
+    /// Whether other processes can read the agent's memory. It is no failure: the user has asked for it with an option.
     private func memoryCheck() -> HealthCheck {
         let isOpen = ResourceLimits.isInspectable
         return HealthCheck(
@@ -126,8 +127,8 @@ final class Diagnosis {
             hint: isOpen ? "start sso-agent without --allow-debugging" : nil)
     }
 
-    /// Whether the loopback redirect of a browser sign-in can be listened on. Whether it is registered as a redirect URI, only the
-    /// identity provider knows; the hint says what to register.
+    /// Whether the agent can listen for the loopback redirect of a browser sign-in. Only the identity provider knows whether the
+    /// redirect URI is registered; the hint says what to register.
     private func redirectCheck() async -> HealthCheck {
         let (name, target) = ("browser sign-in", BrowserRedirect(nil))
         do throws(TokenError) {
@@ -167,8 +168,8 @@ final class Diagnosis {
         }
     }
 
-    /// Where the accounts are; the public cloud when there are none.
-    private var usualAuthority: Authority {
+    /// An authority of the cached accounts; the public cloud if there are none.
+    private var defaultAuthority: Authority {
         let environment = memory.cache.environments.min() ?? Authority.common.environment
         let network = memory.cache.clouds.cloud(of: environment).preferredNetwork
         let isLocal = Authority.common.withEnvironment(network).isLoopback && options.allowsLoopbackHTTP

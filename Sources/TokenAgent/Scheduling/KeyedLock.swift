@@ -1,7 +1,7 @@
-/// Locks by key for code that runs on one actor: a key is shared by any number of holders, or held by one exclusively.
+/// Read-write locks, one for each key, for code on one actor: a key has any number of shared holders, or one exclusive holder.
 ///
-/// First come, first served: whoever asks for a key after an exclusive holder that still waits, waits behind it. Holders that
-/// need several keys take them in one order everywhere, or they may wait for each other.
+/// Requests are granted in order of arrival: a shared request waits behind an exclusive request that came earlier. Code that
+/// acquires several keys has to acquire them in the same order everywhere, or it may deadlock.
 final class KeyedLock<Key: Hashable> {
     private enum Mode {
         case shared
@@ -15,7 +15,7 @@ final class KeyedLock<Key: Hashable> {
 
         var isHeld: Bool { isExclusive || sharedHolders > 0 }
 
-        /// Whether the key can be had now, regardless of who waits.
+        /// Whether the key can be acquired now, regardless of waiters.
         func admits(_ mode: Mode) -> Bool {
             switch mode {
             case .shared: !isExclusive
@@ -23,7 +23,7 @@ final class KeyedLock<Key: Hashable> {
             }
         }
 
-        mutating func take(_ mode: Mode) {
+        mutating func acquire(_ mode: Mode) {
             switch mode {
             case .shared: sharedHolders += 1
             case .exclusive: isExclusive = true
@@ -41,12 +41,13 @@ final class KeyedLock<Key: Hashable> {
     private var entries: [Key: Entry] = [:]
     private var releaseWaiters: [Key: [CheckedContinuation<Void, Never>]] = [:]
 
-    /// The keys that are held, in either way.
+    /// The keys that are held, shared or exclusively.
     var heldKeys: Set<Key> { Set(entries.keys) }
 
+    /// Whether the key is held, shared or exclusively.
     func isHeld(_ key: Key) -> Bool { entries[key] != nil }
 
-    /// Runs `work` while nobody holds the key exclusively.
+    /// Runs `work` while it holds the key with other shared holders.
     func shared<Value, Failure: Error>(
         _ key: Key, _ work: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
@@ -55,7 +56,7 @@ final class KeyedLock<Key: Hashable> {
         return try await work()
     }
 
-    /// Runs `work` while nobody else holds the key.
+    /// Runs `work` while it is the only holder of the key.
     func exclusive<Value, Failure: Error>(
         _ key: Key, _ work: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
@@ -64,8 +65,7 @@ final class KeyedLock<Key: Hashable> {
         return try await work()
     }
 
-    /// Returns when the present holder of the key, and everyone who waits for it already, has released it; at once when it
-    /// is free.
+    /// Waits until the key has no holder and no waiter; returns immediately if it has none now.
     func waitUntilReleased(_ key: Key) async {
         guard isHeld(key) else { return }
         await withCheckedContinuation { releaseWaiters[key, default: []].append($0) }
@@ -74,11 +74,11 @@ final class KeyedLock<Key: Hashable> {
     private func acquire(_ key: Key, _ mode: Mode) async {
         var entry = entries[key] ?? Entry()
         if entry.waiters.isEmpty, entry.admits(mode) {
-            entry.take(mode)
+            entry.acquire(mode)
             entries[key] = entry
             return
         }
-        // The place is taken on its behalf before it resumes: nobody can slip in between.
+        // `release` acquires the key for the waiter before it resumes, so that no other request comes between.
         await withCheckedContinuation { entries[key]?.waiters.append((mode, $0)) }
     }
 
@@ -87,7 +87,7 @@ final class KeyedLock<Key: Hashable> {
         entry.release(mode)
         while let next = entry.waiters.first, entry.admits(next.mode) {
             entry.waiters.removeFirst()
-            entry.take(next.mode)
+            entry.acquire(next.mode)
             next.continuation.resume()
         }
         guard !entry.isHeld else { return entries[key] = entry }

@@ -1,10 +1,10 @@
-internal import NIOCore
+package import NIOCore
 internal import TokenModel
 
-/// Starts the agent's tasks and knows how many are running. Nothing else in the agent starts one.
+/// Starts the agent's tasks and counts those that are running. No other code of the agent starts a task.
 ///
-/// They are unstructured on purpose: an app that hangs up must not fail the others that wait for the same, nor lose a refresh
-/// token that is being rotated. They run on the actor of whoever starts them, beside the actor's other work.
+/// The tasks are unstructured on purpose: an app that disconnects must not fail other apps that wait for the same result, nor
+/// lose a refresh token that is being rotated. They run on the actor of the caller.
 final class TaskTracker {
     private let loop: any EventLoop
     private let timers: Timers
@@ -16,7 +16,9 @@ final class TaskTracker {
         self.timers = timers
     }
 
-    /// Starts `work` now.
+    /// Starts a task.
+    ///
+    /// - Returns: a future of the result, which never fails.
     @discardableResult
     func start<Value: Sendable>(
         isolation: isolated (any Actor)? = #isolation,
@@ -38,14 +40,14 @@ final class TaskTracker {
         return promise.futureResult
     }
 
-    /// Does `work` after a delay, on the event loop, unless what is returned is cancelled first.
+    /// Runs `work` on the event loop after a delay, unless the returned timer is cancelled first.
     func schedule(after delay: TimeAmount, _ work: @escaping () -> Void) -> Timers.Timer {
         let work = NIOLoopBound(work, eventLoop: loop)
         return timers.schedule(loop, delay) { work.value() }
     }
 
-    /// Waits, beside the actor's other work; cut short by `wakeUp`.
-    func sleep(for delay: TimeAmount, until wakeUp: EventLoopFuture<Void>) async {
+    /// Suspends the task for the delay, or until `wakeUp` completes.
+    func sleep(for delay: TimeAmount, orUntil wakeUp: EventLoopFuture<Void>) async {
         let promise = loop.makePromise(of: Void.self)
         let timer = timers.schedule(loop, delay) { promise.succeed() }
         wakeUp.whenComplete { _ in promise.succeed() }
@@ -69,6 +71,8 @@ final class TaskTracker {
 
 extension EventLoopFuture {
     /// Waits for a task's result.
+    ///
+    /// - Throws: the task's error; `cancelled` if the event loop has stopped.
     func outcome<Success: Sendable>() async throws(TokenError) -> Success where Value == Result<Success, TokenError> {
         let outcome: Value
         do {
@@ -77,5 +81,34 @@ extension EventLoopFuture {
             throw TokenError(.cancelled, "the agent is stopping")
         }
         return try outcome.get()
+    }
+}
+
+/// The timers of the agent: by default those of its event loop; tests have timers that they advance themselves.
+package struct Timers: Sendable {
+    /// Runs `work` on the event loop after the delay, unless the returned timer is cancelled first.
+    package var schedule: @Sendable (any EventLoop, TimeAmount, _ work: @escaping @Sendable () -> Void) -> Timer
+
+    package init(
+        schedule: @escaping @Sendable (any EventLoop, TimeAmount, @escaping @Sendable () -> Void) -> Timer
+    ) {
+        self.schedule = schedule
+    }
+
+    package static let system = Timers { loop, delay, work in
+        let scheduled = loop.scheduleTask(in: delay, work)
+        return Timer { scheduled.cancel() }
+    }
+
+    /// Scheduled work that can be cancelled.
+    package struct Timer: Sendable {
+        private let cancellation: @Sendable () -> Void
+
+        /// - Parameter cancellation: cancels the work; has no effect once the work has run.
+        package init(_ cancellation: @escaping @Sendable () -> Void) {
+            self.cancellation = cancellation
+        }
+
+        package func cancel() { cancellation() }
     }
 }

@@ -4,9 +4,9 @@ internal import NIOCore
 internal import TokenModel
 internal import TokenWire
 
-/// One connection: bytes to requests, replies to bytes. It knows its peer since it was accepted.
+/// The channel handler of one connection: decodes frames into requests, and writes the frames of their replies.
 ///
-/// Lives on the event loop that owns the cache, so that a hit is decoded, decided and answered in one turn.
+/// It runs on the event loop of `CacheOwner`, so that a cache hit is decoded, decided and answered in one turn of the loop.
 final class AgentSession: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -19,10 +19,11 @@ final class AgentSession: ChannelInboundHandler {
     private var decoder = FrameDecoder(limit: WireLimits.requestFrame)
     private var inFlight = 0
     private var isEnding = false
-    private var halfFrame: Timers.Timer?
+    /// Closes the connection if a frame remains incomplete; nil between frames.
+    private var frameTimeout: Timers.Timer?
     private var context: ChannelHandlerContext?
-    /// When the peer last said something, by the loop's clock.
-    private(set) var lastHeard = NIODeadline.now()
+    /// The time at which the peer last sent bytes.
+    private(set) var lastReceived = NIODeadline.now()
 
     init(owner: CacheOwner, log: RequestLog, registry: SessionRegistry, timers: Timers) {
         self.id = registry.newID()
@@ -32,7 +33,7 @@ final class AgentSession: ChannelInboundHandler {
         self.timers = timers
     }
 
-    /// Whether nothing is owed to the peer.
+    /// Whether no request waits for its reply.
     var isIdle: Bool { inFlight == 0 }
 
     func channelActive(context: ChannelHandlerContext) {
@@ -43,35 +44,35 @@ final class AgentSession: ChannelInboundHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         self.context = nil
-        halfFrame?.cancel()
+        frameTimeout?.cancel()
         let id = id
-        owner.assumeIsolated { $0.ended(id) }
+        owner.assumeIsolated { $0.sessionEnded(id) }
         registry.closed(self)
         context.fireChannelInactive()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isEnding else { return }
-        lastHeard = .now()
+        lastReceived = .now()
         unwrapInboundIn(data).withUnsafeReadableBytes { decoder.append($0) }
         do throws(TokenError) {
             while !isEnding, let frame = try decoder.next() { serve(frame, context) }
         } catch {
             refuse(error, context)
         }
-        watchHalfFrame(context)
+        updateFrameTimeout(context)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
         context.flush()
     }
 
-    /// A peer that does not read its replies, or has asked for too much at once, is not read from either.
+    /// Applies back-pressure: nothing is read from a peer that does not read its replies.
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         throttle(context)
     }
 
-    /// A peer that will ask no more is still owed what it has asked.
+    /// A peer that has closed its sending side still gets the replies to its requests.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if let event = event as? ChannelEvent, event == .inputClosed { end() }
         context.fireUserInboundEventTriggered(event)
@@ -81,16 +82,16 @@ final class AgentSession: ChannelInboundHandler {
         context.close(promise: nil)
     }
 
-    /// Finishes the replies in hand, then closes.
+    /// Reads no more requests, and closes the connection when all replies have been written.
     func end() {
         isEnding = true
         guard inFlight == 0 else { return }
-        // What was answered in this turn of the loop is not on its way yet.
+        // Replies written in this turn of the loop have not been flushed yet.
         context?.flush()
         context?.close(promise: nil)
     }
 
-    /// Answers a request. Bytes that are none, and a request of a later version, are owed a reply too.
+    /// Answers a request frame; malformed frames and unknown requests get a failure as their reply.
     private func serve(_ bytes: ArraySlice<UInt8>, _ context: ChannelHandlerContext) {
         let frame: RequestFrame
         do throws(TokenError) {
@@ -132,7 +133,7 @@ final class AgentSession: ChannelInboundHandler {
         context.write(wrapOutboundOut(context.channel.allocator.buffer(bytes: frame)), promise: nil)
     }
 
-    /// A broken frame: nothing after it can be trusted, so its reply is the last one.
+    /// Answers a malformed frame and closes the connection: the start of the next frame is unknown.
     private func refuse(_ error: TokenError, _ context: ChannelHandlerContext) {
         isEnding = true
         let frame = ReplyFrame.encode(error, id: 0)
@@ -140,18 +141,19 @@ final class AgentSession: ChannelInboundHandler {
         if inFlight == 0 { context.close(promise: nil) }
     }
 
-    /// A peer that stops in the middle of a frame does not keep its connection for ever.
-    private func watchHalfFrame(_ context: ChannelHandlerContext) {
+    /// Starts the time-out of an incomplete frame, or ends it when the frame is complete.
+    private func updateFrameTimeout(_ context: ChannelHandlerContext) {
         guard decoder.isInsideFrame else {
-            halfFrame?.cancel()
-            halfFrame = nil
+            frameTimeout?.cancel()
+            frameTimeout = nil
             return
         }
-        guard halfFrame == nil else { return }
+        guard frameTimeout == nil else { return }
         let channel = context.channel
-        halfFrame = timers.schedule(context.eventLoop, Self.halfFramePatience) { channel.close(promise: nil) }
+        frameTimeout = timers.schedule(context.eventLoop, Self.frameTimeLimit) { channel.close(promise: nil) }
     }
 
+    /// Stops reading while too many requests are in progress or the peer does not read its replies, and resumes afterwards.
     private func throttle(_ context: ChannelHandlerContext) {
         let reads = inFlight < Self.maximumInFlight && context.channel.isWritable
         guard let options = context.channel.syncOptions, let isReading = try? options.getOption(.autoRead),
@@ -164,7 +166,7 @@ final class AgentSession: ChannelInboundHandler {
     private static let unknown = TokenError(
         .unsupportedProtocolVersion, "this agent does not know that request; update it")
 
-    /// More than any app waits for at once; the rest of its requests wait in the socket.
+    /// The maximum number of requests in progress on a connection; further requests wait in the socket's buffer.
     private static let maximumInFlight = 1024
-    private static let halfFramePatience = TimeAmount.seconds(30)
+    private static let frameTimeLimit = TimeAmount.seconds(30)
 }

@@ -2,20 +2,19 @@ internal import NIOCore
 internal import TokenModel
 internal import TokenWire
 
-/// Answers the requests of one type: decodes them, waits for the store, has the owner of the cache answer, and encodes the reply.
+/// Handles the requests of one type: decodes them, waits for the store, calls `CacheOwner`, and encodes the reply.
 struct RequestHandler: Sendable {
-    /// What a request waits for.
+    /// Whether a request waits until the store is loaded.
     enum Wait: Sendable {
         case never
-        /// It cannot be answered before the store is loaded.
         case untilLoaded
-        /// Its reply describes the store, which is worth waiting for a moment.
+        /// Waits for a limited time, since the reply describes the state of the store.
         case untilLoadedOrTimeout
     }
 
-    /// The number of the requests, see `AgentRequest.number`.
+    /// The number of the request type; see `AgentRequest.number`.
     let number: UInt32
-    /// From a request's frame to the frame of its reply. A hit is answered before this returns.
+    /// Handles the frame of a request and returns the frame of its reply. A cache hit is answered before this returns.
     let reply: @Sendable (RequestFrame, SessionID, RequestLog, isolated CacheOwner) -> Answer<[UInt8]>
 
     init<Request: WireRequest>(
@@ -38,7 +37,7 @@ struct RequestHandler: Sendable {
 }
 
 extension CacheOwner {
-    /// Has a request answered once there is nothing to wait for.
+    /// Answers a request, after the store is loaded if the request needs it.
     fileprivate func answer<Request: WireRequest>(
         _ request: Request, _ session: SessionID, _ wait: RequestHandler.Wait,
         _ answer: @escaping @Sendable (isolated CacheOwner, Request, SessionID) -> Answer<Request.Reply>
@@ -59,12 +58,40 @@ extension CacheOwner {
         return answer(self, request, session)
     }
 
-    /// The answer to a request that has waited.
+    /// Answers a request whose wait is over.
     private nonisolated func answer<Request: WireRequest>(
         _ request: Request, _ session: SessionID,
         _ answer: @escaping @Sendable (isolated CacheOwner, Request, SessionID) -> Answer<Request.Reply>,
         on loop: any EventLoop
     ) -> EventLoopFuture<Result<Request.Reply, TokenError>> {
         assumeIsolated { answer($0, request, session) }.future(on: loop)
+    }
+}
+
+/// The reply to a request: available now, or as a future.
+enum Answer<Value: Sendable>: Sendable {
+    case now(Result<Value, TokenError>)
+    case later(EventLoopFuture<Result<Value, TokenError>>)
+
+    func map<Other: Sendable>(_ transform: @escaping @Sendable (Value) -> Other) -> Answer<Other> {
+        switch self {
+        case .now(let outcome): .now(outcome.map(transform))
+        case .later(let future): .later(future.map { $0.map(transform) })
+        }
+    }
+
+    /// The frame of the reply, be it a success or a failure.
+    func encoded(_ encode: @escaping @Sendable (Result<Value, TokenError>) -> [UInt8]) -> Answer<[UInt8]> {
+        switch self {
+        case .now(let outcome): .now(.success(encode(outcome)))
+        case .later(let future): .later(future.map { .success(encode($0)) })
+        }
+    }
+
+    func future(on loop: any EventLoop) -> EventLoopFuture<Result<Value, TokenError>> {
+        switch self {
+        case .now(let outcome): loop.makeSucceededFuture(outcome)
+        case .later(let future): future
+        }
     }
 }

@@ -1,7 +1,7 @@
 internal import TokenModel
 internal import TokenWire
 
-/// What answers each request: a line a request, in the order of their numbers.
+/// The table of request handlers, in the order of the request numbers.
 enum RequestHandlers {
     static let all: [RequestHandler] = [
         RequestHandler(Hello.self, waits: .never) { owner, request, _ in owner.hello(request) },
@@ -26,10 +26,10 @@ enum RequestHandlers {
         RequestHandler(Unlock.self, waits: .never) { owner, request, _ in owner.unlock(request) },
     ]
 
-    /// The numbers of the requests that the agent answers.
+    /// The numbers of the requests that the agent supports.
     static let numbers = all.map(\.number)
 
-    /// What answers the request of a number; nil if nothing does.
+    /// The handler of a request number; nil if the agent does not support the request.
     static func handler(of number: UInt32) -> RequestHandler? {
         number < byNumber.count ? byNumber[Int(number)] : nil
     }

@@ -3,11 +3,12 @@ internal import Logging
 internal import TokenModel
 internal import TokenWire
 
-/// What the log may say of a request: its kind, its app, its outcome; never a token, a code, or who the user is.
+/// Logs requests: their type, app and result. Never logs a token, a code or the name of a user.
 struct RequestLog: Sendable {
     let logger: Logger
     let peer: PeerCredentials
 
+    /// Logs the reply to a request.
     func replied<Request: WireRequest>(to request: Request, id: UInt64, _ outcome: Result<Request.Reply, TokenError>) {
         guard logger.logLevel <= .debug else { return }
         var metadata = metadata(RequestFrame.name(of: Request.number) ?? "unknown", id)
@@ -19,7 +20,7 @@ struct RequestLog: Sendable {
         logger.debug("replied", metadata: metadata)
     }
 
-    /// A request that cannot be answered.
+    /// Logs a request that was refused before it could be decoded or handled.
     func refused(_ error: TokenError, id: UInt64) {
         guard logger.logLevel <= .debug else { return }
         var metadata = metadata("rejected", id)
@@ -33,7 +34,7 @@ struct RequestLog: Sendable {
         return metadata
     }
 
-    /// A redirect URI in use, and the app that asked for the sign-in.
+    /// The metadata for a message about a redirect URI: the URI and the app that asked for the sign-in.
     static func redirect(_ uri: String, of parameters: TokenParameters) -> Logger.Metadata {
         [
             "client_id": "\(safe(parameters.clientID.text))", "correlation_id": "\(parameters.correlationID)",
@@ -41,7 +42,7 @@ struct RequestLog: Sendable {
         ]
     }
 
-    /// Text from outside, short and on one line.
+    /// Untrusted text for the log: shortened, and without characters that could forge a log line.
     static func safe(_ text: String) -> String {
         String(text.prefix(80).map { $0.isLetter || $0.isNumber || "-_.:/@".contains($0) ? $0 : "?" })
     }

@@ -6,11 +6,12 @@ internal import CAgentSystem
     internal import Darwin
 #endif
 
-/// What the process may use of the system.
+/// The limits of the process: open files, core dumps and debuggers.
 package enum ResourceLimits {
-    /// Takes as many open files as the hard limit gives: every connected app is one, and the usual soft limit is 1,024.
+    /// Raises the soft limit of open files to the hard limit, at most 65,536. Each connection is an open file, and the usual soft
+    /// limit is 1,024.
     ///
-    /// - Returns: how many files may be open now.
+    /// - Returns: the soft limit that is now in effect.
     @discardableResult
     package static func raiseOpenFiles() -> Int {
         var limit = rlimit()
@@ -21,11 +22,11 @@ package enum ResourceLimits {
         return Int(setrlimit(resource, &limit) == 0 ? limit.rlim_cur : before)
     }
 
-    /// Leaves no core dump of this process, and lets no debugger of the same user in.
+    /// Disables core dumps of this process, and attaching debuggers to it.
     ///
-    /// - Returns: false when the system refuses.
+    /// - Returns: false if the system refuses.
     package static func forbidInspection() -> Bool { agent_forbid_inspection() == 0 }
 
-    /// Whether debuggers of the same user and core dumps could show what is in memory.
+    /// Whether core dumps, or debuggers of the same user, can show the memory of this process.
     package static var isInspectable: Bool { agent_is_inspectable() != 0 }
 }

@@ -1,6 +1,6 @@
 internal import NIOCore
 
-/// The open connections, so that they can be counted, made room among, and ended. Lives on their event loop.
+/// The open connections of a server: enforces their limit and ends them when the server stops. Used on their event loop only.
 final class SessionRegistry {
     private var sessions: [ObjectIdentifier: AgentSession] = [:]
     private var drained: EventLoopPromise<Void>?
@@ -11,26 +11,27 @@ final class SessionRegistry {
         self.limit = limit
     }
 
-    /// A name for a session, good for no other.
+    /// Returns an ID that no other session has had.
     func newID() -> SessionID {
         lastID += 1
         return SessionID(number: lastID)
     }
 
-    /// Past the limit, the connection that has been idle longest makes room: its app reconnects when it wants something.
+    /// Registers a session. Past the limit, the connection that has been idle longest is closed; its app reconnects on demand.
     func opened(_ session: AgentSession) {
         sessions[ObjectIdentifier(session)] = session
         guard sessions.count > limit else { return }
         let idle = sessions.values.filter { $0.isIdle && $0 !== session }
-        idle.min { $0.lastHeard < $1.lastHeard }?.end()
+        idle.min { $0.lastReceived < $1.lastReceived }?.end()
     }
 
+    /// Removes a session whose connection is closed.
     func closed(_ session: AgentSession) {
         sessions[ObjectIdentifier(session)] = nil
         if sessions.isEmpty { drained?.succeed() }
     }
 
-    /// Ends every session after its replies in hand; the future completes when all are gone.
+    /// Ends every session after the replies in progress. The future completes when all connections are closed.
     func end(on loop: any EventLoop) -> EventLoopFuture<Void> {
         guard !sessions.isEmpty else { return loop.makeSucceededVoidFuture() }
         let promise = loop.makePromise(of: Void.self)
@@ -38,4 +39,9 @@ final class SessionRegistry {
         for session in sessions.values { session.end() }
         return promise.futureResult
     }
+}
+
+/// Identifies a connection; never reused while the agent runs.
+struct SessionID: Hashable, Sendable {
+    var number: UInt64
 }

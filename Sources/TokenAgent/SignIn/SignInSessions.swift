@@ -4,10 +4,10 @@ internal import TokenCache
 internal import TokenEndpoint
 internal import TokenModel
 
-/// The sign-ins under way: begun by one request, finished by another, and ended when nobody answers in time.
+/// The sign-in sessions in progress. One request begins a session, a second one waits for its result; a session expires if the
+/// user does not finish it in time.
 ///
-/// The two ways to sign in are in `SignInSessions+Browser` and `SignInSessions+DeviceCode`. Used on the actor of `CacheOwner`
-/// only.
+/// `BrowserSignIn.swift` and `DeviceCodeSignIn.swift` have the two methods. Used on the actor of `CacheOwner` only.
 final class SignInSessions {
     let memory: CacheMemory
     let authorities: AuthorityResolver
@@ -31,15 +31,15 @@ final class SignInSessions {
         self.browserTimeout = browserTimeout
     }
 
-    /// Why no other sign-in can begin now; nil if one can.
-    var refusalOfMore: TokenError? {
+    /// The error of a further sign-in now; nil if one can begin.
+    var refusalOfFurtherSessions: TokenError? {
         sessions.values.count { $0.ending == nil } < Self.limit ? nil : Self.tooMany
     }
 
-    /// Keeps a sign-in until it is finished, cancelled or expired.
+    /// Registers a session until it is finished, cancelled or expired.
     ///
-    /// - Returns: its session ID.
-    func begin(
+    /// - Returns: the session ID.
+    func register(
         _ method: SignInSession.Method, lifetime seconds: Int64, isolation: isolated (any Actor)? = #isolation
     ) -> String {
         let id = PKCE.randomText()
@@ -48,7 +48,9 @@ final class SignInSessions {
         return id
     }
 
-    /// The session that an app is going to wait for; from now on no other call can.
+    /// Returns a session for a call that will wait for its result.
+    ///
+    /// - Throws: the error of a session that has ended; `interactionInProgress` if another call waits already.
     func claim(_ id: String) throws(TokenError) -> SignInSession {
         guard let session = sessions[id] else { throw Self.unknown }
         guard !session.isAwaited else { throw Self.awaited }
@@ -60,31 +62,34 @@ final class SignInSessions {
         return session
     }
 
-    /// Why a session has ended; nil while it goes on.
+    /// The error a session has ended with; nil while it is in progress.
     func ending(of id: String) -> TokenError? {
         guard let session = sessions[id] else { return Self.unknown }
         return session.ending
     }
 
-    /// Ends a session whose result has been delivered.
+    /// Removes a session whose result is delivered.
     func finish(_ id: String) { sessions.removeValue(forKey: id)?.close() }
 
-    /// Gives up a sign-in; the app that waits for it is told. Without effect if there is no such session.
+    /// Cancels a session: the call that waits for it fails with `sessionCanceled`. Has no effect on an unknown ID.
     func cancel(_ id: String) { end(id, Self.cancelled) }
 
-    /// Gives up every sign-in: the agent is stopping.
+    /// Cancels every session, when the agent stops.
     func cancelAll() {
         for id in sessions.keys { cancel(id) }
     }
 
-    /// The account that signed in has to be the one asked for. One that was deleted and created anew in the same tenant
-    /// counts as the same.
-    func check(_ result: TokenResult, against asked: AccountReference) throws(TokenError) {
-        guard let wanted = asked.homeAccountID, let found = result.account.homeAccountID, wanted != found else {
+    /// Checks that the requested account has signed in. An account with the same username in the same tenant, as after it was
+    /// deleted and created again, counts as the same.
+    ///
+    /// - Throws: `mismatchedAccount` (-51117), with the result of the other account.
+    func check(_ result: TokenResult, against requested: AccountReference) throws(TokenError) {
+        guard let wanted = requested.homeAccountID, let found = result.account.homeAccountID, wanted != found else {
             return
         }
         let sameTenant = wanted.tenantID != nil && wanted.tenantID == found.tenantID
-        let sameName = asked.username != nil && asked.username?.lowercased() == result.account.username?.lowercased()
+        let sameName =
+            requested.username != nil && requested.username?.lowercased() == result.account.username?.lowercased()
         guard sameTenant && sameName else {
             var details = TokenError.Details()
             details.partialResult = result
@@ -93,7 +98,7 @@ final class SignInSessions {
         }
     }
 
-    /// The reason stays until the app that waits has picked it up; a session that nobody waits for is forgotten at once.
+    /// Ends a session with an error, which is kept for the call that waits for it. Without such a call the session is removed.
     private func end(_ id: String, _ reason: TokenError) {
         guard let session = sessions[id] else { return }
         guard session.isAwaited else { return finish(id) }
@@ -101,8 +106,8 @@ final class SignInSessions {
         session.close()
     }
 
-    /// Ends a session that nobody finished in time. The reason is kept until an app has picked it up, at least for
-    /// `expiredRetention`.
+    /// Ends a session that has expired. Its error is kept until a call has received it, but no longer than `expiredRetention`
+    /// if no call waits.
     private func expire(_ id: String, isolation: isolated (any Actor)? = #isolation) {
         guard let session = sessions[id] else { return }
         logExpiry(of: session.method)
@@ -112,10 +117,10 @@ final class SignInSessions {
         sessions[id]?.expiry = tasks.schedule(after: Self.expiredRetention) { self.finish(id) }
     }
 
-    /// How long the reason of an expiry is kept for a request that has not come yet to wait for the result.
+    /// The time for which the error of an expired session is kept for a request that has not arrived yet.
     private static let expiredRetention = TimeAmount.seconds(60)
 
-    /// More sign-ins at the same time than people can finish; each has a listener of its own.
+    /// The maximum number of sessions in progress; each browser sign-in has a listener.
     private static let limit = 64
 
     private static let tooMany = TokenError(
@@ -124,4 +129,30 @@ final class SignInSessions {
     private static let cancelled = TokenError(.sessionCanceled, "the sign-in was cancelled")
     static let unknown = TokenError(
         .sessionCanceled, "there is no such sign-in; it was finished, cancelled or has expired")
+}
+
+/// A sign-in session in progress: the user has to finish it in a browser or on another device.
+struct SignInSession {
+    /// The method of signing in, with the state that redeeming its result needs.
+    enum Method: Sendable {
+        case browser(BeginInteractive, LoopbackRedirect, PKCE, state: String, nonce: String)
+        case deviceCode(BeginDeviceCode, DeviceCodeGrant)
+    }
+
+    let method: Method
+    /// Ends the session when it expires.
+    var expiry: Timers.Timer
+    /// Completes when the session ends, which ends the pause between two polls for a device code.
+    let ended: EventLoopPromise<Void>
+    /// Whether a call waits for the result.
+    var isAwaited = false
+    /// The error the session has ended with; nil while it is in progress.
+    var ending: TokenError?
+
+    /// Stops the expiry timer, the polling and the listener of the session.
+    func close() {
+        expiry.cancel()
+        ended.succeed()
+        if case .browser(_, let redirect, _, _, _) = method { redirect.close() }
+    }
 }

@@ -2,39 +2,39 @@ internal import TokenCache
 internal import TokenModel
 internal import TokenStore
 
-/// Where commits go; see `TokenStore.commit`.
+/// The store as `CommitQueue` sees it; see `Store.commit`.
 protocol CommitTarget: Sendable {
-    /// Makes all of `changes` durable, or none, in the order of the calls.
+    /// Makes all changes durable, or none. Commits are performed in the order of the calls.
     func commit(_ changes: [StoreChange]) async throws(TokenError)
 
-    /// Makes the batches durable, numbered from 0 to the first that is nil: all of them, or none.
+    /// Makes all batches durable, or none. Batches are numbered from 0; the first that is nil ends them.
     func commit(
         batches batch: @escaping @Sendable (Int) throws(TokenError) -> [StoreChange]?
     ) async throws(TokenError)
 
-    /// How the store is after the last commit.
+    /// The state of the store after the last commit.
     var report: StoreReport { get }
 }
 
-/// What the agent asks of its store; see the methods of `TokenStore`.
+/// The store as the agent sees it; see the methods of `Store`. Tests have a scripted one.
 protocol CacheStore: CommitTarget {
-    /// Finds the key and reads every record.
+    /// Obtains the store's key and reads every record.
     func load(passphrase: Secret?) async throws(TokenError) -> LoadedCache
 
-    /// Forgets a passphrase that did not open the store.
+    /// Wipes a passphrase that did not open the store.
     func forgetPassphrase() async
 
-    /// Wraps the store's key with the key of another source.
+    /// Wraps the store's key with a key from another source.
     func changeKeySource(to source: KeySource, passphrase: Secret?) async throws(TokenError)
 
-    /// Why the store could not be opened at the next start; nil if it could.
+    /// The error that would keep the store from being opened at the next start; nil if there is none.
     func keyProblem() async -> TokenError?
 
-    /// The damaged files that were put aside and are still there, by name.
+    /// The names of the damaged files in quarantine.
     var quarantined: [String] { get }
 }
 
-extension TokenStore: CacheStore {
+extension Store: CacheStore {
     func load(passphrase: Secret?) async throws(TokenError) -> LoadedCache {
         try await load(passphrase: passphrase, into: LoadedCache.self)
     }

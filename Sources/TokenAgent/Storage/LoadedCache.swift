@@ -8,16 +8,16 @@ internal import TokenStore
     internal import Foundation
 #endif
 
-/// What the store held, as the agent needs it; worked out beside the event loop.
+/// The content of the store at start-up, decoded off the event loop.
 struct LoadedCache: RecordReceiver {
     private(set) var cache = CredentialCache()
-    /// The refresh tokens that were being redeemed when the agent stopped.
+    /// The refresh tokens whose redemption had no answer when the agent stopped.
     private(set) var interrupted: Set<RecordKey> = []
-    /// How many records could not be understood.
+    /// The number of records that could not be decoded.
     private(set) var unknown = 0
-    /// Records that earlier versions stored under other names, or with values that no message can hold.
+    /// The keys of records that earlier versions stored under other keys, or with values beyond the limits of messages.
     private var stale: [RecordKey] = []
-    /// What has to be written in their place.
+    /// The records to write instead.
     private var repaired: [RecordKey: (record: CacheRecord, group: SharingGroup)] = [:]
 
     enum Item: Sendable {
@@ -28,7 +28,7 @@ struct LoadedCache: RecordReceiver {
         case unknown
     }
 
-    static func read(_ stored: StoredRecord) -> Item {
+    static func decode(_ stored: StoredRecord) -> Item {
         if let token = RedemptionNotes.token(of: stored.key) { return .interrupted(token) }
         if stored.key.kind == .cloud {
             let cloud = try? JSONDecoder().decode(CloudDirectory.Cloud.self, from: Data(stored.body))
@@ -42,10 +42,10 @@ struct LoadedCache: RecordReceiver {
         }
     }
 
-    mutating func take(_ item: Item) {
+    mutating func add(_ item: Item) {
         switch item {
         case .record(let record, let group):
-            // On disk it is under its name already.
+            // The store has this record under its key already.
             if cache.load(record, in: group) { repaired[record.key(in: group)] = nil }
         case .repaired(let record, let group, let stored):
             let key = record?.key(in: group)
@@ -57,7 +57,7 @@ struct LoadedCache: RecordReceiver {
         }
     }
 
-    /// What to write, so that what is in the store is what is in memory.
+    /// The changes that make the store equal to the cache in memory.
     func repairs() throws(TokenError) -> [StoreChange] {
         let notes = stale.filter { $0.kind == .refreshToken }.map(RedemptionNotes.note)
         var changes = (stale + notes).map(StoreChange.delete)

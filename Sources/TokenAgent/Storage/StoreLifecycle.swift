@@ -4,7 +4,7 @@ internal import TokenCache
 internal import TokenModel
 internal import TokenStore
 
-/// The store from start-up on: loading it into memory, unlocking it, and where its key comes from.
+/// The state of the store: loads it into memory, unlocks it, and changes the source of its key.
 ///
 /// Used on the actor of `CacheOwner` only.
 final class StoreLifecycle {
@@ -13,7 +13,7 @@ final class StoreLifecycle {
         case notBegun
         case loading(EventLoopFuture<Result<Void, TokenError>>)
         case loaded
-        /// Nothing has been served from the cache since this time; the error says what to do.
+        /// Loading failed at this time; requests that need the cache fail with the error.
         case failed(TokenError, at: Int64)
     }
 
@@ -28,8 +28,8 @@ final class StoreLifecycle {
     private let now: @Sendable () -> Int64
     private let logger: Logger
     private var state = State.notBegun
-    /// Loads that have begun or wait for those before them.
-    private var loadsUnderWay = 0
+    /// The number of loads that are in progress or wait for an earlier one.
+    private var pendingLoads = 0
 
     init(_ core: AgentCore, store: any CacheStore, timers: Timers, logger: Logger) {
         self.store = store
@@ -44,11 +44,11 @@ final class StoreLifecycle {
         self.logger = logger
     }
 
-    /// Why the store could not be loaded; nil if it is loaded or being loaded.
+    /// The error of the last load; nil if the store is loaded or being loaded.
     var failure: TokenError? { if case .failed(let error, _) = state { error } else { nil } }
 
-    /// Loads the store into memory. A second call joins the first, unless it brings a passphrase: those are tried in the order
-    /// of their calls, until one opens the store.
+    /// Loads the store into memory. A call during a load waits for that load, unless it has a passphrase: passphrases are tried
+    /// in the order of the calls, until one opens the store.
     @discardableResult
     func load(
         passphrase: Secret? = nil, isolation: isolated (any Actor)? = #isolation
@@ -61,7 +61,7 @@ final class StoreLifecycle {
         case .loaded: return loop.makeSucceededFuture(.success(()))
         case .notBegun, .failed: break
         }
-        loadsUnderWay += 1
+        pendingLoads += 1
         let loading = tasks.start { [earlier] () async throws(TokenError) in
             _ = try? await earlier?.get()
             try await self.loadNow(passphrase)
@@ -70,9 +70,9 @@ final class StoreLifecycle {
         return loading
     }
 
-    /// What a request that needs the cache waits for; nil if there is nothing to wait for.
+    /// The load that a request for the cache has to wait for; nil if the cache is loaded.
     ///
-    /// A load that failed is tried again, unless a person is needed to unlock the store.
+    /// A failed load is tried again, unless the user has to unlock the store.
     func untilLoaded(
         isolation: isolated (any Actor)? = #isolation
     ) -> EventLoopFuture<Result<Void, TokenError>>? {
@@ -90,13 +90,12 @@ final class StoreLifecycle {
         }
     }
 
-    /// What a request that describes the store waits for: the load, for half a second at most, since a keyring may wait for a
-    /// person. Nil if there is nothing to wait for.
+    /// The load that a request for the status of the store waits for, with a time-out, since a keyring may ask the user for a
+    /// password; nil if no load is in progress.
     func untilLoadedOrTimeout() -> EventLoopFuture<Void>? {
         guard case .loading(let loading) = state else { return nil }
         let promise = loop.makePromise(of: Void.self)
-        // Longer than most stores take to load, and shorter than somebody who asks for the status minds.
-        let timeout = timers.schedule(loop, .milliseconds(500)) { promise.succeed() }
+        let timeout = timers.schedule(loop, Self.statusTimeout) { promise.succeed() }
         loading.whenComplete { _ in
             timeout.cancel()
             promise.succeed()
@@ -104,7 +103,7 @@ final class StoreLifecycle {
         return promise.futureResult
     }
 
-    /// Where the store's key comes from.
+    /// The source of the store's key, and whether the store is open.
     var keyStatus: KeyStatus {
         let report = store.report
         let problem: String? =
@@ -117,13 +116,13 @@ final class StoreLifecycle {
             source: report.keySource, place: report.keyPlace, isOpen: report.phase == .open, problem: problem)
     }
 
-    /// Opens a store that is not open.
+    /// Opens a locked store.
     func unlock(_ request: Unlock) async throws(TokenError) -> KeyStatus {
         try await load(passphrase: request.passphrase).outcome()
         return keyStatus
     }
 
-    /// Changes where the store's key comes from.
+    /// Changes the source of the store's key.
     func setKey(_ request: SetKey) async throws(TokenError) -> KeyStatus {
         if request.source == .passphrase, request.passphrase?.isEmpty ?? true {
             throw TokenError(.invalidDeveloperParameter, "the passphrase is empty")
@@ -133,15 +132,15 @@ final class StoreLifecycle {
         return keyStatus
     }
 
-    /// Why the store could not be opened at the next start; nil if it could. Not asked during a load, which may wait for a
-    /// keyring.
+    /// The error that would keep the store from being opened at the next start; nil if there is none, or if the store is not
+    /// loaded.
     func keyProblem() async -> TokenError? {
         guard case .loaded = state else { return nil }
         return await store.keyProblem()
     }
 
     private func loadNow(_ passphrase: Secret?) async throws(TokenError) {
-        defer { loadsUnderWay -= 1 }
+        defer { pendingLoads -= 1 }
         if case .loaded = state { return }
         do throws(TokenError) {
             let loaded = try await store.load(passphrase: passphrase)
@@ -149,32 +148,36 @@ final class StoreLifecycle {
             notes.load(loaded.interrupted)
             state = .loaded
             log.reportOpened(unknown: loaded.unknown, interrupted: loaded.interrupted.count)
-            await write(repairsOf: loaded)
+            await writeRepairs(of: loaded)
         } catch {
             await store.forgetPassphrase()
             var error = error
             if isWorthRetrying { error.message += "; the agent tries again with the next request" }
-            if loadsUnderWay == 1 { state = .failed(error, at: now()) }
+            if pendingLoads == 1 { state = .failed(error, at: now()) }
             log.reportNotices()
             log.reportLocked(error)
             throw error
         }
     }
 
-    /// Writes what this version keeps otherwise than the one that stored it. Begun before any request changes the cache, so that
-    /// it does not undo what one of them writes; tried again later if nothing can be written now.
-    private func write(repairsOf loaded: LoadedCache) async {
+    /// Writes the records that this version stores differently from the version that wrote them.
+    ///
+    /// The write is queued before any request can change the cache, so that it undoes no later change. A failed write is
+    /// repeated later.
+    private func writeRepairs(of loaded: LoadedCache) async {
         guard let repairs = try? loaded.repairs(), !repairs.isEmpty else { return }
         logger.notice("records of an earlier version are rewritten", metadata: ["count": "\(repairs.count)"])
         try? await commits.write(repairs)
     }
 
-    /// Whether another attempt may succeed without a person: a keyring or a passphrase needs one.
+    /// Whether another attempt may succeed without the user, whom a keyring and a passphrase need.
     private var isWorthRetrying: Bool {
         guard case .locked = store.report.phase else { return true }
         return store.report.keySource != .passphrase && store.report.keySource != .secretService
     }
 
+    /// Longer than most stores take to load.
+    private static let statusTimeout = TimeAmount.milliseconds(500)
     /// Seconds between attempts to load a store that cannot be loaded.
     private static let retryInterval: Int64 = 5
 }

@@ -2,7 +2,7 @@ internal import Logging
 internal import TokenModel
 internal import TokenStore
 
-/// Writes to the log what happens to the store, each notice once.
+/// Logs the problems of the store. Each notice of the store is logged once.
 final class StoreLog {
     private let target: any CommitTarget
     private let logger: Logger
@@ -13,7 +13,7 @@ final class StoreLog {
         self.logger = logger
     }
 
-    /// What the store has found damaged since the last call.
+    /// Logs the notices of the store that are new since the last call.
     func reportNotices() {
         let notices = target.report.notices
         for notice in notices.dropFirst(reportedNotices) { logger.error("\(notice)") }
@@ -30,12 +30,14 @@ final class StoreLog {
         logger.error("the store is not open", metadata: ["reason": "\(error.message)"])
     }
 
+    /// Logs the problems found while the store was loaded.
+    ///
     /// - Parameters:
     ///   - unknown: the number of records that cannot be read.
     ///   - interrupted: the number of redemptions whose answers were lost.
     func reportOpened(unknown: Int, interrupted: Int) {
         reportNotices()
-        if let error = target.report.unwritable { reportFailure(error) }
+        if let error = target.report.writeError { reportFailure(error) }
         if unknown > 0 {
             logger.warning("records that cannot be read are left alone", metadata: ["count": "\(unknown)"])
         }

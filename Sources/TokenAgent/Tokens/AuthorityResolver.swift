@@ -10,10 +10,10 @@ internal import TokenStore
     internal import Foundation
 #endif
 
-/// Decides which authorities are served, and under which host name a request to one goes out.
+/// Validates authorities, and determines the host that requests to an authority are sent to.
 ///
-/// It remembers what it has found out since the agent started. Clouds that were learnt are in the cache, and outlive it.
-/// Used on the actor of `CacheOwner` only.
+/// The results are kept until the agent stops; clouds learnt by instance discovery are part of the cache, and are stored. Used on
+/// the actor of `CacheOwner` only.
 final class AuthorityResolver {
     private let memory: CacheMemory
     private let commits: CommitQueue
@@ -21,10 +21,11 @@ final class AuthorityResolver {
     private let tasks: TaskTracker
     private let now: @Sendable () -> Int64
     private let allowsLoopbackHTTP: Bool
-    /// Instance discoveries under way, by the host asked about, which everyone who asks meanwhile shares.
+    /// The instance discoveries in progress, by the host asked about; concurrent requests share one.
     private var discoveries: [String: EventLoopFuture<Result<Void, TokenError>>] = [:]
-    /// AD FS hosts that were found to belong to their users' organisations.
+    /// The AD FS hosts that have been validated.
     private var validatedFarms: Set<String> = []
+    /// The hosts that instance discovery does not know, with its error and the time until which it is not asked again.
     private var unknownHosts: [String: (error: TokenError, until: Int64)] = [:]
 
     init(
@@ -39,7 +40,7 @@ final class AuthorityResolver {
         self.allowsLoopbackHTTP = allowsLoopbackHTTP
     }
 
-    /// Why requests with these parameters are not served, whatever the cache holds; nil if they are.
+    /// The error of requests with these parameters, independent of the cache; nil if they are allowed.
     func refusal(of parameters: TokenParameters) -> TokenError? {
         let authority = parameters.authority
         guard ValueLimits.isIdentifier(parameters.clientID.text), ValueLimits.isIdentifier(authority.realm),
@@ -65,19 +66,19 @@ final class AuthorityResolver {
         case .b2c where !CloudDirectory.isBuiltIn(authority.environment) && !authority.isLoopback:
             return TokenError(
                 .unsupportedFunctionality,
-                "there is nobody to validate \(authority.environment) with; name \(authority) among the known authorities"
+                "\(authority.environment) cannot be validated; name \(authority) among the known authorities"
             )
         case .b2c, .adfs, .ciam, .openID: return nil
         }
     }
 
-    /// The authority under the host name that its cloud wants requests at, once it is known to be an authority.
+    /// Validates an authority, and returns it with the host name that its cloud prefers for requests.
     ///
-    /// Asks instance discovery once for an Entra host that is not known. An AD FS has to belong to the user's organisation,
-    /// which `username` tells. What is known needs no network.
+    /// For an unknown Entra host, instance discovery is asked once. An AD FS farm has to belong to the domain of `username`. An
+    /// authority that is known already needs no network.
     ///
-    /// - Throws: `authorityValidation` (-51600) for a host that is no authority, unless the app vouches for it;
-    ///   `serverInvalidResponse` (-51401) for a discovery document that makes no sense, even then.
+    /// - Throws: `authorityValidation` (-51600) for a host that is no authority, unless the app has disabled validation;
+    ///   `serverInvalidResponse` (-51401) for a malformed discovery document, even then.
     func resolve(
         _ authority: Authority, _ parameters: TokenParameters, username: String?
     ) async throws(TokenError) -> Authority {
@@ -89,27 +90,27 @@ final class AuthorityResolver {
         return authority.withEnvironment(memory.cache.clouds.cloud(of: authority.environment).preferredNetwork)
     }
 
-    /// The authority that an app's request has led to: its own, or the same tenant in the cloud that a response names, if the
-    /// app is prepared for that. Only known clouds count: the response may have come from anywhere.
-    func authority(_ parameters: TokenParameters, at asked: Authority? = nil, movedTo name: String?) -> Authority {
-        let asked = asked ?? parameters.authority
+    /// The authority that has answered a request: the requested one or, for an instance-aware app, the same tenant in the cloud
+    /// that the response names. A cloud that is not known is ignored, since the response may be forged.
+    func authority(_ parameters: TokenParameters, at requested: Authority? = nil, movedTo name: String?) -> Authority {
+        let requested = requested ?? parameters.authority
         let clouds = memory.cache.clouds
-        guard parameters.isInstanceAware, asked.kind == .entra, let name = name?.lowercased(),
-            // `login.microsoftonline.us`, or `microsoftonline.us` for short.
+        guard parameters.isInstanceAware, requested.kind == .entra, let name = name?.lowercased(),
+            // The name is `login.microsoftonline.us` or, without its first label, `microsoftonline.us`.
             let host = [name, "login.\(name)"].first(where: { clouds.knows($0) }),
-            !clouds.sameCloud(host, asked.environment)
-        else { return asked }
-        return asked.withEnvironment(host)
+            !clouds.sameCloud(host, requested.environment)
+        else { return requested }
+        return requested.withEnvironment(host)
     }
 
-    /// The request that trades a grant at a resolved authority. A refresh token goes nowhere but to the authority's own cloud.
+    /// The request that redeems a grant at a resolved authority. It is sent to hosts of the authority's own cloud only.
     func tokenRequest(_ grant: Grant, at authority: Authority, _ parameters: TokenParameters) -> TokenRequest {
         let allowed: Set<String>? =
             switch authority.kind {
             case .entra:
                 Set(memory.cache.clouds.cloud(of: authority.environment).aliases + [authority.environment])
             case .b2c, .adfs, .ciam: [authority.environment]
-            // Its discovery document decides, and names its issuer.
+            // The discovery document decides, whose issuer is checked.
             case .openID: nil
             }
         return TokenRequest(
@@ -119,17 +120,18 @@ final class AuthorityResolver {
             allowedEnvironments: allowed)
     }
 
-    /// Learns the names of the authority's cloud, once for everyone who asks meanwhile.
+    /// Learns the host names of the authority's cloud from instance discovery.
     private func discover(_ authority: Authority, _ parameters: TokenParameters) async throws(TokenError) {
         do throws(TokenError) {
             try await discovery(of: authority, parameters.correlationID).outcome()
         } catch {
             guard error.code != .serverInvalidResponse else { throw error }
-            // An app may vouch for its authority, or run it on this machine.
+            // An app may disable the validation, and an emulator on this machine is not known anywhere.
             guard !parameters.validatesAuthority || authority.isLoopback else { throw error }
         }
     }
 
+    /// The instance discovery in progress for an authority's host; begins one if there is none.
     private func discovery(
         of authority: Authority, _ correlationID: CorrelationID, isolation: isolated (any Actor)? = #isolation
     ) -> EventLoopFuture<Result<Void, TokenError>> {
@@ -141,7 +143,7 @@ final class AuthorityResolver {
                 let clouds = try await self.service.discoverClouds(of: authority, correlationID: correlationID)
                 await self.learn(clouds, from: environment)
             } catch {
-                if error.code == .authorityValidation { self.remember(error, about: environment) }
+                if error.code == .authorityValidation { self.cacheError(error, about: environment) }
                 throw error
             }
         }
@@ -149,8 +151,8 @@ final class AuthorityResolver {
         return discovery
     }
 
-    /// Remembers learnt clouds, so that the next start needs no network for a cached token. No request fails if they cannot
-    /// be written: the next commit tries again.
+    /// Stores learnt clouds, so that cached tokens need no network after the next start. A failed write fails no request: it is
+    /// repeated later.
     private func learn(_ clouds: [CloudDirectory.Cloud], from environment: String) async {
         guard memory.learn(clouds, from: environment) else { return }
         var changes: [StoreChange] = []
@@ -162,9 +164,9 @@ final class AuthorityResolver {
         try? await commits.write(changes)
     }
 
-    /// Remembers for a while that a host is no authority, so that it is not asked about with each request.
-    private func remember(_ error: TokenError, about environment: String) {
-        // Local apps choose authorities freely.
+    /// Caches the error for a host that is no authority, so that not every request causes a discovery.
+    private func cacheError(_ error: TokenError, about environment: String) {
+        // The number is limited, since apps can name any host.
         if unknownHosts.count >= Self.unknownHostLimit { unknownHosts.removeAll() }
         unknownHosts[environment] = (error, now() + Self.unknownHostLifetime)
     }
@@ -173,7 +175,7 @@ final class AuthorityResolver {
         parameters.validatesAuthority && !authority.isLoopback && !validatedFarms.contains(authority.environment)
     }
 
-    /// Finds out whether an AD FS belongs to the user's organisation.
+    /// Checks that an AD FS farm belongs to the domain of the user.
     private func validate(
         _ authority: Authority, _ parameters: TokenParameters, _ username: String?
     ) async throws(TokenError) {
@@ -187,13 +189,13 @@ final class AuthorityResolver {
         validatedFarms.insert(authority.environment)
     }
 
-    /// In seconds. An agent runs for weeks, in which an authority may come to be.
+    /// In seconds; limited, since an agent runs for weeks and the host may become known.
     private static let unknownHostLifetime: Int64 = 3600
     private static let unknownHostLimit = 256
 }
 
 extension TokenParameters {
-    /// The claims request with the client capabilities in it, as `access_token.xms_cc.values`; nil when there is neither.
+    /// The claims request with the client capabilities added as `access_token.xms_cc.values`; nil if there is neither.
     var mergedClaims: String? {
         guard !capabilities.isEmpty else { return claims }
         return ClaimsRequestJSON(claims ?? "").adding(capabilities: capabilities) ?? claims

@@ -4,17 +4,18 @@ internal import TokenEndpoint
 internal import TokenModel
 internal import TokenStore
 
-/// Redeems refresh tokens: one request for everyone who waits for the same, and never one token twice at the same time.
+/// Redeems refresh tokens: concurrent requests for the same token share one redemption, and no refresh token is redeemed twice at
+/// the same time.
 ///
-/// A redemption, from start to end: a note that the token is on its way is durable before the token is sent; the response is
-/// saved, and with it the note is deleted, before any app hears of the new access token.
+/// The steps of a redemption, in `send`: its redemption note is made durable, the refresh token is sent, and the response is
+/// saved in the commit that deletes the note; then the waiting requests are answered.
 ///
 /// Used on the actor of `CacheOwner` only.
 final class RefreshTokenRedeemer {
     private let memory: CacheMemory
     private let commits: CommitQueue
     private let notes: RedemptionNotes
-    /// Refresh tokens on their way to a token endpoint. One that rotates and is sent twice at once is a lost session.
+    /// The refresh tokens that are being redeemed. A rotating token that is sent twice at the same time may be revoked.
     private let tokensInUse: KeyedLock<Secret>
     private let throttle: ThrottleTable
     private let authorities: AuthorityResolver
@@ -23,8 +24,8 @@ final class RefreshTokenRedeemer {
     private let tasks: TaskTracker
     private let loop: any EventLoop
     private let now: @Sendable () -> Int64
-    /// Redemptions under way, which everyone who asks for the same shares.
-    private var underWay: [RedemptionKey: EventLoopFuture<Result<TokenResult, TokenError>>] = [:]
+    /// The redemptions in progress, which concurrent requests share.
+    private var inProgress: [RedemptionKey: EventLoopFuture<Result<TokenResult, TokenError>>] = [:]
 
     init(_ core: AgentCore) {
         memory = core.memory
@@ -40,7 +41,7 @@ final class RefreshTokenRedeemer {
         now = core.now
     }
 
-    /// The token that a redemption brings, or one that is still valid if none can be had.
+    /// Redeems a refresh token of the plan. If that fails, the result is the plan's fallback if it is still valid.
     func redeem(
         _ plan: RedemptionPlan, for request: AcquireTokenSilent, isolation: isolated (any Actor)? = #isolation
     ) -> EventLoopFuture<Result<TokenResult, TokenError>> {
@@ -50,9 +51,9 @@ final class RefreshTokenRedeemer {
         }.nonisolated()
     }
 
-    /// Trades a grant of the app's own for tokens. The cache is not asked, and a refusal removes nothing from it.
+    /// Redeems a grant that the app has. The cache is not read, and a refusal removes nothing from it.
     func redeem(_ request: RedeemGrant) async throws(TokenError) -> TokenResult {
-        // The same refresh token may be in the cache as well.
+        // The cache may contain the same refresh token.
         try await tokensInUse.exclusive(request.grant) { () async throws(TokenError) in
             let parameters = request.parameters
             let authority = try await authorities.resolve(
@@ -63,7 +64,7 @@ final class RefreshTokenRedeemer {
         }
     }
 
-    /// The token to use if it cannot be renewed, unless it has been removed meanwhile.
+    /// The cached access token to use if the redemption fails; nil if there is none, or if it has been removed meanwhile.
     private func fallback(of plan: RedemptionPlan, for request: AcquireTokenSilent) -> TokenResult? {
         guard let token = plan.fallback,
             memory.cache.stillHolds(token.accessToken, of: plan.account, in: request.parameters.sharingGroup)
@@ -71,32 +72,33 @@ final class RefreshTokenRedeemer {
         return token.answering(request.parameters.correlationID)
     }
 
+    /// The redemption in progress for the same request; begins one if there is none.
     private func shared(
         _ plan: RedemptionPlan, _ request: AcquireTokenSilent, isolation: isolated (any Actor)? = #isolation
     ) -> EventLoopFuture<Result<TokenResult, TokenError>> {
         guard let key = RedemptionKey(plan, request.parameters) else {
             return loop.makeSucceededFuture(.failure(Self.nothingToRedeem))
         }
-        if let redemption = underWay[key] { return redemption }
-        // ADAL asks as often as it is asked; only MSAL's requests are held back.
+        if let redemption = inProgress[key] { return redemption }
+        // MSAL throttles requests, ADAL does not.
         let isThrottled = request.parameters.version == .v2
         if isThrottled, let error = throttle.error(for: key, at: now()) {
             return loop.makeSucceededFuture(.failure(error))
         }
         let redemption = tasks.start { () async throws(TokenError) in
-            defer { self.underWay[key] = nil }
+            defer { self.inProgress[key] = nil }
             do throws(TokenError) {
                 return try await self.tryEach(plan, for: request)
             } catch {
-                if isThrottled { self.throttle.note(error, for: key, at: self.now()) }
+                if isThrottled { self.throttle.record(error, for: key, at: self.now()) }
                 throw error
             }
         }
-        underWay[key] = redemption
+        inProgress[key] = redemption
         return redemption
     }
 
-    /// Tries the plan's refresh tokens in turn. After waiting for another redemption of one, asks the cache again.
+    /// Tries the refresh tokens of the plan in order. If one is being redeemed already, waits for that and makes a new plan.
     private func tryEach(
         _ plan: RedemptionPlan, for request: AcquireTokenSilent
     ) async throws(TokenError) -> TokenResult {
@@ -116,11 +118,11 @@ final class RefreshTokenRedeemer {
             let wasInterrupted = notes.wasInterrupted(token, in: request.parameters.sharingGroup)
             do throws(TokenError) {
                 return try await tokensInUse.exclusive(token.secret) { () async throws(TokenError) in
-                    try await send(token, plan, request.parameters, asked: request.account.username)
+                    try await send(token, plan, request.parameters, username: request.account.username)
                 }
             } catch  where error.allowsNextRefreshToken {
                 rejected.insert(token.secret)
-                // ADAL reports what was said to the app's own refresh token, whichever was tried last.
+                // ADAL reports the refusal of the app's own refresh token, even if a family refresh token is tried after it.
                 if request.parameters.version == .v2 || token.familyID == nil || refusal == nil {
                     refusal = Refusal(error, wasInterrupted: wasInterrupted)
                 }
@@ -130,46 +132,48 @@ final class RefreshTokenRedeemer {
             .interactionRequired, refusal?.reason ?? Refusal.unknown, details: refusal?.details ?? TokenError.Details())
     }
 
-    /// Notes that the token is on its way, sends it, and saves the response.
+    /// Writes the redemption note, sends the refresh token, and saves the response.
+    ///
+    /// - Parameter username: the account's name as the request has it.
     private func send(
-        _ token: RefreshTokenRecord, _ plan: RedemptionPlan, _ parameters: TokenParameters, asked: String?
+        _ token: RefreshTokenRecord, _ plan: RedemptionPlan, _ parameters: TokenParameters, username: String?
     ) async throws(TokenError) -> TokenResult {
         let group = parameters.sharingGroup
         let authority = try await authorities.resolve(
-            plan.authority, parameters, username: memory.cache.username(of: plan.account, in: group) ?? asked)
-        // Before it is sent: where nothing can be written, the answer could not be kept, and the old token stays good.
+            plan.authority, parameters, username: memory.cache.username(of: plan.account, in: group) ?? username)
+        // If the note cannot be written, neither could the response: the token is not sent, and stays valid.
         try await commits.write([notes.note(of: token, in: group, at: now())], isRetried: false)
         guard memory.cache.stillHolds(token, in: group) else {
-            await deleteNote(about: token, in: group)
+            await deleteNote(of: token, in: group)
             throw TokenSaver.signedOutMeanwhile
         }
         let request = authorities.tokenRequest(.refreshToken(token.secret), at: authority, parameters)
-        let delivery = SendingMark()
-        let response: TokenResponse
+        let delivery = DeliveryTracker()
+        let response: IssuedTokens
         do throws(TokenError) {
             response = try await service.redeem(request, delivery)
         } catch {
             if delivery.mayHaveArrived {
-                try await remember(error, about: token, parameters)
+                try await saveRefusal(error, of: token, parameters)
             } else {
-                await deleteNote(about: token, in: group)
+                await deleteNote(of: token, in: group)
             }
-            throw error.concerning(plan.account, cache: memory.cache, in: group)
+            throw error.withAccount(plan.account, cache: memory.cache, in: group)
         }
         do throws(TokenError) {
             return try await saver.save(response, from: .redemption(token), parameters, at: plan.authority)
         } catch {
-            // Whoever signed out is owed no warning about a lost answer.
-            if error == TokenSaver.signedOutMeanwhile { await deleteNote(about: token, in: group) }
+            // The note of a removed token would be reported as a lost reply at the next start.
+            if error == TokenSaver.signedOutMeanwhile { await deleteNote(of: token, in: group) }
             throw error
         }
     }
 
-    /// Commits what a refusal says about the refresh token, before any app hears of it.
-    private func remember(
-        _ error: TokenError, about token: RefreshTokenRecord, _ parameters: TokenParameters
+    /// Commits what a refusal changes in the cache, and deletes the note, before the waiting requests are answered.
+    private func saveRefusal(
+        _ error: TokenError, of token: RefreshTokenRecord, _ parameters: TokenParameters
     ) async throws(TokenError) {
-        // Without an answer the note stays: the token may have been redeemed all the same.
+        // Without an OAuth error the note stays, since the token may have been redeemed nevertheless.
         guard error.details.oauthError != nil else { return }
         let group = parameters.sharingGroup
         try await commits.commit(changing: token.account, in: group) { () async throws(TokenError) in
@@ -178,8 +182,8 @@ final class RefreshTokenRedeemer {
         }
     }
 
-    /// Takes back the note about a refresh token that was not sent, or that nobody waits for any more.
-    private func deleteNote(about token: RefreshTokenRecord, in group: SharingGroup) async {
+    /// Deletes the note of a refresh token that was not sent, or whose account has been removed.
+    private func deleteNote(of token: RefreshTokenRecord, in group: SharingGroup) async {
         guard let key = notes.settled(by: token, in: group) else { return }
         try? await commits.write(notes.deletions(of: [key]))
     }
@@ -188,13 +192,13 @@ final class RefreshTokenRedeemer {
         .interactionRequired, "there is no refresh token to redeem; sign in")
 }
 
-/// How a refresh token was refused.
+/// The refusal of a refresh token.
 private struct Refusal {
     let details: TokenError.Details
-    /// What the user who has to sign in again is told.
+    /// The message of the error that asks the user to sign in.
     let reason: String
 
-    /// - Parameter wasInterrupted: whether an earlier redemption, whose answer was lost, may have used the token up.
+    /// - Parameter wasInterrupted: whether the reply to an earlier redemption of the token was lost.
     init(_ error: TokenError, wasInterrupted: Bool) {
         details = error.details
         reason = wasInterrupted && error.details.oauthError == "invalid_grant" ? Self.interruption : Self.unknown
@@ -213,5 +217,90 @@ extension RedeemGrant {
         case .saml11: .assertion(grant, isSAML2: false)
         case .saml2: .assertion(grant, isSAML2: true)
         }
+    }
+}
+
+/// The properties by which two requests are the same redemption. The peer and its time-out are none of them.
+struct RedemptionKey: Hashable {
+    /// The properties by which an overloaded token endpoint is throttled.
+    struct Target: Hashable {
+        let refreshToken: Secret
+        let clientID: ClientID
+        let authority: Authority
+        let scopes: ScopeSet
+    }
+
+    let target: Target
+    private let group: SharingGroup
+    private let version: OAuthVersion
+    private let claims: String?
+    private let capabilities: [String]
+    private let extraParameters: [String: String]
+
+    init?(_ plan: RedemptionPlan, _ parameters: TokenParameters) {
+        guard let first = plan.candidates.first else { return nil }
+        target = Target(
+            refreshToken: first.secret, clientID: parameters.clientID, authority: plan.authority,
+            scopes: parameters.scopes)
+        group = parameters.sharingGroup
+        version = parameters.version
+        claims = parameters.claims
+        capabilities = parameters.capabilities
+        extraParameters = parameters.extraParameters
+    }
+}
+
+/// The meaning of a token endpoint's errors for a silent request.
+extension TokenError {
+    /// Whether the next refresh token may be tried: the error refuses the refresh token and not the request.
+    var allowsNextRefreshToken: Bool {
+        guard details.oauthError != nil else { return false }
+        switch code {
+        case .protectionPolicyRequired, .invalidScope, .invalidClient, .serverError: return false
+        default: return true
+        }
+    }
+
+    /// Whether the token endpoint could not be reached or was not able to answer.
+    var isOutage: Bool {
+        switch code {
+        case .networkUnavailable, .timedOut, .serverError: true
+        case .unhandledHTTPResponse: (details.httpStatus ?? 0) >= 500
+        default: false
+        }
+    }
+
+    /// The error with the account it is about, so that the app can name the account to the user.
+    fileprivate func withAccount(
+        _ account: AccountKey, cache: CredentialCache, in group: SharingGroup
+    ) -> TokenError {
+        var error = self
+        error.details.homeAccountID = account.homeAccountID
+        error.details.username = cache.username(of: account, in: group)
+        return error
+    }
+}
+
+extension TokenResult {
+    /// The result for a request with another correlation ID that has shared the redemption.
+    fileprivate func answering(_ correlationID: CorrelationID) -> TokenResult {
+        var result = self
+        result.correlationID = correlationID
+        return result
+    }
+}
+
+extension Result<TokenResult, TokenError> {
+    /// The fallback if the redemption has failed and the fallback is still valid, or during an outage within its extended
+    /// lifetime.
+    func usingFallback(_ fallback: TokenResult?, at now: Int64) -> Self {
+        guard case .failure(let error) = self, let fallback, error.code != .protectionPolicyRequired else {
+            return self
+        }
+        if fallback.expiresOn > now { return .success(fallback) }
+        guard error.isOutage, fallback.extendedExpiresOn ?? 0 > now else { return self }
+        var extended = fallback
+        extended.isExtendedLifetime = true
+        return .success(extended)
     }
 }

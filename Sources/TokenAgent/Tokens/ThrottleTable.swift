@@ -1,18 +1,18 @@
 internal import TokenEndpoint
 internal import TokenModel
 
-/// What the token endpoint lately refused and would refuse again, so that it is not asked again too soon.
+/// Recent errors of token endpoints, which are returned again for a limited time without another request.
 ///
-/// As MSAL has it: a server that is overloaded (429, 5xx, or `Retry-After`) is left alone for as long as it says, else for a
-/// minute; what only a person can settle is asked again after two minutes, or as soon as somebody has signed in.
-/// One table serves all apps; a record is for one app, refresh token and scopes.
+/// The rules are MSAL's: an overloaded server (429, 5xx, or `Retry-After`) gets no request for as long as `Retry-After` says,
+/// otherwise for a minute; an error that only the user can resolve is returned for two minutes, or until the next sign-in. The
+/// table is for all apps; a record is for one app, refresh token and scope set.
 final class ThrottleTable {
     private struct Record {
         var error: TokenError
         var expiry: Int64
     }
 
-    /// As many records as MSAL keeps; the one that would go first goes when there is one more.
+    /// The maximum number of records, as in MSAL; past it, the record that expires first is removed.
     private static let limit = 1000
     private static let overloadLifetime: Int64 = 60
     private static let longestOverload: Int64 = 3600
@@ -21,7 +21,7 @@ final class ThrottleTable {
     private var overloads: [RedemptionKey.Target: Record] = [:]
     private var refusals: [RedemptionKey: Record] = [:]
 
-    /// The error to give without asking; nil when there is none to give any more.
+    /// The recorded error to return without a request; nil if there is none or it has expired.
     func error(for key: RedemptionKey, at now: Int64) -> TokenError? {
         let record = [overloads[key.target], refusals[key]].compactMap(\.self).first { $0.expiry > now }
         guard let record else { return nil }
@@ -31,20 +31,20 @@ final class ThrottleTable {
         return error
     }
 
-    /// Remembers an error, if it is of a kind that stays true for a while.
-    func note(_ error: TokenError, for key: RedemptionKey, at now: Int64) {
+    /// Records an error if it is to be throttled.
+    func record(_ error: TokenError, for key: RedemptionKey, at now: Int64) {
         if error.isOverload {
             let lifetime = min(error.retryAfter(now: now) ?? Self.overloadLifetime, Self.longestOverload)
             overloads[key.target] = Record(error: error, expiry: now + lifetime)
             Self.shorten(&overloads)
-        } else if error.needsPerson {
+        } else if error.needsUser {
             refusals[key] = Record(error: error, expiry: now + Self.refusalLifetime)
             Self.shorten(&refusals)
         }
     }
 
-    /// A person signed in: what only a person could settle may be settled now.
-    func noteSignIn() { refusals = [:] }
+    /// Removes the errors that only the user can resolve, after a sign-in.
+    func removeRefusals() { refusals = [:] }
 
     private static func shorten<Key>(_ records: inout [Key: Record]) {
         guard records.count > limit, let first = records.min(by: { $0.value.expiry < $1.value.expiry }) else { return }
@@ -58,15 +58,15 @@ extension TokenError {
         return status == 429 || status >= 500 || retryAfterField != nil || code == .serverError
     }
 
-    /// Whether only a person can do something about it, or a change of the app's request.
-    fileprivate var needsPerson: Bool {
+    /// Whether the error persists until the user acts or the app changes its request.
+    fileprivate var needsUser: Bool {
         switch code {
         case .interactionRequired, .declinedScopes, .protectionPolicyRequired: true
         default: details.oauthError != nil
         }
     }
 
-    /// How long the server wishes to be left alone, in seconds (RFC 9110 section 10.2.3).
+    /// The delay that `Retry-After` asks for, in seconds (RFC 9110 section 10.2.3).
     fileprivate func retryAfter(now: Int64) -> Int64? {
         guard let field = retryAfterField else { return nil }
         if let seconds = Int64(field) { return max(seconds, 0) }

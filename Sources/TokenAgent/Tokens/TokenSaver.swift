@@ -1,8 +1,7 @@
 internal import TokenCache
-internal import TokenEndpoint
 internal import TokenModel
 
-/// Saves what a token endpoint has issued: by a sign-in, a grant of an app's own, or a redemption.
+/// Saves the tokens that a token endpoint has issued for a sign-in, a redemption, or a grant that an app has.
 ///
 /// Used on the actor of `CacheOwner` only.
 final class TokenSaver {
@@ -27,25 +26,24 @@ final class TokenSaver {
         self.now = now
     }
 
-    /// Saves a response and returns what the app gets.
+    /// Saves a response and returns the result for the app.
     ///
-    /// - Parameter asked: the authority that was asked.
-    /// - Throws: `declinedScopes` with the partial result if fewer scopes were granted; the tokens are kept.
-    ///   `interactionRequired` if the account of a redeemed token has signed out meanwhile; nothing is saved then.
+    /// - Parameter requested: the authority the request was sent to.
+    /// - Throws: `declinedScopes` with the partial result if fewer scopes were granted; the tokens are saved nevertheless.
+    ///   `interactionRequired` if the redeemed refresh token has been removed meanwhile; nothing is saved then.
     func save(
-        _ response: TokenResponse, from issuance: Issuance, _ parameters: TokenParameters, at asked: Authority
+        _ tokens: IssuedTokens, from issuance: Issuance, _ parameters: TokenParameters, at requested: Authority
     ) async throws(TokenError) -> TokenResult {
         let group = parameters.sharingGroup
-        let tokens = IssuedTokens(response, version: parameters.version)
         let changes = { () throws(TokenError) in
             try self.memory.cache.changes(
                 saving: tokens, from: issuance, parameters,
-                at: self.authorities.authority(parameters, at: asked, movedTo: response.cloudName), now: self.now(),
+                at: self.authorities.authority(parameters, at: requested, movedTo: tokens.cloudName), now: self.now(),
                 leaving: self.tokensInUse.heldKeys)
         }
         let result = try await commits.commit(changing: try changes().account, in: group) {
             () async throws(TokenError) in
-            // Checked at the account's turn: whoever signed out meanwhile must not find the account there again.
+            // Checked when it is this change's turn: an account that was removed meanwhile must not be saved again.
             if let used = issuance.redeemedToken, !memory.cache.stillHolds(used, in: group) {
                 throw Self.signedOutMeanwhile
             }
@@ -53,7 +51,7 @@ final class TokenSaver {
             let settled = issuance.redeemedToken.flatMap { notes.settled(by: $0, in: group) }
             return (CommitQueue.Commit(changes: saved.changes, settled: settled), saved.result)
         }
-        if case .signIn = issuance { throttle.noteSignIn() }
+        if case .signIn = issuance { throttle.removeRefusals() }
         let declined = parameters.scopes.subtracting(ScopeSet(result.scopes).union(Self.neverDeclined))
         guard parameters.version == .v1 || declined.isEmpty else { throw TokenError.declining(declined, result) }
         return result
@@ -62,7 +60,7 @@ final class TokenSaver {
     static let signedOutMeanwhile = TokenError(
         .interactionRequired, "the account signed out while its token was being renewed; sign in again")
 
-    /// Scopes that an issuer need not mention among the granted ones.
+    /// The scopes that an issuer need not list among the granted ones.
     private static let neverDeclined = ScopeSet.reserved.union(ScopeSet(["email"]))
 }
 
@@ -70,5 +68,18 @@ extension Issuance {
     /// The refresh token that was redeemed; nil for a sign-in.
     fileprivate var redeemedToken: RefreshTokenRecord? {
         if case .redemption(let token) = self { token } else { nil }
+    }
+}
+
+extension TokenError {
+    /// The error of a response that grants fewer scopes than requested, with the result for the granted ones.
+    fileprivate static func declining(_ declined: ScopeSet, _ result: TokenResult) -> TokenError {
+        var details = Details()
+        details.grantedScopes = ScopeSet(result.scopes).subtracting(.reserved).scopes
+        details.declinedScopes = declined.scopes
+        details.correlationID = result.correlationID
+        details.partialResult = result
+        return TokenError(
+            .declinedScopes, "the issuer granted fewer scopes than asked for; declined: \(declined)", details: details)
     }
 }

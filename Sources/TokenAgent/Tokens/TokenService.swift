@@ -1,29 +1,29 @@
 internal import TokenEndpoint
 internal import TokenModel
 
-/// What the agent asks of identity providers; see the methods of `TokenEndpoint`.
+/// The requests of the agent to identity providers; see the methods of `TokenEndpointClient`. Tests have a scripted service.
 protocol TokenService: Sendable {
-    /// Trades a grant for tokens. `delivery` tells afterwards whether the grant may have reached the token endpoint.
-    func redeem(_ request: TokenRequest, _ delivery: SendingMark?) async throws(TokenError) -> TokenResponse
+    /// Redeems a grant. `delivery` records whether the grant may have reached the token endpoint.
+    func redeem(_ request: TokenRequest, _ delivery: DeliveryTracker?) async throws(TokenError) -> IssuedTokens
 
-    /// Where an authority's endpoints are.
+    /// The endpoints of an authority.
     func endpoints(of authority: Authority, version: OAuthVersion) async throws(TokenError) -> Endpoints
 
-    /// The clouds that instance discovery knows, the authority's among them.
+    /// The clouds that instance discovery names, the authority's among them.
     func discoverClouds(
         of authority: Authority, correlationID: CorrelationID
     ) async throws(TokenError) -> [CloudDirectory.Cloud]
 
-    /// Returns if an AD FS is the one of the domain.
+    /// Checks that an AD FS farm belongs to a domain.
     func validateFederation(
         of authority: Authority, domain: String, correlationID: CorrelationID
     ) async throws(TokenError)
 
-    /// Gets a code for the user to type on another device.
+    /// Begins a device code sign-in (RFC 8628 section 3.2).
     func beginDeviceCode(_ request: DeviceCodeRequest) async throws(TokenError) -> DeviceCodeGrant
 
-    /// Whether an authority answers, and what time it has.
+    /// Checks that an authority answers, and returns its time.
     func probe(_ authority: Authority) async -> Result<ServerClock, TokenError>
 }
 
-extension TokenEndpoint: TokenService {}
+extension TokenEndpointClient: TokenService {}

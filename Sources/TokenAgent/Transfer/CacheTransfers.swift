@@ -5,9 +5,9 @@ internal import TokenEndpoint
 internal import TokenModel
 internal import TokenStore
 
-/// Imports and exports of other libraries' caches, which come and go in parts.
+/// Imports and exports caches of other libraries, which are transferred in parts.
 ///
-/// Used on the actor of `CacheOwner` only. Files are read and written beside it.
+/// Used on the actor of `CacheOwner` only. Files are decoded and encoded off the event loop.
 final class CacheTransfers {
     private let memory: CacheMemory
     private let commits: CommitQueue
@@ -16,10 +16,10 @@ final class CacheTransfers {
     private let tasks: TaskTracker
     private let now: @Sendable () -> Int64
     private let timeZone: LocalTimeZone
-    private var transfers: Transfers
+    private var table: TransferTable
 
     init(_ core: AgentCore, importLimit: Int, timeZone: LocalTimeZone) {
-        transfers = Transfers(importLimit: importLimit)
+        table = TransferTable(importLimit: importLimit)
         memory = core.memory
         commits = core.commits
         notes = core.notes
@@ -29,26 +29,26 @@ final class CacheTransfers {
         self.timeZone = timeZone
     }
 
-    /// Forgets what a session cannot go on with any more. An import that has come in completely goes on.
-    func forgetAll(of session: SessionID) { transfers.forgetAll(of: session) }
+    /// Discards the transfers of a session that has ended, except imports that have been received completely.
+    func discardAll(of session: SessionID) { table.discardAll(of: session) }
 
-    func forgetAll() { transfers.forgetAll() }
+    func discardAll() { table.discardAll() }
 
-    /// Keeps a part of a cache; with the last part, imports the whole.
+    /// Receives a part of an import; with the last part, performs the import.
     func receive(
         _ request: ImportCache, from session: SessionID, isolation: isolated (any Actor)? = #isolation
     ) -> Answer<ImportCache.Reply> {
         do throws(TokenError) {
             let id = request.importID ?? PKCE.randomText()
             var upload = try received(request, from: session)
-            // Also while it is read: its memory is needed until then.
-            upload.expiry = request.isLast ? nil : expiry(of: id)
-            transfers.keep(upload, as: id)
+            // A complete import stays in the table while it is read, since its memory counts until then.
+            upload.expiry = request.isLast ? nil : scheduleExpiry(of: id)
+            table.keep(upload, as: id)
             guard request.isLast else { return .now(.success(ImportCache.Reply(importID: id))) }
-            let (begun, file) = (upload.request, transfers.handOver(id))
+            let (begun, file) = (upload.request, table.completeUpload(id))
             return .later(
                 tasks.start { () async throws(TokenError) in
-                    defer { self.transfers.forget(id) }
+                    defer { self.table.discard(id) }
                     return ImportCache.Reply(importID: id, report: try await self.finish(begun, file))
                 })
         } catch {
@@ -56,71 +56,74 @@ final class CacheTransfers {
         }
     }
 
-    /// Writes a cache for another library and hands it out in parts: the cache of the moment when the export began.
+    /// Sends the next part of an export. The export has the content of the cache at the time of its first request.
     func send(
         _ request: ExportCache, to session: SessionID, isolation: isolated (any Actor)? = #isolation
     ) -> Answer<ExportCache.Reply> {
         guard request.includesSecrets else { return .now(.failure(Self.holdsSecrets)) }
         if let id = request.exportID {
-            guard let download = transfers.continueDownload(id, from: session) else {
-                return .now(.failure(Transfers.unknown))
+            guard let download = table.continueDownload(id, from: session) else {
+                return .now(.failure(TransferTable.unknown))
             }
             return .later(tasks.start { () async throws(TokenError) in try await self.nextPart(of: download, as: id) })
         }
-        if let refusal = transfers.refusal(of: 0) { return .now(.failure(refusal)) }
+        if let refusal = table.refusal(of: 0) { return .now(.failure(refusal)) }
         return .later(
             tasks.start { () async throws(TokenError) in
                 let export = try await Self.startExport(
                     self.memory.cache, request.format, of: request.sharingGroup, now: self.now())
-                // Others may have begun meanwhile.
-                if let refusal = self.transfers.refusal(of: 0) { throw refusal }
-                let download = Transfers.Download(export: export, session: session)
+                // Checked again, since other transfers may have begun meanwhile.
+                if let refusal = self.table.refusal(of: 0) { throw refusal }
+                let download = TransferTable.Download(export: export, session: session)
                 let id = PKCE.randomText()
-                self.transfers.keep(download, as: id)
+                self.table.keep(download, as: id)
                 return try await self.nextPart(of: download, as: id)
             })
     }
 
-    private func nextPart(of download: Transfers.Download, as id: String) async throws(TokenError) -> ExportCache.Reply
+    private func nextPart(of download: TransferTable.Download, as id: String) async throws(TokenError)
+        -> ExportCache.Reply
     {
         let (part, export) = await Self.nextPart(of: download.export)
-        // The connection may be gone, or the agent stopping.
-        guard transfers.isKept(id) else { throw Transfers.unknown }
-        transfers.forget(id)
+        // The session may have ended, or the agent may be stopping.
+        guard table.containsDownload(id) else { throw TransferTable.unknown }
+        table.discard(id)
         let sent = download.sent + (part?.count ?? 0)
         guard let part, sent < export.count else { return ExportCache.Reply(data: part ?? Secret("")) }
-        transfers.keep(
-            Transfers.Download(export: export, session: download.session, sent: sent, expiry: expiry(of: id)), as: id)
+        table.keep(
+            TransferTable.Download(
+                export: export, session: download.session, sent: sent, expiry: scheduleExpiry(of: id)), as: id)
         return ExportCache.Reply(data: part, remaining: Int64(export.count - sent), next: id)
     }
 
-    /// What has come of a cache, this part included.
-    private func received(_ request: ImportCache, from session: SessionID) throws(TokenError) -> Transfers.Upload {
-        var upload = Transfers.Upload(request: request, session: session)
+    /// The parts of an import so far, with this one.
+    private func received(_ request: ImportCache, from session: SessionID) throws(TokenError) -> TransferTable.Upload {
+        var upload = TransferTable.Upload(request: request, session: session)
         if let id = request.importID {
-            guard let earlier = transfers.takeUpload(id, from: session) else { throw Transfers.unknown }
+            guard let earlier = table.removeUpload(id, from: session) else { throw TransferTable.unknown }
             upload = earlier
         }
-        if let refusal = transfers.refusal(of: upload.size + request.data.count) { throw refusal }
+        if let refusal = table.refusal(of: upload.size + request.data.count) { throw refusal }
         upload.add(request.data)
         return upload
     }
 
-    /// Forgets a transfer that nobody goes on with.
-    private func expiry(of id: String, isolation: isolated (any Actor)? = #isolation) -> Timers.Timer {
-        tasks.schedule(after: Transfers.patience) { self.transfers.forget(id) }
+    /// Schedules discarding a transfer that is not continued in time.
+    private func scheduleExpiry(of id: String, isolation: isolated (any Actor)? = #isolation) -> Timers.Timer {
+        tasks.schedule(after: TransferTable.timeout) { self.table.discard(id) }
     }
 
+    /// Decodes a complete import and merges it into the cache.
     private func finish(_ request: ImportCache, _ file: ForeignFile) async throws(TokenError) -> ImportCache.Report {
         let foreign = try await Self.read(
             file, request.format, now: now(), timeZone: timeZone, clouds: memory.cache.clouds)
         return try await merge(foreign, in: request.sharingGroup, isDryRun: request.isDryRun)
     }
 
-    /// Imports everything in another library's cache, or nothing.
+    /// Merges another library's cache into the agent's, completely or not at all.
     ///
-    /// What belongs on disk and in memory is worked out beside the event loop, which meanwhile answers hits, and while no
-    /// other change is written: what it is worked out from is then still true when it is written.
+    /// The merge is computed off the event loop, which answers cache hits meanwhile. No other commit is in progress, so that the
+    /// cache does not change between the computation and the write.
     private func merge(
         _ foreign: ForeignCache, in group: SharingGroup, isDryRun: Bool
     ) async throws(TokenError) -> ImportCache.Report {
@@ -130,10 +133,10 @@ final class CacheTransfers {
             try await commits.exclusively { () async throws(TokenError) in
                 let before = memory.changeCount
                 let prepared = try await PreparedImport(foreign, against: memory.cache, in: group)
-                // A redemption brings something newer, and has to be saved first.
+                // A redemption in progress brings a newer token, and has to be saved first.
                 tokenInUse = prepared.replaced.first { tokensInUse.isHeld($0) }
                 guard tokenInUse == nil else { return }
-                if !isDryRun { try await write(prepared, workedOutAt: before) }
+                if !isDryRun { try await write(prepared, computedAt: before) }
                 report = prepared.plan.report
             }
             if let report { return report }
@@ -141,8 +144,10 @@ final class CacheTransfers {
         }
     }
 
-    /// Durable first, then visible. What cannot be written is dropped: it can be imported again.
-    private func write(_ prepared: PreparedImport, workedOutAt count: Int) async throws(TokenError) {
+    /// Makes an import durable, then visible. If it cannot be written it has no effect, and can be repeated.
+    ///
+    /// - Parameter count: `CacheMemory.changeCount` when the import was computed.
+    private func write(_ prepared: PreparedImport, computedAt count: Int) async throws(TokenError) {
         try await commits.writeExclusively(
             { (number) throws(TokenError) in try prepared.batch(number) }, of: { prepared.keys })
         notes.settle(prepared.settled)
@@ -153,11 +158,11 @@ final class CacheTransfers {
             guard before == memory.changeCount else { continue }
             return memory.replace(with: applied)
         }
-        // In the end at once: somebody who keeps signing out must not keep an import waiting for ever.
+        // Applied on the event loop after all, so that repeated removals cannot delay an import for ever.
         memory.apply(prepared.plan.changes, in: prepared.group)
     }
 
-    /// Beside the event loop: a file may be long, and hits must not wait for it.
+    /// Decodes a file, off the event loop.
     @concurrent
     private static func read(
         _ file: ForeignFile, _ format: CacheFormat, now: Int64, timeZone: LocalTimeZone, clouds: CloudDirectory
@@ -165,7 +170,7 @@ final class CacheTransfers {
         try ForeignCache(file, format: format, now: now, timeZone: timeZone, clouds: clouds)
     }
 
-    /// Beside the event loop, from the cache as it is at this moment.
+    /// Begins an export of a copy of the cache, off the event loop.
     @concurrent
     private static func startExport(
         _ cache: CredentialCache, _ format: CacheFormat, of group: SharingGroup, now: Int64
@@ -173,16 +178,68 @@ final class CacheTransfers {
         try cache.startExport(format, of: group, now: now)
     }
 
-    /// Beside the event loop: other apps are answered meanwhile.
+    /// Encodes the next part of an export, off the event loop.
     @concurrent
     private static func nextPart(of export: CacheExport) async -> (Secret?, CacheExport) {
         var export = export
-        return (export.next(Transfers.partSize), export)
+        return (export.next(TransferTable.partSize), export)
     }
 
     private static let holdsSecrets = TokenError(
         .invalidDeveloperParameter,
         "an export holds refresh tokens in the clear; ask for it with includes_secrets (ssoctl: --include-secrets)")
-    /// How often the cache may change, by a removal, while an import is being added to a copy of it.
+    /// The number of attempts to apply an import to a copy of the cache; an attempt fails if the cache changes meanwhile.
     private static let attempts = 5
+}
+
+/// An import whose changes have been computed, to be written and applied.
+struct PreparedImport: Sendable {
+    let plan: ImportPlan
+    /// The keys of the refresh tokens that the import saves; their redemption notes are deleted.
+    let settled: Set<RecordKey>
+    /// The refresh tokens that the import replaces.
+    let replaced: Set<Secret>
+    let group: SharingGroup
+
+    /// Computes the changes of an import, off the event loop.
+    @concurrent
+    init(_ foreign: ForeignCache, against cache: CredentialCache, in group: SharingGroup) async throws(TokenError) {
+        self.group = group
+        plan = cache.changes(importing: foreign, in: group)
+        replaced = Set(cache.refreshTokens(replacedBy: plan.changes, in: group))
+        settled = Set(
+            plan.changes.compactMap { change in
+                guard case .save(let record) = change, case .refreshToken = record else { return nil }
+                return record.key(in: group)
+            })
+    }
+
+    /// The changes of the store in a batch. They are encoded in batches, since all of them would need as much memory as the file.
+    func batch(_ number: Int) throws(TokenError) -> [StoreChange]? {
+        let start = number * Self.batchSize
+        guard start <= plan.changes.count else { return nil }
+        let changes = plan.changes[start..<min(start + Self.batchSize, plan.changes.count)]
+        var steps: [StoreChange] = []
+        for change in changes { steps.append(try change.stored(in: group)) }
+        if changes.count < Self.batchSize { steps += settled.map { .delete(RedemptionNotes.note(of: $0)) } }
+        return steps
+    }
+
+    /// The keys of the records that the import writes or deletes.
+    var keys: [RecordKey] {
+        let records = plan.changes.compactMap { change in
+            if case .save(let record) = change { record.key(in: group) } else { nil }
+        }
+        return records + settled.map(RedemptionNotes.note)
+    }
+
+    private static let batchSize = 256
+
+    /// A copy of a cache with the import applied to it, computed off the event loop.
+    @concurrent
+    func applied(to cache: CredentialCache) async -> CredentialCache {
+        var cache = cache
+        cache.apply(plan.changes, in: group)
+        return cache
+    }
 }

@@ -40,7 +40,7 @@ extension AccountReference: WireMessage {
 }
 
 extension WireFields {
-    /// A reference to an account; one that names nobody is absent.
+    /// The reference to an account; an empty reference is not written.
     mutating func account(_ value: AccountReference?) throws(TokenError) -> AccountReference {
         try message("account", value.flatMap { $0.isEmpty ? nil : $0 }) ?? AccountReference()
     }

@@ -1,7 +1,7 @@
 internal import CTokenProtos
 internal import TokenModel
 
-/// A name with its value.
+/// The message for an entry of a dictionary of texts.
 struct TextPair: WireMessage {
     static let type = WireType(sso__text_pair__init)
 
@@ -20,7 +20,7 @@ struct TextPair: WireMessage {
 }
 
 extension WireFields {
-    /// Names with their values, in the order of the names.
+    /// A dictionary of texts, written in the order of its keys.
     mutating func pairs(_ name: StaticString, _ values: [String: String]?) throws(TokenError) -> [String: String] {
         let pairs = values.map { $0.sorted { $0.key < $1.key }.map { TextPair(name: $0.key, value: $0.value) } }
         let read = try messages(name, pairs)

@@ -15,7 +15,7 @@ extension TokenParameters: WireMessage {
             claims: try fields.text("claims", value?.claims, limit: WireLimits.longText),
             capabilities: try fields.texts("capabilities", value?.capabilities),
             extraParameters: try fields.pairs("extra_parameters", value?.extraParameters),
-            // Written only where it says something.
+            // Written only if it is not the default.
             validatesAuthority: fields.flag(
                 "validates_authority", value?.validatesAuthority == true ? nil : value?.validatesAuthority) ?? true,
             correlationID: try fields.text("correlation_id", value?.correlationID) ?? CorrelationID())
@@ -26,5 +26,15 @@ extension WireFields {
     fileprivate mutating func scopes(_ value: ScopeSet?) throws(TokenError) -> ScopeSet {
         let scopes = try texts("scopes", value?.scopes)
         return value ?? ScopeSet(scopes)
+    }
+}
+
+extension Authority: WireMessage {
+    package static let type = WireType(sso__authority__init)
+
+    package init(_ value: Authority?, _ fields: inout WireFields) throws(TokenError) {
+        let url = try WireFields.required("authority", fields.text("url", value?.url))
+        let kind = fields.choice("kind", value?.kind)
+        if let value { self = value } else { try self.init(url, kind: kind) }
     }
 }

@@ -23,3 +23,47 @@ extension TokenResult: WireMessage {
                 "has_multi_resource_refresh_token", value?.hasMultiResourceRefreshToken) ?? false)
     }
 }
+
+extension TokenError: WireMessage {
+    package static let type = WireType(sso__failure__init)
+
+    package init(_ value: TokenError?, _ fields: inout WireFields) throws(TokenError) {
+        self.init(
+            Code(number: fields.number("code", value?.code.number) ?? Code.internalError.number),
+            try fields.wording("message", value?.message, limit: WireLimits.longText) ?? "",
+            details: try Details(value?.details, &fields))
+    }
+}
+
+extension TokenError.Details {
+    /// Long texts and lists are truncated when they are written: a failure has to fit into a frame, whatever a server has sent.
+    fileprivate init(_ value: TokenError.Details?, _ fields: inout WireFields) throws(TokenError) {
+        self.init()
+        oauthError = try fields.wording("oauth_error", value?.oauthError)
+        subError = try fields.wording("sub_error", value?.subError)
+        errorDescription = try fields.wording("error_description", value?.errorDescription, limit: WireLimits.longText)
+        stsErrorCodes = try fields.numbers(
+            "sts_error_codes", value.map { Array($0.stsErrorCodes.prefix(WireLimits.listItems)) })
+        httpStatus = fields.number("http_status", value?.httpStatus)
+        httpHeaders = try fields.pairs("http_headers", value?.shortHeaders)
+        networkErrorCode = fields.number("network_error_code", value?.networkErrorCode)
+        correlationID = try fields.text("correlation_id", value?.correlationID)
+        grantedScopes = try fields.wordings("granted_scopes", value?.grantedScopes)
+        declinedScopes = try fields.wordings("declined_scopes", value?.declinedScopes)
+        homeAccountID = try fields.text("home_account_id", value?.homeAccountID)
+        username = try fields.wording("username", value?.username)
+        isThrottled = fields.flag("is_throttled", value?.isThrottled) ?? false
+        partialResult = try fields.message("partial_result", value?.partialResult)
+    }
+
+    /// The headers that are within the limits of messages.
+    private var shortHeaders: [String: String] {
+        let fitting = httpHeaders.filter {
+            $0.key.utf8.count <= WireLimits.text && $0.value.utf8.count <= WireLimits.longText
+                && !$0.key.utf8.contains(0) && !$0.value.utf8.contains(0)
+        }
+        guard fitting.count > WireLimits.listItems else { return fitting }
+        let first = fitting.sorted { $0.key < $1.key }.prefix(WireLimits.listItems)
+        return Dictionary(uniqueKeysWithValues: first.map { $0 })
+    }
+}

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import TokenModel
 
-/// Measures a silent hit against the least that a socket allows, both in the same run.
+/// Measures a cache hit and, in the same run, the floor: a ping-pong of the same bytes over a socket.
 @main
 struct AgentBench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import TokenModel
 
-/// The agent with one account signed in, and the floor's servers, all at work in a folder of their own.
+/// A running agent with one account, and the floor's servers, in a temporary folder.
 struct Bench {
     let frames: Frames
     private let folder: String
@@ -25,7 +25,7 @@ struct Bench {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    /// One request at a time: each level by turns with the floor.
+    /// Measures latencies with one request at a time, alternating between each level and the floor.
     func latencies(rounds: Int, requests: Int, only: String?) async throws -> [LatencyResult] {
         let floor = try FramedLevel(name: "C ping-pong", socketPath: pingPong.socketPath, frames: frames)
         let levels: [any Level] = [
@@ -56,7 +56,7 @@ struct Bench {
         return results
     }
 
-    /// As many requests as go, from one load generator.
+    /// Measures the throughput under load from one load generator.
     func loads(connections: [Int], rounds: Int, nanoseconds: UInt64) throws -> [LoadResult] {
         try (Placement.possible.contains(.apart) ? .apart : Placement.together).arrange([agent, epoll])
         return try connections.map { count in
@@ -70,13 +70,13 @@ struct Bench {
         }
     }
 
-    /// What it costs to have the processes: memory after all of the above, and the way from spawning to listening.
+    /// Measures the costs of the processes: the memory after the other measurements, and the time from spawning to listening.
     func processCosts(starts: Int) throws -> ProcessResult {
         var result = ProcessResult(
             agentKilobytes: agent.residentKilobytes, floorKilobytes: epoll.residentKilobytes)
-        // What is started inherits this process's processors.
+        // Started processes inherit the processor affinity of this one.
         try Placement.free.arrange([agent, epoll])
-        // The first start makes the store; those that count find it.
+        // The first start creates the store, and is not measured.
         let other = "\(folder)/starts"
         try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: true)
         try Self.startAgent(in: other).stop()

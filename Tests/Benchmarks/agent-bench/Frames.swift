@@ -3,12 +3,12 @@ internal import Foundation
 internal import TokenModel
 internal import TokenWire
 
-/// The bytes of a silent request, and how many its reply takes: the floor's server answers with as many.
+/// The frame of a silent request, and the length of its reply, with which the floor's server answers.
 struct Frames: Sendable {
     let request: [UInt8]
     let replyLength: Int
 
-    /// Asks the agent once, and makes sure that what is measured is a hit.
+    /// Sends the request once, and checks that it is a cache hit.
     init(askedAt socketPath: String) throws {
         request = try RequestFrame.encode(try SignedInAccount.request, id: 1)
         let socket = bench_connect(socketPath)

@@ -3,14 +3,14 @@ internal import CBenchSystem
 internal import Foundation
 internal import TokenModel
 
-/// A way to ask for a cached token, one request after another.
+/// A layer of the client at which requests for a cached token are measured.
 protocol Level: Sendable {
     var name: String { get }
-    /// How long each of `count` requests took.
+    /// Measures the duration of `count` requests.
     func sample(_ count: Int) async throws -> Sample
 }
 
-/// Prepared bytes written and read in C: nothing between the clock and the socket. Also the floor, at its own server.
+/// Writes and reads prepared bytes in C, without any other code. With its own server it is also the floor.
 final class FramedLevel: Level {
     let name: String
     private let socket: Int32
@@ -33,7 +33,7 @@ final class FramedLevel: Level {
     }
 }
 
-/// `AgentClient`'s async method, as an app calls it.
+/// The async method of `AgentClient`.
 struct ClientLevel: Level {
     let name = "AgentClient"
     private let client: AgentClient

@@ -1,6 +1,6 @@
 internal import CBenchSystem
 
-/// What a server answered while it was loaded.
+/// The result of a load test of one server.
 struct Load {
     let repliesPerSecond: Double
     let sample: Sample

@@ -4,7 +4,7 @@ internal import Foundation
 internal import MSALCompat
 internal import TokenModel
 
-/// MSAL's async method, as an existing app calls it.
+/// The async method of MSAL.
 struct MSALLevel: Level {
     let name = "MSALCompat"
     private let client: AgentClient

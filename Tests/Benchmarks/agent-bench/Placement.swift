@@ -1,20 +1,20 @@
 internal import CBenchSystem
 internal import Foundation
 
-/// Which processors asker and server run on: waking the other one costs several times as much across two of them, and
-/// left alone the scheduler moves floor and agent differently, which would be most of what is measured.
+/// The processors on which client and server run. Waking a process on another processor takes several times as long, and the
+/// scheduler places floor and agent differently, which would dominate the result.
 enum Placement: String, CaseIterable {
-    /// Both share one processor.
+    /// Both run on one processor.
     case together
-    /// Each has one of its own.
+    /// Each runs on a processor of its own.
     case apart
-    /// As the scheduler likes.
+    /// The scheduler decides.
     case free
 
-    /// Those that make sense on this machine.
+    /// The placements that are possible on this machine.
     static var possible: [Placement] { bench_processors() > 1 ? allCases : [.together] }
 
-    /// Moves this process and `servers` there.
+    /// Applies the placement to this process and `servers`.
     func arrange(_ servers: [ServerProcess]) throws {
         try Self.pin(getpid(), self == .free ? -1 : 0)
         for server in servers { try Self.pin(server.processID, self == .free ? -1 : self == .apart ? 1 : 0) }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What was measured, for a person or for a program.
+/// The results of a run, as text or JSON.
 struct Report {
     let frames: Frames
     let latencies: [LatencyResult]

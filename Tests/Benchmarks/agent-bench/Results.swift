@@ -1,4 +1,4 @@
-/// One level's turns, each next to the floor's turn of the same round.
+/// The samples of a level, each with the floor's sample of the same round.
 struct LatencyResult {
     let name: String
     let placement: Placement
@@ -17,12 +17,12 @@ struct LatencyResult {
 
     var p50: Double { samples.map(\.p50).median }
     var p99: Double { samples.map(\.p99).median }
-    /// The median of the rounds' ratios, not the ratio of the medians: a disturbed round disturbs both its turns.
+    /// The median of the rounds' ratios and not the ratio of the medians, since a disturbance affects both samples of a round.
     var p50Ratio: Double { zip(samples, floors).map { $0.p50 / $1.p50 }.median }
     var p99Ratio: Double { zip(samples, floors).map { $0.p99 / $1.p99 }.median }
 }
 
-/// The agent under load, next to the floor under the same load.
+/// The throughput of the agent, with that of the floor under the same load.
 struct LoadResult {
     let connections: Int
     private var floors: [Load] = []
@@ -39,13 +39,13 @@ struct LoadResult {
     var agentRepliesPerSecond: Double { agents.map(\.repliesPerSecond).median }
     var agentP50: Double { agents.map(\.sample.p50).median }
     var agentP99: Double { agents.map(\.sample.p99).median }
-    /// How much of the floor's throughput the agent reaches.
+    /// The agent's throughput as a share of the floor's.
     var share: Double { zip(agents, floors).map { $0.repliesPerSecond / $1.repliesPerSecond }.median }
     var p50Ratio: Double { zip(agents, floors).map { $0.sample.p50 / $1.sample.p50 }.median }
     var p99Ratio: Double { zip(agents, floors).map { $0.sample.p99 / $1.sample.p99 }.median }
 }
 
-/// What it costs to have the agent, next to a C program that listens.
+/// The costs of the agent process, with those of a C program that listens.
 struct ProcessResult {
     let agentKilobytes: Double
     let floorKilobytes: Double

@@ -1,4 +1,4 @@
-/// How long the requests of one turn took, in nanoseconds.
+/// The durations of the requests of one measurement, in nanoseconds.
 struct Sample: Sendable {
     let p50: Double
     let p99: Double
@@ -16,7 +16,7 @@ struct Sample: Sendable {
 }
 
 extension Collection where Element == Double {
-    /// The middle one, which a few disturbed turns cannot move; 0 when there are none.
+    /// The median, which is robust against a few disturbed values; 0 if there are none.
     var median: Double {
         let sorted = sorted()
         guard !sorted.isEmpty else { return 0 }

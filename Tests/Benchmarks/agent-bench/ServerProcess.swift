@@ -1,15 +1,15 @@
 internal import CBenchSystem
 internal import Foundation
 
-/// A server of the benchmark as a process of its own.
+/// A server process of the benchmark.
 struct ServerProcess {
     let socketPath: String
-    /// From spawning it until it listens, in nanoseconds.
+    /// The time from spawning until it listens, in nanoseconds.
     let startTime: Double
     let processID: pid_t
     private let standardError: Int32
 
-    /// Starts a program that lies next to this one, and returns when it listens.
+    /// Starts a program in the folder of this one, and returns when it listens.
     init(_ program: String, _ arguments: [String], socketPath: String) throws {
         let folder = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
         self.socketPath = socketPath
@@ -35,7 +35,7 @@ struct ServerProcess {
         close(standardError)
     }
 
-    /// The memory of it that is in RAM.
+    /// The resident memory of the process.
     var residentKilobytes: Double {
         let status = (try? String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)) ?? ""
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }

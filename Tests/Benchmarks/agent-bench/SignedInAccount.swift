@@ -3,9 +3,9 @@ internal import TokenCache
 internal import TokenModel
 internal import TokenStore
 
-/// One account with tokens of the size that Entra issues, and the request that finds them.
+/// An account with tokens of the size that Entra issues, and the request that finds them.
 enum SignedInAccount {
-    /// What a signed-in app asks for again and again.
+    /// The silent request that is measured.
     static var request: AcquireTokenSilent {
         get throws {
             AcquireTokenSilent(
@@ -13,7 +13,7 @@ enum SignedInAccount {
         }
     }
 
-    /// What one token response for the account of that number changes in a store; the first is the one asked for.
+    /// The changes of a store by a token response for an account; account 0 is the requested one.
     static func changes(_ number: Int = 0) throws -> [StoreChange] {
         let parameters = try parameters
         var tokens = issued
@@ -23,14 +23,14 @@ enum SignedInAccount {
         return try saved.changes.map { try $0.stored(in: parameters.sharingGroup) }
     }
 
-    /// A store as benchmarks open it.
-    static func open(_ stateDirectory: String) throws -> TokenStore {
-        try TokenStore.open(directory: stateDirectory, StoreOptions { now })
+    /// Opens a store for a benchmark.
+    static func open(_ stateDirectory: String) throws -> Store {
+        try Store.open(directory: stateDirectory, StoreOptions { now })
     }
 
     private static var now: Int64 { Int64(Date().timeIntervalSince1970) }
 
-    /// Writes accounts into a store, as their sign-ins would have.
+    /// Writes accounts into a store, as sign-ins do.
     static func seed(stateDirectory: String, accounts: Int = 1) async throws {
         let store = try open(stateDirectory)
         for first in stride(from: 0, to: accounts, by: 500) {

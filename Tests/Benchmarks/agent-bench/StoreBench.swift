@@ -2,9 +2,9 @@ internal import CBenchSystem
 internal import Foundation
 internal import TokenStore
 
-/// What writing and starting cost, against how many accounts there are.
+/// Measures writes and starts for several numbers of accounts.
 struct StoreBench {
-    /// One number of accounts; times in nanoseconds.
+    /// The results for one number of accounts, in nanoseconds.
     struct Row {
         var accounts: Int
         var write = 0.0
@@ -33,7 +33,7 @@ struct StoreBench {
         return rows
     }
 
-    /// One token response at a time, each flushed, for accounts here and there.
+    /// Writes token responses of several accounts one at a time, each with a flush.
     private static func write(_ count: Int, to state: String, accounts: Int) async throws -> Double {
         let store = try SignedInAccount.open(state)
         _ = try store.load()
@@ -48,7 +48,7 @@ struct StoreBench {
         return times.median
     }
 
-    /// From spawning to listening, and on to the first token from the cache.
+    /// Measures the time from spawning to listening, and to the first token from the cache.
     private static func start(_ count: Int, in folder: String, state: String, _ row: inout Row) throws {
         let socket = "\(folder)/run/agent.sock"
         var (listening, answering): ([Double], [Double]) = ([], [])
@@ -66,7 +66,7 @@ struct StoreBench {
 }
 
 extension [StoreBench.Row] {
-    /// Each figure, and its ratio to the first row's.
+    /// A figure, with its ratio to that of the first row.
     var table: String {
         guard let one = first else { return "" }
         let lines = map { row in

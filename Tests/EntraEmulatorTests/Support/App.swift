@@ -3,12 +3,12 @@ internal import TestSupport
 
 @testable internal import EntraEmulator
 
-/// An app that speaks OAuth by hand, so that tests can speak it wrongly too.
+/// An app that sends OAuth requests without a library, so that tests can send malformed ones.
 struct App: Sendable {
-    let emulator: EntraEmulator
+    let emulator: Emulator
     var clientID = "11111111-2222-3333-4444-555555555555"
     var redirectURI = "http://localhost/callback"
-    /// The path in front of the endpoints.
+    /// The path before the endpoints.
     var authority = "common"
     var isV1 = false
 
@@ -25,7 +25,7 @@ struct App: Sendable {
             "\(url("authorize"))?\(Parameters(fields.merging(extra) { $1 }).encoded)")
     }
 
-    /// Authorizes, and returns the code.
+    /// Sends an authorization request, and returns the code.
     func code(_ extra: [String: String] = [:]) async throws -> String {
         try await authorize(extra).redirect["code"] ?? ""
     }
@@ -44,17 +44,17 @@ struct App: Sendable {
         return try await token(form.merging(extra) { $1 })
     }
 
-    /// Signs in from start to end, and returns the token reply.
+    /// Signs a user in, and returns the token reply.
     func signIn(_ extra: [String: String] = [:]) async throws -> Reply {
         try await redeem(code: code(extra))
     }
 }
 
-/// Runs a test against an emulator of its own, and stops it however the test ends.
+/// Runs a test with an emulator, and stops it afterwards, also after an error.
 func withEmulator<Result: Sendable>(
-    _ options: EmulatorOptions = EmulatorOptions(), _ body: (EntraEmulator) async throws -> Result
+    _ options: EmulatorOptions = EmulatorOptions(), _ body: (Emulator) async throws -> Result
 ) async throws -> Result {
-    let emulator = try await EntraEmulator.start(options)
+    let emulator = try await Emulator.start(options)
     return try await withCleanup {
         try await body(emulator)
     } cleanUp: {

@@ -2,7 +2,7 @@ internal import TestSupport
 
 @testable internal import EntraEmulator
 
-/// The one HTTP client of these tests. It follows no redirect: where one leads is what tests look at.
+/// The HTTP client of these tests. It follows no redirects, since tests examine them.
 enum HTTP {
     static func get(_ url: String, headers: [String: String] = [:]) async throws -> Reply {
         Reply(try await WebClient.send(url, headers: headers))

@@ -4,7 +4,7 @@ internal import Foundation
 
 @testable internal import EntraEmulator
 
-/// Checks a token as a resource would: with the published keys and nothing else.
+/// Verifies tokens as a resource does, with the published keys.
 enum JWTVerifier {
     struct Refused: Error {}
 

@@ -2,14 +2,14 @@ internal import Foundation
 
 @testable internal import EntraEmulator
 
-/// An HTTP response, read whole.
+/// An HTTP response with its complete body.
 struct Reply: Sendable {
     var status: Int
-    /// Names in lower case.
+    /// The header fields, with names in lower case.
     var headers: [String: String]
     var body: String
 
-    /// The fields of a JSON body; none when it is something else.
+    /// The members of a JSON body; empty for any other body.
     var fields: [String: JSON] {
         (try? JSONDecoder().decode([String: JSON].self, from: Data(body.utf8))) ?? [:]
     }
@@ -20,13 +20,13 @@ struct Reply: Sendable {
         if case .string(let text) = fields[name] { text } else { nil }
     }
 
-    /// The fields behind the `?` or `#` of the redirect.
+    /// The fields after the `?` or `#` of the redirect.
     var redirect: Parameters {
         let query = (headers["location"] ?? "").split(maxSplits: 1) { $0 == "?" || $0 == "#" }.last
         return Parameters(encoded: query ?? "")
     }
 
-    /// The claims of a token in the body, not verified.
+    /// The claims of a token in the body, without verification.
     func claims(_ name: String) -> [String: JSON] {
         let payload = text(name)?.split(separator: ".").dropFirst().first.map(String.init) ?? ""
         return (try? JSONDecoder().decode([String: JSON].self, from: decodeBase64URL(payload))) ?? [:]

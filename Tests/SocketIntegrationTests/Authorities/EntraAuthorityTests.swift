@@ -5,7 +5,7 @@ internal import TestSupport
 internal import Testing
 internal import TokenModel
 
-/// Entra's authorities: audiences, tenants, and which of them leads where.
+/// Entra's authorities: audiences, tenants and clouds.
 @Suite(.bounded) struct EntraAuthorityTests {
     private static let host = "https://login.microsoftonline.com"
     private static let alice = "alice@contoso.com"
@@ -14,7 +14,7 @@ internal import TokenModel
     @Test(arguments: [
         ("common", alice), ("organizations", alice), ("common", bob), ("consumers", bob), ("contoso.com", alice),
         ("Contoso.com/", alice), ("9188040d-6c67-4c5b-b112-36a304b66dad", bob),
-    ]) func everyAudienceLeadsToATenantAndBackToItsToken(realm: String, username: String) async throws {
+    ]) func findsTheTokenOfEachAudienceAgain(realm: String, username: String) async throws {
         try await AgentFixture.online { f in
             let parameters = try f.parameters(at: "\(Self.host)/\(realm)")
             let first = try await f.signIn(username, parameters)
@@ -31,7 +31,7 @@ internal import TokenModel
 
     // Mirrors: MSALAcquireTokenTests testAcquireTokenSilent_whenNoAuthority_andCommonAuthorityInPublicClientApplication_andNoAccountMetadata_shouldUseHomeAuthority
     @Test(arguments: ["common", "organizations", "consumers"])
-    func anAuthorityWithoutATenantMeansTheAccountsHome(realm: String) async throws {
+    func usesTheHomeTenantForAnAuthorityWithoutATenant(realm: String) async throws {
         try await AgentFixture.online { f in
             let tenant = f.emulator.control.tenantID("contoso.com")
             let first = try await f.signIn(Self.alice, f.parameters(at: "\(Self.host)/\(tenant)"))
@@ -42,7 +42,7 @@ internal import TokenModel
     }
 
     // Mirrors: MSIDAADAuthorityTests testNeedsUpdateToHomeAuthority_organizations_MSATenant_shouldReturnFalse
-    @Test func organizationsAreNoHomeForAPersonalAccount() async throws {
+    @Test func refusesAPersonalAccountAtOrganizations() async throws {
         try await AgentFixture.online { f in
             let reference = try await f.signIn(Self.bob, f.parameters(at: "\(Self.host)/consumers")).account.reference
             let error = await #expect(throws: TokenError.self) {
@@ -54,7 +54,7 @@ internal import TokenModel
         }
     }
 
-    @Test func aGuestHasATokenOfItsOwnInEachTenant() async throws {
+    @Test func keepsATokenForEachTenantOfAGuest() async throws {
         try await AgentFixture.online { f in
             let home = try f.parameters(at: "\(Self.host)/common")
             let away = try f.parameters(at: "\(Self.host)/fabrikam.example")
@@ -63,7 +63,7 @@ internal import TokenModel
             #expect(!guest.isFromCache)
             #expect(guest.tenantProfile?.isHome == false)
             #expect(guest.tenantProfile?.realm == f.emulator.control.tenantID("fabrikam.example"))
-            // By the domain's name again, though the token is kept under the tenant's ID.
+            // The request names the domain, the token is cached with the tenant's ID.
             let again = try await f.silent(away, reference)
             #expect(again.accessToken == guest.accessToken)
             let own = try await f.silent(home, reference)
@@ -75,7 +75,7 @@ internal import TokenModel
     }
 
     // Mirrors: MSIDDefaultAccessorSSOIntegrationTests testGetRefreshTokenWithAccount_whenDifferentAuthority_shouldReturnToken
-    @Test func aRefreshTokenServesEveryTenantUnderEveryNameOfItsCloud() async throws {
+    @Test func redeemsARefreshTokenInEveryTenantAndAliasOfItsCloud() async throws {
         try await AgentFixture.online { f in
             let parameters = try f.parameters(at: "https://login.windows.net/contoso.com")
             let reference = try await f.signIn(Self.alice, parameters).account.reference
@@ -89,14 +89,14 @@ internal import TokenModel
     }
 
     @Test(arguments: ["login.microsoftonline.us", "login.chinacloudapi.cn", "login.microsoftonline.de"])
-    func aRefreshTokenStaysInItsCloud(host: String) async throws {
+    func sendsARefreshTokenToNoOtherCloud(host: String) async throws {
         try await AgentFixture.online { f in
             let reference = try await f.signIn(Self.alice, f.parameters(at: "\(Self.host)/common")).account.reference
             let elsewhere = try f.parameters(at: "https://\(host)/common")
             let error = await #expect(throws: TokenError.self) { try await f.silent(elsewhere, reference) }
             #expect(error?.code == .interactionRequired)
             #expect(f.redemptions == 0)
-            // Somebody with the same identifier there is served from there.
+            // An account with the same identifier in the other cloud is served from that cloud.
             #expect(try await f.signIn(Self.alice, elsewhere).account.reference == reference)
             _ = try await f.silent(elsewhere, reference, force: true)
             _ = try await f.silent(f.parameters(at: "\(Self.host)/common"), reference, force: true)
@@ -110,7 +110,7 @@ internal import TokenModel
     // Mirrors: MSIDDefaultAccessorSSOIntegrationTests …_andNoAliases_andNilEnvironment_shouldReturnTwoAccounts
     @Test(arguments: [
         ("login.windows.net", true, 1), ("login.windows.net", false, 1), ("login.microsoftonline.us", false, 2),
-    ]) func accountsOfBothLibrariesAreOneInOneCloud(host: String, hasClientInfo: Bool, count: Int) async throws {
+    ]) func listsAccountsOfBothLibrariesAsOneInACloud(host: String, hasClientInfo: Bool, count: Int) async throws {
         try await AgentFixture.online { f in
             f.emulator.control.settings.sendsClientInfo = hasClientInfo
             let adal = try f.parameters(at: "https://\(host)/common", resource: "https://graph.microsoft.com")

@@ -5,7 +5,7 @@ internal import TestSupport
 internal import Testing
 internal import TokenModel
 
-/// Clouds that are not built in: asked about once, believed within limits, remembered.
+/// Clouds that are not built in: discovered once, validated, and stored.
 @Suite(.bounded) struct InstanceDiscoveryTests {
     private static let alice = "alice@contoso.com"
     private static let host = "login.contoso.example"
@@ -18,11 +18,11 @@ internal import TokenModel
         return settings
     }
 
-    @Test func aLearntCloudIsOneAndIsRemembered() async throws {
+    @Test func learnsACloudAndStoresIt() async throws {
         try await AgentFixture.online(settings: Self.settings) { f in
             let first = try await f.signIn(Self.alice, f.parameters(at: "https://\(Self.alias)/common"))
             #expect(first.account.environment == Self.alias)
-            // Whom to ask is Microsoft's own host; what it says is where to go.
+            // Microsoft's host is asked, and its reply names the cloud's hosts.
             let asked = f.emulator.control.requests
             #expect(
                 asked.filter { $0.counter == .instanceDiscovery }.map(\.environment) == ["login.microsoftonline.com"])
@@ -37,7 +37,7 @@ internal import TokenModel
         }
     }
 
-    @Test func aCloudIsLearntWhereItCannotBeWritten() async throws {
+    @Test func learnsACloudThatCannotBeStored() async throws {
         let disk = try FaultyDisk()
         try await AgentFixture.online(settings: Self.settings, disk: disk) { f in
             _ = try await f.agent.listAccounts(ListAccounts(clientID: nil))
@@ -49,7 +49,7 @@ internal import TokenModel
         }
     }
 
-    @Test func anUnknownHostIsRefusedAndNotAskedAboutAgain() async throws {
+    @Test func refusesAnUnknownHostAndDoesNotAskAgain() async throws {
         try await AgentFixture.online { f in
             let parameters = try f.parameters(at: Self.authority)
             for _ in 0..<2 {
@@ -58,13 +58,13 @@ internal import TokenModel
                 #expect(error?.details.oauthError == "invalid_instance")
             }
             #expect(f.emulator.control.counts[.instanceDiscovery] == 1)
-            // A vouched one is asked about all the same, and then used.
+            // Without validation the host is asked about too, and then used.
             let vouched = try f.parameters(at: Self.authority, validates: false)
             let reference = try await f.signIn(Self.alice, vouched).account.reference
             #expect(try await f.silent(vouched, reference).isFromCache)
             let refused = await #expect(throws: TokenError.self) { try await f.silent(parameters, reference) }
             #expect(refused?.code == .authorityValidation)
-            // Not for ever.
+            // The error is cached for a limited time.
             let asked = f.emulator.control.counts[.instanceDiscovery]
             f.clock.advance(by: 3601)
             await #expect(throws: TokenError.self) { try await f.silent(parameters, reference) }
@@ -72,7 +72,7 @@ internal import TokenModel
         }
     }
 
-    @Test(arguments: [true, false]) func metadataThatMakesNoSenseIsAnErrorEvenForWhoVouches(validates: Bool)
+    @Test(arguments: [true, false]) func refusesMalformedMetadataEvenWithoutValidation(validates: Bool)
         async throws
     {
         var settings = Self.settings
@@ -85,7 +85,7 @@ internal import TokenModel
         }
     }
 
-    @Test func discoveryThatIsDownStopsOnlyWhoDoesNotVouch() async throws {
+    @Test func failsOnADiscoveryOutageOnlyWithValidation() async throws {
         try await AgentFixture.online(settings: Self.settings) { f in
             f.emulator.control.inject(Fault { ($0.endpoint, $0.status, $0.count) = (.instanceDiscovery, 503, 0) })
             let error = await #expect(throws: TokenError.self) {
@@ -98,7 +98,7 @@ internal import TokenModel
     }
 
     // Mirrors: AADAuthorityValidationIntegrationTests whenMultipleCalls_shouldOnlyValidateOnce
-    @Test func appsThatAskAtTheSameTimeShareOneDiscovery() async throws {
+    @Test func sharesOneDiscoveryAmongApps() async throws {
         try await AgentFixture.online(settings: Self.settings) { f in
             let (down, vouched) = (
                 Fault { ($0.endpoint, $0.status, $0.count) = (.instanceDiscovery, 503, 0) },
@@ -117,7 +117,7 @@ internal import TokenModel
                     group.addTask { _ = try await f.silent(vouched, reference, force: true) }
                 }
                 await f.emulator.control.waitForHeld(atLeast: 1)
-                // Whoever asked before this answer has asked for the discovery too.
+                // Requests that precede this reply are part of the discovery.
                 _ = try await f.agent.status()
                 f.emulator.control.release()
                 try await group.waitForAll()
@@ -129,7 +129,7 @@ internal import TokenModel
 
     // Mirrors: AADAuthorityValidationIntegrationTests whenNoPreferredCache_shouldWriteToPreferred
     // Mirrors: AADAuthorityValidationIntegrationTests whenDifferentPreferredCache_shouldUsePreferred
-    @Test func whatWasKeptUnderAnotherNameMovesToThePreferredOne() async throws {
+    @Test func movesRecordsToThePreferredCacheName() async throws {
         try await AgentFixture.online(settings: Self.settings) { f in
             let vouched = try f.parameters(at: Self.authority, validates: false)
             f.emulator.control.inject(Fault { ($0.endpoint, $0.status, $0.count) = (.instanceDiscovery, 503, 0) })
@@ -145,7 +145,7 @@ internal import TokenModel
     }
 
     // Mirrors: AADAuthorityValidationIntegrationTests …TokenFails_shouldRemoveCorrectToken
-    @Test func aBadRefreshTokenGoesFromWhereItWasFound() async throws {
+    @Test func removesABadRefreshTokenWhereItWasFound() async throws {
         try await AgentFixture.online(settings: Self.settings) { f in
             let vouched = try f.parameters(at: Self.authority, validates: false)
             f.emulator.control.inject(Fault { ($0.endpoint, $0.status, $0.count) = (.instanceDiscovery, 503, 0) })
@@ -160,7 +160,7 @@ internal import TokenModel
     }
 
     // Mirrors: MSIDDefaultSilentTokenRequestTests testAcquireTokenSilent_whenTokenEndpointInDifferentCloud_shouldReturnInteractionRequired
-    @Test func aTokenEndpointInAnotherCloudIsSentNothing() async throws {
+    @Test func sendsNothingToATokenEndpointInAnotherCloud() async throws {
         try await AgentFixture.online(settings: Self.settings) { f in
             let parameters = try f.parameters(at: Self.authority)
             let reference = try await f.signIn(Self.alice, parameters).account.reference

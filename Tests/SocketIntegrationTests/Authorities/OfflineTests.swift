@@ -5,7 +5,7 @@ internal import TestSupport
 internal import Testing
 internal import TokenModel
 
-/// A cached token that is still good needs no network, also in an agent that has just started.
+/// A valid cached token needs no network, also after a restart of the agent.
 @Suite(.bounded) struct OfflineTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var authority: String
@@ -27,7 +27,7 @@ internal import TokenModel
         Row(authority: "https://id.contoso.example/openid/main", kind: .openID),
     ]
 
-    @Test(arguments: rows) func answersWithNobodyElseThere(row: Row) async throws {
+    @Test(arguments: rows) func answersACachedTokenWithoutTheNetwork(row: Row) async throws {
         var settings = EmulatorSettings()
         settings.clouds = [EmulatedCloud(hosts: ["login.contoso.example"])]
         settings.adfs.hosts = ["contoso.com": "fs.contoso.com"]

@@ -5,7 +5,7 @@ internal import TestSupport
 internal import Testing
 internal import TokenModel
 
-/// Providers that are not Microsoft's, found by OpenID Connect Discovery.
+/// Providers other than Microsoft's, with OpenID Connect Discovery.
 @Suite(.bounded) struct OpenIDProviderTests {
     private static let main = "https://id.contoso.example/openid/Main"
     private static let alice = "Alice@contoso.example"
@@ -44,7 +44,7 @@ internal import TokenModel
         }
     }
 
-    @Test func whatOneProviderIssuedIsNotSentToAnotherOnItsHost() async throws {
+    @Test func sendsATokenToNoOtherProviderOnTheSameHost() async throws {
         try await AgentFixture.online { f in
             let other = try f.parameters(at: "https://id.contoso.example/openid/other", kind: .openID)
             let reference = try await f.signIn(Self.alice, f.parameters(at: Self.main, kind: .openID)).account.reference
@@ -57,7 +57,7 @@ internal import TokenModel
         }
     }
 
-    @Test func aProviderWithoutADiscoveryDocumentIsNone() async throws {
+    @Test func refusesAProviderWithoutADiscoveryDocument() async throws {
         try await AgentFixture.online { f in
             let nowhere = try f.parameters(at: "https://id.contoso.example/no/such/issuer/here", kind: .openID)
             let error = await #expect(throws: TokenError.self) { try await f.signIn(Self.alice, nowhere) }
@@ -65,9 +65,9 @@ internal import TokenModel
         }
     }
 
-    @Test func aProviderThatCallsItselfOtherwiseIsRefused() async throws {
+    @Test func refusesAProviderWithAnotherIssuer() async throws {
         try await AgentFixture.online { f in
-            // Entra's document is found there, and names an issuer of another URL.
+            // The document at this URL is Entra's, and names an issuer of another URL.
             let entra = try f.parameters(at: "https://id.contoso.example/contoso.com", kind: .openID)
             let error = await #expect(throws: TokenError.self) { try await f.signIn(Self.alice, entra) }
             #expect(error?.code == .serverInvalidResponse)

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What arrives, in its order, for the one test that waits for it.
+/// A queue from which one task at a time receives elements.
 final class Mailbox<Element: Sendable>: Sendable {
     private struct State {
         var elements: [Element] = []
@@ -9,7 +9,7 @@ final class Mailbox<Element: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// How many elements have arrived that nobody has taken.
+    /// The number of elements that have not been received.
     var count: Int { state.withLock { $0.elements.count } }
 
     func put(_ element: Element) {
@@ -24,7 +24,7 @@ final class Mailbox<Element: Sendable>: Sendable {
         waiter?.resume(returning: element)
     }
 
-    /// The next element; waits for it.
+    /// Waits for the next element and removes it.
     func next() async -> Element {
         await withCheckedContinuation { continuation in
             let element = state.withLock { state -> Element? in

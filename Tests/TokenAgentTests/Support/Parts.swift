@@ -10,7 +10,7 @@ internal import TokenStore
 
 @testable internal import TokenAgent
 
-/// The agent's parts on an event loop, with a store, an identity provider, a clock and timers that do what the test says.
+/// The agent's parts on an event loop, with a scripted store and identity provider, and a clock and timers that the test advances.
 actor Parts {
     nonisolated let loop: any EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.executor.asUnownedSerialExecutor() }
@@ -37,21 +37,21 @@ actor Parts {
         self.core = core
     }
 
-    /// Starts work that may have to wait. Work that is started later does not overtake it.
+    /// Starts work on the actor. Work that is started later begins later.
     func start<Value: Sendable>(
         _ work: @escaping @Sendable (isolated Parts) async throws(TokenError) -> Value
     ) -> Pending<Value> {
         Pending(core.tasks.start { () async throws(TokenError) in try await work(self) })
     }
 
-    /// Returns when all that can be done has been done: what is not done now waits for the store, the provider or the time.
+    /// Runs the event loop until no work is left but that which waits for the store, the provider or the time.
     nonisolated func settle() async throws {
         for _ in 0..<200 { try await loop.submit {}.get() }
     }
 
     // MARK: Requests
 
-    /// Saves the tokens that a sign-in brings.
+    /// Saves the tokens of a sign-in.
     func signIn(_ user: String, _ token: String, _ parameters: TokenParameters = .sample()) -> Pending<TokenResult> {
         start { parts async throws(TokenError) in
             try await parts.core.saver.save(
@@ -59,7 +59,7 @@ actor Parts {
         }
     }
 
-    /// Asks for a token without a person, as `CacheOwner` does.
+    /// Sends a silent request, as `CacheOwner` handles it.
     func acquire(_ request: AcquireTokenSilent) -> Pending<TokenResult> {
         switch core.memory.cache.decide(request, now: core.now()) {
         case .use(let result): start { _ in result }
@@ -68,6 +68,15 @@ actor Parts {
             start { _ async throws(TokenError) in throw TokenError(.interactionRequired, why) }
         case .ambiguousAccount: start { _ async throws(TokenError) in throw TokenError(.ambiguousAccount, "ambiguous") }
         }
+    }
+
+    /// Signs alice in with the refresh token `rt-1` and asks for a token that only a redemption can bring.
+    ///
+    /// - Returns: the request, and its redemption as the token endpoint has received it.
+    func beginRedemption() async throws -> (request: Pending<TokenResult>, redemption: ScriptedProvider.Redemption) {
+        try await signIn("alice", "1").value()
+        let request = acquire(.sample("alice"))
+        return (request, await provider.redemptions.next())
     }
 
     /// Signs a user out of every app, as `CacheOwner` does.
@@ -81,7 +90,7 @@ actor Parts {
         }
     }
 
-    // MARK: What is visible
+    // MARK: State
 
     var hasUnsavedChanges: Bool { core.commits.hasUnsavedChanges }
 
@@ -96,7 +105,7 @@ actor Parts {
     }
 }
 
-/// The result of something that was started.
+/// The result of started work.
 struct Pending<Value: Sendable>: Sendable {
     private let future: EventLoopFuture<Result<Value, TokenError>>
     private let done: Mailbox<Void>
@@ -114,7 +123,7 @@ struct Pending<Value: Sendable>: Sendable {
     @discardableResult
     func value() async throws -> Value { try await future.get().get() }
 
-    /// Waits for the result; nil if it is no error.
+    /// Waits for the result; nil if it is a success.
     func error() async throws -> TokenError? {
         guard case .failure(let error) = try await future.get() else { return nil }
         return error

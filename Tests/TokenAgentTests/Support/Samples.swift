@@ -31,7 +31,7 @@ extension HomeAccountID {
 }
 
 extension AcquireTokenSilent {
-    /// A request that no access token in the cache answers.
+    /// A request that needs a redemption, whatever access tokens are cached.
     static func sample(
         _ user: String, _ parameters: TokenParameters = .sample(), force: Bool = true
     ) -> AcquireTokenSilent {
@@ -39,19 +39,19 @@ extension AcquireTokenSilent {
     }
 }
 
-extension TokenResponse {
+extension IssuedTokens {
     /// Tokens of a user: the access token `at-TOKEN` and the refresh token `rt-TOKEN`.
-    static func sample(_ user: String, _ token: String) -> TokenResponse {
+    static func sample(_ user: String, _ token: String) -> IssuedTokens {
         let claims =
             "{\"oid\":\"\(user)\",\"preferred_username\":\"\(user)@contoso.com\",\"sub\":\"\(user)\",\"tid\":\"tenant\"}"
-        return TokenResponse(
+        return IssuedTokens(
             accessToken: Secret("at-\(token)"), refreshToken: Secret("rt-\(token)"),
             idToken: "e30.\(Base64URL.encode(Data(claims.utf8))).", homeAccountID: .sample(user))
     }
 }
 
 extension TokenError {
-    /// What a token endpoint says about a refresh token that it does not accept any more.
+    /// A token endpoint's refusal of a refresh token that is not valid any more.
     static let invalidGrant = refusal("invalid_grant", .interactionRequired)
 
     static func refusal(_ oauthError: String, _ code: Code) -> TokenError {

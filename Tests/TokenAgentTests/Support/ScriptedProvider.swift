@@ -3,9 +3,9 @@ internal import TokenModel
 
 @testable internal import TokenAgent
 
-/// An identity provider that answers when and what the test says.
+/// An identity provider whose replies the test sends.
 final class ScriptedProvider: TokenService {
-    /// A question that waits for its answer.
+    /// A request that waits for its reply.
     struct Call<Question: Sendable, Reply: Sendable>: Sendable {
         let question: Question
         fileprivate let continuation: CheckedContinuation<Result<Reply, TokenError>, Never>
@@ -15,14 +15,14 @@ final class ScriptedProvider: TokenService {
         func fail(_ error: TokenError) { continuation.resume(returning: .failure(error)) }
     }
 
-    typealias Redemption = Call<(request: TokenRequest, delivery: DeliveryMark?), TokenResponse>
+    typealias Redemption = Call<(request: TokenRequest, delivery: DeliveryTracker?), IssuedTokens>
 
     let redemptions = Mailbox<Redemption>()
     let discoveries = Mailbox<Call<Authority, [CloudDirectory.Cloud]>>()
     let federations = Mailbox<Call<String, Void>>()
     let deviceCodes = Mailbox<Call<DeviceCodeRequest, DeviceCodeGrant>>()
 
-    func redeem(_ request: TokenRequest, _ delivery: DeliveryMark?) async throws(TokenError) -> TokenResponse {
+    func redeem(_ request: TokenRequest, _ delivery: DeliveryTracker?) async throws(TokenError) -> IssuedTokens {
         try await Self.ask((request, delivery), redemptions)
     }
 
@@ -52,6 +52,3 @@ final class ScriptedProvider: TokenService {
         try await withCheckedContinuation { mailbox.put(Call(question: question, continuation: $0)) }.get()
     }
 }
-
-/// What a redemption knows about whether its grant may have reached the token endpoint.
-typealias DeliveryMark = SendingMark

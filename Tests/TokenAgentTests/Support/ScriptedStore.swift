@@ -5,9 +5,9 @@ internal import TokenModel
 @testable internal import TokenAgent
 @testable internal import TokenStore
 
-/// A store in memory whose commits end when and how the test says.
+/// A store in memory whose commits and loads the test completes.
 final class ScriptedStore: CacheStore {
-    /// A commit that waits for its end.
+    /// A commit that waits for its result.
     struct Commit: Sendable {
         let changes: [StoreChange]
         fileprivate let end: @Sendable (TokenError?) -> Void
@@ -32,16 +32,16 @@ final class ScriptedStore: CacheStore {
     }
 
     private let state = Mutex(State())
-    /// Commits that began while the store was held, in their order.
+    /// The commits that began while the store was held, in order.
     let commits = Mailbox<Commit>()
 
     var report: StoreReport { state.withLock { $0.report } }
     var quarantined: [String] { [] }
 
-    /// Makes commits wait in `commits`, or lets later ones pass.
+    /// Makes commits wait in `commits`, or lets later ones succeed.
     func hold(_ isHeld: Bool = true) { state.withLock { $0.isHeld = isHeld } }
 
-    /// Lets later commits fail, or succeed again.
+    /// Makes later commits fail, or succeed again.
     func fail(_ fails: Bool = true) { state.withLock { $0.failure = fails ? Self.diskFull : nil } }
 
     func updateReport(_ update: (inout StoreReport) -> Void) { state.withLock { update(&$0.report) } }
@@ -70,9 +70,9 @@ final class ScriptedStore: CacheStore {
         try await commit(changes)
     }
 
-    // MARK: What it holds
+    // MARK: Content
 
-    /// The secrets of the refresh tokens it holds, in alphabetical order.
+    /// The secrets of the stored refresh tokens, in alphabetical order.
     var refreshTokens: [String] {
         state.withLock { state in
             state.records.compactMap { key, body in
@@ -84,24 +84,24 @@ final class ScriptedStore: CacheStore {
         }
     }
 
-    /// How many notes about redemptions it holds.
+    /// The number of stored redemption notes.
     var notes: Int { state.withLock { $0.records.keys.count { $0.kind == .redemption } } }
 
-    /// How many clouds it holds.
+    /// The number of stored clouds.
     var clouds: Int { state.withLock { $0.records.keys.count { $0.kind == .cloud } } }
 
     // MARK: Loading
 
-    /// How often it was to be loaded.
+    /// The number of loads.
     var loads: Int { passphrases.count }
 
-    /// The passphrases that it was to be loaded with, in their order.
+    /// The passphrases of the loads, in order.
     var passphrases: [Secret?] { state.withLock { $0.passphrases } }
 
-    /// What later loads end with; nil makes them wait in `heldLoads`.
+    /// Sets the result of later loads; nil makes them wait in `heldLoads`.
     func answerLoads(with result: Result<LoadedCache, TokenError>?) { state.withLock { $0.loading = result } }
 
-    /// Loads that wait for their end.
+    /// The loads that wait for their result.
     let heldLoads = Mailbox<CheckedContinuation<Result<LoadedCache, TokenError>, Never>>()
 
     func load(passphrase: Secret?) async throws(TokenError) -> LoadedCache {

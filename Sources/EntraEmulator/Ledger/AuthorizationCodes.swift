@@ -1,0 +1,84 @@
+internal import Crypto
+internal import Foundation
+
+/// An issued authorization code: the sign-in it stands for, until it is redeemed.
+struct AuthorizationCode: Sendable {
+    var user: User
+    var tenantID: String
+    var issuer: String
+    var clientID: String
+    var redirectURI: String
+    var pkce: PKCE
+    var scopes: [String]
+    var resource: String?
+    var nonce: String?
+    var expiresOn: Date
+    var isRedeemed = false
+}
+
+/// The PKCE challenge of an authorization request (RFC 7636).
+enum PKCE: Sendable, Equatable {
+    case absent
+    case plain(String)
+    case sha256(String)
+
+    init(_ parameters: Parameters) {
+        switch (parameters["code_challenge"], parameters["code_challenge_method"]) {
+        case (nil, _): self = .absent
+        case (let challenge?, "S256"): self = .sha256(challenge)
+        case (let challenge?, _): self = .plain(challenge)
+        }
+    }
+
+    func accepts(verifier: String?) -> Bool {
+        switch self {
+        case .absent: true
+        case .plain(let challenge): verifier == challenge
+        case .sha256(let challenge): verifier.map { base64URL(SHA256.hash(data: Data($0.utf8))) } == challenge
+        }
+    }
+}
+
+extension Ledger {
+    /// Stores a completed sign-in.
+    ///
+    /// - Returns: the authorization code.
+    mutating func issue(_ code: AuthorizationCode) -> String {
+        let secret = "1." + nextSecret("code")
+        codes[secret] = code
+        return secret
+    }
+
+    /// Redeems an authorization code (RFC 6749 section 4.1.3): once, and only for the app, redirect URI and PKCE challenge it was
+    /// issued for.
+    mutating func redeemCode(_ redemption: Redemption) throws(OAuthFailure) -> TokenDescriptor {
+        let secret = try redemption.parameters.required("code")
+        guard let code = codes[secret] else { throw .malformedGrant }
+        guard !code.isRedeemed else { throw .codeAlreadyRedeemed }
+        guard code.clientID == redemption.clientID else { throw .wrongClient }
+        guard code.issuer == redemption.issuer else { throw .wrongIssuer }
+        guard code.redirectURI == redemption.parameters["redirect_uri"] ?? code.redirectURI else {
+            throw .wrongRedirectURI
+        }
+        guard code.pkce.accepts(verifier: redemption.parameters["code_verifier"]) else { throw .wrongVerifier }
+        guard redemption.now < code.expiresOn else { throw .expiredGrant }
+        let scopes = try redemption.scopes(default: code.scopes)
+        codes[secret]?.isRedeemed = true
+        return describeTokens(
+            for: code.user, tenantID: code.tenantID, scopes: scopes,
+            resource: redemption.parameters["resource"] ?? code.resource, nonce: code.nonce, redemption: redemption)
+    }
+
+    /// The tokens of a new sign-in, with a refresh token if the request is for offline access.
+    mutating func describeTokens(
+        for user: User, tenantID: String, scopes: [String], resource: String?, nonce: String?, redemption: Redemption
+    ) -> TokenDescriptor {
+        let isOffline =
+            redemption.version == .v1 || redemption.authority.kind == .adfs || scopes.contains("offline_access")
+        let refreshToken = isOffline ? issueRefreshToken(user, scopes, resource, redemption) : nil
+        return TokenDescriptor(
+            user: user, tenantID: tenantID, clientID: redemption.clientID, scopes: scopes, resource: resource,
+            nonce: nonce, refreshToken: refreshToken, familyID: redemption.familyID, tokenID: nextTokenID(for: user),
+            issuedAt: redemption.now)
+    }
+}

@@ -1,0 +1,88 @@
+internal import Foundation
+
+/// An issued device code (RFC 8628).
+struct DeviceCode: Sendable {
+    enum Decision: Sendable, Equatable {
+        case pending
+        case approved(username: String?)
+        case declined
+        case redeemed
+    }
+
+    var userCode: String
+    var clientID: String
+    var realm: String
+    var scopes: [String]
+    var resource: String?
+    var expiresOn: Date
+    var polls = 0
+    var decision = Decision.pending
+}
+
+extension Ledger {
+    /// Begins a device code sign-in (RFC 8628 section 3.2).
+    ///
+    /// - Returns: the device code.
+    mutating func issueDeviceCode(_ redemption: Redemption) throws(OAuthFailure) -> String {
+        let scopes = try redemption.scopes(default: ["openid", "profile", "offline_access"])
+        let secret = nextSecret("device code")
+        deviceCodes[secret] = DeviceCode(
+            userCode: nextUserCode(), clientID: redemption.clientID, realm: redemption.authority.realm,
+            scopes: scopes, resource: redemption.parameters["resource"],
+            expiresOn: redemption.now + TimeInterval(redemption.settings.deviceCodeLifetime))
+        return secret
+    }
+
+    /// Answers a poll for a device code (RFC 8628 section 3.4).
+    ///
+    /// - Throws: `authorizationPending` until the user has decided.
+    mutating func redeemDeviceCode(_ redemption: Redemption) throws(OAuthFailure) -> TokenDescriptor {
+        // v1 calls the field `code`.
+        guard let secret = redemption.parameters["device_code"] ?? redemption.parameters["code"] else {
+            throw .missingParameter("device_code")
+        }
+        guard var code = deviceCodes[secret] else { throw .badDeviceCode }
+        guard code.clientID == redemption.clientID else { throw .wrongClient }
+        guard redemption.now < code.expiresOn else { throw .expiredDeviceCode }
+        code.polls += 1
+        if code.decision == .pending, code.polls == redemption.settings.deviceCodeApprovedAtPoll {
+            code.decision = .approved(username: nil)
+        }
+        deviceCodes[secret] = code
+        switch code.decision {
+        case .pending: throw .authorizationPending
+        case .declined: throw .authorizationDeclined
+        case .redeemed: throw .codeAlreadyRedeemed
+        case .approved(let username):
+            let user = addUser(username ?? anyUsername(at: code.realm))
+            let tenantID = try tenantID(of: user, at: code.realm)
+            deviceCodes[secret]?.decision = .redeemed
+            return describeTokens(
+                for: user, tenantID: tenantID, scopes: code.scopes,
+                resource: redemption.parameters["resource"] ?? code.resource, nonce: nil, redemption: redemption)
+        }
+    }
+
+    /// Approves or declines the device code with this user code or, with nil, every pending one.
+    ///
+    /// - Returns: the number of device codes that were pending.
+    mutating func decide(_ decision: DeviceCode.Decision, userCode: String?) -> Int {
+        var count = 0
+        for (secret, code) in deviceCodes
+        where code.decision == .pending && (userCode.map { $0.uppercased() == code.userCode } ?? true) {
+            deviceCodes[secret]?.decision = decision
+            count += 1
+        }
+        return count
+    }
+
+    private func anyUsername(at realm: String) -> String {
+        candidates(at: realm).first?.username ?? directory.defaultUsername(realm: realm)
+    }
+
+    /// A user code of nine letters; letters that look like digits are not used.
+    private mutating func nextUserCode() -> String {
+        let alphabet = Array("ABCDEFGHJKLMNPQRSTUVWXYZ")
+        return String(nextSecret("user code").utf8.prefix(9).map { alphabet[Int($0) % alphabet.count] })
+    }
+}

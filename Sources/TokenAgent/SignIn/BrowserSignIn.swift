@@ -1,0 +1,138 @@
+internal import Logging
+internal import TokenCache
+internal import TokenEndpoint
+internal import TokenModel
+
+/// Sign-in with a browser: authorization code flow with PKCE and a loopback redirect (RFC 8252).
+extension SignInSessions {
+    /// Begins a sign-in: listens for the redirect, and returns the URL of the sign-in page.
+    func begin(_ request: BeginInteractive) async throws(TokenError) -> BeginInteractive.Reply {
+        let parameters = request.parameters
+        let authority = try await authorities.resolve(
+            parameters.authority, parameters, username: request.loginHint ?? request.account.username)
+        let endpoints = try await service.endpoints(of: authority, version: parameters.version)
+        let (pkce, state, nonce) = (PKCE.make(), PKCE.randomText(), PKCE.randomText())
+        let redirect = try await LoopbackRedirect.listen(
+            redirectURI: parameters.redirectURI, state: state, on: loop, timeout: browserTimeout)
+        logReplacement(in: parameters, by: redirect)
+        let url: String
+        do throws(TokenError) {
+            let page = try authorizationRequest(
+                request, redirectURI: redirect.redirectURI, challenge: pkce.challenge, state: state, nonce: nonce)
+            url = page.url(endpoint: endpoints.authorization)
+            guard url.utf8.count <= ValueLimits.longText else { throw Self.tooLongURL }
+        } catch {
+            redirect.close()
+            throw error
+        }
+        let id = register(.browser(request, redirect, pkce, state: state, nonce: nonce), lifetime: Self.browserLifetime)
+        return BeginInteractive.Reply(
+            sessionID: id, authorizationURL: url,
+            redirectURI: redirect.redirectURI, expiresIn: Self.browserLifetime)
+    }
+
+    /// Waits for the redirect, redeems its authorization code and saves the tokens.
+    func complete(_ request: CompleteInteractive) async throws(TokenError) -> TokenResult {
+        let id = request.sessionID
+        guard case .browser(let begun, let redirect, let pkce, let state, let nonce) = try claim(id).method else {
+            throw Self.unknown
+        }
+        defer { finish(id) }
+        let url: String
+        do throws(TokenError) {
+            url = if let url = request.responseURL { url } else { try await redirect.response() }
+        } catch {
+            throw ending(of: id) ?? error
+        }
+        let answer = try AuthorizationResponse(url: url, expectedState: state)
+        return try await signIn(
+            begun,
+            code: .authorizationCode(
+                code: answer.code, verifier: pkce.verifier, redirectURI: redirect.redirectURI), nonce: nonce,
+            at: authorities.authority(begun.parameters, movedTo: answer.cloudName))
+    }
+
+    /// Redeems the authorization code and saves the tokens.
+    ///
+    /// - Throws: `serverInvalidResponse` if the ID token has another nonce than the request (OpenID Connect Core 3.1.3.7).
+    private func signIn(
+        _ begun: BeginInteractive, code: Grant, nonce: String, at requested: Authority
+    ) async throws(TokenError) -> TokenResult {
+        let parameters = begun.parameters
+        let authority = try await authorities.resolve(
+            requested, parameters, username: begun.loginHint ?? begun.account.username)
+        let response = try await service.redeem(authorities.tokenRequest(code, at: authority, parameters), nil)
+        if let idToken = response.idToken, let claims = IDTokenClaims(idToken: idToken), let echoed = claims.nonce,
+            echoed != nonce
+        {
+            throw TokenError(.serverInvalidResponse, "the ID token's nonce is not the one sent")
+        }
+        let result = try await saver.save(response, from: .signIn, parameters, at: requested)
+        try check(result, against: begun.account)
+        return result
+    }
+
+    private func authorizationRequest(
+        _ request: BeginInteractive, redirectURI: String, challenge: String, state: String, nonce: String
+    ) throws(TokenError) -> AuthorizationRequest {
+        let parameters = request.parameters
+        return try AuthorizationRequest(
+            clientID: parameters.clientID, version: parameters.version,
+            scopes: parameters.version == .v1 ? parameters.scopes : parameters.scopes.union(request.extraScopes),
+            redirectURI: redirectURI, state: state, challenge: challenge, nonce: nonce, prompt: prompt(for: request),
+            loginHint: request.loginHint, domainHint: request.domainHint, account: request.account.homeAccountID,
+            claims: parameters.mergedClaims, extraParameters: parameters.extraParameters,
+            kind: parameters.authority.kind, correlationID: parameters.correlationID)
+    }
+
+    /// The `prompt` parameter. A user who has signed out of the app has to enter credentials again, even if the browser still has
+    /// a session.
+    private func prompt(for request: BeginInteractive) -> String? {
+        guard let identifier = request.account.homeAccountID, request.prompt != "consent" else { return request.prompt }
+        let signedOut = memory.cache.isSignedOut(
+            .home(identifier), of: request.parameters.clientID, in: request.parameters.sharingGroup)
+        return signedOut ? "login" : request.prompt
+    }
+
+    /// Logs that the app's redirect URI was replaced: an identity provider that does not know the replacement shows an error to
+    /// the user and sends none to the app.
+    private func logReplacement(in parameters: TokenParameters, by redirect: LoopbackRedirect) {
+        guard let replaced = BrowserRedirect(parameters.redirectURI).replaced else { return }
+        var metadata = RequestLog.redirect(redirect.redirectURI, of: parameters)
+        metadata["replaced"] = "\(RequestLog.safe(replaced))"
+        logger.notice("the app's redirect URI cannot be used here; register http://localhost", metadata: metadata)
+    }
+
+    /// Logs that a browser sign-in has expired, with the redirect URI that got no response.
+    func logExpiry(of method: SignInSession.Method) {
+        guard case .browser(let begun, let redirect, _, _, _) = method else { return }
+        logger.notice(
+            "a browser sign-in expired without a response",
+            metadata: RequestLog.redirect(redirect.redirectURI, of: begun.parameters))
+    }
+
+    private static let tooLongURL = TokenError(
+        .invalidDeveloperParameter,
+        "the sign-in page's URL would be longer than \(ValueLimits.longText) bytes; shorten claims, scopes or extra parameters"
+    )
+
+    /// The time within which the redirect has to arrive, in seconds: the lifetime of Entra's authorization codes.
+    fileprivate static let browserLifetime: Int64 = 600
+}
+
+extension SignInSession.Method {
+    /// The error of a session that has expired. An unregistered redirect URI is a likely reason: the identity provider shows that
+    /// error on its page, and does not redirect the browser.
+    var expired: TokenError {
+        guard case .browser(let begun, let redirect, _, _, _) = self else { return Self.expiredDeviceCode }
+        let target = BrowserRedirect(begun.parameters.redirectURI)
+        let own = target.replaced.map { "; the app's own, \($0), cannot be used on this system" } ?? ""
+        return TokenError(
+            .timedOut,
+            "no response from the sign-in page arrived at \(redirect.redirectURI) within "
+                + "\(SignInSessions.browserLifetime) seconds. If the page showed AADSTS50011, \(target.remedy)\(own). "
+                + "Then start the sign-in again")
+    }
+
+    static let expiredDeviceCode = TokenError(.timedOut, "the sign-in was not finished in time; start it again")
+}

@@ -1,0 +1,297 @@
+internal import NIOCore
+internal import TokenCache
+internal import TokenModel
+internal import TokenStore
+
+/// Orders the changes of the cache, and makes each of them durable and then visible.
+///
+/// - Two changes of one account do not overlap: the second is computed from the result of the first.
+/// - A removal overlaps no change of its sharing group: it also removes what was being saved.
+/// - An import overlaps no other commit.
+/// - Changes that could not be written stay visible in memory. They are written again before the next commit, or after a few
+///   seconds; never after a newer value of the same record.
+///
+/// A commit passes `commit` (waits for its turn), `write` (adds the deletions of redemption notes) and `flush` (writes earlier
+/// failed changes, then its own); then `CacheMemory.apply` makes it visible.
+///
+/// Used on the actor of `CacheOwner` only.
+final class CommitQueue {
+    /// The scopes that a change locks, in this order, so that two changes never wait for each other.
+    private enum Scope: Hashable {
+        case group(SharingGroup)
+        case account(SharingGroup, AccountKey)
+        case store
+    }
+
+    private let memory: CacheMemory
+    private let notes: RedemptionNotes
+    private let target: any CommitTarget
+    private let tasks: TaskTracker
+    private let log: StoreLog
+    private let scopes = KeyedLock<Scope>()
+    private var unsaved = UnsavedChanges()
+    private var retry: Timers.Timer?
+    /// The number of the store's losses after which everything has been written again.
+    private var rewrittenLosses = 0
+
+    init(
+        memory: CacheMemory, notes: RedemptionNotes, target: any CommitTarget, tasks: TaskTracker, log: StoreLog
+    ) {
+        self.memory = memory
+        self.notes = notes
+        self.target = target
+        self.tasks = tasks
+        self.log = log
+    }
+
+    /// Whether there are changes that could not be written yet.
+    var hasUnsavedChanges: Bool { !unsaved.isEmpty }
+
+    /// Makes changes durable, then visible: no reply depends on a change that a crash could undo.
+    ///
+    /// - Throws: `storeUnavailable` if they could not be written. They become visible nevertheless, since a token endpoint does
+    ///   not take back what it has issued, and are written again later.
+    func commit(_ changes: [CacheChange], in group: SharingGroup) async throws(TokenError) {
+        try await scopes.shared(.store) { () async throws(TokenError) in
+            try await write(Commit(changes: changes), in: group)
+        }
+    }
+
+    /// Computes changes of an account and commits them, while no other change of the account is in progress.
+    ///
+    /// - Parameter change: computes the commit and the value to return; called when it is this change's turn.
+    func commit<Value>(
+        changing account: AccountKey, in group: SharingGroup, _ change: () async throws(TokenError) -> (Commit, Value)
+    ) async throws(TokenError) -> Value {
+        try await scopes.shared(.group(group)) { () async throws(TokenError) in
+            try await scopes.exclusive(.account(group, account)) { () async throws(TokenError) in
+                try await scopes.shared(.store) { () async throws(TokenError) in
+                    let (commit, value) = try await change()
+                    try await write(commit, in: group)
+                    return value
+                }
+            }
+        }
+    }
+
+    /// Commits a removal that is visible already. Tokens whose commit began before the removal have been saved when it is the
+    /// removal's turn: they are removed as well, even if the store cannot be written.
+    ///
+    /// - Parameter late: computes the removal again, from the cache at its turn.
+    func commit(
+        removal: [CacheChange], in group: SharingGroup, late: (CredentialCache) -> [CacheChange]
+    ) async throws(TokenError) {
+        try await scopes.exclusive(.group(group)) { () async throws(TokenError) in
+            try await scopes.shared(.store) { () async throws(TokenError) in
+                let late = late(memory.cache)
+                memory.apply(late, in: group)
+                try await write(Commit(changes: removal + late), in: group)
+            }
+        }
+    }
+
+    /// Writes changes of the store that do not change the cache in memory: redemption notes and learnt clouds.
+    ///
+    /// - Parameter isRetried: whether to write them again later if they cannot be written now.
+    func write(_ steps: [StoreChange], isRetried: Bool = true) async throws(TokenError) {
+        try await scopes.shared(.store) { () async throws(TokenError) in
+            try await flush(with: steps, isRetried: isRetried)
+        }
+    }
+
+    /// Runs `work` while no other commit is in progress. Earlier failed changes are written first, so that they do not overwrite
+    /// what `work` writes.
+    func exclusively<Value>(_ work: () async throws(TokenError) -> Value) async throws(TokenError) -> Value {
+        try await scopes.exclusive(.store) { () async throws(TokenError) in
+            while !unsaved.isEmpty { try await flush(with: []) }
+            return try await work()
+        }
+    }
+
+    /// Makes the changes of an import durable, within `exclusively`. They are encoded in batches, since the encoded import may
+    /// be large. They are not written again later: a failed import can be repeated.
+    ///
+    /// - Parameters:
+    ///   - batch: the changes of a batch, numbered from 0; nil after the last one.
+    ///   - keys: the keys of the records that the batches write or delete.
+    func writeExclusively(
+        _ batch: @escaping @Sendable (Int) throws(TokenError) -> [StoreChange]?, of keys: () -> [RecordKey]
+    ) async throws(TokenError) {
+        defer { log.reportNotices() }
+        try await target.commit(batches: batch)
+        if !unsaved.isEmpty { unsaved.supersede(keys: keys()) }
+    }
+
+    /// Tries again to write earlier failed changes.
+    func writeUnsavedChanges() async {
+        guard !unsaved.isEmpty else { return }
+        try? await write([])
+    }
+
+    /// Cancels the retry, when the agent stops.
+    func stopRetrying() { retry?.cancel() }
+
+    private func write(_ commit: Commit, in group: SharingGroup) async throws(TokenError) {
+        var steps: [StoreChange] = []
+        for change in commit.changes { steps.append(try change.stored(in: group)) }
+        let tokens = steps.compactMap(\.refreshToken) + (commit.settled.map { [$0] } ?? [])
+        steps += notes.deletions(of: tokens)
+        guard !steps.isEmpty else { return }
+        defer {
+            memory.apply(commit.changes, in: group)
+            notes.settle(tokens)
+        }
+        try await flush(with: steps)
+    }
+
+    /// Writes earlier failed changes and then `steps`, in one commit of the store.
+    private func flush(with steps: [StoreChange], isRetried: Bool = true) async throws(TokenError) {
+        // Earlier failed changes are written first, to keep the order of changes to one record. They are removed from the
+        // list, so that a concurrent commit does not write them again.
+        let earlier = unsaved.removeAll()
+        defer { log.reportNotices() }
+        do throws(TokenError) {
+            try await target.commit(earlier + steps)
+            unsaved.supersede(earlier + steps)
+        } catch {
+            unsaved.append(isRetried ? earlier + steps : earlier)
+            log.reportFailure(error)
+            retryLater()
+            throw error
+        }
+        rewriteAfterLoss()
+    }
+
+    private func retryLater(isolation: isolated (any Actor)? = #isolation) {
+        guard retry == nil, !unsaved.isEmpty else { return }
+        retry = tasks.schedule(after: Self.retryInterval) {
+            self.retry = nil
+            self.tasks.start(isolation: isolation) { () async throws(TokenError) in await self.writeUnsavedChanges() }
+        }
+    }
+
+    /// Writes the whole cache again if the store has lost records since it was loaded.
+    private func rewriteAfterLoss(isolation: isolated (any Actor)? = #isolation) {
+        let losses = target.report.losses
+        guard losses > rewrittenLosses else { return }
+        rewrittenLosses = losses
+        log.reportLoss()
+        tasks.start { () async throws(TokenError) in
+            try await self.exclusively { () async throws(TokenError) in
+                try await self.flush(with: try await Self.everything(in: self.memory.cache))
+            }
+        }
+    }
+
+    /// Encodes the whole cache, off the event loop.
+    @concurrent
+    private static func everything(in cache: CredentialCache) async throws(TokenError) -> [StoreChange] {
+        try cache.everything()
+    }
+
+    private static let retryInterval = TimeAmount.seconds(5)
+}
+
+extension CommitQueue {
+    /// Changes that become durable and visible together.
+    struct Commit {
+        var changes: [CacheChange]
+        /// The refresh token whose redemption these changes complete: its note is deleted.
+        var settled: RecordKey?
+    }
+}
+
+extension StoreChange {
+    /// The refresh token that the change replaces or removes.
+    fileprivate var refreshToken: RecordKey? {
+        switch self {
+        case .put(let record) where record.key.kind == .refreshToken: record.key
+        case .delete(let key) where key.kind == .refreshToken: key
+        default: nil
+        }
+    }
+}
+
+/// The cache in memory, from which requests are answered. Changes are applied to it here and nowhere else.
+///
+/// Used on the actor of `CacheOwner` only.
+final class CacheMemory {
+    /// Empty until the store has been loaded.
+    private(set) var cache = CredentialCache()
+    /// The number of changes so far. A result computed off the event loop from a copy of the cache is out of date if the number
+    /// has changed.
+    private(set) var changeCount = 0
+
+    /// Applies changes, which are visible to every later request.
+    func apply(_ changes: [CacheChange], in group: SharingGroup) {
+        guard !changes.isEmpty else { return }
+        cache.apply(changes, in: group)
+        changeCount += 1
+    }
+
+    /// Replaces the cache: with the content of the store, or with a copy that contains an import.
+    func replace(with cache: CredentialCache) {
+        self.cache = cache
+        changeCount += 1
+    }
+
+    /// Adds clouds that instance discovery has named.
+    ///
+    /// - Returns: whether anything in them was new.
+    func learn(_ clouds: [CloudDirectory.Cloud], from environment: String) -> Bool {
+        guard cache.clouds.learn(clouds, from: environment) else { return false }
+        changeCount += 1
+        return true
+    }
+}
+
+/// The changes that could not be written, in order, with the latest change of each record only.
+///
+/// A later change of a record supersedes the earlier one: once it is written, the earlier one must not be written after it.
+struct UnsavedChanges: Sendable {
+    private var steps: [StoreChange] = []
+
+    var isEmpty: Bool { steps.isEmpty }
+
+    /// Removes and returns all changes. Those that cannot be written again are to be appended again.
+    mutating func removeAll() -> [StoreChange] {
+        defer { steps = [] }
+        return steps
+    }
+
+    /// Adds changes that could not be written; they supersede earlier changes of the same records.
+    mutating func append(_ changes: [StoreChange]) {
+        supersede(changes)
+        steps += changes
+    }
+
+    /// Removes the changes of records for which newer changes have been written.
+    mutating func supersede(_ changes: [StoreChange]) {
+        guard !steps.isEmpty else { return }
+        let groups = Set(
+            changes.compactMap { change in if case .deleteGroup(let group) = change { group } else { nil } })
+        supersede(keys: changes.compactMap(\.key), groups: groups)
+    }
+
+    /// Removes the changes of records that have been written.
+    mutating func supersede(keys: [RecordKey], groups: Set<String> = []) {
+        let keys = Set(keys)
+        steps.removeAll { step in
+            switch step {
+            case .put(let record): keys.contains(record.key) || groups.contains(record.key.group)
+            case .delete(let key): keys.contains(key) || groups.contains(key.group)
+            case .deleteGroup(let group): groups.contains(group)
+            }
+        }
+    }
+}
+
+extension StoreChange {
+    fileprivate var key: RecordKey? {
+        switch self {
+        case .put(let record): record.key
+        case .delete(let key): key
+        case .deleteGroup: nil
+        }
+    }
+}

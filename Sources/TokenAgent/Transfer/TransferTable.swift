@@ -1,0 +1,116 @@
+internal import CacheFormats
+internal import NIOCore
+internal import TokenCache
+internal import TokenModel
+
+/// The imports and exports in progress: limited in number and size, and discarded if they are not continued in time or if the
+/// session that began them ends. No other session can continue them.
+struct TransferTable {
+    /// An import whose parts are being received.
+    struct Upload {
+        /// The first request, which has the options of the import.
+        var request: ImportCache
+        var session: SessionID
+        var parts: [Secret] = []
+        var size = 0
+        /// Discards the import if no part arrives in time; nil once the last part has arrived.
+        var expiry: Timers.Timer?
+
+        /// Adds a part. It is joined to a small part before it, so that many small parts need little more memory than their bytes.
+        mutating func add(_ part: Secret) {
+            size += part.count
+            guard let last = parts.last, last.count < Self.smallPart else { return parts.append(part) }
+            parts[parts.count - 1] = Secret(bytes: last.withBytes(Array.init) + part.withBytes(Array.init))
+        }
+
+        private static let smallPart = 4096
+    }
+
+    /// An export whose parts are being sent. Only its next part is in memory.
+    struct Download {
+        var export: CacheExport
+        var session: SessionID
+        /// The number of bytes sent.
+        var sent = 0
+        /// Discards the export if the next part is not requested in time; nil while a part is being encoded.
+        var expiry: Timers.Timer?
+    }
+
+    /// The maximum size of all imports together, in bytes.
+    private let importLimit: Int
+    private var uploads: [String: Upload] = [:]
+    private var downloads: [String: Download] = [:]
+
+    init(importLimit: Int) { self.importLimit = importLimit }
+
+    mutating func keep(_ upload: Upload, as id: String) { uploads[id] = upload }
+
+    mutating func keep(_ download: Download, as id: String) { downloads[id] = download }
+
+    /// Removes and returns an import that its session continues; nil if this session has no such import.
+    mutating func removeUpload(_ id: String, from session: SessionID) -> Upload? {
+        guard let upload = uploads[id], upload.session == session, upload.expiry != nil else { return nil }
+        discard(id)
+        return upload
+    }
+
+    /// The content of an import that has been received completely. The table keeps its size until it is discarded, but not its
+    /// bytes, whose memory is released as they are read.
+    mutating func completeUpload(_ id: String) -> ForeignFile {
+        let file = ForeignFile(uploads[id]?.parts ?? [])
+        uploads[id]?.parts = []
+        return file
+    }
+
+    /// Returns an export that its session continues, and ends its time-out; nil if this session has no such export.
+    mutating func continueDownload(_ id: String, from session: SessionID) -> Download? {
+        guard var download = downloads[id], download.session == session, let expiry = download.expiry else {
+            return nil
+        }
+        expiry.cancel()
+        download.expiry = nil
+        downloads[id] = download
+        return download
+    }
+
+    /// Whether an export is in progress still.
+    func containsDownload(_ id: String) -> Bool { downloads[id] != nil }
+
+    mutating func discard(_ id: String) {
+        uploads.removeValue(forKey: id)?.expiry?.cancel()
+        downloads.removeValue(forKey: id)?.expiry?.cancel()
+    }
+
+    /// Discards the transfers of a session that has ended, except imports that have been received completely.
+    mutating func discardAll(of session: SessionID) {
+        for (id, upload) in uploads where upload.session == session && upload.expiry != nil { discard(id) }
+        for (id, download) in downloads where download.session == session { discard(id) }
+    }
+
+    mutating func discardAll() {
+        for id in Array(uploads.keys) + Array(downloads.keys) { discard(id) }
+    }
+
+    /// The error of one more transfer with this number of bytes; nil if it is within the limits.
+    func refusal(of more: Int) -> TokenError? {
+        guard uploads.values.reduce(more, { $0 + $1.size }) <= importLimit else {
+            return TokenError(.frameTooLarge, "imports under way come to more than \(importLimit >> 20) MiB")
+        }
+        guard uploads.count + downloads.count < Self.limit else {
+            return TokenError(
+                .interactionInProgress, "\(Self.limit) imports and exports are under way already; wait for one of them")
+        }
+        return nil
+    }
+
+    static let unknown = TokenError(
+        .sessionCanceled,
+        "there is no such import or export on this connection; it was finished, or not continued in time")
+
+    /// The maximum number of transfers in progress.
+    static let limit = 8
+    /// The time within which a transfer has to be continued.
+    static let timeout = TimeAmount.seconds(60)
+    /// The size of an export's parts, in bytes; well below the maximum size of a reply.
+    static let partSize = 256 * 1024
+}

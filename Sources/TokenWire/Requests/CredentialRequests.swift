@@ -1,0 +1,63 @@
+internal import CTokenProtos
+package import TokenModel
+
+extension ListCredentials: WireRequest {
+    package static let type = WireType(sso__list_credentials__init)
+
+    package init(_ value: ListCredentials?, _ fields: inout WireFields) throws(TokenError) {
+        self.init(
+            sharingGroup: try fields.sharingGroup(value?.sharingGroup),
+            version: fields.choice("version", value?.version),
+            after: try fields.text("after", value?.after))
+    }
+}
+
+extension ListCredentials.Reply: WireMessage {
+    package static let type = WireType(sso__list_credentials_reply__init)
+
+    package init(_ value: ListCredentials.Reply?, _ fields: inout WireFields) throws(TokenError) {
+        self.init(
+            credentials: try fields.messages("credentials", value?.credentials),
+            next: try fields.text("next", value?.next))
+    }
+}
+
+extension RemoveCredential: WireRequest {
+    package static let type = WireType(sso__remove_credential__init)
+
+    package init(_ value: RemoveCredential?, _ fields: inout WireFields) throws(TokenError) {
+        self.init(
+            sharingGroup: try fields.sharingGroup(value?.sharingGroup),
+            id: try fields.required("id", value?.id))
+    }
+}
+
+extension RemoveCredential.Reply: WireMessage {
+    package static let type = WireType(sso__remove_credential_reply__init)
+
+    package init(_ value: RemoveCredential.Reply?, _ fields: inout WireFields) throws(TokenError) {
+        self.init(
+            removed: fields.flag("removed", value?.removed) ?? false)
+    }
+}
+
+extension Credential: WireMessage {
+    package static let type = WireType(sso__credential__init)
+
+    package init(_ value: Credential?, _ fields: inout WireFields) throws(TokenError) {
+        self.init(
+            id: try fields.required("id", value?.id),
+            kind: try WireFields.required("kind", fields.choice("kind", value?.kind)),
+            clientID: try fields.required("client_id", value?.clientID),
+            familyID: try fields.text("family_id", value?.familyID),
+            authority: try fields.text("authority", value?.authority) ?? "",
+            version: fields.choice("version", value?.version),
+            scopes: ScopeSet(try fields.texts("scopes", value?.scopes.scopes)),
+            accessToken: try fields.secret("access_token", value?.accessToken),
+            tokenType: try fields.text("token_type", value?.tokenType),
+            expiresOn: fields.number("expires_on", value?.expiresOn),
+            extendedExpiresOn: fields.number("extended_expires_on", value?.extendedExpiresOn),
+            idToken: try fields.text("id_token", value?.idToken, limit: WireLimits.token),
+            account: try fields.account(value?.account))
+    }
+}

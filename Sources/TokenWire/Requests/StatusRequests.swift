@@ -1,0 +1,76 @@
+internal import CTokenProtos
+package import TokenModel
+
+extension Diagnose: WireRequest {
+    package static let type = WireType(sso__diagnose__init)
+
+    package init(_ value: Diagnose?, _ fields: inout WireFields) throws(TokenError) {
+        self.init(
+            authority: try fields.message("authority", value?.authority))
+    }
+}
+
+extension Diagnose.Reply: WireMessage {
+    package static let type = WireType(sso__diagnose_reply__init)
+
+    package init(_ value: Diagnose.Reply?, _ fields: inout WireFields) throws(TokenError) {
+        self.init(
+            checks: try fields.messages("checks", value?.checks))
+    }
+}
+
+extension HealthCheck: WireMessage {
+    package static let type = WireType(sso__health_check__init)
+
+    package init(_ value: HealthCheck?, _ fields: inout WireFields) throws(TokenError) {
+        self.init(
+            name: try fields.text("name", value?.name) ?? "",
+            ok: fields.flag("ok", value?.ok) ?? false,
+            detail: try fields.wording("detail", value?.detail) ?? "",
+            hint: try fields.wording("hint", value?.hint))
+    }
+}
+
+extension GetStatus: WireRequest {
+    package static let type = WireType(sso__get_status__init)
+
+    package init(_ value: GetStatus?, _ fields: inout WireFields) throws(TokenError) { self.init() }
+}
+
+extension AgentStatus: WireMessage {
+    package static let type = WireType(sso__agent_status__init)
+
+    package init(_ value: AgentStatus?, _ fields: inout WireFields) throws(TokenError) {
+        self.init(
+            processID: fields.number("process_id", value?.processID) ?? 0,
+            version: try fields.text("version", value?.version) ?? "",
+            protocolVersion: fields.number("protocol_version", value?.protocolVersion) ?? 0,
+            socketPath: try fields.text("socket_path", value?.socketPath) ?? "",
+            stateDirectory: try fields.text("state_directory", value?.stateDirectory) ?? "",
+            uptimeSeconds: fields.number("uptime_seconds", value?.uptimeSeconds) ?? 0,
+            accounts: fields.number("accounts", value?.accounts) ?? 0,
+            quarantined: try fields.wordings("quarantined", value?.quarantined),
+            storeProblem: try fields.wording("store_problem", value?.storeProblem, limit: WireLimits.longText))
+    }
+}
+
+extension Hello: WireRequest {
+    package static let type = WireType(sso__hello__init)
+
+    package init(_ value: Hello?, _ fields: inout WireFields) throws(TokenError) {
+        self.init(
+            protocolVersion: fields.number("protocol_version", value?.protocolVersion) ?? 1,
+            appName: try fields.text("app_name", value?.appName) ?? "")
+    }
+}
+
+extension Hello.Reply: WireMessage {
+    package static let type = WireType(sso__hello_reply__init)
+
+    package init(_ value: Hello.Reply?, _ fields: inout WireFields) throws(TokenError) {
+        self.init(
+            protocolVersion: fields.number("protocol_version", value?.protocolVersion) ?? 0,
+            agentVersion: try fields.text("agent_version", value?.agentVersion) ?? "",
+            requests: try fields.numbers("requests", value?.requests))
+    }
+}

@@ -1,0 +1,87 @@
+internal import AgentClient
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+/// The guarantees of the SDK.
+@Suite(.bounded) struct ClientTests {
+    @Test func saysHowToStartAnAgentWhenNoneRuns() async throws {
+        let folder = try TemporaryFolder()
+        let client = AgentClient(socketPath: folder.file("agent.sock"))
+        let failure = await #expect(throws: TokenError.self) { try await client.status() }
+        #expect(failure?.code == .agentUnavailable)
+        #expect(failure?.message.contains("start it with") == true)
+        #expect(throws: TokenError.self) { try client.listAccountsAndWait(ListAccounts(clientID: nil)) }
+    }
+
+    @Test func refusesASocketPathThatIsTooLong() async throws {
+        let client = AgentClient(socketPath: "/" + String(repeating: "x", count: 200))
+        let failure = await #expect(throws: TokenError.self) { try await client.status() }
+        #expect(failure?.message.contains("SSO_AGENT_SOCK") == true)
+    }
+
+    @Test func reconnectsSilentlyToAnAgentThatWasRestarted() async throws {
+        try await AgentFixture.with { f in
+            let signedIn = try await f.signIn("alice@contoso.com", f.parameters())
+            try await f.restarted { f in
+                let result = try await f.silent(f.parameters(), signedIn.account.reference)
+                #expect(result.isFromCache)
+                #expect(result.accessToken == signedIn.accessToken)
+            }
+        }
+    }
+
+    @Test func keepsManyCallsInFlightOnOneConnection() async throws {
+        try await AgentFixture.with { f in
+            let reference = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
+            let parameters = try f.parameters()
+            try await withThrowingTaskGroup(of: Bool.self) { group in
+                for _ in 0..<500 { group.addTask { try await f.silent(parameters, reference).isFromCache } }
+                for try await isFromCache in group { #expect(isFromCache) }
+            }
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func endsACallAtItsDeadline(onAnOpenConnection: Bool) async throws {
+        try await AgentFixture.with { f in
+            let reference = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
+            f.emulator.control.inject(.hold(grant: .refreshToken))
+            let hasty = AgentClient(socketPath: f.socketPath, timeout: .milliseconds(50))
+            if onAnOpenConnection { _ = try await hasty.status() }
+            let failure = await #expect(throws: TokenError.self) {
+                try await hasty.acquireTokenSilent(
+                    AcquireTokenSilent(parameters: f.parameters(), account: reference, forceRefresh: true))
+            }
+            #expect(failure?.code == .timedOut)
+            f.emulator.control.release()
+        }
+    }
+
+    @Test func endsACallWhenItsTaskIsCancelled() async throws {
+        try await AgentFixture.with { f in
+            let reference = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
+            f.emulator.control.inject(.hold(grant: .refreshToken))
+            let task = Task { try await f.silent(f.parameters(), reference, force: true) }
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            task.cancel()
+            let failure = await #expect(throws: TokenError.self) { try await task.value }
+            #expect(failure?.code == .cancelled)
+            f.emulator.control.release()
+        }
+    }
+
+    @Test func callsFromSynchronousCodeToo() async throws {
+        try await AgentFixture.with { f in
+            let reference = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
+            let app = try f.parameters().clientID
+            let list = ListAccounts(clientID: app)
+            #expect(try await offPool { try f.agent.listAccountsAndWait(list).count } == 1)
+            let remove = RemoveAccount(clientID: app, account: reference)
+            #expect(try await offPool { try f.agent.removeAccountAndWait(remove).removed })
+            #expect(try await offPool { try f.agent.listAccountsAndWait(list).isEmpty })
+        }
+    }
+}

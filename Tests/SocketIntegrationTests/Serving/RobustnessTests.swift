@@ -1,0 +1,169 @@
+internal import AgentClient
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+internal import TokenWire
+
+/// The agent serves other peers whatever one of them sends.
+@Suite(.bounded) struct RobustnessTests {
+    /// Malformed frames, and the code of the last reply before the connection closes.
+    @Test(arguments: [
+        ([0, 0, 0, 0], TokenError.Code.malformedMessage), ([0xFF, 0xFF, 0xFF, 0xFF], .frameTooLarge),
+        ([0, 1, 0, 1], .frameTooLarge), (Array("GET / HTTP/1.1\r\n\r\n".utf8), .frameTooLarge),
+    ])
+    func closesAConnectionAfterAMalformedFrame(_ bytes: [UInt8], _ code: TokenError.Code) async throws {
+        try await AgentFixture.with { f in
+            let peer = try RawPeer(f.socketPath)
+            peer.write(bytes)
+            #expect(try peer.reply()?.failure?.code == code)
+            #expect(peer.isClosedByAgent())
+            _ = try await f.agent.status()
+        }
+    }
+
+    @Test func keepsAConnectionAfterAMalformedMessage() async throws {
+        try await AgentFixture.with { f in
+            let peer = try RawPeer(f.socketPath)
+            peer.write([0, 0, 0, 3, 0xFF, 0xFF, 0xFF])
+            #expect(try peer.reply()?.failure?.code == .malformedMessage)
+            try peer.write(GetStatus(), id: 7)
+            let reply = try #require(try peer.reply())
+            #expect(reply.id == 7)
+        }
+    }
+
+    @Test func answersAnUnknownRequest() async throws {
+        try await AgentFixture.with { f in
+            let peer = try RawPeer(f.socketPath)
+            // request_id 9, and an empty body with field number 1000.
+            peer.write([0, 0, 0, 5, 0x08, 0x09, 0xC2, 0x3E, 0x00])
+            let reply = try #require(try peer.reply())
+            #expect(reply.id == 9)
+            #expect(try reply.failure?.code == .unsupportedProtocolVersion)
+        }
+    }
+
+    @Test func answersEveryRequestOnceInOneWriteOrByteByByte() async throws {
+        try await AgentFixture.with { f in
+            let frames = try (1...50).map { try RequestFrame.encode(GetStatus(), id: $0) }
+            let together = try RawPeer(f.socketPath)
+            together.write(frames.flatMap(\.self))
+            // In any order: those that come while the store is opened wait for it.
+            #expect(Set(try (1...50).map { _ in try together.reply()?.id }) == Set((1...50).map { $0 }))
+            let slowly = try RawPeer(f.socketPath)
+            for byte in frames[0] + frames[1] { slowly.write([byte]) }
+            #expect(Set(try (1...2).map { _ in try slowly.reply()?.id }) == [1, 2])
+        }
+    }
+
+    @Test func answersRequestsThatPrecedeAHalfClose() async throws {
+        try await AgentFixture.with { f in
+            let reference = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
+            f.emulator.control.inject(.hold(grant: .refreshToken))
+            let peer = try RawPeer(f.socketPath)
+            try peer.write(GetStatus(), id: 1)
+            let renewal = AcquireTokenSilent(
+                parameters: try f.parameters(), account: reference, forceRefresh: true)
+            try peer.write(renewal, id: 2)
+            peer.finishWriting()
+            #expect(try peer.reply()?.id == 1)
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            f.emulator.control.release()
+            let reply = try await offPool { try peer.reply() }
+            #expect(reply?.id == 2)
+            #expect(try await offPool { peer.isClosedByAgent() })
+        }
+    }
+
+    @Test func answersARequestThatComesWithTheEndOfTheStream() async throws {
+        try await AgentFixture.with { f in
+            for _ in 0..<20 {
+                let peer = try RawPeer(f.socketPath)
+                try peer.write(GetStatus(), id: 1)
+                peer.finishWriting()
+                #expect(try await offPool { try peer.reply() }?.id == 1)
+            }
+        }
+    }
+
+    @Test func survivesAPeerThatDisconnectsDuringItsRedemption() async throws {
+        try await AgentFixture.with { f in
+            let reference = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
+            f.emulator.control.inject(.hold(grant: .refreshToken))
+            let renewal = AcquireTokenSilent(
+                parameters: try f.parameters(), account: reference, forceRefresh: true)
+            do {
+                let peer = try RawPeer(f.socketPath)
+                try peer.write(renewal, id: 1)
+                await f.emulator.control.waitForHeld(atLeast: 1)
+            }
+            let other = Task { try await f.agent.acquireTokenSilent(renewal) }
+            _ = try await f.agent.status()
+            f.emulator.control.release()
+            #expect(try await other.value.isFromCache == false)
+            #expect(f.emulator.control.counts.reusedRefreshTokens == 0)
+        }
+    }
+
+    @Test func servesRequestsBesideIdleAndIncompletePeers() async throws {
+        try await AgentFixture.with { f in
+            var peers: [RawPeer] = []
+            for number in 0..<1000 {
+                let peer = try RawPeer(f.socketPath)
+                if number.isMultiple(of: 2) { peer.write([0, 0, 0x10]) }
+                if number.isMultiple(of: 5) { peer.write([0, 1, 2, 3]) }
+                peers.append(peer)
+            }
+            for _ in 0..<20 { _ = try await f.agent.status() }
+            #expect(peers.count == 1000)
+        }
+    }
+
+    @Test func closesTheConnectionIdleLongestBeyondTheLimit() async throws {
+        try await AgentFixture.with(connectionLimit: 8) { f in
+            let oldest = try RawPeer(f.socketPath)
+            try oldest.write(GetStatus(), id: 1)
+            #expect(try oldest.reply()?.id == 1)
+            var others: [RawPeer] = []
+            for number in 1...8 {
+                let peer = try RawPeer(f.socketPath)
+                try peer.write(GetStatus(), id: UInt64(number))
+                #expect(try peer.reply()?.id == UInt64(number))
+                others.append(peer)
+            }
+            #expect(oldest.isClosedByAgent())
+        }
+    }
+
+    @Test func survivesRandomBytes() async throws {
+        try await AgentFixture.with { f in
+            var random = SplitMix(seed: 2026)
+            for _ in 0..<300 {
+                let peer = try RawPeer(f.socketPath)
+                let count = Int(random.next() % 200)
+                var bytes = (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+                // Half of them have the length of a frame, so that the message decoder is reached.
+                if random.next().isMultiple(of: 2), count > 0 { bytes = [0, 0, 0, UInt8(count)] + bytes }
+                peer.write(bytes)
+            }
+            _ = try await f.agent.status()
+        }
+    }
+}
+
+/// A random number generator with the same sequence in every run.
+struct SplitMix {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}

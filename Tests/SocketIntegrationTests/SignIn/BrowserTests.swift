@@ -1,0 +1,30 @@
+internal import AgentClient
+internal import AgentTestSupport
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// The browser process that the client starts.
+@Suite(.bounded) struct BrowserTests {
+    @Test(arguments: [(true, "status 5"), (false, "status 4")])
+    func inheritsNoOpenFilesOfTheApp(isOpen: Bool, expected: String) async throws {
+        let folder = try TemporaryFolder()
+        let script = folder.file("browser")
+        // Exits with 5 if the file descriptor is closed, otherwise with 4.
+        try "test -e /proc/$$/fd/$1 && exit 4; exit 5".write(toFile: script, atomically: true, encoding: .utf8)
+        // A file without close-on-exec, with a descriptor that shells do not use.
+        let opened = try FileHandle(forReadingFrom: URL(filePath: script))
+        let number = fcntl(opened.fileDescriptor, F_DUPFD, 500)
+        defer { close(number) }
+        let browser = Browser(commands: ["/bin/sh \(script)"])
+        let end = await withCheckedContinuation { (done: CheckedContinuation<String, Never>) in
+            do {
+                // The standard output is inherited, which shows that the check works.
+                try browser.open(isOpen ? "\(number)" : "1") { done.resume(returning: $0) }
+            } catch {
+                done.resume(returning: "\(error)")
+            }
+        }
+        #expect(end.contains(expected), "\(end)")
+    }
+}

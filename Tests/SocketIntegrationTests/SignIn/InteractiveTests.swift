@@ -1,0 +1,167 @@
+internal import AgentClient
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+internal import TokenWire
+
+/// Sign-in in a browser, or with a device code.
+@Suite(.bounded) struct InteractiveTests {
+    @Test func sendsTheBrowserToTheRightPageWithPKCE() async throws {
+        try await AgentFixture.with { f in
+            let begun = try await f.agent.beginInteractive(
+                BeginInteractive(
+                    parameters: f.parameters(), prompt: "select_account", loginHint: "alice@contoso.com",
+                    domainHint: "contoso.com", extraScopes: ScopeSet(["Mail.Read"])))
+            for part in [
+                "/common/oauth2/v2.0/authorize?",
+                "client_id=app-1", "response_type=code", "code_challenge_method=S256", "prompt=select_account",
+                "login_hint=alice%40contoso.com", "domain_hint=contoso.com", "Mail.Read", "offline_access", "state=",
+            ] {
+                #expect(begun.authorizationURL.contains(part))
+            }
+            #expect(begun.redirectURI.hasPrefix("http://localhost:"))
+            try await f.browse(to: begun.authorizationURL)
+            let result = try await f.agent.completeInteractive(CompleteInteractive(sessionID: begun.sessionID))
+            #expect(result.account.username == "alice@contoso.com")
+            #expect(result.idToken != nil)
+        }
+    }
+
+    @Test func endsWhenItIsCancelled() async throws {
+        try await AgentFixture.with { f in
+            let begun = try await f.agent.beginInteractive(BeginInteractive(parameters: f.parameters()))
+            let wait = Task { try await f.agent.completeInteractive(CompleteInteractive(sessionID: begun.sessionID)) }
+            try await f.agent.cancelInteraction(CancelInteraction(sessionID: begun.sessionID))
+            let failure = await #expect(throws: TokenError.self) { try await wait.value }
+            #expect(failure?.code == .sessionCanceled)
+            try await f.agent.cancelInteraction(CancelInteraction(sessionID: begun.sessionID))
+        }
+    }
+
+    @Test func limitsTheNumberOfSessionsInProgress() async throws {
+        try await AgentFixture.with { f in
+            let request = BeginInteractive(parameters: try f.parameters())
+            var begun: [BeginInteractive.Reply] = []
+            for _ in 0..<64 { begun.append(try await f.agent.beginInteractive(request)) }
+            let failure = await #expect(throws: TokenError.self) { try await f.agent.beginInteractive(request) }
+            #expect(failure?.code == .interactionInProgress)
+            try await f.agent.cancelInteraction(CancelInteraction(sessionID: begun[0].sessionID))
+            _ = try await f.agent.beginInteractive(request)
+        }
+    }
+
+    @Test func refusesASecondWaitForASession() async throws {
+        try await AgentFixture.with { f in
+            let begun = try await f.agent.beginInteractive(BeginInteractive(parameters: f.parameters()))
+            let wait = CompleteInteractive(sessionID: begun.sessionID)
+            let peer = try RawPeer(f.socketPath)
+            try peer.write(wait, id: 1)
+            try peer.write(wait, id: 2)
+            guard let reply = try await offPool({ try peer.reply() }), let error = try reply.failure else {
+                Issue.record("expected a failure")
+                return
+            }
+            #expect(reply.id == 2)
+            #expect(error.code == .interactionInProgress)
+            try await f.agent.cancelInteraction(CancelInteraction(sessionID: begun.sessionID))
+            #expect(try await offPool { try peer.reply() }?.id == 1)
+        }
+    }
+
+    @Test func reportsThatTheUserHasDeclined() async throws {
+        try await AgentFixture.with { f in
+            let begun = try await f.agent.beginInteractive(BeginInteractive(parameters: f.parameters()))
+            let state = try #require(begun.authorizationURL.split(separator: "&").first { $0.hasPrefix("state=") })
+            try await f.browse(to: "\(begun.redirectURI)?error=access_denied&\(state)")
+            let failure = await #expect(throws: TokenError.self) {
+                try await f.agent.completeInteractive(CompleteInteractive(sessionID: begun.sessionID))
+            }
+            #expect(failure?.code == .accessDenied)
+        }
+    }
+
+    @Test func reportsAMismatchedAccount() async throws {
+        try await AgentFixture.with { f in
+            let alice = try await f.signIn("alice@contoso.com", f.parameters()).account
+            let begun = try await f.agent.beginInteractive(
+                BeginInteractive(parameters: f.parameters(), account: alice.reference, loginHint: "bob@contoso.com"))
+            try await f.browse(to: begun.authorizationURL)
+            let failure = await #expect(throws: TokenError.self) {
+                try await f.agent.completeInteractive(CompleteInteractive(sessionID: begun.sessionID))
+            }
+            #expect(failure?.code == .mismatchedAccount)
+        }
+    }
+
+    @Test func refusesAFinishedSession() async throws {
+        try await AgentFixture.with { f in
+            let failure = await #expect(throws: TokenError.self) {
+                try await f.agent.completeInteractive(CompleteInteractive(sessionID: "no such"))
+            }
+            #expect(failure?.code == .sessionCanceled)
+        }
+    }
+
+    @Test func asksForCredentialsAgainAfterASignOut() async throws {
+        try await AgentFixture.with { f in
+            let alice = try await f.signIn("alice@contoso.com", f.parameters()).account
+            let app = try f.parameters().clientID
+            _ = try await f.agent.removeAccount(RemoveAccount(clientID: app, account: alice.reference))
+            let begun = try await f.agent.beginInteractive(
+                BeginInteractive(parameters: f.parameters(), account: alice.reference))
+            #expect(begun.authorizationURL.contains("prompt=login"))
+        }
+    }
+
+    @Test(arguments: [nil, "https://graph.microsoft.com"])
+    func signsInWithACodeOnAnotherDevice(resource: String?) async throws {
+        try await AgentFixture.with { f in
+            f.timers.skipDelays(upTo: 5)
+            let parameters = try f.parameters(resource: resource)
+            let begun = try await f.agent.beginDeviceCode(BeginDeviceCode(parameters: parameters))
+            #expect(begun.message.contains(begun.userCode))
+            async let outcome = f.agent.completeDeviceCode(CompleteDeviceCode(sessionID: begun.sessionID))
+            await f.emulator.control.waitForCount(.deviceCode, atLeast: 2)
+            #expect(f.emulator.control.approveDeviceCode(begun.userCode, username: "alice@contoso.com") == 1)
+            #expect(try await outcome.account.username?.lowercased() == "alice@contoso.com")
+        }
+    }
+
+    @Test func reportsAMismatchedAccountOfADeviceCode() async throws {
+        try await AgentFixture.with { f in
+            f.timers.skipDelays(upTo: 5)
+            let bob = try await f.signIn("bob@contoso.com", f.parameters()).account.reference
+            let begun = try await f.agent.beginDeviceCode(BeginDeviceCode(parameters: f.parameters(), account: bob))
+            #expect(f.emulator.control.approveDeviceCode(begun.userCode, username: "alice@contoso.com") == 1)
+            let failure = await #expect(throws: TokenError.self) {
+                try await f.agent.completeDeviceCode(CompleteDeviceCode(sessionID: begun.sessionID))
+            }
+            #expect(failure?.code == .mismatchedAccount)
+        }
+    }
+
+    @Test func endsWhenTheDeviceCodeIsDeclinedOrCancelled() async throws {
+        try await AgentFixture.with { f in
+            f.timers.skipDelays(upTo: 5)
+            let declined = try await f.agent.beginDeviceCode(BeginDeviceCode(parameters: f.parameters()))
+            #expect(f.emulator.control.declineDeviceCode(declined.userCode) == 1)
+            let failure = await #expect(throws: TokenError.self) {
+                try await f.agent.completeDeviceCode(CompleteDeviceCode(sessionID: declined.sessionID))
+            }
+            #expect(failure?.code == .accessDenied)
+
+            let cancelled = try await f.agent.beginDeviceCode(BeginDeviceCode(parameters: f.parameters()))
+            let wait = Task { try await f.agent.completeDeviceCode(CompleteDeviceCode(sessionID: cancelled.sessionID)) }
+            try await f.agent.cancelInteraction(CancelInteraction(sessionID: cancelled.sessionID))
+            let ending = await #expect(throws: TokenError.self) { try await wait.value }
+            #expect(ending?.code == .sessionCanceled)
+        }
+    }
+
+    @Test func refusesPlainHTTPExceptForLoopbackHosts() async throws {
+        let failure = #expect(throws: TokenError.self) { try Authority("http://login.example.com/common") }
+        #expect(failure?.code == .invalidDeveloperParameter)
+    }
+}
