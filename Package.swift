@@ -56,11 +56,15 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "TokenWireTests", dependencies: ["TestSupport", "TokenModel", "TokenWire"], swiftSettings: strict),
-        .target(name: "AgentSocket", dependencies: ["CAgentSystem", "TokenModel"], swiftSettings: strict),
+        .target(name: "PosixFiles", dependencies: ["TokenModel"], swiftSettings: strict),
+        .testTarget(
+            name: "PosixFilesTests", dependencies: ["PosixFiles", "TestSupport", "TokenModel"], swiftSettings: strict),
+        .target(
+            name: "AgentSocket", dependencies: ["CAgentSystem", "PosixFiles", "TokenModel"], swiftSettings: strict),
 
         // The apps' half.
         .target(
-            name: "AgentClient", dependencies: ["AgentSocket", "CAgentSystem", "TokenModel", "TokenWire"],
+            name: "AgentClient", dependencies: ["AgentSocket", "CAgentSystem", "PosixFiles", "TokenModel", "TokenWire"],
             swiftSettings: strict),
         .target(name: "AppleTypes", swiftSettings: strict),
         .target(name: "MSALCompat", dependencies: ["AgentClient", "AppleTypes", "TokenModel"], swiftSettings: strict),
@@ -73,19 +77,24 @@ let package = Package(
             name: "TokenCache",
             dependencies: ["TokenModel", "TokenStore", .product(name: "Crypto", package: "swift-crypto")],
             swiftSettings: strict),
+        .target(
+            name: "CacheFormats", dependencies: ["TokenCache", "TokenModel"], swiftSettings: strict),
         .testTarget(
             name: "TokenCacheTests",
-            dependencies: ["AgentTestSupport", "TestSupport", "TokenCache", "TokenModel", "TokenStore", "TokenWire"],
-            exclude: ["Fixtures"], swiftSettings: strict),
+            dependencies: [
+                "AgentTestSupport", "CacheFormats", "TestSupport", "TokenCache", "TokenModel", "TokenStore",
+                "TokenWire",
+            ], exclude: ["Fixtures"], swiftSettings: strict),
         .target(
             name: "TokenStore",
             dependencies: [
-                "CAgentSystem", "CSQLite", "TokenModel",
+                "CAgentSystem", "CSQLite", "PosixFiles", "TokenModel",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ], swiftSettings: strict),
         .testTarget(
-            name: "TokenStoreTests", dependencies: ["AgentTestSupport", "TestSupport", "TokenModel", "TokenStore"],
+            name: "TokenStoreTests",
+            dependencies: ["AgentTestSupport", "PosixFiles", "TestSupport", "TokenModel", "TokenStore"],
             exclude: ["Fixtures"], swiftSettings: strict),
         .target(name: "Curl", dependencies: ["CCurl", "TokenModel"], swiftSettings: strict),
         .target(
@@ -108,8 +117,8 @@ let package = Package(
         .target(
             name: "TokenAgent",
             dependencies: [
-                "AgentSocket", "CAgentSystem", "TokenCache", "TokenEndpoint", "TokenModel", "TokenStore",
-                "TokenWire",
+                "AgentSocket", "CAgentSystem", "CacheFormats", "PosixFiles", "TokenCache", "TokenEndpoint", "TokenModel",
+                "TokenStore", "TokenWire",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -125,7 +134,7 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        .target(name: "AgentConfiguration", dependencies: ["TokenModel"], swiftSettings: strict),
+        .target(name: "AgentConfiguration", dependencies: ["PosixFiles", "TokenModel"], swiftSettings: strict),
         .testTarget(
             name: "AgentConfigurationTests", dependencies: ["AgentConfiguration", "TestSupport", "TokenModel"],
             swiftSettings: strict),
@@ -134,14 +143,15 @@ let package = Package(
         .executableTarget(
             name: "sso-agent",
             dependencies: [
-                "AgentConfiguration", "AgentSocket", "TokenAgent", "TokenEndpoint", "TokenModel", "TokenStore",
+                "AgentConfiguration", "AgentSocket", "PosixFiles", "TokenAgent", "TokenEndpoint", "TokenModel",
+                "TokenStore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ], swiftSettings: strict),
         .executableTarget(
             name: "ssoctl",
             dependencies: [
-                "AgentClient", "AgentSocket", "CAgentSystem", "TokenModel",
+                "AgentClient", "CAgentSystem", "PosixFiles", "TokenModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: strict),
         .target(

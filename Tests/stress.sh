@@ -4,8 +4,8 @@
 #
 #     Tests/stress.sh [rounds]          20 rounds by default; build the tests first
 #
-# The rounds take turns: a quiet machine; two processes that spin; one processor; one processor that another process
-# uses too; low priority beside a process that spins. Logs of failed rounds stay in .build/stress.
+# The rounds take turns: a quiet machine; two processes that spin; one processor; low priority beside a process that spins.
+# Logs of failed rounds stay in .build/stress.
 set -eu
 cd "$(dirname "$0")/.."
 rounds=${1:-20}
@@ -39,12 +39,11 @@ one_round() { # one_round CONDITION
         quiet) suite env ;;
         beside-two-spinners) spin 2 env; suite env ;;
         one-processor) suite taskset -c 0 ;;
-        one-shared-processor) spin 1 taskset -c 0; suite taskset -c 0 ;;
         low-priority) spin 1 env; suite nice ;;
     esac
 }
 
-conditions="quiet beside-two-spinners one-processor one-shared-processor low-priority"
+conditions="quiet beside-two-spinners one-processor low-priority"
 passed=0
 tally=""
 round=1

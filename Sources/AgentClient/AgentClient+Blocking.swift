@@ -2,12 +2,13 @@ internal import Synchronization
 public import TokenModel
 internal import TokenWire
 
-/// The requests that the compat modules' synchronous methods need, such as `MSALPublicClientApplication.allAccounts()`.
+/// Blocking forms of requests, for the synchronous methods of the compatibility modules, such as
+/// `MSALPublicClientApplication.allAccounts()`.
 ///
-/// They block the calling thread until the agent answers (microseconds, for what the cache knows) or the client's
-/// timeout passes. From async code, use the async methods.
+/// Each blocks the calling thread until the agent has answered, which takes microseconds for what is in the cache, or
+/// until the client's time-out. Use the async methods from async code.
 extension AgentClient {
-    /// `listAccounts(_:)`, blocking.
+    /// The blocking form of `listAccounts(_:)`.
     public func listAccountsAndWait(_ request: ListAccounts) throws(TokenError) -> [Account] {
         var (accounts, page) = ([Account](), request)
         repeat {
@@ -18,17 +19,17 @@ extension AgentClient {
         return accounts
     }
 
-    /// `currentAccount(_:)`, blocking.
+    /// The blocking form of `currentAccount(_:)`.
     public func currentAccountAndWait(_ request: GetCurrentAccount) throws(TokenError) -> GetCurrentAccount.Reply {
         return try wait(request)
     }
 
-    /// `removeAccount(_:)`, blocking.
+    /// The blocking form of `removeAccount(_:)`.
     public func removeAccountAndWait(_ request: RemoveAccount) throws(TokenError) -> RemoveAccount.Reply {
         return try wait(request)
     }
 
-    /// `listCredentials(_:)`, blocking.
+    /// The blocking form of `listCredentials(_:)`.
     public func listCredentialsAndWait(_ request: ListCredentials) throws(TokenError) -> [Credential] {
         var (credentials, page) = ([Credential](), request)
         repeat {
@@ -39,19 +40,19 @@ extension AgentClient {
         return credentials
     }
 
-    /// `removeCredential(_:)`, blocking.
+    /// The blocking form of `removeCredential(_:)`.
     public func removeCredentialAndWait(_ request: RemoveCredential) throws(TokenError) -> RemoveCredential.Reply {
         return try wait(request)
     }
 }
 
-/// Carries a call's outcome from the reading thread to the waiting one.
+/// Passes the result of a call from the reading thread to the thread that waits for it.
 final class OutcomeBox<Value: Sendable>: Sendable {
     private let outcome = Mutex<Result<Value, TokenError>?>(nil)
 
-    func fill(_ value: Result<Value, TokenError>) { outcome.withLock { $0 = value } }
+    func set(_ value: Result<Value, TokenError>) { outcome.withLock { $0 = value } }
 
-    func take() -> Result<Value, TokenError> {
+    func get() -> Result<Value, TokenError> {
         outcome.withLock { $0 } ?? .failure(TokenError(.internalError, "a call ended without an outcome"))
     }
 }

@@ -1,15 +1,16 @@
+internal import AgentSocket
 public import TokenModel
 
 extension AgentClient {
-    /// A whole interactive sign-in: opens the page, waits for the person, returns the token.
+    /// Signs a user in: starts the sign-in, opens its page or shows its device code, and returns the token.
     ///
-    /// Cancelling the calling task cancels the sign-in. Where the app's redirect URI cannot be used on this system, the presenter
-    /// shows what to register instead: an identity provider that does not know the replacement shows an error page and redirects
-    /// the browser nowhere.
+    /// Cancelling the calling task cancels the sign-in. If the app's redirect URI cannot be used on this system, the
+    /// presenter shows which one to register: an identity provider that does not know the replacement shows an error
+    /// page and does not redirect.
     ///
-    /// - Throws: `userCanceled` (-51700) or `sessionCanceled` (-51701) when it was given up, `accessDenied` (-51416),
-    ///   `mismatchedAccount` (-51117), `authorizationFailed` (-51440) when no browser could be opened, `timedOut` (-53006) when
-    ///   no response arrived in time; the message names the redirect URI and what to register.
+    /// - Throws: `userCanceled` (-51700) or `sessionCanceled` (-51701) if the sign-in was cancelled, `accessDenied`
+    ///   (-51416), `mismatchedAccount` (-51117), `authorizationFailed` (-51440) if no browser could be opened,
+    ///   `timedOut` (-53006) if no response arrived in time; the message then names the redirect URI to register.
     public func signIn(
         _ request: BeginInteractive, presenter: SignInPresenter = SignInPresenter()
     ) async throws(TokenError) -> TokenResult {
@@ -27,7 +28,7 @@ extension AgentClient {
         let redirect = BrowserRedirect(request.parameters.redirectURI)
         if redirect.replaced != nil { presenter.showNotice(redirect.notice) }
         do throws(TokenError) {
-            // A browser that fails ends the wait at once, instead of leaving the person before nothing.
+            // A browser that fails cancels the sign-in, because no page is shown in which the user could end it.
             let browser = Browser(commands: presenter.browserCommands)
             try browser.open(begun.authorizationURL) { reason in
                 Task { try? await self.cancelInteraction(CancelInteraction(sessionID: begun.sessionID)) }
@@ -36,7 +37,7 @@ extension AgentClient {
             return try await completeInteractive(
                 CompleteInteractive(sessionID: begun.sessionID), limit: .seconds(begun.expiresIn + 60))
         } catch {
-            await giveUp(begun.sessionID)
+            await cancelSignIn(begun.sessionID)
             throw error
         }
     }
@@ -45,7 +46,7 @@ extension AgentClient {
         _ request: BeginInteractive, _ presenter: SignInPresenter
     ) async throws(TokenError) -> TokenResult {
         var parameters = request.parameters
-        // An AD FS is validated by its user's name, which a device code says nothing of.
+        // An AD FS is validated by the domain of its user's name, for which a device code request has no field.
         if parameters.authority.kind == .adfs { parameters.extraParameters["login_hint"] = request.loginHint }
         let begun = try await beginDeviceCode(BeginDeviceCode(parameters: parameters, account: request.account))
         presenter.showDeviceCode(begun)
@@ -53,13 +54,56 @@ extension AgentClient {
             return try await completeDeviceCode(
                 CompleteDeviceCode(sessionID: begun.sessionID), limit: .seconds(begun.expiresIn + 60))
         } catch {
-            await giveUp(begun.sessionID)
+            await cancelSignIn(begun.sessionID)
             throw error
         }
     }
 
-    /// Frees the agent's listener; runs on a task of its own because the caller's may be cancelled already.
-    private func giveUp(_ sessionID: String) async {
+    /// Cancels the sign-in at the agent, which frees its listener. In a task of its own, because the caller's may be
+    /// cancelled.
+    private func cancelSignIn(_ sessionID: String) async {
         await Task { try? await cancelInteraction(CancelInteraction(sessionID: sessionID)) }.value
+    }
+}
+
+/// How the user is shown the sign-in page or the device code.
+public struct SignInPresenter: Sendable {
+    /// The methods of signing in.
+    public enum Way: Sendable {
+        /// A browser if a command to open one is known, else a device code.
+        case automatic
+        /// A browser only.
+        case browser
+        /// A device code, which the user types on another device (RFC 8628).
+        case deviceCode
+    }
+
+    /// The method of signing in.
+    public var way: Way
+    /// The commands that open a page, in order of preference; `%s` stands for the URL, which is appended to a command
+    /// without `%s`.
+    public var browserCommands: [String]
+    /// Shows the message with the device code to the user; called once, before the wait for the sign-in.
+    public var showDeviceCode: @Sendable (BeginDeviceCode.Reply) -> Void
+    /// Shows a message to the developers of the app: its redirect URI cannot be used on this system, and which one to
+    /// register. Called before the browser is opened.
+    public var showNotice: @Sendable (String) -> Void
+
+    /// Creates a presenter.
+    ///
+    /// - Parameters:
+    ///   - way: the method of signing in.
+    ///   - browserCommands: nil takes `$BROWSER`, else the command of the desktop if there is a display.
+    ///   - showDeviceCode: nil writes the message to standard error.
+    ///   - showNotice: nil writes the message to standard error.
+    public init(
+        way: Way = .automatic, browserCommands: [String]? = nil,
+        showDeviceCode: (@Sendable (BeginDeviceCode.Reply) -> Void)? = nil,
+        showNotice: (@Sendable (String) -> Void)? = nil
+    ) {
+        self.way = way
+        self.browserCommands = browserCommands ?? AgentEnvironment.current.browserCommands
+        self.showDeviceCode = showDeviceCode ?? { StandardError.write($0.message + "\n") }
+        self.showNotice = showNotice ?? { StandardError.write($0 + "\n") }
     }
 }

@@ -1,17 +1,17 @@
 public import TokenModel
 internal import TokenWire
 
-/// Other libraries' caches, in and out.
+/// Imports and exports of other libraries' caches.
 extension AgentClient {
-    /// Takes another library's cache in: all of it that is of use, or nothing.
+    /// Imports another library's cache: all of its usable entries, or none if it fails.
     ///
-    /// The same cache twice changes nothing, and a token never gives way to one that is known to be older.
+    /// Importing the same cache twice changes nothing. A token is never replaced by one that is known to be older.
     ///
     /// - Parameters:
     ///   - data: the cache as the library wrote it; at most 256 MiB.
-    ///   - isDryRun: whether only to say what would be imported.
+    ///   - isDryRun: whether to report what would be imported, without importing it.
     ///   - progress: called with the fraction that the agent has received.
-    /// - Throws: `cacheBadFormat` (-51201) when it is not such a cache; `frameTooLarge` (-53002) when it is too long;
+    /// - Throws: `cacheBadFormat` (-51201) if `data` is not in this format; `frameTooLarge` (-53002) if it is too long;
     ///   `storeUnavailable` (-53008).
     public func importCache(
         _ data: Secret, format: CacheFormat, sharingGroup: SharingGroup = .standard, isDryRun: Bool = false,
@@ -25,11 +25,11 @@ extension AgentClient {
         }
     }
 
-    /// Takes another library's cache in, as `importCache(_:format:sharingGroup:isDryRun:progress:)` does, without having the whole
-    /// of it in memory.
+    /// Imports another library's cache, as `importCache(_:format:sharingGroup:isDryRun:progress:)` does, without having
+    /// all of it in memory.
     ///
-    /// - Parameter next: the next bytes, as many as it likes; nil at the end. Called once more for each part that the agent has
-    ///   received.
+    /// - Parameter next: returns the next bytes, any number of them; nil at the end. Called again after the agent has
+    ///   received them.
     /// - Throws: also what `next` throws; then nothing is imported.
     public func importCache(
         format: CacheFormat, sharingGroup: SharingGroup = .standard, isDryRun: Bool = false,
@@ -38,13 +38,13 @@ extension AgentClient {
         var upload = CacheUpload(format: format, sharingGroup: sharingGroup, isDryRun: isDryRun)
         while true {
             let part = try upload.part(next)
-            let taken = try await call(part, timeout: part.isLast ? Self.transferLimit : nil)
-            if let report = taken.report { return report }
-            upload.importID = taken.importID
+            let reply = try await call(part, timeout: part.isLast ? Self.transferLimit : nil)
+            if let report = reply.report { return report }
+            upload.importID = reply.importID
         }
     }
 
-    /// `importCache(_:format:sharingGroup:isDryRun:progress:)`, blocking.
+    /// The blocking form of `importCache(_:format:sharingGroup:isDryRun:progress:)`.
     public func importCacheAndWait(
         _ data: Secret, format: CacheFormat, sharingGroup: SharingGroup = .standard
     ) throws(TokenError) -> ImportCache.Report {
@@ -52,18 +52,19 @@ extension AgentClient {
         var upload = CacheUpload(format: format, sharingGroup: sharingGroup, isDryRun: false)
         while true {
             let part = try upload.part { () throws(TokenError) in slices.next() }
-            let taken = try wait(part, timeout: part.isLast ? Self.transferLimit : nil)
-            if let report = taken.report { return report }
-            upload.importID = taken.importID
+            let reply = try wait(part, timeout: part.isLast ? Self.transferLimit : nil)
+            if let report = reply.report { return report }
+            upload.importID = reply.importID
         }
     }
 
-    /// A sharing group's cache as another library writes it. It holds refresh tokens in the clear: keep it as you would
-    /// keep passwords.
+    /// Exports the cache of a sharing group in the format of another library.
+    ///
+    /// The result holds refresh tokens in clear text: store it as you would store passwords.
     ///
     /// - Parameters:
     ///   - includesSecrets: must be true; confirms that the caller knows that the result holds refresh tokens.
-    ///   - progress: called with the fraction that has come.
+    ///   - progress: called with the fraction that has arrived.
     /// - Throws: `invalidDeveloperParameter` (-51112) unless `includesSecrets`; `unsupportedFunctionality` (-51114) for
     ///   `.adalJSON`.
     public func exportCache(
@@ -77,12 +78,12 @@ extension AgentClient {
         return Self.joined(parts)
     }
 
-    /// A sharing group's cache as another library writes it, part by part, so that the whole of it need not be in memory. All
-    /// parts together are the cache of the moment of the call, whatever changes meanwhile.
+    /// Exports the cache of a sharing group in the format of another library, part by part, without having all of it in
+    /// memory. The parts are a snapshot of the cache at the time of the call.
     ///
     /// - Parameters:
     ///   - includesSecrets: must be true; confirms that the caller knows that the parts hold refresh tokens.
-    ///   - progress: called with the fraction that has come.
+    ///   - progress: called with the fraction that has arrived.
     ///   - receive: called with each part, in order.
     /// - Throws: as `exportCache(_:sharingGroup:includesSecrets:progress:)` does, and what `receive` throws.
     public func exportCache(
@@ -98,7 +99,7 @@ extension AgentClient {
         }
     }
 
-    /// `exportCache(_:sharingGroup:includesSecrets:progress:)`, blocking.
+    /// The blocking form of `exportCache(_:sharingGroup:includesSecrets:progress:)`.
     public func exportCacheAndWait(
         _ format: CacheFormat, sharingGroup: SharingGroup = .standard, includesSecrets: Bool
     ) throws(TokenError) -> Secret {
@@ -121,6 +122,93 @@ extension AgentClient {
         return Secret(bytes: bytes)
     }
 
-    /// A cache of a hundred thousand accounts takes a while to be read and written.
+    /// The time limit of an import or export; a cache of a hundred thousand accounts takes minutes to read and to
+    /// write.
     private static let transferLimit = Duration.seconds(900)
+}
+
+/// The state of an import: splits the cache into requests.
+struct CacheUpload {
+    /// The name that the agent gave to the import; nil before its first reply.
+    var importID: String?
+    private let format: CacheFormat
+    private let sharingGroup: SharingGroup
+    private let isDryRun: Bool
+    /// The bytes that have been read and not been sent.
+    private var rest: Slices?
+    private var isAtEnd = false
+
+    init(format: CacheFormat, sharingGroup: SharingGroup, isDryRun: Bool) {
+        self.format = format
+        self.sharingGroup = sharingGroup
+        self.isDryRun = isDryRun
+    }
+
+    /// Returns the request with the next part of the cache.
+    mutating func part(_ next: () throws(TokenError) -> Secret?) throws(TokenError) -> ImportCache {
+        let data = try slice(next)
+        // Reads one part ahead, because the request with the last part has to say so.
+        try readAhead(next)
+        return ImportCache(
+            format: format, sharingGroup: sharingGroup, isDryRun: isDryRun, importID: importID,
+            data: data ?? Secret(""), isLast: isAtEnd)
+    }
+
+    private mutating func slice(_ next: () throws(TokenError) -> Secret?) throws(TokenError) -> Secret? {
+        try readAhead(next)
+        return rest?.next()
+    }
+
+    /// Reads from `next` unless there are bytes left to send.
+    private mutating func readAhead(_ next: () throws(TokenError) -> Secret?) throws(TokenError) {
+        while !isAtEnd, rest?.isAtEnd ?? true {
+            guard let data = try next() else { return isAtEnd = true }
+            rest = Slices(data)
+        }
+    }
+}
+
+/// A byte string that is split into pieces of the size of a request.
+struct Slices {
+    private let data: Secret
+    private var position = 0
+
+    init(_ data: Secret) { self.data = data }
+
+    var isAtEnd: Bool { position == data.count }
+
+    /// The fraction of the bytes that has been returned.
+    var fraction: Double { data.isEmpty ? 1 : Double(position) / Double(data.count) }
+
+    /// Returns the next piece; nil at the end.
+    mutating func next() -> Secret? {
+        guard !isAtEnd else { return nil }
+        let end = min(position + Self.size, data.count)
+        defer { position = end }
+        return data.withBytes { Secret(bytes: $0[position..<end]) }
+    }
+
+    /// The size of a piece in bytes, which leaves room in a request for its other fields.
+    private static let size = 48 * 1024
+}
+
+/// The state of an export: the next request to send.
+struct CacheDownload {
+    /// The next request; nil after the last reply.
+    private(set) var request: ExportCache?
+    private var count = 0
+    private var remaining: Int64 = 0
+
+    init(_ format: CacheFormat, sharingGroup: SharingGroup, includesSecrets: Bool) {
+        request = ExportCache(format: format, sharingGroup: sharingGroup, includesSecrets: includesSecrets)
+    }
+
+    /// The fraction of the export that has arrived.
+    var fraction: Double { remaining == 0 ? 1 : Double(count) / (Double(count) + Double(remaining)) }
+
+    mutating func received(_ part: ExportCache.Reply) {
+        count += part.data.count
+        remaining = part.remaining
+        if let next = part.next { request?.exportID = next } else { request = nil }
+    }
 }

@@ -3,24 +3,24 @@ internal import Dispatch
 @_exported public import TokenModel
 internal import TokenWire
 
-/// The way to the agent: one async method for each request of the protocol.
+/// Sends requests to the agent: one async method for each request of the protocol.
 ///
-/// Safe to use from any thread or task, as many calls at a time as you like; they share one connection and one thread.
-/// Every call ends: with its reply, with a `TokenError` from the agent, or with `timedOut` (-53006), `cancelled` (-53007,
-/// when the calling task is cancelled) or `agentUnavailable` (-53004, no agent is running). An agent that restarts
-/// between two calls is reconnected to silently. Calls end in no particular order.
+/// Safe to use from any thread or task, with any number of concurrent calls, which share one connection and one thread.
+/// A call ends with its reply, with a `TokenError` of the agent, or with `timedOut` (-53006), `cancelled` (-53007, if
+/// the calling task is cancelled) or `agentUnavailable` (-53004, if no agent is running). If the agent has restarted
+/// between two calls, the client reconnects. Calls may end in any order.
 public final class AgentClient: Sendable {
-    /// Where the agent of this client listens.
+    /// The path of the socket that the agent listens on.
     public let socketPath: String
     private let timeout: Duration
     private let connection: AgentConnection
 
-    /// A client of the agent at `socketPath`; nothing is opened before the first call.
+    /// Creates a client of the agent at `socketPath`; it connects at the first call.
     ///
     /// - Parameters:
     ///   - socketPath: nil takes `$SSO_AGENT_SOCK`, else `$XDG_RUNTIME_DIR/sso-agent/agent.sock`.
-    ///   - appName: what the agent's log calls this app.
-    ///   - timeout: how long a call may take; waiting for a person to sign in has a limit of its own.
+    ///   - appName: the name of the app in the agent's log; nil takes the program's name.
+    ///   - timeout: the time limit of a call; the calls that wait for a sign-in have limits of their own.
     public init(socketPath: String? = nil, appName: String? = nil, timeout: Duration = .seconds(90)) {
         let path = socketPath ?? AgentEnvironment.current.socketPath
         let program = CommandLine.arguments.first?.split(separator: "/").last.map(String.init)
@@ -31,49 +31,49 @@ public final class AgentClient: Sendable {
 
     deinit { connection.close() }
 
-    /// The client of this process's own agent, shared by everything that names no other.
+    /// The client of the user's agent, at the default socket path.
     public static let shared = AgentClient()
 
-    /// An access token from the cache, or by redeeming a refresh token; nobody is bothered.
+    /// Returns an access token from the cache, or by redeeming a refresh token, without user interaction.
     ///
-    /// - Throws: `interactionRequired` (-51115) when only a sign-in can help, and what the token endpoint answered.
+    /// - Throws: `interactionRequired` (-51115) if only a sign-in can help, or the error of the token endpoint.
     public func acquireTokenSilent(_ request: AcquireTokenSilent) async throws(TokenError) -> TokenResult {
         return try await call(request)
     }
 
-    /// Starts a sign-in in a browser; see `signIn(_:presenter:)` for all of it in one call.
+    /// Starts a sign-in in a browser; `signIn(_:presenter:)` does the whole of it in one call.
     public func beginInteractive(_ request: BeginInteractive) async throws(TokenError) -> BeginInteractive.Reply {
         return try await call(request)
     }
 
-    /// Waits, at most `limit`, for the user to come back from the browser.
+    /// Waits, at most `limit`, for the end of a sign-in in a browser, and returns its token.
     ///
-    /// - Throws: `mismatchedAccount` (-51117), `accessDenied` (-51416), `sessionCanceled` (-51701) and what the token
-    ///   endpoint answered.
+    /// - Throws: `mismatchedAccount` (-51117), `accessDenied` (-51416), `sessionCanceled` (-51701), or the error of the
+    ///   token endpoint.
     public func completeInteractive(
         _ request: CompleteInteractive, limit: Duration = .seconds(900)
     ) async throws(TokenError) -> TokenResult {
         return try await call(request, timeout: limit)
     }
 
-    /// Starts a sign-in on another device.
+    /// Starts a sign-in on another device (RFC 8628).
     public func beginDeviceCode(_ request: BeginDeviceCode) async throws(TokenError) -> BeginDeviceCode.Reply {
         return try await call(request)
     }
 
-    /// Waits, at most `limit`, for the user to finish on the other device.
+    /// Waits, at most `limit`, for the end of a sign-in on another device, and returns its token.
     public func completeDeviceCode(
         _ request: CompleteDeviceCode, limit: Duration = .seconds(1800)
     ) async throws(TokenError) -> TokenResult {
         return try await call(request, timeout: limit)
     }
 
-    /// Gives up a sign-in; done also when there is none of that name.
+    /// Cancels a sign-in; succeeds also if there is none of that name.
     public func cancelInteraction(_ request: CancelInteraction) async throws(TokenError) {
         _ = try await call(request)
     }
 
-    /// Every account that fits, in a stable order; fetched a page at a time. Empty when there is none.
+    /// Lists every account that matches, in a stable order; empty if none does. Requests as many pages as there are.
     public func listAccounts(_ request: ListAccounts) async throws(TokenError) -> [Account] {
         var (accounts, page) = ([Account](), request)
         repeat {
@@ -84,25 +84,25 @@ public final class AgentClient: Sendable {
         return accounts
     }
 
-    /// Signs an account out of one app, or of all.
+    /// Signs an account out of one app, or of all apps.
     ///
-    /// - Throws: `storeUnavailable` (-53008) when it could not be written down. The agent hands out nothing of it any more
-    ///   all the same, and goes on trying to write it.
+    /// - Throws: `storeUnavailable` (-53008) if the removal could not be written to disk. It is in effect nevertheless,
+    ///   and the agent keeps trying to write it.
     public func removeAccount(_ request: RemoveAccount) async throws(TokenError) -> RemoveAccount.Reply {
         return try await call(request)
     }
 
-    /// The agent's description of itself.
+    /// Reports the agent's version, paths, number of accounts and the state of its store.
     public func status() async throws(TokenError) -> AgentStatus {
         return try await call(GetStatus())
     }
 
-    /// The agent's check of what it stands on.
+    /// Has the agent check its environment, and reports each check.
     public func diagnose(_ request: Diagnose = Diagnose()) async throws(TokenError) -> Diagnose.Reply {
         return try await call(request)
     }
 
-    /// What the agent can do.
+    /// Reports what the agent supports.
     public func hello(_ request: Hello) async throws(TokenError) -> Hello.Reply {
         return try await call(request)
     }
@@ -123,7 +123,8 @@ public final class AgentClient: Sendable {
         return try outcome.get()
     }
 
-    /// Blocks the calling thread until the call ends; the reading thread never waits for it, so it cannot deadlock.
+    /// Blocks the calling thread until the call ends. Cannot deadlock, because the reading thread never waits for a
+    /// caller.
     func wait<Request: WireRequest>(
         _ request: Request, timeout limit: Duration? = nil
     ) throws(TokenError) -> Request.Reply {
@@ -131,27 +132,91 @@ public final class AgentClient: Sendable {
         let box = OutcomeBox<Request.Reply>()
         let deadline = MonotonicTime.now.advanced(by: limit ?? timeout)
         connection.send(request, id: connection.reserveID(), deadline: deadline) {
-            box.fill($0)
+            box.set($0)
             done.signal()
         }
         done.wait()
-        return try box.take().get()
+        return try box.get().get()
     }
 }
 
 extension [Account] {
-    /// Adds a page of a list. An account with more tenant profiles than a page holds goes on with the next one.
+    /// Appends a page of a list. An account with more tenant profiles than one page holds continues on the next page.
     mutating func append(page: [Account]) {
-        guard let first = page.first, let last, last.goesOn(with: first) else { return self += page }
+        guard let first = page.first, let last, last.isContinued(by: first) else { return self += page }
         self[count - 1].tenantProfiles += first.tenantProfiles
         self += page.dropFirst()
     }
 }
 
 extension Account {
-    /// Whether the first account of the next page is this one again.
-    fileprivate func goesOn(with next: Account) -> Bool {
+    /// Whether `next`, the first account of the next page, is this account again.
+    fileprivate func isContinued(by next: Account) -> Bool {
         guard homeAccountID == next.homeAccountID else { return false }
         return homeAccountID != nil || username?.lowercased() == next.username?.lowercased()
+    }
+}
+
+/// Requests about single credentials, grants that the app holds, and the current account.
+extension AgentClient {
+    /// Lists every credential of a sharing group, in a stable order. Refresh tokens come without their secret. Requests
+    /// as many pages as there are.
+    public func listCredentials(_ request: ListCredentials) async throws(TokenError) -> [Credential] {
+        var (credentials, page) = ([Credential](), request)
+        repeat {
+            let reply = try await call(page)
+            credentials += reply.credentials
+            page.after = reply.next
+        } while page.after != nil
+        return credentials
+    }
+
+    /// Removes one credential.
+    ///
+    /// - Throws: `storeUnavailable` (-53008) if the removal could not be written to disk.
+    public func removeCredential(
+        _ request: RemoveCredential
+    ) async throws(TokenError) -> RemoveCredential.Reply {
+        return try await call(request)
+    }
+
+    /// Redeems a refresh token or an assertion that the app holds, and saves the tokens; counts as a sign-in.
+    ///
+    /// - Throws: the error of the token endpoint, such as `invalidGrant` (-51412); the cache is then unchanged.
+    public func redeemGrant(_ request: RedeemGrant) async throws(TokenError) -> TokenResult {
+        return try await call(request)
+    }
+
+    /// Returns the one account that is signed in to the app, and the account of the app's previous request.
+    ///
+    /// - Throws: `ambiguousAccount` (-51200) if several accounts are signed in.
+    public func currentAccount(_ request: GetCurrentAccount) async throws(TokenError) -> GetCurrentAccount.Reply {
+        // Not sent again after a broken connection: the agent would report the current account as the previous one.
+        return try await call(request)
+    }
+}
+
+/// Requests about the key of the agent's store.
+extension AgentClient {
+    /// Reports where the key of the agent's store comes from, and whether the store is open.
+    public func keyStatus() async throws(TokenError) -> KeyStatus {
+        return try await call(GetKey())
+    }
+
+    /// Changes the source of the store's key. The key is then removed from the old source.
+    ///
+    /// - Throws: `storeUnavailable` (-53008) if the source has no key, or the store cannot be written;
+    ///   `invalidDeveloperParameter` (-51112) if a passphrase is missing or empty.
+    @discardableResult
+    public func setKey(_ request: SetKey) async throws(TokenError) -> KeyStatus {
+        return try await call(request)
+    }
+
+    /// Opens the agent's store; succeeds also if it is open.
+    ///
+    /// - Throws: `storeUnavailable` (-53008) if the passphrase is wrong, or the source of the key does not answer.
+    @discardableResult
+    public func unlock(_ request: Unlock) async throws(TokenError) -> KeyStatus {
+        return try await call(request)
     }
 }

@@ -1,7 +1,15 @@
 internal import AgentSocket
+internal import CAgentSystem
+internal import PosixFiles
 package import TokenModel
 
-/// Opens a web page with the first command that can be run; no shell is involved.
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// Opens a web page with the first command that can be started; no shell is involved.
 package struct Browser {
     package var commands: [String]
 
@@ -9,9 +17,11 @@ package struct Browser {
         self.commands = commands
     }
 
-    /// Starts the browser and returns; `onFailure` is told, later, when it ends with a status other than 0.
+    /// Starts the browser and returns.
     ///
-    /// - Throws: `authorizationFailed` (-51440) when no command can be run.
+    /// - Parameter onFailure: called once, from another thread, if the browser ends with a status other than 0; its
+    ///   argument is a message.
+    /// - Throws: `authorizationFailed` (-51440) if no command can be started.
     package func open(_ url: String, onFailure: @escaping @Sendable (String) -> Void) throws(TokenError) {
         for command in commands {
             let words = Self.words(of: command, url: url)
@@ -26,7 +36,7 @@ package struct Browser {
             .authorizationFailed, "no browser could be opened (\(tried)); set BROWSER, or sign in with a device code")
     }
 
-    /// The command's words with the URL in the place of `%s`, or at the end.
+    /// The words of the command with the URL in place of `%s`, or else at the end.
     static func words(of command: String, url: String) -> [String] {
         let words = command.split(whereSeparator: \.isWhitespace).map(String.init)
         guard words.contains(where: { $0.contains("%s") }) else { return words + [url] }
@@ -34,7 +44,28 @@ package struct Browser {
     }
 }
 
-/// What is meant for the person at the terminal, and not for a pipe.
+/// Writes messages for the user to standard error, so that the output of a program that is piped stays free of them.
 enum StandardError {
     static func write(_ text: String) { StandardStream.error.write(text) }
+}
+
+/// Starts programs in processes of their own.
+///
+/// A program gets the default signal mask, because the threads of Swift's pool block all signals and a browser that
+/// inherited that could not be terminated. It gets none of the app's open files, which a browser would keep open for
+/// days.
+enum ChildProcess {
+    /// Starts a program found on `PATH`, with its standard input and output at `/dev/null`.
+    ///
+    /// - Parameter onExit: called once, from another thread, with the exit status, or with 128 plus the number of the
+    ///   signal that ended the program.
+    /// - Returns: false if the program cannot be started.
+    static func start(_ words: [String], onExit: @escaping @Sendable (Int32) -> Void) -> Bool {
+        var arguments = words.map { strdup($0) } + [nil]
+        defer { for argument in arguments { free(argument) } }
+        var child = pid_t()
+        guard agent_spawn(&arguments, -1, &child) == 0 else { return false }
+        BackgroundThread.start { [child] in onExit(agent_wait(child)) }
+        return true
+    }
 }

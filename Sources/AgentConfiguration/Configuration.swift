@@ -1,30 +1,28 @@
+internal import PosixFiles
 package import TokenModel
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
-
-/// The configuration file of the agent: the table `[network]` with `ca_file` and `proxy`.
+/// The configuration file of the agent, with the table `[network]` and its keys `ca_file` and `proxy`.
 package struct Configuration: Sendable, Equatable {
     /// The file of certificate authorities to trust instead of the system's; nil if the file does not name one.
     package private(set) var caFile: String?
     /// The URL of the proxy; nil if the file does not name one.
     package private(set) var proxy: String?
 
-    /// The size of the largest file that is read, in bytes.
+    /// The size of the largest configuration file, in bytes.
     package static let sizeLimit = 64 << 10
 
     /// Reads the file at a path.
     ///
-    /// - Parameter isRequired: whether a missing file is an error; the standard one need not be there.
-    /// - Throws: `invalidDeveloperParameter` (-51112) that names the file, the line, and what to change.
+    /// - Parameter isRequired: whether a missing file is an error.
+    /// - Throws: `invalidDeveloperParameter` (-51112) with the file, the line, and what to change.
     package init(path: String, isRequired: Bool) throws(TokenError) {
-        guard isRequired || access(path, F_OK) == 0 else { return }
-        guard let bytes = Self.bytes(of: path) else {
-            let reason = String(cString: strerror(errno))
-            throw TokenError(.invalidDeveloperParameter, "the configuration \(path) cannot be read: \(reason)")
+        guard isRequired || FileStatus(path) != nil else { return }
+        let bytes: [UInt8]
+        do throws(SystemError) {
+            // One byte more than the limit shows that the file is longer.
+            bytes = try FileDescriptor(reading: path).readToEnd(limit: Self.sizeLimit + 1)
+        } catch {
+            throw TokenError(.invalidDeveloperParameter, "the configuration \(path) cannot be read: \(error)")
         }
         guard bytes.count <= Self.sizeLimit else {
             throw TokenError(
@@ -39,31 +37,7 @@ package struct Configuration: Sendable, Equatable {
         }
     }
 
-    /// The content of a file, cut one byte behind the limit; nil, and `errno`, if it cannot be read.
-    private static func bytes(of path: String) -> [UInt8]? {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return nil }
-        var bytes = [UInt8](repeating: 0, count: sizeLimit + 1)
-        var count = 0
-        while count < bytes.count {
-            let length = bytes.withUnsafeMutableBytes {
-                read(file, $0.baseAddress?.advanced(by: count), $0.count - count)
-            }
-            if length < 0, errno == EINTR { continue }
-            if length < 0 {
-                let reason = errno
-                close(file)
-                errno = reason
-                return nil
-            }
-            if length == 0 { break }
-            count += length
-        }
-        close(file)
-        return Array(bytes.prefix(count))
-    }
-
-    /// Decodes the content of a file. Unknown tables and keys are errors: a misspelt key must not be ignored.
+    /// Decodes the content of a file. Unknown tables and keys are errors, so that a misspelt key is not ignored.
     init(decoding bytes: some Sequence<UInt8>) throws(TOMLError) {
         for entry in try TOMLDocument(decoding: bytes).entries {
             switch (entry.table, entry.key) {

@@ -1,7 +1,6 @@
-/// A file in the subset of TOML 1.0 that the configuration needs: comments, `[table]`, and `key = value` with a basic string, a
-/// literal string, an integer or a Boolean. Everything else of TOML is an error with a line number, not a guess.
+/// A document in the subset of TOML 1.0 that the configuration needs: comments, `[table]`, and `key = value` with a basic
+/// string, a literal string, an integer or a Boolean. Anything else is an error with a line number.
 ///
-/// Reads the bytes once, from start to end.
 struct TOMLDocument: Sendable, Equatable {
     enum Value: Sendable, Equatable {
         case text(String)
@@ -11,7 +10,7 @@ struct TOMLDocument: Sendable, Equatable {
 
     /// A line `key = value`.
     struct Entry: Sendable, Equatable {
-        /// Counted from 1.
+        /// The number of the line, counted from 1.
         let line: Int
         /// The name of the table; empty above the first one.
         let table: String
@@ -29,12 +28,12 @@ struct TOMLDocument: Sendable, Equatable {
         }
     }
 
-    /// In the order of the file. No two have the same table and key.
+    /// The entries in the order of the file. No two have the same table and key.
     private(set) var entries: [Entry] = []
 
     init(decoding bytes: some Sequence<UInt8>) throws(TOMLError) {
         var bytes = Array(bytes)
-        // A byte order mark, as some editors write it.
+        // Some editors write a byte order mark.
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
         var table = ""
         var tables: Set<String> = []
@@ -64,7 +63,7 @@ struct TOMLDocument: Sendable, Equatable {
     }
 }
 
-/// Why a file cannot be read: the line, what is wrong with it, and what to do.
+/// A syntax error: the line, the error, and the remedy.
 struct TOMLError: Error, Sendable, Equatable, CustomStringConvertible {
     let line: Int
     let reason: String

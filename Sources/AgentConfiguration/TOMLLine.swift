@@ -1,4 +1,4 @@
-/// One line of a TOML file, read from its start to its end.
+/// A parser for one line of a TOML document.
 struct TOMLLine {
     enum Content: Equatable {
         /// A blank line or a comment.
@@ -30,11 +30,11 @@ struct TOMLLine {
                 throw error("arrays of tables are not supported; write [network] with one pair of brackets")
             }
             let name = try key()
-            guard take("]") else { throw error("the “]” of the table's name is missing; write it as in [network]") }
+            guard skip("]") else { throw error("the “]” of the table's name is missing; write it as in [network]") }
             content = .table(name)
         default:
             let key = try key()
-            guard take("=") else { throw error("there is no “=” after “\(key)”; write it as in proxy = \"…\"") }
+            guard skip("=") else { throw error("there is no “=” after “\(key)”; write it as in proxy = \"…\"") }
             skipBlanks()
             content = .entry(key, try value(of: key))
         }
@@ -45,7 +45,7 @@ struct TOMLLine {
         return content
     }
 
-    /// A bare or a quoted key, with the blanks around it.
+    /// Parses a bare or a quoted key, with the blanks around it.
     private mutating func key() throws(TOMLError) -> String {
         skipBlanks()
         let key: String
@@ -77,7 +77,7 @@ struct TOMLLine {
         }
     }
 
-    /// An integer or a Boolean.
+    /// Parses an integer or a Boolean.
     private mutating func bareValue(of key: String) throws(TOMLError) -> TOMLDocument.Value {
         let word = text(rest.prefix { $0 != " " && $0 != "\t" && $0 != "#" })
         rest = rest.dropFirst(word.unicodeScalars.count)
@@ -94,7 +94,7 @@ struct TOMLLine {
         return .integer(number)
     }
 
-    /// `"…"`, with escapes.
+    /// Parses a basic string: `"…"` with escapes.
     private mutating func basicString() throws(TOMLError) -> String {
         try refuseMultiline("\"\"\"")
         rest.removeFirst()
@@ -109,7 +109,7 @@ struct TOMLLine {
         throw error("the closing quotation mark is missing; add it at the end of the string")
     }
 
-    /// `'…'`, without escapes.
+    /// Parses a literal string: `'…'` without escapes.
     private mutating func literalString() throws(TOMLError) -> String {
         try refuseMultiline("'''")
         rest.removeFirst()
@@ -126,7 +126,7 @@ struct TOMLLine {
         }
     }
 
-    /// What follows a backslash.
+    /// Parses the rest of an escape, after the backslash.
     private mutating func escape() throws(TOMLError) -> Unicode.Scalar {
         let scalar = rest.popFirst()
         switch scalar {
@@ -154,8 +154,8 @@ struct TOMLLine {
         return scalar
     }
 
-    /// Whether the next character, blanks skipped, was the expected one; it is then removed.
-    private mutating func take(_ expected: Unicode.Scalar) -> Bool {
+    /// Skips blanks and the expected character; returns false if the next character is another one.
+    private mutating func skip(_ expected: Unicode.Scalar) -> Bool {
         skipBlanks()
         guard rest.first == expected else { return false }
         rest.removeFirst()

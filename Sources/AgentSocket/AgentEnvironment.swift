@@ -6,7 +6,7 @@ internal import TokenModel
     internal import Darwin
 #endif
 
-/// What the environment says about where things are: the one place in the libraries that reads it.
+/// The settings in the process's environment: the paths of the socket, the store and the configuration, and the browser.
 package struct AgentEnvironment: Sendable {
     private let variables: [String: String]
     private let userID: UInt32
@@ -16,7 +16,7 @@ package struct AgentEnvironment: Sendable {
         self.userID = userID
     }
 
-    /// This process's environment, as it is now.
+    /// The current environment of this process.
     package static var current: AgentEnvironment {
         let names = [
             "SSO_AGENT_SOCK", "SSO_AGENT_STATE_DIR", "SSO_AGENT_CONFIG", "XDG_RUNTIME_DIR", "XDG_STATE_HOME",
@@ -29,29 +29,33 @@ package struct AgentEnvironment: Sendable {
         return AgentEnvironment(variables: variables, userID: geteuid())
     }
 
-    /// `$SSO_AGENT_SOCK`, else `$XDG_RUNTIME_DIR/sso-agent/agent.sock`, else a folder of the user's own under `$TMPDIR`.
+    /// The path of the socket: `$SSO_AGENT_SOCK`, else `$XDG_RUNTIME_DIR/sso-agent/agent.sock`, else in a directory of the
+    /// user's own under `$TMPDIR`.
     package var socketPath: String {
         if let path = value("SSO_AGENT_SOCK") { return path }
         if let runtime = value("XDG_RUNTIME_DIR") { return "\(runtime)/sso-agent/agent.sock" }
         return "\(value("TMPDIR") ?? "/tmp")/sso-agent-\(userID)/agent.sock"
     }
 
-    /// `$SSO_AGENT_STATE_DIR`, else `$XDG_STATE_HOME/sso-agent`, else `~/.local/state/sso-agent`.
+    /// The directory of the store: `$SSO_AGENT_STATE_DIR`, else `$XDG_STATE_HOME/sso-agent`, else
+    /// `~/.local/state/sso-agent`.
     package var stateDirectory: String {
         if let directory = value("SSO_AGENT_STATE_DIR") { return directory }
         return "\(value("XDG_STATE_HOME") ?? "\(home)/.local/state")/sso-agent"
     }
 
-    /// `$SSO_AGENT_CONFIG`, else `$XDG_CONFIG_HOME/sso-agent/config.toml`, else the same under `~/.config`.
+    /// The configuration file: `$SSO_AGENT_CONFIG`, else `$XDG_CONFIG_HOME/sso-agent/config.toml`, else the same under
+    /// `~/.config`.
     package var configFile: String {
         if let file = value("SSO_AGENT_CONFIG") { return file }
         return "\(value("XDG_CONFIG_HOME") ?? "\(home)/.config")/sso-agent/config.toml"
     }
 
-    /// Whether the configuration file was named on purpose, so that its absence is an error.
+    /// Whether `$SSO_AGENT_CONFIG` names the configuration file, so that its absence is an error.
     package var namesConfigFile: Bool { value("SSO_AGENT_CONFIG") != nil }
 
-    /// The commands to open a web page with, best first: `$BROWSER`, a colon-separated list in which `%s` stands for the URL.
+    /// The commands that open a web page, in order of preference: `$BROWSER`, a colon-separated list in which `%s` stands
+    /// for the URL.
     package var browserCommands: [String] {
         guard let commands = value("BROWSER") else { return hasDisplay ? [Self.systemOpener] : [] }
         return commands.split(separator: ":").map(String.init)

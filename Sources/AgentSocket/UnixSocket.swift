@@ -1,3 +1,5 @@
+internal import CAgentSystem
+internal import PosixFiles
 package import TokenModel
 
 #if canImport(Glibc)
@@ -8,19 +10,19 @@ package import TokenModel
 
 /// Unix stream sockets by path.
 package enum UnixSocket {
-    /// What became of an attempt to connect.
+    /// The result of an attempt to connect.
     package enum Attempt {
         case connected(Int32)
-        /// Nobody listens there.
+        /// No process listens on the socket.
         case nobody
-        /// The agent's queue of new connections is full; try again in a moment.
+        /// The agent's queue of new connections is full.
         case busy
     }
 
-    /// Connects without ever waiting; the socket is non-blocking and closed on exec.
+    /// Connects without blocking. The socket is non-blocking and closed on exec.
     ///
-    /// - Throws: `agentUnavailable` (-53004) when the path cannot be a socket's, `peerNotAuthorized` (-53005) when
-    ///   another user listens there.
+    /// - Throws: `agentUnavailable` (-53004) if the path cannot be that of a socket; `peerNotAuthorized` (-53005) if the
+    ///   socket belongs to another user.
     package static func connect(to path: String) throws(TokenError) -> Attempt {
         let descriptor = try make()
         let code = try withAddress(of: path) { address, length in
@@ -31,7 +33,7 @@ package enum UnixSocket {
             switch code {
             case EAGAIN: return .busy
             case ENOENT, ECONNREFUSED: return .nobody
-            default: throw TokenError(.agentUnavailable, "\(path): \(String(cString: strerror(code)))")
+            default: throw TokenError(.agentUnavailable, "\(path): \(SystemError(number: code))")
             }
         }
         do throws(TokenError) {
@@ -43,7 +45,7 @@ package enum UnixSocket {
         return .connected(descriptor)
     }
 
-    /// A new socket: non-blocking, closed on exec, and no SIGPIPE where that is an option of the socket.
+    /// Creates a socket: non-blocking, closed on exec and, where that is an option of the socket, without SIGPIPE.
     package static func make() throws(TokenError) -> Int32 {
         #if os(Linux)
             let descriptor = socket(
@@ -56,12 +58,12 @@ package enum UnixSocket {
             setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
         #endif
         guard descriptor >= 0 else {
-            throw TokenError(.agentUnavailable, "no socket: \(String(cString: strerror(errno)))")
+            throw TokenError(.agentUnavailable, "no socket: \(SystemError.last)")
         }
         return descriptor
     }
 
-    /// Lends `path` as a socket address. A path that does not fit is refused, never cut.
+    /// Calls `body` with the socket address of a path. A path that is too long is refused, not truncated.
     package static func withAddress<Result>(
         of path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
     ) throws(TokenError) -> Result {
@@ -79,7 +81,7 @@ package enum UnixSocket {
         }
     }
 
-    /// A socket that another user put there could be a trap for requests: only our own user's or root's agent is asked.
+    /// Refuses a socket of another user, who could read the requests. Root's is accepted.
     private static func checkOwner(of descriptor: Int32, path: String) throws(TokenError) {
         let owner = try PeerCredentials(ofSocket: descriptor).userID
         guard owner == geteuid() || owner == 0 else {
@@ -88,7 +90,35 @@ package enum UnixSocket {
     }
 }
 
-/// `connect(2)`, whose name is taken above.
+/// `connect(2)`; the method above hides the function.
 private func systemConnect(_ socket: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Int32 {
     connect(socket, address, length)
+}
+
+/// The process at the other end of a Unix socket, as recorded by the kernel.
+package struct PeerCredentials: Sendable, Equatable {
+    /// The process ID at the time of the connection; nil if the system does not report it. For logs only: process IDs are
+    /// reused.
+    package var processID: Int32?
+    /// The effective user ID.
+    package var userID: UInt32
+    /// The effective group ID.
+    package var groupID: UInt32
+
+    package init(processID: Int32?, userID: UInt32, groupID: UInt32) {
+        self.processID = processID
+        self.userID = userID
+        self.groupID = groupID
+    }
+
+    /// Reads the credentials of a connected socket.
+    ///
+    /// - Throws: `peerNotAuthorized` (-53005) if the kernel does not report them.
+    package init(ofSocket socket: Int32) throws(TokenError) {
+        var credentials = agent_peer_credentials()
+        let code = agent_get_peer_credentials(socket, &credentials)
+        guard code == 0 else { throw TokenError(.peerNotAuthorized, "the other end is unknown (errno \(code))") }
+        self.init(
+            processID: credentials.pid > 0 ? credentials.pid : nil, userID: credentials.uid, groupID: credentials.gid)
+    }
 }

@@ -3,9 +3,9 @@ internal import Synchronization
 
 /// HTTP/1.1 over the system's libcurl: TLS 1.2 or later, no redirects, no cookies, no settings from the environment.
 ///
-/// One thread drives all transfers. A request starts it; the first one loads libcurl too. It ends when no request has come
-/// for a while, and closes the connections. An agent that only answers from its cache has neither the thread nor the library.
-/// Every method may be called from any task. Call ``close()`` before the last reference goes.
+/// One thread drives all transfers. A request starts it, and the first one loads libcurl. The thread ends after a while
+/// without requests, and closes the connections. An agent that answers only from its cache has neither the thread nor the
+/// library. Every method may be called from any task. ``close()`` must be called before the last reference is released.
 package final class CurlEngine: Sendable {
     private enum Command {
         case start(CurlTransfer)
@@ -14,13 +14,13 @@ package final class CurlEngine: Sendable {
 
     private struct State {
         var commands: [Command] = []
-        /// What the thread drives; nil while there is nothing to wake.
+        /// The transfers of the thread; nil while it does not wait for them.
         var multi: CurlMulti?
-        /// The thread, until it has been joined.
+        /// The handle of the thread, until it has been joined.
         var thread: UInt?
         var isRunning = false
         var isClosed = false
-        /// Calls of `close` that wait for the end of the thread.
+        /// The calls of `close` that wait for the end of the thread.
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -29,21 +29,19 @@ package final class CurlEngine: Sendable {
     private let emulatesOldLibrary: Bool
     private let state = Mutex(State())
 
-    /// - Parameters:
-    ///   - idle: how long an idle connection may be used again, and the thread lives on without a transfer.
-    ///   - connectionsPerHost: more requests to one host wait for one of them.
-    ///   - emulatesOldLibrary: whether to behave as with a libcurl older than 7.80, which does not report when a request is
-    ///     sent; for tests.
+    /// - Parameters: - idle: the time after which idle connections are closed, and the thread ends without a transfer. -
+    ///   connectionsPerHost: the largest number of connections to one host; further requests wait. - emulatesOldLibrary:
+    ///   whether to behave as with a libcurl older than 7.80, which does not report when a request is sent; for tests.
     package init(idle: Duration, connectionsPerHost: Int = 8, emulatesOldLibrary: Bool = false) {
         self.idle = idle
         self.connectionsPerHost = connectionsPerHost
         self.emulatesOldLibrary = emulatesOldLibrary
     }
 
-    /// Sends a request and returns the answer, whatever its status.
+    /// Sends a request and returns the response, whatever its status.
     ///
     /// A request is sent once at most. When the task is cancelled, the call ends at once, and nothing is sent after it.
-    /// - Parameter sending: told on the thread of the engine what happens to the request; must not wait.
+    /// - Parameter sending: called with the progress of the request on the thread of the engine; must not block.
     package func send(
         _ request: CurlRequest, sending: @escaping @Sendable (CurlSending) -> Void = { _ in }
     ) async throws(CurlFailure) -> CurlResponse {
@@ -60,8 +58,8 @@ package final class CurlEngine: Sendable {
         return try outcome.get()
     }
 
-    /// Ends every transfer with `cancelled`, and every later one too. When it returns, the thread has ended and every
-    /// connection is closed. A thread of libcurl that waits for a name server may still run until that answers.
+    /// Ends every transfer, and every later one, with `cancelled`. When it returns, the thread has ended and every
+    /// connection is closed. A thread of libcurl that waits for a name server may run until that responds.
     package func close() async {
         await withCheckedContinuation { continuation in
             let isRunning = state.withLock { state in
@@ -93,7 +91,7 @@ package final class CurlEngine: Sendable {
     // MARK: - The thread
 
     private func startThread(_ state: inout State) -> CurlFailure? {
-        // The previous thread has left its loop, so this does not wait for work.
+        // The previous thread has left its loop, so that this does not block.
         if let ended = state.thread.take() { ccurl_thread_join(ended) }
         let engine = Unmanaged.passRetained(self)
         var thread: UInt = 0
@@ -149,7 +147,7 @@ package final class CurlEngine: Sendable {
         }
     }
 
-    /// Drives transfers until there has been none for a while, or the engine is closed.
+    /// Drives transfers until there has been none for `idle`, or the engine is closed.
     private func serve(_ multi: CurlMulti) {
         var active: [OpaquePointer: CurlTransfer] = [:]
         var lastUse = ContinuousClock.now
@@ -175,12 +173,12 @@ package final class CurlEngine: Sendable {
             }
             let left = idle - (ContinuousClock.now - lastUse)
             if isClosed || left <= .zero {
-                let isOver = state.withLock { state in
+                let hasEnded = state.withLock { state in
                     guard state.commands.isEmpty else { return false }
                     state.multi = nil
                     return true
                 }
-                if isOver { return }
+                if hasEnded { return }
             } else {
                 multi.wait(atMost: left)
             }

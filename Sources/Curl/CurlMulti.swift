@@ -7,12 +7,12 @@ internal import TokenModel
     internal import Darwin
 #endif
 
-/// libcurl's transfers and connections of one thread.
+/// The transfers and connections of libcurl that one thread drives.
 final class CurlMulti: Sendable {
     // A C pointer is not Sendable. `wake` may be called on any thread; the engine calls everything else on its own thread.
     private nonisolated(unsafe) let handle: OpaquePointer
 
-    /// Nil when there is no memory left.
+    /// Nil if there is no memory left.
     init?(connectionsPerHost: Int) {
         guard let handle = ccurl_multi_create(connectionsPerHost) else { return nil }
         self.handle = handle
@@ -20,10 +20,10 @@ final class CurlMulti: Sendable {
 
     deinit { ccurl_multi_destroy(handle) }
 
-    /// Ends the wait that is going on, or else the next one. From any thread.
+    /// Ends the current call of `wait`, or else the next one. May be called on any thread.
     func wake() { ccurl_multi_wake(handle) }
 
-    /// Starts a transfer; nil if libcurl refuses it. The caller keeps the transfer until `remove`.
+    /// Starts a transfer; nil if libcurl refuses it. The caller has to keep the transfer until `remove`.
     func add(_ transfer: CurlTransfer, idle: Duration, emulatesOldLibrary: Bool) -> OpaquePointer? {
         guard
             let pointer = transfer.request.makeTransfer(
@@ -42,7 +42,7 @@ final class CurlMulti: Sendable {
         ccurl_transfer_destroy(pointer)
     }
 
-    /// Does what can be done without waiting.
+    /// Advances all transfers without waiting.
     func advance() { ccurl_multi_advance(handle) }
 
     /// A transfer that has ended and is still to be removed.
@@ -51,12 +51,12 @@ final class CurlMulti: Sendable {
         return ccurl_multi_next_ended(handle, &result).map { ($0, result) }
     }
 
-    /// Waits until there is something to do, or for the duration.
+    /// Waits until a transfer can be advanced, or for the duration.
     func wait(atMost duration: Duration) { ccurl_multi_wait(handle, Int32(clamping: duration.milliseconds)) }
 }
 
 extension Duration {
-    /// Rounded up, so that a wait is never a busy one.
+    /// The duration in milliseconds, rounded up so that a wait is never 0.
     fileprivate var milliseconds: Int64 {
         let (seconds, attoseconds) = components
         let (whole, isTooLong) = seconds.multipliedReportingOverflow(by: 1000)
@@ -65,7 +65,7 @@ extension Duration {
 }
 
 extension CurlRequest {
-    /// The same in C, which copies all of it.
+    /// Creates the transfer in C, which copies the request.
     fileprivate func makeTransfer(for transfer: CurlTransfer, idle: Duration, emulatesOldLibrary: Bool)
         -> OpaquePointer?
     {
@@ -102,7 +102,7 @@ extension CurlRequest {
     }
 }
 
-/// Lends texts in C's form, and a null pointer behind the last.
+/// Calls `body` with the texts as C strings, followed by a null pointer.
 private func withCStrings<Result>(
     _ texts: [String?], _ body: (UnsafeBufferPointer<UnsafePointer<CChar>?>) -> Result
 ) -> Result {
@@ -111,7 +111,7 @@ private func withCStrings<Result>(
     return copies.map { UnsafePointer($0) }.withUnsafeBufferPointer(body)
 }
 
-/// Lends a secret's bytes; without a secret, no memory.
+/// Calls `body` with the bytes of a secret, or with an empty buffer if there is none.
 private func withBytes<Result>(_ secret: Secret?, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
     secret.map { $0.withBytes(body) } ?? body(UnsafeRawBufferPointer(start: nil, count: 0))
 }

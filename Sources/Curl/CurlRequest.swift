@@ -1,12 +1,12 @@
 package import TokenModel
 
-/// One HTTP request: a body to post, or nothing to get.
+/// An HTTP request: a POST with a body, or a GET.
 package struct CurlRequest: Sendable {
     /// An HTTP proxy, which tunnels with `CONNECT`, or a SOCKS proxy.
     package struct Proxy: Sendable {
         /// `scheme://host:port` with `http`, `https`, `socks4`, `socks4a`, `socks5` or `socks5h`.
         package var url: String
-        /// Nil lets an HTTP proxy that asks for `Negotiate` get a Kerberos ticket of the user.
+        /// The user; nil to authenticate with the user's Kerberos ticket if an HTTP proxy requests `Negotiate`.
         package var user: String?
         package var password: Secret?
 
@@ -17,21 +17,21 @@ package struct CurlRequest: Sendable {
         }
     }
 
-    /// `http` or `https`; sent as it is written.
+    /// The URL, with the scheme `http` or `https`; it is not normalised.
     package var url: String
-    /// Header fields besides those that HTTP itself needs.
+    /// Header fields besides those that HTTP requires.
     package var fields: [(name: String, value: String)]
-    /// The body of a POST; nil for a GET. Copies are wiped after the transfer.
+    /// The body of a POST; nil for a GET. Its copies are wiped after the transfer.
     package var body: Secret?
-    /// Nil for none; the environment is not read.
+    /// The proxy; nil for none. The environment is not read.
     package var proxy: Proxy?
-    /// The PEM file of the certificate authorities to trust instead of the system's; nil for the system's.
+    /// The PEM file of the trusted certificate authorities; nil for those of the system.
     package var caFile: String?
-    /// For a connection, TLS included.
+    /// The time limit for connecting, TLS included.
     package var connectTimeout: Duration
-    /// The limit of all header fields of the answer together, in bytes.
+    /// The limit for all header fields of the response together, in bytes.
     package var headLimit: Int
-    /// The limit of the answer's body, in bytes.
+    /// The limit for the body of the response, in bytes.
     package var bodyLimit: Int
 
     package init(
@@ -50,30 +50,30 @@ package struct CurlRequest: Sendable {
     }
 }
 
-/// The answer to a request, whole.
+/// An HTTP response.
 package struct CurlResponse: Sendable {
     package var status: Int
-    /// Names as the server spelled them, in the order in which they came.
+    /// The header fields in the order received, with the server's spelling.
     package var fields: [(name: String, value: String)]
-    /// May hold tokens.
+    /// The body, which may have tokens.
     package var body: Secret
 }
 
-/// Why there is no answer.
+/// The reason why there is no response.
 package enum CurlFailure: Error, Sendable, Equatable {
-    /// The task was cancelled, or the engine closed.
+    /// The task was cancelled, or the engine was closed.
     case cancelled
-    /// libcurl cannot be used: the reason, and what to do.
+    /// libcurl cannot be used; the text has the reason and the remedy.
     case unavailable(String)
-    /// There was no connection, or no answer, in time.
+    /// There was no connection or no response in time.
     case timedOut
     case hostNotFound
     case proxyNotFound
-    /// With the system's error number, 0 for none.
+    /// The connection failed with an error number of the system; 0 for none.
     case cannotConnect(errno: Int32)
-    /// The connection broke before the answer was complete.
+    /// The connection was closed before the response was complete.
     case connectionLost
-    /// With the HTTP status of the proxy, 0 for none.
+    /// The proxy refused the connection with an HTTP status; 0 for none.
     case proxyRefused(status: Int)
     /// The certificate is not trusted.
     case untrusted
@@ -83,20 +83,20 @@ package enum CurlFailure: Error, Sendable, Equatable {
     case tlsFailed
     /// The file of certificate authorities cannot be read.
     case caFileUnusable
-    /// The header fields of the answer exceed their limit.
+    /// The header fields of the response exceed their limit.
     case headTooLong
-    /// The body of the answer exceeds its limit.
+    /// The body of the response exceeds its limit.
     case bodyTooLong
-    /// The answer is not HTTP.
+    /// The response is not HTTP.
     case notHTTP
-    /// Another reason, in libcurl's words, which hold nothing of the request.
+    /// Another reason, in libcurl's words, without anything of the request.
     case other(String)
 }
 
 /// The progress of a request, reported on the thread that sends it.
 package enum CurlSending: Sendable {
-    /// There is a connection, and the request is about to be sent over it.
+    /// There is a connection, and the request is about to be sent.
     case begins
     /// The request was not sent after all: there was no connection. Only with a libcurl older than 7.80.
-    case cameToNothing
+    case neverSent
 }

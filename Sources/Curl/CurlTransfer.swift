@@ -2,9 +2,9 @@ internal import CCurl
 internal import Synchronization
 internal import TokenModel
 
-/// A request in progress, shared by the task that waits for the answer and the thread that drives the transfer.
+/// A request in progress, shared by the task that waits for the response and the thread that drives the transfer.
 ///
-/// It ends once: with the answer, with a failure, or when its task is cancelled. Nothing is sent after that.
+/// It ends once: with a response, with a failure, or when its task is cancelled. Nothing is sent after that.
 final class CurlTransfer: Sendable {
     typealias Outcome = Result<CurlResponse, CurlFailure>
 
@@ -27,7 +27,7 @@ final class CurlTransfer: Sendable {
         state.withLock { state in if case .ended = state { true } else { false } }
     }
 
-    /// Resumes the continuation when the transfer ends, at once if it has ended.
+    /// Resumes the continuation when the transfer ends, or at once if it has ended.
     func awaitEnd(_ continuation: CheckedContinuation<Outcome, Never>) {
         let outcome = state.withLock { state -> Outcome? in
             if case .ended(let outcome) = state { return outcome }
@@ -53,7 +53,8 @@ final class CurlTransfer: Sendable {
         continuation?.resume(returning: outcome)
     }
 
-    /// Whether the request may be sent now. False after the end, since the caller may have been told that nothing was sent.
+    /// Called before the request is sent. Returns false after the end of the transfer, whose caller may know that nothing
+    /// was sent.
     func beginSending() -> Bool {
         state.withLock { state in
             if case .ended = state { return false }
@@ -66,7 +67,7 @@ final class CurlTransfer: Sendable {
     func end(_ result: ccurl_result) {
         state.withLock { state in
             if case .ended = state { return }
-            if result.was_never_sent { sending(.cameToNothing) }
+            if result.was_never_sent { sending(.neverSent) }
         }
         end(Self.outcome(of: result))
     }
@@ -100,7 +101,7 @@ extension CurlResponse {
             body: Secret(bytes: UnsafeRawBufferPointer(start: result.body, count: result.body_length)))
     }
 
-    /// The fields of a head that libcurl has accepted.
+    /// Parses the header fields, which libcurl has checked.
     private static func fields(_ head: UnsafeRawBufferPointer) -> [(name: String, value: String)] {
         head.split(separator: UInt8(ascii: "\n")).compactMap { line in
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex else { return nil }

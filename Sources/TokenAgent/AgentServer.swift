@@ -23,9 +23,9 @@ package final class AgentServer: Sendable {
     /// The resources of a running server; ``stop(finishesReplies:)`` releases them.
     private struct Parts: Sendable {
         let lock: LockHolder
-        let store: TokenStore
+        let store: Store
         let group: MultiThreadedEventLoopGroup
-        let endpoint: TokenEndpoint
+        let endpoint: TokenEndpointClient
         let owner: CacheOwner
         let registry: NIOLoopBoundBox<SessionRegistry>
         let listener: any Channel
@@ -54,12 +54,12 @@ package final class AgentServer: Sendable {
     ) async throws(TokenError) -> AgentServer {
         _ = try SocketFolder(ofSocket: options.socketPath)
         let lock = LockHolder(try LockFile(beside: options.socketPath))
-        let store = try TokenStore.open(
+        let store = try Store.open(
             directory: options.stateDirectory, StoreOptions(keys: options.keys, vfs: options.storeVFS, now: options.now)
         )
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.any()
-        let endpoint = TokenEndpoint(
+        let endpoint = TokenEndpointClient(
             network: options.network, allowsLoopbackHTTP: options.allowsLoopbackHTTP, timing: options.httpTiming)
         let owner = CacheOwner(loop: loop, options: options, store: store, endpoint: endpoint)
         let registry = NIOLoopBoundBox.makeBoxSendingValue(

@@ -23,7 +23,7 @@ actor CacheOwner {
     private let lifecycle: StoreLifecycle
     private let diagnosis: Diagnosis
 
-    init(loop: any EventLoop, options: AgentOptions, store: TokenStore, endpoint: TokenEndpoint) {
+    init(loop: any EventLoop, options: AgentOptions, store: Store, endpoint: TokenEndpointClient) {
         self.loop = loop
         self.options = options
         let core = AgentCore(

@@ -1,24 +1,25 @@
 package import TokenModel
 package import TokenStore
 
-/// The rules of the cache, on plain values: who has which credentials, and what follows from that.
+/// The credentials of every account in memory, with the rules for finding, saving and removing them.
 ///
-/// It reads no clock and touches no disk: time is a parameter, and what is to be remembered comes back as changes.
+/// A pure value without I/O: the time is a parameter, and a method that changes records returns the changes for the caller to
+/// write and apply.
 package struct CredentialCache: Sendable, Equatable {
-    /// Which hosts are one cloud.
+    /// The host names of each cloud.
     package var clouds = CloudDirectory()
     private(set) var partitions: [SharingGroup: Partition] = [:]
 
     package init() {}
 
-    /// Takes in a record that the store held. Of two access tokens that answer the same requests the newer one counts: earlier
-    /// versions kept one for each order of the scopes.
+    /// Adds a record from the store. Of two access tokens that answer the same requests the newer one is kept: earlier versions
+    /// stored one for each order of the scopes.
     ///
-    /// - Returns: whether it has been taken in.
+    /// - Returns: whether the record was added.
     @discardableResult
     package mutating func load(_ record: CacheRecord, in group: SharingGroup) -> Bool {
         if case .accessToken(let token) = record,
-            let held = partitions[group]?[token.owner].accessTokens[token.key], held.isNewer(than: token)
+            let held = partitions[group]?[token.account].accessTokens[token.key], held.isNewer(than: token)
         {
             return false
         }
@@ -26,18 +27,18 @@ package struct CredentialCache: Sendable, Equatable {
         return true
     }
 
-    /// Makes changes true in memory.
+    /// Applies changes in memory.
     package mutating func apply(_ changes: [CacheChange], in group: SharingGroup) {
         for change in changes {
             switch change {
             case .save(let record): partitions[group, default: Partition()].save(record)
-            case .remove(let key, let owner): partitions[group, default: Partition()].remove(key, owner: owner)
+            case .remove(let key, let account): partitions[group, default: Partition()].remove(key, account: account)
             case .removeEverything: partitions[group] = nil
             }
         }
     }
 
-    /// Every record of an account or an app, as it goes to the store. Clouds are learnt again.
+    /// The changes that write every record to an empty store. Clouds are not included: they are discovered again.
     package func everything() throws(TokenError) -> [StoreChange] {
         var changes: [StoreChange] = []
         for (group, partition) in partitions {
@@ -46,35 +47,52 @@ package struct CredentialCache: Sendable, Equatable {
         return changes
     }
 
-    /// How many accounts there are, in all sharing groups.
+    /// The number of accounts, in all sharing groups.
     package var accountCount: Int {
-        partitions.values.reduce(0) { $0 + $1.owners.values.count { !$0.accounts.isEmpty } }
+        partitions.values.reduce(0) { $0 + $1.accounts.values.count { !$0.accounts.isEmpty } }
     }
 
-    /// The hosts that accounts were saved under.
+    /// The hosts under which accounts were saved.
     package var environments: Set<String> {
-        Set(partitions.values.flatMap { $0.owners.values.flatMap { $0.accounts.values.map(\.environment) } })
+        Set(partitions.values.flatMap { $0.accounts.values.flatMap { $0.accounts.values.map(\.environment) } })
     }
 
-    func partition(_ group: SharingGroup) -> Partition { partitions[group] ?? Partition() }
+    /// The part of the cache that belongs to a sharing group.
+    package func partition(_ group: SharingGroup) -> Partition { partitions[group] ?? Partition() }
 
-    /// The host that credentials of this authority are saved under.
+    /// The host under which credentials of this authority are saved.
     func cacheEnvironment(of authority: Authority) -> String {
         clouds.cloud(of: authority.environment).preferredCache
     }
 
-    /// The app's family: as the token endpoint last said; an app it never spoke of may belong to the presumed one.
+    /// The app's family, as the token endpoint last reported it; the presumed family for an app that it never reported.
     func family(of clientID: ClientID, at environment: String, in partition: Partition) -> FamilyID? {
         guard let app = appMetadata(of: clientID, at: environment, in: partition) else { return .presumed }
         return FamilyID(app.familyID)
     }
 
-    /// What is known of an app; another library may have saved it under another name of the cloud.
+    /// The metadata of an app; another library may have saved it under another name of the cloud.
     func appMetadata(
         of clientID: ClientID, at environment: String, in partition: Partition
     ) -> AppMetadataRecord? {
         if let app = partition.apps[AppMetadataRecord.key(clientID.key, at: environment)] { return app }
         return clouds.cacheAliases(of: environment).lazy
             .compactMap { partition.apps[AppMetadataRecord.key(clientID.key, at: $0)] }.first
+    }
+}
+
+/// A change of a sharing group's records; the same changes are written to the store and applied in memory.
+package enum CacheChange: Sendable, Equatable {
+    case save(CacheRecord)
+    case remove(RecordKey, account: AccountKey?)
+    case removeEverything
+
+    /// The change as the store writes it.
+    package func stored(in group: SharingGroup) throws(TokenError) -> StoreChange {
+        switch self {
+        case .save(let record): .put(try record.stored(in: group))
+        case .remove(let key, _): .delete(key)
+        case .removeEverything: .deleteGroup(group.name)
+        }
     }
 }

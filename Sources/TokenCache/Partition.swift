@@ -1,30 +1,31 @@
-internal import TokenModel
+package import TokenModel
 internal import TokenStore
 
-/// One sharing group's part of the cache.
-struct Partition: Sendable, Equatable {
-    private(set) var owners: [OwnerID: Holdings] = [:]
-    private(set) var apps: [String: AppMetadataRecord] = [:]
+/// The part of the cache that belongs to one sharing group.
+package struct Partition: Sendable, Equatable {
+    package private(set) var accounts: [AccountKey: AccountCredentials] = [:]
+    package private(set) var apps: [String: AppMetadataRecord] = [:]
     /// The account that each app was last told is its current one.
-    private(set) var principals: [String: PrincipalRecord] = [:]
-    /// What is only kept for other libraries.
-    private(set) var carried: [String: CarriedRecord] = [:]
-    /// Who goes by a name, in lower case.
-    private var names: [String: Set<OwnerID>] = [:]
+    private(set) var currentAccounts: [String: CurrentAccountRecord] = [:]
+    /// Entries that are kept for other libraries only.
+    package private(set) var opaqueRecords: [String: OpaqueRecord] = [:]
+    /// The accounts of each username, in lower case.
+    private var names: [String: Set<AccountKey>] = [:]
 
-    /// Whether nothing is left to remove: what is known of apps is nobody's.
-    var isEmpty: Bool { owners.isEmpty && carried.isEmpty }
+    package init() {}
 
-    /// All that is in it.
-    var records: [CacheRecord] {
-        owners.values.flatMap(\.records) + apps.values.map(CacheRecord.appMetadata)
-            + principals.values.map(CacheRecord.principal) + carried.values.map(CacheRecord.carried)
+    /// Whether a removal of everything has nothing to remove. App metadata belongs to no account and does not count.
+    var isEmpty: Bool { accounts.isEmpty && opaqueRecords.isEmpty }
+
+    package var records: [CacheRecord] {
+        accounts.values.flatMap(\.records) + apps.values.map(\.record) + currentAccounts.values.map(\.record)
+            + opaqueRecords.values.map(\.record)
     }
 
-    subscript(owner: OwnerID) -> Holdings { owners[owner] ?? Holdings() }
+    package subscript(account: AccountKey) -> AccountCredentials { accounts[account] ?? AccountCredentials() }
 
-    /// The accounts that go by a name: by home account ID before by name alone, then in a stable order.
-    func owners(named name: String) -> [OwnerID] {
+    /// The accounts with a username: those with a home account ID before those without, then in a stable order.
+    package func accounts(named name: String) -> [AccountKey] {
         names[name.lowercased(), default: []].sorted { left, right in
             switch (left, right) {
             case (.home, .name): true
@@ -36,53 +37,128 @@ struct Partition: Sendable, Equatable {
 
     mutating func save(_ record: CacheRecord) {
         switch record {
-        case .account(let record): changeAccounts(of: record.owner) { $0[record.key] = record }
-        case .accessToken(let record): change(record.owner) { $0.accessTokens[record.key] = record }
-        case .refreshToken(let record): change(record.owner) { $0.refreshTokens[record.key] = record }
-        case .idToken(let record): change(record.owner) { $0.idTokens[record.key] = record }
+        case .account(let record): changeAccounts(of: record.account) { $0[record.key] = record }
+        case .accessToken(let record): change(record.account) { $0.accessTokens[record.key] = record }
+        case .refreshToken(let record): change(record.account) { $0.refreshTokens[record.key] = record }
+        case .idToken(let record): change(record.account) { $0.idTokens[record.key] = record }
         case .appMetadata(let record): apps[record.key] = record
-        case .principal(let record): principals[record.key] = record
-        case .carried(let record): carried[record.key] = record
+        case .currentAccount(let record): currentAccounts[record.key] = record
+        case .opaque(let record): opaqueRecords[record.key] = record
         case .accountMetadata(let record):
-            change(record.owner) { $0.metadata[record.clientID.lowercased()] = record }
+            change(record.account) { $0.metadata[record.clientID.lowercased()] = record }
         }
     }
 
-    mutating func remove(_ key: RecordKey, owner: OwnerID?) {
-        guard let owner else {
+    mutating func remove(_ key: RecordKey, account: AccountKey?) {
+        guard let account else {
             switch key.kind {
-            case .principal: principals[key.key] = nil
-            case .carried: carried[key.key] = nil
+            case .principal: currentAccounts[key.key] = nil
+            case .carried: opaqueRecords[key.key] = nil
             default: apps[key.key] = nil
             }
             return
         }
-        if key.kind == .account { return changeAccounts(of: owner) { $0[key.key] = nil } }
-        change(owner) {
+        if key.kind == .account { return changeAccounts(of: account) { $0[key.key] = nil } }
+        change(account) {
             switch key.kind {
             case .accessToken: $0.accessTokens[key.key] = nil
             case .refreshToken: $0.refreshTokens[key.key] = nil
             case .idToken: $0.idTokens[key.key] = nil
             case .accountMetadata: $0.metadata = $0.metadata.filter { $0.value.key != key.key }
-            case .account, .appMetadata, .carried, .cloud, .principal, .redemption: break
+            default: break
             }
         }
     }
 
-    /// Its accounts are what an owner goes by.
-    private mutating func changeAccounts(of owner: OwnerID, _ body: (inout [String: AccountRecord]) -> Void) {
-        let before = owners[owner]?.names ?? []
-        change(owner) { body(&$0.accounts) }
-        let after = owners[owner]?.names ?? []
-        for name in before.subtracting(after) where name != owner.name { names[name]?.remove(owner) }
-        for name in after.subtracting(before) { names[name, default: []].insert(owner) }
+    /// Changes the account records of an account, and with them its usernames.
+    private mutating func changeAccounts(of account: AccountKey, _ body: (inout [String: AccountRecord]) -> Void) {
+        let before = accounts[account]?.names ?? []
+        change(account) { body(&$0.accounts) }
+        let after = accounts[account]?.names ?? []
+        for name in before.subtracting(after) where name != account.name { names[name]?.remove(account) }
+        for name in after.subtracting(before) { names[name, default: []].insert(account) }
     }
 
-    private mutating func change(_ owner: OwnerID, _ body: (inout Holdings) -> Void) {
-        body(&owners[owner, default: Holdings()])
-        if case .name(let name) = owner { names[name, default: []].insert(owner) }
-        guard owners[owner]?.isEmpty == true else { return }
-        owners[owner] = nil
-        if case .name(let name) = owner { names[name]?.remove(owner) }
+    private mutating func change(_ account: AccountKey, _ body: (inout AccountCredentials) -> Void) {
+        body(&accounts[account, default: AccountCredentials()])
+        if case .name(let name) = account { names[name, default: []].insert(account) }
+        guard accounts[account]?.isEmpty == true else { return }
+        accounts[account] = nil
+        if case .name(let name) = account { names[name]?.remove(account) }
+    }
+}
+
+/// The records of one account, by their keys.
+package struct AccountCredentials: Sendable, Equatable {
+    package var accounts: [String: AccountRecord] = [:]
+    package var accessTokens: [String: AccessTokenRecord] = [:]
+    package var refreshTokens: [String: RefreshTokenRecord] = [:]
+    package var idTokens: [String: IDTokenRecord] = [:]
+    /// By the app's `ClientID.key`.
+    package var metadata: [String: AccountMetadataRecord] = [:]
+
+    package init() {}
+
+    var isEmpty: Bool {
+        accounts.isEmpty && accessTokens.isEmpty && refreshTokens.isEmpty && idTokens.isEmpty && metadata.isEmpty
+    }
+
+    /// All records, in an order that depends on their keys only.
+    package var records: [CacheRecord] {
+        func sorted(_ records: [some RecordContent]) -> [CacheRecord] {
+            records.sorted { $0.key < $1.key }.map(\.record)
+        }
+        return sorted(Array(refreshTokens.values)) + sorted(Array(accessTokens.values))
+            + sorted(Array(idTokens.values)) + sorted(Array(accounts.values)) + sorted(Array(metadata.values))
+    }
+
+    /// Whether there is a record of the same kind and key.
+    package func contains(_ record: CacheRecord) -> Bool {
+        switch record {
+        case .account(let record): accounts[record.key] != nil
+        case .accessToken(let record): accessTokens[record.key] != nil
+        case .refreshToken(let record): refreshTokens[record.key] != nil
+        case .idToken(let record): idTokens[record.key] != nil
+        case .accountMetadata(let record): metadata[record.clientID.lowercased()] != nil
+        default: false
+        }
+    }
+
+    /// The account's usernames, in lower case.
+    var names: Set<String> { Set(accounts.values.map { $0.username.lowercased() }) }
+
+    /// The account records in a stable order: the home tenant's first, then by realm.
+    package var orderedAccounts: [AccountRecord] { orderedAccounts { _ in 0 } }
+
+    /// The account records in a stable order: those of a host first, then those of its cloud, then others. One account may be
+    /// in several clouds.
+    func orderedAccounts(from environment: String, _ clouds: CloudDirectory) -> [AccountRecord] {
+        orderedAccounts { record in
+            if record.environment == environment { return 0 }
+            return clouds.sameCloud(record.environment, environment) ? 1 : 2
+        }
+    }
+
+    private func orderedAccounts(_ distance: (AccountRecord) -> Int) -> [AccountRecord] {
+        guard accounts.count > 1 else { return Array(accounts.values) }
+        func rank(_ record: AccountRecord) -> (Int, Int, String, String) {
+            (distance(record), record.isHome ? 0 : 1, record.realm, record.environment)
+        }
+        return accounts.values.sorted { rank($0) < rank($1) }
+    }
+
+    func isSignedOut(_ clientID: ClientID) -> Bool { metadata[clientID.key]?.signInState == .signedOut }
+
+    /// The ID token that came with an access token. Libraries name a cloud differently, and two of them may have saved the two
+    /// tokens: an ID token under the same name is preferred to one under another.
+    package func idToken(like token: AccessTokenRecord, _ clouds: CloudDirectory) -> IDTokenRecord? {
+        let matching = idTokens.values.filter {
+            $0.clientID == token.clientID && $0.realm == token.realm && $0.version == token.version
+                && clouds.sameCloud($0.environment, token.environment)
+        }
+        return matching.min { left, right in
+            (left.environment == token.environment ? 0 : 1, left.key)
+                < (right.environment == token.environment ? 0 : 1, right.key)
+        }
     }
 }

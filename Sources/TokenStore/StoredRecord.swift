@@ -1,4 +1,4 @@
-/// A record as the store keeps it; what the bytes mean is the cache's business.
+/// A record of the store: a key, and bytes that the store does not interpret.
 package struct StoredRecord: Sendable, Equatable {
     package var key: RecordKey
     package var body: [UInt8]
@@ -10,10 +10,77 @@ package struct StoredRecord: Sendable, Equatable {
 }
 
 extension StoredRecord: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Says only how long it is: the body may hold a token, and the key a name.
+    /// The length only: the body may hold a token, and the key a name.
     package var description: String { "<record, \(body.count) bytes>" }
     /// The same as `description`.
     package var debugDescription: String { description }
     /// Shows nothing, so that `dump` of an enclosing value shows nothing either.
     package var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+/// The key of a record, unique in the store.
+package struct RecordKey: Sendable, Hashable {
+    /// The name of the sharing group.
+    package var group: String
+    package var kind: RecordKind
+    /// Unique within the group and kind.
+    package var key: String
+
+    package init(group: String, kind: RecordKind, key: String) {
+        self.group = group
+        self.kind = kind
+        self.key = key
+    }
+}
+
+/// The kind of a record. The numbers are on disk: they are never changed or reused.
+package enum RecordKind: Int32, Sendable, CaseIterable {
+    case account = 1
+    case accessToken = 2
+    case refreshToken = 3
+    case idToken = 4
+    case appMetadata = 5
+    case accountMetadata = 6
+    case cloud = 7
+    case principal = 8
+    case redemption = 9
+    case carried = 10
+}
+
+/// A change of one record, or of all records of a group.
+package enum StoreChange: Sendable, Equatable {
+    /// Writes a record, in place of any record with the same key.
+    case put(StoredRecord)
+    /// Deletes a record; has no effect if there is none.
+    case delete(RecordKey)
+    /// Deletes every record of a sharing group.
+    case deleteGroup(String)
+}
+
+/// Collects the records of a store while it is loaded.
+package protocol RecordReceiver: Sendable {
+    /// A decoded record.
+    associatedtype Item: Sendable
+
+    init()
+
+    /// Decodes one record. Called on several threads at once.
+    static func decode(_ record: StoredRecord) -> Item
+
+    /// Adds a decoded record. Called for one record at a time, in the order in which they were written.
+    mutating func add(_ item: Item)
+}
+
+extension RecordReceiver {
+    init(_ records: [StoredRecord]) {
+        self.init()
+        for record in records { add(Self.decode(record)) }
+    }
+}
+
+/// Collects the records without decoding them.
+extension [StoredRecord]: RecordReceiver {
+    package static func decode(_ record: StoredRecord) -> StoredRecord { record }
+
+    package mutating func add(_ record: StoredRecord) { append(record) }
 }

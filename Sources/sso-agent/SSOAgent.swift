@@ -2,6 +2,7 @@ internal import AgentConfiguration
 internal import AgentSocket
 internal import ArgumentParser
 internal import Logging
+internal import PosixFiles
 internal import TokenAgent
 internal import TokenEndpoint
 internal import TokenModel
@@ -12,13 +13,8 @@ internal import TokenStore
 #else
     internal import Foundation
 #endif
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
 
-/// The daemon: flags, configuration and signals; everything else is TokenAgent's.
+/// The agent's program: options, configuration and signals. The agent itself is in `TokenAgent`.
 @main
 struct SSOAgent: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -70,7 +66,7 @@ struct SSOAgent: AsyncParsableCommand {
             StandardError.print("sso-agent: the system does not keep debuggers and core dumps away")
         }
         var options = try options()
-        // Some files are the agent's own: its store, its listeners, and the way to the token endpoints.
+        // The agent needs some descriptors itself: for its store, its listeners and its connections to token endpoints.
         options.connectionLimit = min(options.connectionLimit, max(ResourceLimits.raiseOpenFiles() - 128, 16))
         let signals = StopSignals()
         let server = try await AgentServer.start(options)
@@ -91,12 +87,13 @@ struct SSOAgent: AsyncParsableCommand {
             stateDirectory: absolute(stateDirectory ?? environment.stateDirectory),
             keys: KeySettings(
                 credentialsDirectory: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"],
-                passphrase: try passphraseDescriptor.map(Passphrase.read)),
+                passphrase: try passphraseDescriptor.map(PassphraseLine.readAndClose)),
             allowsLoopbackHTTP: allowLoopbackHttp,
             network: try NetworkSettings(
                 environment: ProcessInfo.processInfo.environment, caFile: configuration.caFile,
                 proxy: configuration.proxy),
-            policy: PeerPolicy(userID: geteuid()), now: { Int64(Date().timeIntervalSince1970) }, logger: logger)
+            policy: PeerPolicy(userID: FileStatus.effectiveUser), now: { Int64(Date().timeIntervalSince1970) },
+            logger: logger)
     }
 
     @Sendable private static func level(_ name: String) throws -> Logger.Level {
@@ -109,7 +106,7 @@ struct SSOAgent: AsyncParsableCommand {
     }
 }
 
-/// What is meant for the person who started the agent.
+/// Messages for the user who has started the agent.
 enum StandardError {
     static func print(_ line: String) { StandardStream.error.write(line + "\n") }
 }

@@ -6,7 +6,7 @@ internal import Dispatch
     internal import Darwin
 #endif
 
-/// SIGTERM and SIGINT, as something to wait for.
+/// Waits for SIGTERM or SIGINT.
 struct StopSignals {
     private let stream: AsyncStream<Int32>
     private let sources: [any DispatchSourceSignal]
@@ -21,11 +21,11 @@ struct StopSignals {
             source.resume()
             return source
         }
-        // A peer that hangs up is found out by the write, not by a signal.
+        // A write to a closed connection returns an error instead of a signal.
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// Returns when the first of them has come.
+    /// Returns when the first signal has arrived.
     func first() async {
         for await _ in stream { return }
     }

@@ -2,14 +2,14 @@ internal import ArgumentParser
 internal import CAgentSystem
 internal import TokenModel
 
-/// The command line: one file for each command.
+/// The command line of the agent. Each command is in a file of `Commands`.
 @main
 struct SSOCtl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ssoctl",
         abstract: "See who is signed in, sign in and out, and get tokens, through sso-agent.",
         discussion: """
-            Every command prints for people by default and one JSON document with --json; progress and prompts go to \
+            Every command prints text or, with --json, one JSON document; progress and prompts go to \
             standard error. Exit status: 0 done, 1 failed, 2 interaction required, 3 no such account, 4 the agent \
             cannot be reached, 64 usage.
 
@@ -17,12 +17,12 @@ struct SSOCtl: AsyncParsableCommand {
             """,
         version: ProductVersion.text,
         subcommands: [
-            Status.self, Accounts.self, SignIn.self, Token.self, SignOut.self, Import.self, Export.self, Key.self,
-            Unlock.self, Doctor.self,
+            StatusCommand.self, AccountsCommand.self, SignInCommand.self, TokenCommand.self, SignOutCommand.self,
+            ImportCommand.self, ExportCommand.self, KeyCommand.self, UnlockCommand.self, DoctorCommand.self,
         ])
 
     static func main() async {
-        // It holds passphrases and whole caches. Where the system refuses, the agent has said so already.
+        // This process handles passphrases and exported caches. If the system refuses, the agent has reported that.
         _ = agent_forbid_inspection()
         await main(nil)
     }

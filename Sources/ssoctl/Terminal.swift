@@ -1,4 +1,7 @@
-internal import AgentSocket
+internal import CAgentSystem
+internal import Dispatch
+internal import PosixFiles
+internal import Synchronization
 internal import TokenModel
 
 #if canImport(FoundationEssentials)
@@ -6,8 +9,13 @@ internal import TokenModel
 #else
     internal import Foundation
 #endif
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
 
-/// Standard output for what was asked for, standard error for everything else.
+/// The terminal: standard output for results, standard error for messages and prompts.
 enum Terminal {
     static func print(_ text: String) { StandardStream.output.write(text + "\n") }
 
@@ -20,8 +28,67 @@ enum Terminal {
         print(String(decoding: json, as: UTF8.self))
     }
 
-    /// A moment for people, in their own time zone.
+    /// A time for the user, in the local time zone.
     static func moment(_ seconds: Int64) -> String {
-        LocalTimeZone.text(at: seconds)
+        LocalTimeZone.current.time(at: seconds).text
+    }
+}
+
+extension PrivateFiles {
+    /// The files that are named on the command line.
+    static let commandLine = PrivateFiles(errorCode: .invalidDeveloperParameter)
+}
+
+extension Terminal {
+    /// Reads a passphrase from the terminal without echo, or from standard input if that is not a terminal.
+    ///
+    /// - Throws: `invalidDeveloperParameter` (-51112) if the line is empty.
+    static func passphrase(_ prompt: String) throws(TokenError) -> Secret {
+        let isPerson = isatty(STDIN_FILENO) == 1
+        if isPerson {
+            // The echo is disabled before the prompt, after which the user may type.
+            _ = agent_hide_typing(STDIN_FILENO)
+            StandardStream.error.write(prompt)
+        }
+        defer {
+            if isPerson {
+                agent_show_typing()
+                printError("")
+            }
+        }
+        let line = try PassphraseLine.read(from: STDIN_FILENO)
+        guard !line.isEmpty else { throw TokenError(.invalidDeveloperParameter, "no passphrase was given") }
+        return line
+    }
+
+    /// Reads a new passphrase, on a terminal twice.
+    static func newPassphrase() throws(TokenError) -> Secret {
+        let first = try passphrase("New passphrase: ")
+        guard isatty(STDIN_FILENO) == 1 else { return first }
+        guard try passphrase("Again: ") == first else {
+            throw TokenError(.invalidDeveloperParameter, "the two passphrases differ")
+        }
+        return first
+    }
+}
+
+/// Prints the progress of an operation on standard error: after a second, and then once a second.
+final class Progress: Sendable {
+    private let what: String
+    private let lastSaid: Mutex<DispatchTime>
+
+    init(_ what: String) {
+        self.what = what
+        lastSaid = Mutex(.now())
+    }
+
+    /// Reports the progress as a fraction of 1.
+    func report(_ fraction: Double) {
+        let isDue = lastSaid.withLock { last in
+            guard DispatchTime.now() >= last + .seconds(1) else { return false }
+            last = .now()
+            return true
+        }
+        if isDue { Terminal.printError("\(what): \(Int(fraction * 100)) %") }
     }
 }

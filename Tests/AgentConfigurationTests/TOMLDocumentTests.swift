@@ -38,7 +38,7 @@ internal import Testing
         #expect(try TOMLDocument(decoding: text.utf8).entries.isEmpty)
     }
 
-    /// The line after the first is the one with the error; the second text is a part of the remedy.
+    /// The arguments: the second line of a document, which has the error, and a part of the remedy.
     @Test(
         arguments: [
             ("k", "write it as in"), ("k =", "write it as in k"), ("k = # v", "write it as in k"),
@@ -74,7 +74,7 @@ internal import Testing
         #expect(error?.reason.contains("UTF-8") == true)
     }
 
-    /// Cuts and changes a file at every byte: each result is a document or an error that names a line of the file.
+    /// Truncates and changes a document at every byte: each result is a document, or an error with a line of it.
     @Test func readsOrRefusesEveryDamagedFile() {
         let file = Array("# ü\n[network]\nca_file = \"/a\\u0041\"\nproxy = 'http://p:1'\nn = -12\nb = true\n".utf8)
         for index in file.indices {

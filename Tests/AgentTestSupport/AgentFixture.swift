@@ -129,5 +129,5 @@ package struct AgentFixture: Sendable {
 extension HTTPTiming {
     /// Time-outs longer than any test, and retries without a delay.
     package static let patient = HTTPTiming(
-        connect: .seconds(600), whole: .seconds(600), beforeRepeating: .zero, browser: .seconds(600))
+        connect: .seconds(600), total: .seconds(600), retryDelay: .zero, browser: .seconds(600))
 }

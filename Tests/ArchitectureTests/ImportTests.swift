@@ -10,14 +10,18 @@ internal import Testing
             "CTokenProtos",
             "TokenModel",
         ],
+        // Private files and directories, locks, and lines of text: what POSIX offers besides sockets and processes.
+        "PosixFiles": ["TokenModel"],
         "AgentSocket": [
             "CAgentSystem",
+            "PosixFiles",
             "TokenModel",
         ],
         "AgentClient": [
             "AgentSocket",
             // A browser that the app starts must not keep the app's files open.
             "CAgentSystem",
+            "PosixFiles",
             "TokenModel",
             "TokenWire",
         ],
@@ -44,6 +48,10 @@ internal import Testing
             "TokenModel",
         ],
         "ADAL": ["ADALCompat", "FoundationNetworking"],
+        "CacheFormats": [
+            "TokenCache",
+            "TokenModel",
+        ],
         "TokenCache": [
             // Fingerprints of refresh tokens that have been replaced.
             "Crypto",
@@ -56,6 +64,7 @@ internal import Testing
             "CSQLite",
             "Crypto",
             "CryptoExtras",
+            "PosixFiles",
             "TokenModel",
         ],
         // HTTP and nothing else: the shim that loads libcurl, with secrets as `Secret`.
@@ -75,23 +84,26 @@ internal import Testing
         "TokenAgent": [
             "AgentSocket",
             "CAgentSystem",
+            "CacheFormats",
             "Crypto",
             "Logging",
             "NIOCore",
             "NIOHTTP1",
             "NIOPosix",
+            "PosixFiles",
             "TokenCache",
             "TokenEndpoint",
             "TokenModel",
             "TokenStore",
             "TokenWire",
         ],
-        "AgentConfiguration": ["TokenModel"],
+        "AgentConfiguration": ["PosixFiles", "TokenModel"],
         "sso-agent": [
             "AgentConfiguration",
             "AgentSocket",
             "ArgumentParser",
             "Logging",
+            "PosixFiles",
             "TokenAgent",
             "TokenEndpoint",
             "TokenModel",
@@ -101,10 +113,10 @@ internal import Testing
         "ssoctl": [
             "ADALCompat",
             "AgentClient",
-            "AgentSocket",
             "ArgumentParser",
             // It holds passphrases and whole caches: no debugger, no core dump, no echo.
             "CAgentSystem",
+            "PosixFiles",
             "TokenModel",
         ],
         "EntraEmulator": [
@@ -143,18 +155,23 @@ internal import Testing
     @Test(arguments: [
         ("TokenModel", ["TokenWire", "NIOCore", "CProtobufC", "CTokenProtos", "CSQLite", "CAgentSystem"]),
         ("TokenWire", ["AgentSocket", "NIOCore", "NIOPosix"]),
+        ("PosixFiles", ["AgentSocket", "CAgentSystem", "NIOPosix"]),
         ("AgentSocket", ["TokenWire", "NIOCore", "NIOPosix"]),
         ("AgentClient", ["NIOCore", "NIOPosix", "TokenCache", "TokenEndpoint", "TokenAgent"]),
         ("AppleTypes", ["AgentClient", "TokenModel"]),
         ("MSALCompat", ["ADALCompat", "TokenWire", "TokenAgent"]),
         ("ADALCompat", ["MSALCompat", "TokenWire", "TokenAgent"]),
-        ("TokenCache", ["TokenWire", "AgentSocket", "NIOCore", "NIOPosix", "TokenEndpoint"]),
+        (
+            "CacheFormats",
+            ["TokenWire", "AgentSocket", "NIOCore", "NIOPosix", "TokenEndpoint", "TokenStore"]
+        ),
+        ("TokenCache", ["CacheFormats", "TokenWire", "AgentSocket", "NIOCore", "NIOPosix", "TokenEndpoint"]),
         ("TokenStore", ["TokenWire", "NIOCore", "NIOPosix", "TokenEndpoint"]),
         ("Curl", ["NIOCore", "TokenEndpoint"]),
         ("TokenEndpoint", ["CCurl", "TokenCache", "TokenStore", "TokenWire"]),
         ("TokenAgent", ["AgentClient", "MSALCompat", "ADALCompat"]),
         ("sso-agent", ["AgentClient"]),
-        ("ssoctl", ["TokenAgent", "TokenCache", "TokenWire"]),
+        ("ssoctl", ["TokenAgent", "CacheFormats", "TokenCache", "TokenWire"]),
         ("AgentConfiguration", ["TokenAgent"]),
         ("EntraEmulator", ["CCurl", "Curl", "TokenAgent", "TokenCache", "TokenModel"]),
     ])
@@ -164,8 +181,8 @@ internal import Testing
 
     /// What all of Foundation brings, ICU above all, was 44 of the 60 MB of `ssoctl`.
     @Test(arguments: [
-        "TokenModel", "TokenWire", "AgentSocket", "AgentClient", "TokenCache", "TokenStore", "Curl", "TokenEndpoint",
-        "TokenAgent", "AgentConfiguration", "sso-agent", "ssoctl",
+        "TokenModel", "TokenWire", "PosixFiles", "AgentSocket", "AgentClient", "CacheFormats", "TokenCache",
+        "TokenStore", "Curl", "TokenEndpoint", "TokenAgent", "AgentConfiguration", "sso-agent", "ssoctl",
     ])
     func linksTheAgentAndTheCommandLineWithoutICU(target: String) {
         for file in PackageTree.swiftFiles("Sources/\(target)") {

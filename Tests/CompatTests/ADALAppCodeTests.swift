@@ -5,7 +5,7 @@ internal import Synchronization
 internal import TestSupport
 internal import Testing
 
-/// App code as it was written for ADAL 2.7. That it compiles is most of the test; the rest is that every call ends.
+/// App code as it was written for ADAL 2.7: it has to compile, and every call has to end.
 @Suite(.bounded) struct ADALAppCodeTests {
     private let resource = "https://graph.microsoft.com"
     private let clientID = "app-1"
@@ -24,7 +24,7 @@ internal import Testing
         context.extendedLifetimeEnabled = true
         context.clientCapabilities = ["cp1"]
         context.agent = AgentClient(socketPath: "/nonexistent/agent.sock")
-        context.interactiveSession = InteractiveSession()
+        context.currentSignIn = CurrentSignIn()
         return context
     }
 
@@ -140,7 +140,7 @@ internal import Testing
         #expect(!ADAuthenticationContext.handleADALResponse(URL(filePath: "/"), sourceApplication: nil))
     }
 
-    @Test func tellsTheLoggersCallbackWhatFailedAndNamesNobody() async throws {
+    @Test func logsAFailureWithoutPersonalData() async throws {
         let context = try context()
         let lines = Mutex<[String]>([])
         let id = try #require(context.correlationId?.uuidString.lowercased())

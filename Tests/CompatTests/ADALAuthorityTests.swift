@@ -27,7 +27,7 @@ internal import Testing
         "https://login.microsoftonline.com/", "https://login.microsoftonline.com//common",
         "http://login.microsoftonline.com/common", "ftp://login.microsoftonline.com/common", "https://a b/common",
     ])
-    func refusesWhatIsNoAuthority(given: String) {
+    func refusesAnInvalidAuthority(given: String) {
         var error: ADAuthenticationError?
         #expect(ADAuthenticationContext(authority: given, error: &error) == nil)
         #expect(error?.domain == ADAuthenticationErrorDomain)

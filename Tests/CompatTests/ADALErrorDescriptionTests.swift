@@ -1,3 +1,4 @@
+internal import AgentClient
 internal import Foundation
 internal import Synchronization
 internal import TestSupport
@@ -5,7 +6,7 @@ internal import Testing
 
 @testable internal import ADALCompat
 
-/// The texts that apps log and match: an error's description, and the lines of the log.
+/// The texts that apps log and match: descriptions of errors, and log lines.
 @Suite(.bounded) struct ADALErrorDescriptionTests {
     @Test(
         arguments: [
@@ -55,12 +56,12 @@ internal import Testing
     @Test func callsTheNewerCallbackAloneWhenBothAreSet() {
         let lines = Mutex<[String]>([])
         var state = ADLogger.State()
-        state.oldCallback = ADLogger.Unchecked { level, message, more, code, _ in
+        state.oldCallback = AppCallback { level, message, more, code, _ in
             lines.withLock { $0.append("old \(level.rawValue) \(message) \(more ?? "-") \(code)") }
         }
         state.callBack(ADAL_LOG_LEVEL_ERROR, "failed", isPii: false, code: 200)
         state.callBack(ADAL_LOG_LEVEL_INFO, "anna", isPii: true, code: 0)
-        state.callback = ADLogger.Unchecked { level, message, isPii in
+        state.callback = AppCallback { level, message, isPii in
             lines.withLock { $0.append("new \(level.rawValue) \(message) \(isPii)") }
         }
         state.callBack(ADAL_LOG_LEVEL_ERROR, "failed", isPii: false, code: 200)

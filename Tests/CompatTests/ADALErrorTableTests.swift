@@ -70,7 +70,7 @@ internal import TokenModel
     }
 
     @Test(arguments: [TokenError.Code.accessDenied, .invalidRequest, .interactionRequired, .serverError])
-    func reportsWhatThePageSaysAsARefusedAuthorization(code: TokenError.Code) {
+    func reportsTheErrorsOfThePageAsRefusedAuthorizations(code: TokenError.Code) {
         var details = TokenError.Details()
         details.oauthError = "access_denied"
         let error = ADAuthenticationError(TokenError(code, "why", details: details))
@@ -102,7 +102,7 @@ internal import TokenModel
         #expect(rows.union(others).isSuperset(of: TokenError.Code.table.map(\.number)))
     }
 
-    @Test func carriesWhatTheServerSaid() throws {
+    @Test func reportsTheDetailsOfTheServersError() throws {
         var details = TokenError.Details()
         details.oauthError = "invalid_grant"
         details.httpStatus = 400
@@ -128,7 +128,7 @@ internal import TokenModel
     func reportsAnHTTPStatusAsTheCode(code: TokenError.Code, status: Int) {
         var details = TokenError.Details()
         details.httpStatus = Int32(status)
-        // A body that says why does not make the failure the server's "no", which only 200, 400 and 401 can be.
+        // Only the statuses 200, 400 and 401 have an OAuth error; the body of another status is not read.
         details.oauthError = "temporarily_unavailable"
         for error in [
             ADAuthenticationError(TokenError(code, "why", details: details)),
@@ -148,7 +148,7 @@ internal import TokenModel
     }
 
     @Test(arguments: [(Int32?.some(-1001), -1001), (nil, NSURLErrorNotConnectedToInternet)])
-    func reportsANetworkFailureInFoundationsWords(code: Int32?, expected: Int) {
+    func reportsANetworkFailureWithTheErrorOfFoundation(code: Int32?, expected: Int) {
         var details = TokenError.Details()
         details.networkErrorCode = code
         let error = ADAuthenticationError.silent(TokenError(.networkUnavailable, "why", details: details))
@@ -156,7 +156,7 @@ internal import TokenModel
         #expect(error.code == expected)
     }
 
-    @Test func keepsTheAgentsErrorUnderneathWhereADALHasNoCode() {
+    @Test func reportsTheErrorOfTheAgentIfADALHasNoCode() {
         let cause = TokenError(.agentUnavailable, "no agent is running")
         let error = ADAuthenticationError(cause)
         #expect(error.userInfo[NSUnderlyingErrorKey] as? TokenError == cause)

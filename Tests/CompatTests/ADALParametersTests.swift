@@ -37,7 +37,7 @@ internal import Testing
         #"Basic authorization_uri="https://a/b""#, #"Bearer authorization_uri=".\..\windows\host""#,
         #"Bearer authorization_uri="https://a/b", Bearer authorization_uri="https://c/d""#,
     ])
-    func refusesWhatNamesNoAuthority(header: String) {
+    func refusesAChallengeWithoutAnAuthority(header: String) {
         var error: ADAuthenticationError?
         #expect(ADAuthenticationParameters(fromResponseAuthenticateHeader: header, error: &error) == nil)
         #expect(error?.domain == ADAuthenticationErrorDomain)

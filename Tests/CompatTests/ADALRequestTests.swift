@@ -10,7 +10,7 @@ internal import TokenModel
     private func request(
         clientID: String = "app-1", resource: String = "https://r/",
         change: (ADAuthenticationContext) -> Void = { _ in }
-    ) throws -> TokenRequest {
+    ) throws -> TokenAcquisition {
         let context = try #require(
             ADAuthenticationContext(
                 authority: "https://Login.windows.net/Contoso.com", validateAuthority: false,
@@ -18,10 +18,10 @@ internal import TokenModel
                 error: nil))
         change(context)
         let redirectURI = try #require(URL(string: "myapp://auth"))
-        return TokenRequest(context, resource: resource, clientID: clientID, redirectURI: redirectURI)
+        return TokenAcquisition(context, resource: resource, clientID: clientID, redirectURI: redirectURI)
     }
 
-    @Test func asksTheAgentForWhatTheAppAskedFor() throws {
+    @Test func convertsTheParametersToARequest() throws {
         let id = UUID()
         let request = try request(resource: " https://r/ ") { context in
             context.correlationId = id
@@ -32,7 +32,7 @@ internal import TokenModel
         #expect(parameters.sharingGroup == SharingGroup("com.contoso"))
         #expect(parameters.authority.url == "https://login.windows.net/contoso.com")
         #expect(parameters.version == .v1)
-        // The resource's own slash stays.
+        // The trailing slash of the resource is kept.
         #expect(parameters.scopes.target == "https://r//.default")
         #expect(parameters.redirectURI == "myapp://auth")
         #expect(parameters.capabilities == ["cp1"])
@@ -41,7 +41,7 @@ internal import TokenModel
         #expect(parameters.claims == nil)
     }
 
-    @Test func makesAFreshCorrelationIDForEachRequest() throws {
+    @Test func createsACorrelationIDForEachRequest() throws {
         let (one, other) = (try request(), try request())
         #expect(one.correlationID != other.correlationID)
     }

@@ -6,8 +6,8 @@ internal import TokenModel
 @testable internal import ADALCompat
 
 @Suite(.bounded) struct ADALResultTests {
-    private func target(_ authority: String) throws -> TokenRequest.Target {
-        TokenRequest.Target(
+    private func target(_ authority: String) throws -> TokenAcquisition.Target {
+        TokenAcquisition.Target(
             resource: "https://graph.microsoft.com", clientID: "app-1",
             authority: try #require(CanonicalAuthority(authority)))
     }
@@ -43,7 +43,7 @@ internal import TokenModel
         #expect(item.userInformation?.homeAccountId == "uid.utid")
     }
 
-    @Test func tellsAHitFromARefreshAndAnOutage() throws {
+    @Test func distinguishesAHitFromARefreshAndAnOutage() throws {
         let target = try target("https://login.windows.net/common")
         var token = token()
         #expect(!ADAuthenticationResult(token, for: target).multiResourceRefreshToken)
@@ -56,14 +56,14 @@ internal import TokenModel
         #expect(outage.tokenCacheItem?.expiresOn == Date(timeIntervalSince1970: 2000))
     }
 
-    @Test func namesTheCloudThatAnsweredWhenItIsAnother() throws {
+    @Test func namesAnotherCloudThatIssuedTheToken() throws {
         var token = token()
         token.authority = "https://login.microsoftonline.us/72f988bf"
         let result = ADAuthenticationResult(token, for: try target("https://login.windows.net/common"))
         #expect(result.authority == "https://login.microsoftonline.us/common")
     }
 
-    @Test func knowsAnAccountWithoutAnIDToken() throws {
+    @Test func describesAnAccountWithoutAnIDToken() throws {
         let target = try target("https://login.windows.net/common")
         let named = ADAuthenticationResult(token(), for: target).tokenCacheItem?.userInformation
         #expect(named?.userId == "alice@contoso.com")
@@ -76,7 +76,7 @@ internal import TokenModel
     }
 
     @Test(arguments: [(TokenError.Code.userCanceled, AD_USER_CANCELLED), (.serverOAuth, AD_FAILED)])
-    func tellsACancellationFromAFailure(code: TokenError.Code, expected: ADAuthenticationResultStatus) {
+    func distinguishesACancellationFromAFailure(code: TokenError.Code, expected: ADAuthenticationResultStatus) {
         let correlationID = CorrelationID()
         let error = ADAuthenticationError(TokenError(code, "why"))
         let result = ADAuthenticationResult(error, correlationID: correlationID)

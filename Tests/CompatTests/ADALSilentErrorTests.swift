@@ -21,7 +21,7 @@ internal import TokenModel
         (.unauthorizedClient, "unauthorized_client"), (.serverError, "temporarily_unavailable"),
         (.workplaceJoinRequired, "interaction_required"),
     ])
-    func keepsWhatTheServerSaidToTheRefreshUnderneath(code: TokenError.Code, said: String) throws {
+    func reportsTheErrorOfTheRefreshAsTheUnderlyingError(code: TokenError.Code, said: String) throws {
         var details = TokenError.Details()
         details.oauthError = said
         details.errorDescription = "AADSTS50076"
@@ -51,7 +51,7 @@ internal import TokenModel
     }
 
     @Test(arguments: [(TokenError.Code.ambiguousAccount, 300), (.agentUnavailable, -1), (.authorityValidation, 101)])
-    func passesOnWhatASignInWouldNotHelp(code: TokenError.Code, expected: Int) {
+    func reportsErrorsThatASignInDoesNotHelp(code: TokenError.Code, expected: Int) {
         #expect(ADAuthenticationError.silent(TokenError(code, "why")).code == expected)
     }
 }

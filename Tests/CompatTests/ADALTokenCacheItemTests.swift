@@ -26,7 +26,7 @@ internal import Testing
         #expect(item.isExpired() == expected)
     }
 
-    @Test func saysWhatItHolds() throws {
+    @Test func recognizesRefreshTokensAndMissingUsers() throws {
         let item = try item()
         #expect(!item.isEmptyUser())
         #expect(!item.isMultiResourceRefreshToken())
@@ -37,7 +37,7 @@ internal import Testing
         #expect(!item.isMultiResourceRefreshToken())
     }
 
-    @Test func comesBackFromAnArchiveAndACopy() throws {
+    @Test func decodesItsArchiveAndCopiesItself() throws {
         let item = try item()
         let archive = try NSKeyedArchiver.archivedData(withRootObject: item, requiringSecureCoding: true)
         let unarchived = try #require(
@@ -56,7 +56,7 @@ internal import Testing
         #expect(item == ADTokenCacheItem())
     }
 
-    @Test func hasAKeyThatForgetsCase() throws {
+    @Test func comparesKeysWithoutRegardToCase() throws {
         let (one, other) = (try item(), try item())
         other.clientId = "APP-1"
         other.resource = "HTTPS://graph.microsoft.com"

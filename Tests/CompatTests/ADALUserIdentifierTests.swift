@@ -25,7 +25,7 @@ internal import Testing
     }
 
     @Test(arguments: [(UniqueId, false), (OptionalDisplayableId, true), (RequiredDisplayableId, false)])
-    func matchesNobodyOnlyWhenItIsOptional(type: ADUserIdentifierType, expected: Bool) {
+    func matchesMissingInformationOnlyIfItIsOptional(type: ADUserIdentifierType, expected: Bool) {
         let identifier = ADUserIdentifier(id: "alice@contoso.com", type: type)
         #expect(ADUserIdentifier.identifier(identifier, matchesInfo: nil) == expected)
     }
@@ -41,14 +41,14 @@ internal import Testing
         #expect(identifier.typeAsString() == ADUserIdentifier.string(for: expected))
     }
 
-    @Test func normalisesTheName() {
+    @Test func normalizesTheName() {
         #expect(ADUserIdentifier(id: "\tAlice@Contoso.com\n")?.userId == "alice@contoso.com")
         #expect(ADUserIdentifier(id: "Alice")?.type == RequiredDisplayableId)
         #expect(ADUserIdentifier(id: "  ")?.userId == nil)
         #expect(ADUserInformation.normalizeUserId("  ") == nil)
     }
 
-    @Test func saysWhetherPeopleKnowTheName() {
+    @Test func reportsWhetherTheNameIsDisplayable() {
         #expect(ADUserIdentifier(id: "a", type: UniqueId)?.isDisplayable() == false)
         #expect(ADUserIdentifier(id: "a", type: OptionalDisplayableId)?.isDisplayable() == true)
         #expect(ADUserIdentifier(id: "a")?.isDisplayable() == true)

@@ -34,7 +34,7 @@ internal import Testing
             ],
             userID: "alice@contoso.com", isDisplayable: true, uniqueID: "o1"),
         Row(claims: ["ver": "2.0", "sub": "S1"], userID: "s1", isDisplayable: true, uniqueID: "s1"),
-        // Neither: as v1 when there is a v1 name, else the subject.
+        // Neither: as v1 if there is a v1 name, else the subject.
         Row(claims: ["upn": "A@x", "sub": "S1"], userID: "a@x", isDisplayable: true, uniqueID: "s1"),
         Row(claims: ["unique_name": "U1", "sub": "S1"], userID: "s1", isDisplayable: false, uniqueID: "s1"),
         Row(
@@ -42,7 +42,7 @@ internal import Testing
             uniqueID: "s1"),
     ]
 
-    @Test(arguments: rows) func namesThePersonByTheTokensVersion(row: Row) throws {
+    @Test(arguments: rows) func namesTheUserByTheVersionOfTheToken(row: Row) throws {
         let info = try #require(ADUserInformation(idToken: try ADALIDToken.make(row.claims), error: nil))
         #expect(info.userId == row.userID)
         #expect(info.userIdDisplayable == row.isDisplayable)
@@ -50,7 +50,7 @@ internal import Testing
         #expect(info.homeAccountId == nil)
     }
 
-    @Test func passesTheClaimsOnAsTheyAre() throws {
+    @Test func sendsTheClaimsUnchanged() throws {
         let claims = [
             "ver": "1.0", "upn": "Alice@Contoso.com", "given_name": "Alice", "family_name": "Example",
             "idp": "live.com",
@@ -64,7 +64,7 @@ internal import Testing
         ]
         #expect(values == ["Alice@Contoso.com", "Alice", "Example", "live.com", "a@x.com", "U", "T", "S", "O", "A"])
         #expect(info.rawIdToken == token)
-        // The header's members are no claims.
+        // The members of the header are not claims.
         #expect(info.allClaims as? [String: String] == claims)
     }
 
@@ -73,14 +73,14 @@ internal import Testing
         #expect(ADUserInformation(idToken: payload, error: nil)?.userId == "alice@contoso.com")
     }
 
-    @Test(arguments: ["", "no token", "a.b.c", "e30", "W10"]) func refusesWhatNamesNobody(token: String) {
+    @Test(arguments: ["", "no token", "a.b.c", "e30", "W10"]) func refusesATokenWithoutAUser(token: String) {
         var error: ADAuthenticationError?
         #expect(ADUserInformation(idToken: token, error: &error) == nil)
         #expect(error?.domain == ADAuthenticationErrorDomain)
         #expect(error?.code == ADErrorCode.ERROR_SERVER_INVALID_ID_TOKEN.rawValue)
     }
 
-    @Test func comesBackFromAnArchive() throws {
+    @Test func decodesItsArchive() throws {
         let token = try ADALIDToken.make(["upn": "alice@contoso.com"])
         let info = try #require(ADUserInformation(idToken: token, homeAccountID: "uid.utid"))
         let archive = try NSKeyedArchiver.archivedData(withRootObject: info, requiringSecureCoding: true)

@@ -12,7 +12,7 @@ internal import TokenModel
     private static let graph = "https://graph.microsoft.com"
     private static let alice = "alice@contoso.com"
 
-    @Test func findsByNameWhoSignedInToAnMSALApp() async throws {
+    @Test func findsAnAccountOfAnMSALAppByName() async throws {
         try await AgentFixture.with { f in
             let signedIn = try await f.signIn(Self.alice, f.parameters())
             let result = try await silent(f, userID: signedIn.account.username)
@@ -54,7 +54,7 @@ internal import TokenModel
         }
     }
 
-    @Test func takesTheOnePersonAndRefusesToChooseBetweenTwo() async throws {
+    @Test func usesTheOnlyUserAndRefusesToChooseBetweenTwo() async throws {
         try await AgentFixture.with { f in
             try await f.signIn(Self.alice, f.parameters(resource: Self.graph))
             #expect(try await silent(f).tokenCacheItem?.userInformation?.userId == Self.alice)
@@ -66,7 +66,7 @@ internal import TokenModel
         }
     }
 
-    @Test func keepsTheRejectionUnderneathTheCallForASignIn() async throws {
+    @Test func reportsTheRejectionAsTheUnderlyingErrorOfARequiredSignIn() async throws {
         try await AgentFixture.with { f in
             try await f.signIn(Self.alice, f.parameters(resource: Self.graph))
             f.emulator.control.revokeTokens()
@@ -92,7 +92,7 @@ internal import TokenModel
         }
     }
 
-    @Test func refusesWhoSignedInWhenSomebodyElseWasAskedFor() async throws {
+    @Test func refusesAnotherUserThanTheOneRequested() async throws {
         try await AgentFixture.with(usernames: [Self.alice]) { f in
             let somebodyElse = ADUserIdentifier(id: "11111111-1111-1111-1111-111111111111", type: UniqueId)
             let result = try await interactive(f, somebodyElse)
@@ -116,9 +116,9 @@ internal import TokenModel
 
     @Test func endsWithACancellationWhenTheAppGivesUp() async throws {
         try await AgentFixture.with { f in
-            let context = try context(f)
-            let session = context.interactiveSession
-            context.presenter = SignInPresenter(way: .deviceCode) { _ in session.cancel() }
+            let context = try f.adal()
+            let currentSignIn = context.currentSignIn
+            context.presenter = SignInPresenter(way: .deviceCode) { _ in currentSignIn.cancel() }
             let result = await context.acquireToken(
                 withResource: Self.graph, clientId: "app-1", redirectUri: try redirectURI())
             #expect(result.status == AD_USER_CANCELLED)
@@ -137,19 +137,10 @@ internal import TokenModel
             #expect(try await silent(f, userID: Self.alice, app: "app-2").status == AD_SUCCEEDED)
             #expect(try await offPool { cache.wipeAllItems(forUserId: Self.alice, error: nil) })
             #expect(try await silent(f, userID: Self.alice, app: "app-2").status == AD_FAILED)
-            // Nothing to remove is no failure.
+            // Removing nothing succeeds.
             #expect(try await offPool { cache.wipeAllItems(forUserId: Self.alice, error: nil) })
             #expect(try await offPool { cache.removeAll(forClientId: "app-2", error: nil) })
         }
-    }
-
-    private func context(_ f: AgentFixture) throws -> ADAuthenticationContext {
-        let context = try #require(
-            ADAuthenticationContext(authority: "\(f.emulator.url)/common", validateAuthority: false, error: nil))
-        context.agent = f.agent
-        context.interactiveSession = InteractiveSession()
-        context.presenter = SignInPresenter(way: .browser, browserCommands: ["curl -sSL -o /dev/null %s"])
-        return context
     }
 
     private func redirectURI() throws -> URL { try #require(URL(string: "http://localhost")) }
@@ -158,7 +149,7 @@ internal import TokenModel
         _ f: AgentFixture, userID: String? = nil, app: String = "app-1", resource: String = Self.graph,
         forceRefresh: Bool = false
     ) async throws -> ADAuthenticationResult {
-        await (try context(f)).acquireTokenSilent(
+        await (try f.adal()).acquireTokenSilent(
             withResource: resource, clientId: app, redirectUri: try redirectURI(), userId: userID,
             forceRefresh: forceRefresh)
     }
@@ -166,7 +157,7 @@ internal import TokenModel
     private func interactive(
         _ f: AgentFixture, _ identifier: ADUserIdentifier?, _ prompt: ADPromptBehavior = AD_PROMPT_AUTO
     ) async throws -> ADAuthenticationResult {
-        await (try context(f)).acquireToken(
+        await (try f.adal()).acquireToken(
             withResource: Self.graph, clientId: "app-1", redirectUri: try redirectURI(), promptBehavior: prompt,
             userIdentifier: identifier, extraQueryParameters: nil)
     }

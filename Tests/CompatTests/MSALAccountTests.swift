@@ -5,9 +5,9 @@ internal import TokenModel
 
 @testable internal import MSALCompat
 
-/// What an account is, and when two are the same.
+/// The properties of an account, and the equality of accounts.
 @Suite(.bounded) struct MSALAccountTests {
-    @Test func theIdentifierIsTheHomeAccountID() {
+    @Test func usesTheHomeAccountIDAsTheIdentifier() {
         let account = MSALAccount(Sample.account(home: "UID.UTID"))
         #expect(account.identifier == "uid.utid")
         #expect(account.homeAccountId?.identifier == "uid.utid")
@@ -17,7 +17,7 @@ internal import TokenModel
         #expect(!account.isSSOAccount)
     }
 
-    @Test func anIdentifierOfOnePartHasNoParts() {
+    @Test func hasNoPartsOfAnUndividedIdentifier() {
         let id = MSALAccount(Sample.account(home: "subject")).homeAccountId
         #expect(id?.identifier == "subject")
         #expect(id?.objectId == nil && id?.tenantId == nil)
@@ -36,7 +36,7 @@ internal import TokenModel
         #expect(MSALAccount(left).hash == MSALAccount(right).hash)
     }
 
-    @Test func claimsAreThePayloadAlone() throws {
+    @Test func readsClaimsFromThePayloadOnly() throws {
         let token = Sample.jwt(["oid": "o", "name": "Anna"])
         let account = MSALAccount(Sample.account(homeIDToken: token))
         let claims = try #require(account.accountClaims)
@@ -44,7 +44,7 @@ internal import TokenModel
         #expect(MSALAccount(Sample.account()).accountClaims == nil)
     }
 
-    @Test func tenantProfilesHaveTheirOwnClaims() throws {
+    @Test func showsTheClaimsOfEachTenantProfile() throws {
         var account = Sample.account()
         account.tenantProfiles = [
             Sample.profile(idToken: Sample.jwt(["tid": "home"])), Sample.profile("guest", isHome: false),
@@ -56,12 +56,12 @@ internal import TokenModel
         #expect(profiles.last?.claims == nil)
     }
 
-    @Test func aCopyEqualsIt() {
+    @Test func equalsItsCopy() {
         let account = MSALAccount(Sample.account())
         #expect(account.copy() as? MSALAccount == account)
     }
 
-    @Test func mergingAddsTenantsAndTheHomeTenantsName() {
+    @Test func mergesTenantsAndTheUsernameOfTheHomeTenant() {
         var guest = Sample.account(username: "anna_contoso#EXT#@fabrikam.com")
         guest.tenantProfiles = [Sample.profile("fabrikam", isHome: false)]
         var home = Sample.account(homeIDToken: Sample.jwt(["name": "Anna"]))

@@ -7,7 +7,7 @@ internal import TokenModel
 
 @testable internal import MSALCompat
 
-/// How calls end, with an agent that is not there.
+/// The results of calls without an agent.
 @Suite(.bounded) struct MSALApplicationTests {
     static func application() throws -> MSALPublicClientApplication {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID())/agent.sock").path
@@ -20,7 +20,7 @@ internal import TokenModel
         MSALSilentTokenParameters(scopes: ["User.Read"], account: MSALAccount(Sample.account()))
     }
 
-    @Test func theAgentsAbsenceLiesBeneath() async throws {
+    @Test func reportsAMissingAgentAsTheUnderlyingError() async throws {
         let application = try Self.application()
         let parameters = Self.silent()
         parameters.correlationId = UUID()
@@ -39,7 +39,7 @@ internal import TokenModel
         #expect(Sample.failure { try application.remove(MSALAccount(Sample.account())) }?.internalCode == -42008)
     }
 
-    @Test func blanksFindNobody() throws {
+    @Test func findsNoAccountByABlankName() throws {
         let application = try Self.application()
         #expect(Sample.failure { _ = try application.account(forUsername: " ") }?.domain == "MSIDErrorDomain")
         #expect(Sample.failure { _ = try application.account(forUsername: "") }?.code == -51111)
@@ -49,7 +49,7 @@ internal import TokenModel
         #expect(try application.accounts(for: MSALAccountEnumerationParameters(identifier: "")).isEmpty)
     }
 
-    @Test func theBlockIsCalledOnTheQueueAskedFor() async throws {
+    @Test func callsTheBlockOnTheQueueOfTheParameters() async throws {
         let application = try Self.application()
         let key = DispatchSpecificKey<String>()
         let queue = DispatchQueue(label: "asked for")
@@ -66,7 +66,7 @@ internal import TokenModel
         #expect(label == "asked for")
     }
 
-    @Test func refusalsReachTheBlockToo() async throws {
+    @Test func reportsRefusalsToTheBlock() async throws {
         let application = try Self.application()
         let parameters = Self.silent()
         parameters.account = nil
@@ -76,7 +76,7 @@ internal import TokenModel
         #expect((error as NSError?)?.code == MSALError.interactionRequired.rawValue)
     }
 
-    @Test func aDeadlineOfTheAppsOwnEndsTheWait() async throws {
+    @Test func endsTheWaitAtTheDeadlineOfTheApp() async throws {
         await #expect(throws: TokenError.self) {
             try await Deadline(seconds: 0).run { () async throws(TokenError) in
                 let (stream, _) = AsyncStream.makeStream(of: Never.self)
@@ -86,7 +86,7 @@ internal import TokenModel
         }
     }
 
-    @Test func externalProvidersAreListedWithTheAgents() {
+    @Test func listsExternalAccountsWithThoseOfTheAgent() {
         let provider = ExternalProvider()
         let accounts = ExternalAccounts([provider])
         let known = MSALAccount(Sample.account())
@@ -110,7 +110,7 @@ internal import TokenModel
     }
 }
 
-/// Knows Anna, whom the agent knows too, and Carl.
+/// A provider with the account of Anna, which the agent has too, and that of Carl.
 private final class ExternalProvider: NSObject, MSALExternalAccountProviding {
     func update(_ account: any MSALAccountProtocol, idTokenClaims: [AnyHashable: Any]) throws {}
 

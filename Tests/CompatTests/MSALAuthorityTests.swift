@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import MSALCompat
 
-/// Which authorities can be made, of which class, and in which normal form.
+/// The authorities that can be created, with their class and canonical form.
 @Suite(.bounded) struct MSALAuthorityTests {
     @Test(arguments: [
         ("https://login.microsoftonline.com/common", "MSALAADAuthority", "https://login.microsoftonline.com/common"),
@@ -36,7 +36,7 @@ internal import Testing
         "http://login.microsoftonline.com/common", "https://login.microsoftonline.com",
         "https://fs.contoso.com/adfs", "not a url", "ftp://login.microsoftonline.com/common",
         "https://login.microsoftonline.com/tfp", "https://login.microsoftonline.com/tfp/contoso.com",
-    ]) func refusesWhatIsNoAuthority(text: String) {
+    ]) func refusesAnInvalidAuthority(text: String) {
         let error = Sample.failure {
             _ = try MSALAuthority(url: URL(string: text) ?? URL(fileURLWithPath: "/"))
         }
@@ -59,7 +59,7 @@ internal import Testing
         #expect(((try? MSALB2CAuthority(url: url)) != nil) == (isB2C || isEntra))
     }
 
-    @Test func anAuthorityOfNoSupportedKindMakesNoApplication() throws {
+    @Test func refusesAnApplicationWithAnUnsupportedAuthority() throws {
         let url = try #require(URL(string: "https://fs.contoso.com/adfs"))
         let authority = MSALAuthority.issuer(try MSALAuthority.authority(parsing: url))
         let config = MSALPublicClientApplicationConfig(clientId: "app-1", redirectUri: nil, authority: authority)
@@ -86,21 +86,21 @@ internal import Testing
             (.azureADMyOrgOnlyAudience, "contoso.com", "contoso.com"), (.azureADMyOrgOnlyAudience, nil, nil),
             (.azureADMultipleOrgsAudience, "contoso.com", nil),
         ] as [(MSALAudienceType, String?, String?)])
-    func aTenantGoesWithOneAudienceOnly(audience: MSALAudienceType, tenant: String?, path: String?) {
+    func acceptsATenantForOneAudienceOnly(audience: MSALAudienceType, tenant: String?, path: String?) {
         let authority = try? MSALAADAuthority(
             environment: "login.microsoftonline.com", audienceType: audience, rawTenant: tenant)
         #expect(authority?.url.lastPathComponent == path)
     }
 
     // Mirrors: M24 MSIDAADAuthorityTests testInitAADAuthority_… with a raw tenant, whose case is kept
-    @Test func rawTenantReplacesTheURLs() throws {
+    @Test func replacesTheTenantOfTheURLByTheRawTenant() throws {
         let url = try #require(URL(string: "https://login.microsoftonline.com/common"))
         let authority = try MSALAADAuthority(url: url, rawTenant: "Contoso.com")
         #expect(authority.url.absoluteString == "https://login.microsoftonline.com/Contoso.com")
         #expect(authority.description == authority.url.absoluteString)
     }
 
-    @Test func theCaseOfATenantMakesNoDifference() throws {
+    @Test func ignoresTheCaseOfATenant() throws {
         let written = try MSALAADAuthority(
             url: try #require(URL(string: "https://login.microsoftonline.com/Contoso.COM")))
         let lower = try MSALAADAuthority(
@@ -111,19 +111,19 @@ internal import Testing
         #expect((written.copy() as? MSALAuthority)?.url == written.url)
     }
 
-    @Test func adfsIsNotSupported() throws {
+    @Test func refusesADFS() throws {
         let url = try #require(URL(string: "https://fs.contoso.com/adfs"))
         #expect(Sample.failure { _ = try MSALADFSAuthority(url: url) }?.internalCode == -42008)
     }
 
-    @Test func b2cKeepsAPathWithoutTfp() throws {
+    @Test func keepsAB2CPathWithoutTfp() throws {
         let url = try #require(URL(string: "https://login.contoso.com/tenant/B2C_1_in?x=1"))
         #expect(try MSALB2CAuthority(url: url).url.absoluteString == "https://login.contoso.com/tenant/B2C_1_in")
     }
 
     // Mirrors: M23 MSIDCIAMAuthorityTests testInitCustomCIAMAuthority_withValidUrl_shouldReturnNilError,
     //   …_whenUrlSchemeIsNotHttps_shouldReturnError, testInitCIAMAuthority_withValidUrlNonCIAMAuthority_shouldReturnError
-    @Test func customCIAMDomainsNeedNoAskingFor() throws {
+    @Test func acceptsCustomCIAMDomainsWithoutValidation() throws {
         let url = try #require(URL(string: "https://login.contoso.com/tenantID"))
         #expect(try MSALCIAMAuthority(url: url).url == url)
         #expect(try MSALCIAMAuthority(url: url, validateFormat: false).url == url)
@@ -132,12 +132,12 @@ internal import Testing
         #expect(throws: (any Error).self) { try MSALCIAMAuthority(url: plain) }
     }
 
-    @Test func aCustomDomainWithoutATenantNamesNone() throws {
+    @Test func acceptsACustomDomainWithoutATenant() throws {
         let url = try #require(URL(string: "https://login.contoso.com?x=1"))
         #expect(try MSALCIAMAuthority(url: url).url.absoluteString == "https://login.contoso.com")
     }
 
-    @Test func equalIsSameClassAndURL() throws {
+    @Test func comparesKindAndURL() throws {
         let url = try #require(URL(string: "https://contoso.b2clogin.com/t/p"))
         let upper = try #require(URL(string: "https://CONTOSO.b2clogin.com/t/p"))
         #expect(try MSALB2CAuthority(url: url) == MSALB2CAuthority(url: upper))

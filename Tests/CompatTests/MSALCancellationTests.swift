@@ -9,35 +9,35 @@ internal import TokenModel
 
 @testable internal import MSALCompat
 
-/// What a call ends with whose task is cancelled, as SwiftUI cancels a view's when the person goes elsewhere.
+/// The errors of calls whose task is cancelled, as SwiftUI cancels the task of a view that disappears.
 @Suite(.bounded) struct MSALCancellationTests {
     private static let alice = "alice@contoso.com"
     private static let graph = "https://graph.microsoft.com"
 
-    @Test func aSilentRequestEndsWithTheTasksOwnError() async throws {
+    @Test func endsASilentRequestWithTheErrorOfTheCancelledTask() async throws {
         try await AgentFixture.with { f in
             let account = try await f.signIn(Self.alice, f.parameters()).account
             f.emulator.control.inject(.hold(grant: .refreshToken))
             let call = Task {
                 let parameters = MSALSilentTokenParameters(scopes: ["User.Read"], account: MSALAccount(account))
                 parameters.forceRefresh = true
-                return try await application(f).acquireTokenSilent(with: parameters)
+                return try await f.msal().acquireTokenSilent(with: parameters)
             }
             await f.emulator.control.waitForHeld(atLeast: 1)
             call.cancel()
             await #expect(throws: CancellationError.self) { try await call.value }
             f.emulator.control.release()
-            // The agent has gone on, and so does the app.
+            // The agent has finished the request, and the app can send the next one.
             let parameters = MSALSilentTokenParameters(scopes: ["User.Read"], account: MSALAccount(account))
             parameters.forceRefresh = true
-            #expect(try await !application(f).acquireTokenSilent(with: parameters).accessToken.isEmpty)
+            #expect(try await !f.msal().acquireTokenSilent(with: parameters).accessToken.isEmpty)
         }
     }
 
     enum Call: CaseIterable, Sendable { case token, accounts, currentAccount, signout }
 
     @Test(arguments: Call.allCases)
-    func aCallOfATaskThatIsCancelledAlreadyEndsTheSameWay(call: Call) async {
+    func endsACallOfAnAlreadyCancelledTaskTheSameWay(call: Call) async {
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             let (app, account) = (try MSALApplicationTests.application(), MSALAccount(Sample.account()))
@@ -51,7 +51,7 @@ internal import TokenModel
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test func aSignInIsGivenUp() async throws {
+    @Test func cancelsTheSignInOfACancelledTask() async throws {
         try await AgentFixture.with { f in
             f.emulator.control.inject(
                 Fault {
@@ -59,7 +59,7 @@ internal import TokenModel
                     $0.hold = true
                 })
             let call = Task {
-                try await application(f).acquireToken(
+                try await f.msal().acquireToken(
                     with: MSALInteractiveTokenParameters(scopes: ["User.Read"], webviewParameters: Sample.webview))
             }
             await f.emulator.control.waitForHeld(atLeast: 1)
@@ -71,13 +71,12 @@ internal import TokenModel
         }
     }
 
-    /// ADAL's async form throws nothing; its result says that the call was given up, which no app shows as a defect.
-    @Test func ADALsResultSaysThatItWasGivenUp() async throws {
+    /// ADAL's async form does not throw; its result has the status of a cancelled request, which apps do not show as an
+    /// error.
+    @Test func reportsACancelledTaskAsACancelledADALRequest() async throws {
         try await AgentFixture.with { f in
             try await f.signIn(Self.alice, f.parameters(resource: Self.graph))
-            let context = try #require(
-                ADAuthenticationContext(authority: "\(f.emulator.url)/common", validateAuthority: false, error: nil))
-            context.agent = f.agent
+            let context = try f.adal()
             f.emulator.control.inject(.hold(grant: .refreshToken))
             let redirectURI = try url("http://localhost")
             let call = Task {
@@ -94,17 +93,5 @@ internal import TokenModel
             #expect(code == ADErrorCode.ERROR_UI_USER_CANCEL.rawValue)
             f.emulator.control.release()
         }
-    }
-
-    private func application(_ f: AgentFixture) throws -> MSALPublicClientApplication {
-        let authority = try MSALAADAuthority(url: try url("\(f.emulator.url)/common"))
-        let config = MSALPublicClientApplicationConfig(
-            clientId: "app-1", redirectUri: "http://localhost", authority: authority)
-        config.knownAuthorities = [authority]
-        let app = try MSALPublicClientApplication(
-            configuration: config, client: f.agent,
-            presenter: SignInPresenter(way: .browser, browserCommands: ["curl -sSL -o /dev/null %s"]))
-        app.session?.interaction = CurrentInteraction()
-        return app
     }
 }

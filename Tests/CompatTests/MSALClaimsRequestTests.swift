@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import MSALCompat
 
-/// The claims parameter as apps build it, write it and read it.
+/// Building, writing and reading the claims parameter.
 @Suite(.bounded) struct MSALClaimsRequestTests {
     @Test func writesTheShapeOfOpenIDConnect() throws {
         let request = MSALClaimsRequest()
@@ -39,7 +39,7 @@ internal import Testing
 
     // Mirrors: M20 MSALClaimsRequestTests testInitWithJSONString_whenJsonStringIsCorrupted_shouldFailWithError
     @Test(arguments: ["", "{", "claims", #""claims""#, #"{"id_token": "nickname": null }}"#])
-    func saysWhenItIsNotJSON(json: String) {
+    func reportsTextThatIsNotJSON(json: String) {
         var error: NSError?
         let request = MSALClaimsRequest(jsonString: json, error: &error)
         #expect(error?.domain == NSCocoaErrorDomain)
@@ -59,7 +59,7 @@ internal import Testing
         #"{"id_token":{"acr":{"values":{"0":"x"}}}}"#, #"{"id_token":{"acr":{"values":null}}}"#,
         #"{"access_token":{"acrs":{"essential":true,"value":"c1"}},"refresh_token":{"a":null}}"#,
     ])
-    func refusesWhatIsNoClaimsRequest(json: String) {
+    func refusesAnInvalidClaimsRequest(json: String) {
         var error: NSError?
         let request = MSALClaimsRequest(jsonString: json, error: &error)
         #expect(error?.domain == MSALErrorDomain)
@@ -88,18 +88,18 @@ internal import Testing
             (#"{"id_token":{"acr":{"essential":true,"x":1}}}"#, #"{"id_token":{"acr":{"essential":true}}}"#),
             (#"{"id_token":{"":null}}"#, nil),
         ] as [(String, String?)])
-    func takesWhatMSALTakes(json: String, written: String?) {
+    func acceptsWhatMSALAccepts(json: String, written: String?) {
         var error: NSError?
         let request = MSALClaimsRequest(jsonString: json, error: &error)
         #expect(error == nil)
         #expect(request.jsonString() == written ?? json)
     }
 
-    @Test func takesTheCallersWordThatErrorsDoNotMatter() {
+    @Test func acceptsAMissingErrorPointer() {
         #expect(!MSALClaimsRequest(jsonString: "{", error: nil).hasClaims)
     }
 
-    @Test func askingAgainReplaces() throws {
+    @Test func replacesAnEarlierRequestForTheSameClaim() throws {
         let request = MSALClaimsRequest()
         try request.requestClaim(MSALIndividualClaimRequest(name: "a"), for: .idToken)
         let again = MSALIndividualClaimRequest(name: "a")
@@ -110,7 +110,7 @@ internal import Testing
         #expect(request.claimsRequests(for: .accessToken)?.isEmpty == true)
     }
 
-    @Test func removingWhatIsNotThereIsNoErrorOfMSALs() throws {
+    @Test func reportsAMissingClaimWithoutAnMSALError() throws {
         let request = MSALClaimsRequest()
         try request.requestClaim(MSALIndividualClaimRequest(name: "a"), for: .idToken)
         let error = Sample.failure { try request.removeClaim(withName: "a", target: .accessToken) }

@@ -10,11 +10,11 @@ internal import TokenModel
 
 @testable internal import MSALCompat
 
-/// Where completion blocks are called, and when: as the original calls them.
+/// The thread and the time of calls of completion blocks, as in the original.
 @Suite(.bounded) struct MSALCompletionTests {
     private static let alice = "alice@contoso.com"
 
-    /// Whether a block has been called, and with which error.
+    /// Records the calls of a block, with their errors.
     private final class Called: Sendable {
         private let errors = Mutex<[NSError?]>([])
 
@@ -28,9 +28,9 @@ internal import TokenModel
     @Test func callsTheBlocksOfAccountsOnTheCallingThreadBeforeItReturns() async throws {
         try await AgentFixture.with { f in
             try await f.signIn(Self.alice, f.parameters())
-            let app = try application(f)
+            let app = try f.msal()
             let names = try await offPool {
-                // What an app written for the original does: it reads what the block has written.
+                // As an app written for the original does, which reads the value that the block has stored.
                 let names = Mutex<[String?]>([])
                 let thread = ObjectIdentifier(Thread.current)
                 app.accountsFromDevice(for: MSALAccountEnumerationParameters()) { accounts, _ in
@@ -90,7 +90,7 @@ internal import TokenModel
         #expect(calls == Array(repeating: true, count: 6))
     }
 
-    @Test func reportsWhatIsKnownBeforehandAtOnce() throws {
+    @Test func reportsAnErrorKnownBeforehandAtOnce() throws {
         let (app, called) = (try MSALApplicationTests.application(), Called())
         let silent = MSALApplicationTests.silent()
         silent.account = nil
@@ -102,17 +102,17 @@ internal import TokenModel
     @MainActor @Test func callsTheBlocksOfSignInAndSignOutOnTheMainThread() async throws {
         try #require(MainThread.isCurrent)
         let (app, called) = (try MSALApplicationTests.application(), Called())
-        // Known beforehand, and on the main thread: at once.
+        // An error known beforehand is reported at once on the main thread.
         let interactive = MSALInteractiveTokenParameters(scopes: ["openid"], webviewParameters: Sample.webview)
         app.acquireToken(with: interactive) { called.record($1) }
         #expect(called.count == 1)
         #expect(called.error?.internalCode == -42000)
-        // Done on the calling thread, the main one: before it returns.
+        // Work on the calling thread is reported before the method returns, if that is the main thread.
         let signout = MSALSignoutParameters(webviewParameters: Sample.webview)
         app.signout(with: MSALAccount(Sample.account()), signoutParameters: signout) { called.record($1) }
         #expect(called.count == 2)
         #expect(called.error?.internalCode == -42008)
-        // From another thread, and what takes longer: later, on the main one.
+        // Calls from another thread and longer work are reported later, on the main thread.
         interactive.scopes = ["User.Read"]
         let places = await withCheckedContinuation { (done: CheckedContinuation<[Bool], Never>) in
             let places = Mutex<[Bool]>([])
@@ -135,13 +135,13 @@ internal import TokenModel
         #expect(places == [true, true])
     }
 
-    @Test func aSignOutIsDoneWhenItReturns() async throws {
+    @Test func signsOutBeforeTheMethodReturns() async throws {
         try await AgentFixture.with { f in
             try await f.signIn(Self.alice, f.parameters())
-            let app = try application(f)
+            let app = try f.msal()
             let left = try await offPool {
                 let account = try app.account(forUsername: Self.alice)
-                // The block is for the main thread, which this is not, so it comes later; the account is gone by then.
+                // This is not the main thread, so that the block is called later; the account has been removed by then.
                 app.signout(
                     with: account, signoutParameters: MSALSignoutParameters(webviewParameters: Sample.webview)
                 ) { _, _ in }
@@ -149,13 +149,5 @@ internal import TokenModel
             }
             #expect(left == 0)
         }
-    }
-
-    private func application(_ f: AgentFixture) throws -> MSALPublicClientApplication {
-        let authority = try MSALAADAuthority(url: try #require(URL(string: "\(f.emulator.url)/common")))
-        let config = MSALPublicClientApplicationConfig(
-            clientId: "app-1", redirectUri: "http://localhost", authority: authority)
-        config.knownAuthorities = [authority]
-        return try MSALPublicClientApplication(configuration: config, client: f.agent)
     }
 }

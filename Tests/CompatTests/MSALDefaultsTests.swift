@@ -5,9 +5,9 @@ internal import TokenModel
 
 @testable internal import MSALCompat
 
-/// What a property is when the app says nothing.
+/// The default values of properties.
 @Suite(.bounded) struct MSALDefaultsTests {
-    @Test func ofTheConfiguration() {
+    @Test func hasTheDefaultsOfTheConfiguration() {
         let config = MSALPublicClientApplicationConfig(clientId: "app")
         #expect(config.tokenExpirationBuffer == 300)
         #expect(config.authority.url.absoluteString == "https://login.microsoftonline.com/common")
@@ -23,7 +23,7 @@ internal import TokenModel
         #expect(MSALCacheConfig.defaultKeychainSharingGroup() == "com.microsoft.adalcache")
     }
 
-    @Test func ofTokenParameters() {
+    @Test func hasTheDefaultsOfTokenParameters() {
         let silent = MSALSilentTokenParameters(scopes: ["a"], account: MSALAccount(Sample.account()))
         #expect(!silent.forceRefresh)
         #expect(silent.allowUsingLocalCachedRtWhenSsoExtFailed)
@@ -44,7 +44,7 @@ internal import TokenModel
         #expect(interactive.preferredAuthMethod == .none)
     }
 
-    @Test func ofTheOtherParameters() {
+    @Test func hasTheDefaultsOfOtherParameters() {
         #expect(MSALAccountEnumerationParameters().returnOnlySignedInAccounts)
         #expect(MSALAccountEnumerationParameters(identifier: "i").returnOnlySignedInAccounts)
         let signout = MSALSignoutParameters(webviewParameters: Sample.webview)
@@ -54,14 +54,14 @@ internal import TokenModel
         #expect(!Sample.webview.prefersEphemeralWebBrowserSession)
     }
 
-    @Test func webviewParametersAreCopied() {
+    @Test func copiesWebviewParameters() {
         let webview = Sample.webview
         let parameters = MSALInteractiveTokenParameters(scopes: [], webviewParameters: webview)
         webview.webviewType = .wkWebView
         #expect(parameters.webviewParameters.webviewType == .default)
     }
 
-    @Test func theConfigurationIsCopiedAndHandedBackAsItWas() throws {
+    @Test func copiesTheConfiguration() throws {
         let config = MSALPublicClientApplicationConfig(clientId: "app")
         let application = try MSALPublicClientApplication(configuration: config)
         config.cacheConfig.keychainSharingGroup = "later"
@@ -74,14 +74,14 @@ internal import TokenModel
         #expect(copy.cacheConfig.keychainSharingGroup == "later")
     }
 
-    @Test func ofTheSliceConfiguration() {
+    @Test func hasTheDefaultsOfTheSliceConfiguration() {
         #expect(MSALSliceConfig(slice: nil, dc: nil) == nil)
         #expect(
             MSALSliceConfig(slice: "testslice", dc: nil)?.sliceDictionary as? [String: String] == ["slice": "testslice"]
         )
     }
 
-    @Test func notificationsHaveTheOriginalsNames() {
+    @Test func namesNotificationsAsTheOriginal() {
         #expect(NSNotification.Name.MSALWebAuthDidStartLoad.rawValue == "MSALWebAuthDidStartLoadNotification")
         #expect(NSNotification.Name.MSALWebAuthDidFinishLoad.rawValue == "MSALWebAuthDidFinishLoadNotification")
         #expect(NSNotification.Name.MSALWebAuthDidFail.rawValue == "MSALWebAuthDidFailNotification")
@@ -89,7 +89,7 @@ internal import TokenModel
     }
 
     @Test(arguments: [(MSALHttpMethod.GET, "GET"), (.POST, "POST"), (.PATCH, "PATCH")])
-    func aMethodHasItsName(method: MSALHttpMethod, name: String) {
+    func namesEachHTTPMethod(method: MSALHttpMethod, name: String) {
         #expect(MSALParameterStringForHttpMethod(method) == name)
     }
 }

@@ -67,13 +67,13 @@ internal import TokenModel
         #expect(error.localizedDescription == "why")
     }
 
-    @Test func everyCodeHasARow() {
+    @Test func mapsEveryCode() {
         let rows = Set(Self.rows.map(\.code)).union([.networkUnavailable])
         let missing = TokenError.Code.table.map(\.code).filter { !rows.contains($0) }
         #expect(missing.isEmpty)
     }
 
-    @Test(arguments: [Int32(-1009), -1001, -1003]) func networkFailuresKeepTheirOwnDomainAndCode(number: Int32) {
+    @Test(arguments: [Int32(-1009), -1001, -1003]) func reportsNetworkFailuresWithTheirDomainAndCode(number: Int32) {
         var details = TokenError.Details()
         details.networkErrorCode = number
         let error = MSALError.error(for: TokenError(.networkUnavailable, "down", details: details))
@@ -82,27 +82,27 @@ internal import TokenModel
         #expect(error.userInfo[MSALInternalErrorCodeKey] == nil)
     }
 
-    @Test func anUnexplainedNetworkFailureIsOffline() {
+    @Test func reportsANetworkFailureWithoutACodeAsOffline() {
         #expect(MSALError.error(for: TokenError(.networkUnavailable, "down")).code == NSURLErrorNotConnectedToInternet)
     }
 
     @Test(arguments: [
         (TokenError.Code.agentUnavailable, true), (.timedOut, true), (.storeUnavailable, true),
         (.unrecognized(-60000), true), (.invalidGrant, false), (.internalError, false),
-    ]) func theAgentsOwnConditionsLieBeneath(code: TokenError.Code, isUnderlying: Bool) {
+    ]) func reportsConditionsOfTheAgentAsUnderlyingErrors(code: TokenError.Code, isUnderlying: Bool) {
         let failure = TokenError(code, "why")
         let underlying = MSALError.error(for: failure).userInfo[NSUnderlyingErrorKey] as? TokenError
         #expect(underlying == (isUnderlying ? failure : nil))
     }
 
     @Test(arguments: [(TokenError.Code.invalidGrant, -50142), (.serverOAuth, -50142), (.interactionRequired, -50002)])
-    func aPasswordToResetHasItsOwnCodeUnlessSigningInAnywayHelps(code: TokenError.Code, expected: Int) {
+    func reportsAPasswordResetWithItsOwnCodeUnlessASignInHelps(code: TokenError.Code, expected: Int) {
         var details = TokenError.Details()
         details.stsErrorCodes = [50142]
         #expect(MSALError.error(for: TokenError(code, "why", details: details)).code == expected)
     }
 
-    /// The rest of MSAL's own table: what only Apple's devices bring.
+    /// The rows of MSAL's table for conditions of Apple's devices.
     static let appleOnly: [(number: Int32, msal: Int, inner: Int?)] =
         [
             (-50142, -50142, nil), (-51116, -50000, -42602), (-51118, -50000, -42001), (-51119, -50000, -42011),
@@ -127,9 +127,9 @@ internal import TokenModel
         if let inner = row.inner, inner > -50000 { #expect(MSALInternalError(rawValue: inner) != nil) }
     }
 
-    /// What MSAL does not map either, and what it maps to an error without a name.
+    /// Numbers that MSAL does not map, or maps to an error without a name.
     @Test(arguments: [Int32(-51120), -51815, -51816, -51900, -51903, -52001, -51111, -51702])
-    func whatMSALDoesNotMapIsUnexpected(number: Int32) {
+    func mapsUnknownNumbersToUnexpected(number: Int32) {
         let error = MSALError.error(for: TokenError(TokenError.Code(number: number), "why"))
         #expect(error.code == -50000)
         #expect((error.userInfo[MSALInternalErrorCodeKey] as? NSNumber)?.intValue == -42008)

@@ -5,7 +5,7 @@ internal import TokenModel
 
 @testable internal import MSALCompat
 
-/// What an app finds in `userInfo`, under which key and as which type.
+/// The values in `userInfo`, with their keys and types.
 @Suite(.bounded) struct MSALErrorUserInfoTests {
     @Test func fillsEveryKey() throws {
         let correlationID = CorrelationID()
@@ -37,12 +37,12 @@ internal import TokenModel
         #expect(underlying.userInfo[MSALInternalErrorCodeKey] as? NSNumber == -42004)
     }
 
-    @Test func whatIsNotKnownHasNoKey() {
+    @Test func omitsKeysOfUnknownValues() {
         let info = MSALError.error(for: TokenError(.interactionRequired, "sign in")).userInfo
         #expect(Set(info.keys) == [MSALErrorDescriptionKey, NSLocalizedDescriptionKey])
     }
 
-    @Test func declinedScopesCarryWhatWasGranted() throws {
+    @Test func reportsGrantedScopesWithDeclinedOnes() throws {
         var details = TokenError.Details()
         details.grantedScopes = ["user.read"]
         details.declinedScopes = ["mail.read"]
@@ -55,7 +55,7 @@ internal import TokenModel
     }
 
     @Test(arguments: [(Int32(403), -42009), (404, -42009), (429, nil), (503, nil)])
-    func onlyRefusedAndNotFoundHaveAnUnexpectedResponseBeneath(status: Int32, inner: Int?) {
+    func reportsOnly403And404AsUnexpectedResponses(status: Int32, inner: Int?) {
         var details = TokenError.Details()
         details.httpStatus = status
         let error = MSALError.error(for: TokenError(.unhandledHTTPResponse, "HTTP", details: details))
@@ -68,11 +68,11 @@ internal import TokenModel
         (MSALErrorDomain, "MSALErrorDomain"), (MSALOAuthErrorKey, "MSALOAuthErrorKey"),
         (MSALHTTPResponseCodeKey, "MSALHTTPResponseCodeKey"), (MSALHomeAccountIdKey, "MSALHomeAccountIdKey"),
         (MSALThrottlingCacheHitKey, "MSALThrottlingCacheHitKey"), (MSALInvalidResultKey, "MSALInvalidResultKey"),
-    ]) func eachKeyIsItsOwnName(key: String, name: String) {
+    ]) func givesEachKeyItsNameAsItsValue(key: String, name: String) {
         #expect(key == name)
     }
 
-    @Test func theCodesAreMSALs() {
+    @Test func usesTheCodesOfMSAL() {
         #expect(MSALError.internal.rawValue == -50000)
         #expect(MSALError.serverInvalidRequestResetPasswordRequired.rawValue == -50142)
         #expect(MSALInternalError.internalErrorInvalidASWebAuthenticationURL.rawValue == -42745)

@@ -6,7 +6,7 @@ internal import TokenModel
 
 @testable internal import MSALCompat
 
-/// From an app's parameters to the agent's request, and what is refused before the agent is asked.
+/// The conversion of MSAL's parameters to requests, and the parameters that are refused.
 @Suite(.bounded) struct MSALRequestTests {
     static let b2c = "https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/b2c_1_in"
 
@@ -21,7 +21,7 @@ internal import TokenModel
         MSALSilentTokenParameters(scopes: scopes, account: MSALAccount(Sample.account()))
     }
 
-    @Test func carriesWhatTheAppSaid() throws {
+    @Test func sendsTheParametersOfTheApp() throws {
         let settings = try Self.settings {
             $0.tokenExpirationBuffer = 60.9
             $0.extendedLifetimeEnabled = true
@@ -51,7 +51,7 @@ internal import TokenModel
         #expect(request.allowsExtendedLifetime)
     }
 
-    @Test func noAccountMeansInteraction() throws {
+    @Test func requiresInteractionWithoutAnAccount() throws {
         let parameters = Self.silent()
         parameters.account = nil
         let error = Sample.failure { _ = try Self.settings().silentRequest(parameters) }
@@ -60,26 +60,26 @@ internal import TokenModel
     }
 
     @Test(arguments: ["openid", "profile", "offline_access", "client-1"])
-    func refusesScopesThatMayNotBeNamed(scope: String) throws {
+    func refusesReservedScopesInTheParameters(scope: String) throws {
         let error = Sample.failure { _ = try Self.settings().silentRequest(Self.silent(["User.Read", scope])) }
         #expect(error?.code == -50000)
         #expect(error?.internalCode == -42000)
     }
 
-    @Test func b2cAppsMayAskForThemselves() throws {
+    @Test func acceptsTheClientIDAsAScopeOfB2C() throws {
         let authority = try MSALB2CAuthority(url: try #require(URL(string: Self.b2c)))
         let settings = try Self.settings { $0.authority = authority }
         #expect(try settings.silentRequest(Self.silent(["client-1"])).parameters.scopes.scopes == ["client-1"])
     }
 
-    @Test func anotherClassOfAuthorityIsRefused() throws {
+    @Test func refusesAnotherKindOfAuthority() throws {
         let parameters = Self.silent()
         parameters.authority = try MSALAuthority(url: try #require(URL(string: Self.b2c)))
         let error = Sample.failure { _ = try Self.settings().silentRequest(parameters) }
         #expect(error?.internalCode == -42000)
     }
 
-    @Test func knownAuthoritiesAndCIAMAreNotValidated() throws {
+    @Test func doesNotValidateKnownAuthoritiesAndCIAM() throws {
         let url = try #require(URL(string: "https://login.contoso.test/common"))
         let known = try MSALAADAuthority(url: url)
         let settings = try Self.settings { $0.knownAuthorities = [known] }
@@ -87,7 +87,7 @@ internal import TokenModel
         parameters.authority = known
         #expect(try !settings.silentRequest(parameters).parameters.validatesAuthority)
         #expect(try settings.silentRequest(Self.silent()).parameters.validatesAuthority)
-        // The same host is not enough, nor the same URL of another class.
+        // Neither the same host nor the same URL of another kind is sufficient.
         parameters.authority = try MSALAADAuthority(url: try #require(URL(string: "https://login.contoso.test/t")))
         #expect(try settings.silentRequest(parameters).parameters.validatesAuthority)
         let policy = try MSALB2CAuthority(url: url)
@@ -101,7 +101,7 @@ internal import TokenModel
         #expect(try !customers.silentRequest(Self.silent()).parameters.validatesAuthority)
     }
 
-    @Test func claimsAreWrittenOnce() throws {
+    @Test func writesClaimsOnce() throws {
         let parameters = Self.silent()
         parameters.claimsRequest = MSALClaimsRequest()
         #expect(try Self.settings().silentRequest(parameters).parameters.claims == nil)
@@ -148,7 +148,7 @@ internal import TokenModel
         #expect(error?.internalCode == inner)
     }
 
-    @Test func signOutRemovesAsMuchAsAsked() throws {
+    @Test func removesWhatTheParametersAskFor() throws {
         let account = MSALAccount(Sample.account())
         let parameters = MSALSignoutParameters(webviewParameters: Sample.webview)
         let session = try #require(try MSALPublicClientApplication(clientId: "client-1").session)

@@ -5,9 +5,9 @@ internal import TokenModel
 
 @testable internal import MSALCompat
 
-/// What an app reads from a result.
+/// The properties of a result.
 @Suite(.bounded) struct MSALResultTests {
-    @Test func saysWhatTheAgentSaid() throws {
+    @Test func showsTheTokenOfTheAgent() throws {
         let token = Sample.jwt(["oid": "O", "tid": Sample.tenant, "name": "Anna"])
         let answer = Sample.result(idToken: token)
         let result = try MSALResult(answer)
@@ -28,14 +28,14 @@ internal import TokenModel
         #expect(result.tenantProfile.claims?["oid"] as? String == "O")
     }
 
-    @Test func aGuestTokenGivesNoAccountClaims() throws {
+    @Test func takesNoAccountClaimsFromAGuestToken() throws {
         let token = Sample.jwt(["tid": "guest"])
         let result = try MSALResult(Sample.result(idToken: token, profile: Sample.profile("guest", isHome: false)))
         #expect(result.account.accountClaims == nil)
         #expect(result.tenantProfile.claims?["tid"] as? String == "guest")
     }
 
-    @Test func aProfileIsReadFromTheIDTokenWhereTheAgentSentNone() throws {
+    @Test func readsTheProfileFromTheIDTokenWithoutOneFromTheAgent() throws {
         let token = Sample.jwt(["oid": "OBJ", "tid": Sample.tenant])
         let profile = try MSALResult(Sample.result(idToken: token, profile: nil)).tenantProfile
         #expect(profile.identifier == "obj")
@@ -43,11 +43,11 @@ internal import TokenModel
         #expect(profile.isHomeTenantProfile)
     }
 
-    @Test func noTokenMeansNoHeader() throws {
+    @Test func hasNoHeaderWithoutAToken() throws {
         #expect(try MSALResult(Sample.result(accessToken: "")).authorizationHeader == "")
     }
 
-    @Test func anUnreadableIDTokenFailsTheCall() {
+    @Test func failsWithAnUnreadableIDToken() {
         #expect(throws: TokenError.self) { try MSALResult(Sample.result(idToken: "a.b.c")) }
     }
 }

@@ -43,12 +43,12 @@ enum Sample {
             isFromCache: true)
     }
 
-    /// What an interactive request needs and nobody looks at.
+    /// Webview parameters, which a sign-in requires and does not use.
     static var webview: MSALWebviewParameters {
         MSALWebviewParameters(authPresentationViewController: UIViewController())
     }
 
-    /// The error of `body`, as apps look at it.
+    /// Returns the error that `body` throws.
     static func failure(_ body: () throws -> Void) -> NSError? {
         do {
             try body()

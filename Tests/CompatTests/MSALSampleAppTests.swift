@@ -108,7 +108,7 @@ final class SampleViewController: UIViewController {
     }
 }
 
-/// An app's own double of the library, for its tests.
+/// A test double of an app.
 final class MockApplication: MSALPublicClientApplication {
     override func allAccounts() throws -> [MSALAccount] { [] }
     override func acquireTokenSilent(with parameters: MSALSilentTokenParameters) async throws -> MSALResult {
@@ -117,14 +117,14 @@ final class MockApplication: MSALPublicClientApplication {
 }
 
 @Suite(.bounded) struct MSALSampleAppTests {
-    @Test func aSampleAppStarts() throws {
+    @Test func startsASampleApp() throws {
         let controller = SampleViewController()
         try controller.initMSAL()
         #expect(controller.applicationContext?.configuration.clientId == controller.kClientID)
         #expect(controller.webViewParameters?.parentViewController === controller)
     }
 
-    @Test func appsCanReplaceTheApplicationInTheirTests() async throws {
+    @Test func letsAppsReplaceTheApplicationInTheirTests() async throws {
         let application: MSALPublicClientApplication = try MockApplication(clientId: "app")
         #expect(try application.allAccounts().isEmpty)
     }

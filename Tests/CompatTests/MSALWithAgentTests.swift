@@ -13,10 +13,10 @@ internal import TokenModel
     private static let graph = "https://graph.microsoft.com"
     private static let alice = "alice@contoso.com"
 
-    @Test func findsByIdentifierWhoSignedInToAnADALApp() async throws {
+    @Test func findsAnAccountOfAnADALAppByIdentifier() async throws {
         try await AgentFixture.with { f in
             let signedIn = try await f.signIn(Self.alice, f.parameters(resource: Self.graph))
-            let app = try application(f)
+            let app = try f.msal()
             let account = try app.account(forIdentifier: try #require(signedIn.account.homeAccountID).text.uppercased())
             #expect(account.username == Self.alice)
             let result = try await app.acquireTokenSilent(with: silent(account))
@@ -31,10 +31,10 @@ internal import TokenModel
         }
     }
 
-    @Test func findsByNameWhoeverSignedIn() async throws {
+    @Test func findsAnAccountByName() async throws {
         try await AgentFixture.with { f in
             try await f.signIn(Self.alice, f.parameters(resource: Self.graph))
-            let app = try application(f)
+            let app = try f.msal()
             let account = try app.account(forUsername: Self.alice.uppercased())
             #expect(try app.allAccounts() == [account])
             #expect(try await app.accountsFromDevice(for: MSALAccountEnumerationParameters()) == [account])
@@ -50,7 +50,7 @@ internal import TokenModel
     @Test func listsSignedOutAccountsOnlyWhenAskedTo() async throws {
         try await AgentFixture.with { f in
             try await f.signIn(Self.alice, f.parameters())
-            let app = try application(f)
+            let app = try f.msal()
             let account = try app.account(forUsername: Self.alice)
             #expect(account.accountClaims?["preferred_username"] as? String == Self.alice)
             try await offPool { try app.remove(account) }
@@ -63,7 +63,7 @@ internal import TokenModel
 
     @Test func signsInOnceThenAnswersFromTheCache() async throws {
         try await AgentFixture.with { f in
-            let app = try application(f)
+            let app = try f.msal()
             let first = try await app.acquireToken(with: interactive(Self.alice))
             #expect(first.account.username == Self.alice)
             let parameters = silent(first.account)
@@ -82,25 +82,25 @@ internal import TokenModel
         }
     }
 
-    @Test func signOutSticksUntilTheNextSignIn() async throws {
+    @Test func keepsASignOutUntilTheNextSignIn() async throws {
         try await AgentFixture.with { f in
-            let app = try application(f)
+            let app = try f.msal()
             let account = try await app.acquireToken(with: interactive(Self.alice)).account
             let signout = MSALSignoutParameters(webviewParameters: Sample.webview)
             #expect(try await app.signout(with: account, signoutParameters: signout))
             let error = await failure { try await app.acquireTokenSilent(with: silent(account)) }
             #expect(error?.domain == MSALErrorDomain)
             #expect(error?.code == MSALError.interactionRequired.rawValue)
-            // Nothing to remove is no failure.
+            // Removing nothing succeeds.
             try await offPool { try app.remove(account) }
             try await app.acquireToken(with: interactive(Self.alice))
             #expect(try app.allAccounts() == [account])
         }
     }
 
-    @Test func wipingAnAccountReachesEveryApp() async throws {
+    @Test func wipesAnAccountForEveryApp() async throws {
         try await AgentFixture.with { f in
-            let (one, other) = (try application(f), try application(f, "app-2"))
+            let (one, other) = (try f.msal(), try f.msal(nil, "app-2"))
             let account = try await one.acquireToken(with: interactive(Self.alice)).account
             try await other.acquireToken(with: interactive(Self.alice))
             let signout = MSALSignoutParameters(webviewParameters: Sample.webview)
@@ -112,9 +112,9 @@ internal import TokenModel
         }
     }
 
-    @Test func aRejectedRefreshTokenAsksForInteraction() async throws {
+    @Test func requiresInteractionAfterARejectedRefreshToken() async throws {
         try await AgentFixture.with { f in
-            let app = try application(f)
+            let app = try f.msal()
             let account = try await app.acquireToken(with: interactive(Self.alice)).account
             f.emulator.control.revokeTokens()
             let parameters = silent(account)
@@ -128,9 +128,9 @@ internal import TokenModel
         }
     }
 
-    @Test func aThrottledServerIsReportedWithItsHeaders() async throws {
+    @Test func reportsAThrottlingServerWithItsHeaders() async throws {
         try await AgentFixture.with { f in
-            let app = try application(f)
+            let app = try f.msal()
             let account = try await app.acquireToken(with: interactive(Self.alice)).account
             f.emulator.control.inject(.status(429, retryAfter: 30, count: 0))
             let parameters = silent(account, scopes: ["Other.Read"])
@@ -143,28 +143,15 @@ internal import TokenModel
         }
     }
 
-    @Test func theAppCanGiveUpASignIn() async throws {
+    @Test func cancelsTheSignInForTheApp() async throws {
         try await AgentFixture.with { f in
-            let app = try application(f)
-            let interaction = try #require(app.session).interaction
-            app.session?.presenter = SignInPresenter(way: .deviceCode) { _ in _ = interaction.cancel() }
+            let app = try f.msal()
+            let currentSignIn = try #require(app.session).currentSignIn
+            app.session?.presenter = SignInPresenter(way: .deviceCode) { _ in currentSignIn.cancel() }
             let error = await failure { try await app.acquireToken(with: interactive(Self.alice)) }
             #expect(error?.domain == MSALErrorDomain)
             #expect(error?.code == MSALError.userCanceled.rawValue)
         }
-    }
-
-    private func application(_ f: AgentFixture, _ clientID: String = "app-1") throws -> MSALPublicClientApplication {
-        let url = try #require(URL(string: "\(f.emulator.url)/common"))
-        let authority = try MSALAADAuthority(url: url)
-        let config = MSALPublicClientApplicationConfig(
-            clientId: clientID, redirectUri: "http://localhost", authority: authority)
-        config.knownAuthorities = [authority]
-        let presenter = SignInPresenter(way: .browser, browserCommands: ["curl -sSL -o /dev/null %s"])
-        let application = try MSALPublicClientApplication(
-            configuration: config, client: f.agent, presenter: presenter)
-        application.session?.interaction = CurrentInteraction()
-        return application
     }
 
     private func silent(_ account: MSALAccount, scopes: [String] = ["User.Read"]) -> MSALSilentTokenParameters {

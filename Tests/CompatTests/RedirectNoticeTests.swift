@@ -9,19 +9,19 @@ internal import Testing
 @testable internal import ADALCompat
 @testable internal import MSALCompat
 
-/// Apps that bring the redirect URI of the original library, which is not the one that a sign-in here uses.
+/// Apps with a redirect URI of the original library, which cannot be used on this system.
 @Suite(.bounded) struct RedirectNoticeTests {
     private static let own = "msauth.com.contoso.notes://auth"
     private static let alice = "alice@contoso.com"
 
-    /// An emulator at which the app's own redirect URI is registered, and the agent's is not.
+    /// An emulator where the redirect URI of the app is registered, and that of the agent is not.
     private static var settings: EmulatorSettings {
         var settings = EmulatorSettings()
         settings.redirectURIs = ["app-1": [own]]
         return settings
     }
 
-    /// What a presenter was given to show.
+    /// Records the notices that a presenter shows.
     private final class Notices: Sendable {
         private let texts = Mutex<[String]>([])
         var all: [String] { texts.withLock { $0 } }
@@ -33,7 +33,7 @@ internal import Testing
         }
     }
 
-    @Test func anMSALAppIsToldAtOnceAndByTheErrorInTheEnd() async throws {
+    @Test func tellsAnMSALAppAtOnceAndInTheError() async throws {
         let notices = Notices()
         try await AgentFixture.with(settings: Self.settings) { f in
             let app = try msal(f, Self.own, notices)
@@ -53,13 +53,10 @@ internal import Testing
         }
     }
 
-    @Test func anADALAppIsToldAtOnceAndByTheErrorInTheEnd() async throws {
+    @Test func tellsAnADALAppAtOnceAndInTheError() async throws {
         let notices = Notices()
         try await AgentFixture.with(settings: Self.settings) { f in
-            let context = try #require(
-                ADAuthenticationContext(authority: "\(f.emulator.url)/common", validateAuthority: false, error: nil))
-            context.agent = f.agent
-            context.interactiveSession = InteractiveSession()
+            let context = try f.adal()
             context.presenter = notices.presenter
             let oob = try url("urn:ietf:wg:oauth:2.0:oob")
             let call = Task {
@@ -79,7 +76,7 @@ internal import Testing
     }
 
     @Test(arguments: ["http://localhost", nil])
-    func anAppWhoseRedirectURIIsUsedIsToldNothing(redirectURI: String?) async throws {
+    func tellsNothingIfTheRedirectURIIsUsed(redirectURI: String?) async throws {
         let notices = Notices()
         try await AgentFixture.with { f in
             let app = try msal(f, redirectURI, notices)
@@ -93,12 +90,8 @@ internal import Testing
     private func msal(
         _ f: AgentFixture, _ redirectURI: String?, _ notices: Notices
     ) throws -> MSALPublicClientApplication {
-        let authority = try MSALAADAuthority(url: try url("\(f.emulator.url)/common"))
-        let config = MSALPublicClientApplicationConfig(
-            clientId: "app-1", redirectUri: redirectURI, authority: authority)
-        config.knownAuthorities = [authority]
-        let app = try MSALPublicClientApplication(configuration: config, client: f.agent, presenter: notices.presenter)
-        app.session?.interaction = CurrentInteraction()
+        let app = try f.msal { $0.redirectUri = redirectURI }
+        app.session?.presenter = notices.presenter
         return app
     }
 }

@@ -9,12 +9,12 @@ internal import TokenModel
 @testable internal import ADALCompat
 @testable internal import MSALCompat
 
-/// Apps that keep the archive of a cache themselves, as on macOS.
+/// Apps that store the archive of a cache themselves, as on macOS.
 @Suite(.bounded) struct SerializedCacheTests {
     private static let graph = "https://graph.microsoft.com"
     private static let alice = "alice@contoso.com"
 
-    /// An ADAL app with a file of its own; what it is told of, in order.
+    /// An ADAL app that stores the archive, and records the calls of its delegate in order.
     ///
     /// Unchecked because the calls of one test come one after another.
     private final class Keeper: NSObject, ADTokenCacheDelegate, @unchecked Sendable {
@@ -41,7 +41,7 @@ internal import TokenModel
         }
     }
 
-    /// The same of an MSAL app; unchecked for the same reason.
+    /// An MSAL app that stores the archive; unchecked for the same reason.
     private final class Provider: NSObject, MSALSerializedADALCacheProviderDelegate, @unchecked Sendable {
         var blob: Data?
 
@@ -57,7 +57,7 @@ internal import TokenModel
         }
     }
 
-    @Test func handsASignInOverToAnotherMachine() async throws {
+    @Test func movesASignInToAnotherMachine() async throws {
         try await AgentFixture.with { f in
             let first = Keeper()
             let context = try context(f, first)
@@ -104,8 +104,8 @@ internal import TokenModel
         }
     }
 
-    /// What was signed out elsewhere does not come back with the archive that the app hands over before each use.
-    @Test func doesNotBringBackWhoSignedOutElsewhere() async throws {
+    /// An account that signed out in another app is not added again by the archive, which is imported before each use.
+    @Test func doesNotImportAnAccountThatSignedOutElsewhere() async throws {
         try await AgentFixture.with { f in
             let signedIn = try await f.signIn(Self.alice, f.parameters(resource: Self.graph))
             let keeper = Keeper()
@@ -118,7 +118,7 @@ internal import TokenModel
         }
     }
 
-    @Test func tellsTheDelegateOfEveryUse() async throws {
+    @Test func notifiesTheDelegateOfEveryUse() async throws {
         try await AgentFixture.with { f in
             try await f.signIn(Self.alice, f.parameters(resource: Self.graph))
             let (cache, keeper) = (ADTokenCache(agent: f.agent), Keeper())
@@ -143,7 +143,7 @@ internal import TokenModel
     @Test(arguments: [
         ("garbage", Data("garbage".utf8), false), ("nothing", nil, true), ("an empty archive", Data(), false),
     ])
-    func saysWhatItCannotRead(name: String, data: Data?, isRead: Bool) async throws {
+    func reportsWhatItCannotRead(name: String, data: Data?, isRead: Bool) async throws {
         try await AgentFixture.with { f in
             let cache = ADTokenCache(agent: f.agent)
             let before = try await offPool { try #require(cache.serialize()) }
@@ -185,7 +185,7 @@ internal import TokenModel
 }
 
 extension AgentFixture {
-    /// An agent on a machine of its own, at the same identity provider.
+    /// An agent on another machine, with the same identity provider.
     fileprivate func withAnotherAgent(_ body: (AgentClient) async throws -> Void) async throws {
         try await AgentFixture.with { other in try await body(other.agent) }
     }

@@ -7,33 +7,15 @@ internal import MSALCompat
 internal import TestSupport
 internal import Testing
 
-/// Two apps, two libraries, one agent: the scenarios, through the API that apps know.
+/// Two apps with two libraries and one agent, through the public API.
 @Suite(.bounded) struct SharedAppsTests {
     private static let app = "11111111-2222-4333-8444-555555555555"
     private static let graph = "https://graph.microsoft.com"
-    private static let browser = SignInPresenter(way: .browser, browserCommands: ["curl -sSL -o /dev/null %s"])
 
-    private func msal(_ f: AgentFixture, clientID: String = app) throws -> MSALPublicClientApplication {
-        let authority = try MSALAuthority(url: #require(URL(string: "\(f.emulator.url)/common")))
-        let config = MSALPublicClientApplicationConfig(
-            clientId: clientID, redirectUri: "http://localhost", authority: authority)
-        config.knownAuthorities = [authority]
-        return try MSALPublicClientApplication(configuration: config, client: f.agent, presenter: Self.browser)
-    }
-
-    private func adal(_ f: AgentFixture) throws -> ADAuthenticationContext {
-        let context = try #require(
-            ADAuthenticationContext(authority: "\(f.emulator.url)/common", validateAuthority: false, error: nil))
-        context.agent = f.agent
-        context.presenter = Self.browser
-        context.interactiveSession = InteractiveSession()
-        return context
-    }
-
-    /// Through the agent itself: MSAL lets a process have one sign-in page at a time, and these tests run in parallel.
+    /// Signs a user in by the agent, without a library.
     private func signIn(_ f: AgentFixture, _ username: String) async throws -> MSALAccount {
         let result = try await f.signIn(username, f.parameters(Self.app))
-        return try msal(f).account(forIdentifier: #require(result.account.homeAccountID?.text))
+        return try f.msal(nil, Self.app).account(forIdentifier: #require(result.account.homeAccountID?.text))
     }
 
     private func signIn(_ context: ADAuthenticationContext, _ userID: String) async throws -> ADAuthenticationResult {
@@ -48,10 +30,10 @@ internal import Testing
             userId: userID)
     }
 
-    @Test func theUsernameOfAnMSALAccountIsAUserIDForADAL() async throws {
+    @Test func findsAnMSALAccountInADALByItsUsername() async throws {
         try await AgentFixture.with { f in
             let account = try await signIn(f, "alice@contoso.com")
-            let served = try await silent(adal(f), #require(account.username))
+            let served = try await silent(f.adal(), #require(account.username))
             #expect(served.status == AD_SUCCEEDED)
             #expect(served.accessToken?.isEmpty == false)
             #expect(served.tokenCacheItem?.userInformation?.homeAccountId == account.identifier)
@@ -60,11 +42,11 @@ internal import Testing
         }
     }
 
-    @Test func theHomeAccountIDOfAnADALUserIsAnIdentifierForMSAL() async throws {
+    @Test func findsAnADALUserInMSALByItsHomeAccountID() async throws {
         try await AgentFixture.with { f in
-            let result = try await signIn(adal(f), "bob@contoso.com")
+            let result = try await signIn(f.adal(), "bob@contoso.com")
             let identifier = try #require(result.tokenCacheItem?.userInformation?.homeAccountId)
-            let application = try msal(f)
+            let application = try f.msal(nil, Self.app)
             let account = try application.account(forIdentifier: identifier)
             #expect(account.username == "bob@contoso.com")
             #expect(account.homeAccountId?.objectId.map { identifier.hasPrefix($0) } == true)
@@ -75,47 +57,47 @@ internal import Testing
         }
     }
 
-    @Test func theUserIDOfADALIsAUsernameForMSAL() async throws {
+    @Test func findsAnADALUserInMSALByItsUserID() async throws {
         try await AgentFixture.with { f in
-            let result = try await signIn(adal(f), "bob@contoso.com")
+            let result = try await signIn(f.adal(), "bob@contoso.com")
             let userID = try #require(result.tokenCacheItem?.userInformation?.userId)
-            let account = try msal(f).account(forUsername: userID)
+            let account = try f.msal(nil, Self.app).account(forUsername: userID)
             #expect(account.identifier == result.tokenCacheItem?.userInformation?.homeAccountId)
         }
     }
 
-    @Test func allAccountsAreThoseOfBothLibraries() async throws {
+    @Test func listsTheAccountsOfBothLibraries() async throws {
         try await AgentFixture.with { f in
-            let application = try msal(f)
+            let application = try f.msal(nil, Self.app)
             #expect(try application.allAccounts().isEmpty)
             _ = try await signIn(f, "alice@contoso.com")
-            _ = try await signIn(adal(f), "bob@contoso.com")
+            _ = try await signIn(f.adal(), "bob@contoso.com")
             #expect(
                 Set(try application.allAccounts().compactMap(\.username)) == ["alice@contoso.com", "bob@contoso.com"])
         }
     }
 
-    @Test func claimsAreThereOnlyForTheAppTheyWereIssuedTo() async throws {
+    @Test func showsClaimsOnlyToTheAppTheyWereIssuedTo() async throws {
         var settings = EmulatorSettings()
         settings.familyApps = [Self.app: "1", "another-app": "1"]
         try await AgentFixture.with(settings: settings) { f in
-            let application = try msal(f)
+            let application = try f.msal(nil, Self.app)
             _ = try await signIn(f, "alice@contoso.com")
             let own = try #require(application.allAccounts().first)
             #expect(own.accountClaims?["preferred_username"] as? String == "alice@contoso.com")
-            let seen = try #require(msal(f, clientID: "another-app").allAccounts().first)
+            let seen = try #require(f.msal(nil, "another-app").allAccounts().first)
             #expect(seen.identifier == own.identifier)
             #expect(seen.accountClaims == nil)
         }
     }
 
-    @Test func removingAnAccountIsSeenByTheOtherLibrary() async throws {
+    @Test func removesAnAccountForTheOtherLibrary() async throws {
         try await AgentFixture.with { f in
-            let application = try msal(f)
+            let application = try f.msal(nil, Self.app)
             let account = try await signIn(f, "alice@contoso.com")
             try await offPool { try application.remove(account) }
             #expect(try application.allAccounts().isEmpty)
-            let refused = try await silent(adal(f), "alice@contoso.com")
+            let refused = try await silent(f.adal(), "alice@contoso.com")
             #expect(refused.status == AD_FAILED)
             #expect(refused.error?.domain == ADAuthenticationErrorDomain)
             #expect(refused.error?.code == ADErrorCode.ERROR_SERVER_USER_INPUT_NEEDED.rawValue)
@@ -129,9 +111,9 @@ internal import Testing
         }
     }
 
-    @Test func severalUsersMakeADALAskForAName() async throws {
+    @Test func requiresANameInADALIfSeveralUsersAreSignedIn() async throws {
         try await AgentFixture.with { f in
-            let context = try adal(f)
+            let context = try f.adal()
             for user in ["alice@contoso.com", "bob@contoso.com"] { _ = try await signIn(context, user) }
             let result = await context.acquireTokenSilent(
                 withResource: Self.graph, clientId: Self.app,
@@ -141,9 +123,9 @@ internal import Testing
         }
     }
 
-    @Test func completionBlocksAndAsyncFormsAgree() async throws {
+    @Test func reportsTheSameFromBlocksAndAsyncForms() async throws {
         try await AgentFixture.with { f in
-            let application = try msal(f)
+            let application = try f.msal(nil, Self.app)
             let account = try await signIn(f, "alice@contoso.com")
             let parameters = MSALSilentTokenParameters(scopes: ["User.Read"], account: account)
             let token = await withCheckedContinuation { continuation in

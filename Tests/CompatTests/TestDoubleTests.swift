@@ -6,10 +6,10 @@ internal import Testing
 
 @testable internal import MSALCompat
 
-/// The objects that initialisers inherited from `NSObject` make: apps' test doubles are made so.
+/// The objects that `init()` creates, which apps use for test doubles.
 @Suite(.bounded) struct TestDoubleTests {
-    /// Everything that an application can be asked for.
-    @Test func anApplicationWithoutAConfigurationFailsEachCall() async throws {
+    /// All methods of an application.
+    @Test func failsEachCallWithoutAConfiguration() async throws {
         let app = MSALPublicClientApplication()
         #expect(app.configuration.clientId.isEmpty)
         let account = MSALAccount(Sample.account())
@@ -32,7 +32,7 @@ internal import Testing
         }
     }
 
-    @Test func anApplicationWithoutAConfigurationTellsItsBlocks() {
+    @Test func callsItsBlocksWithoutAConfiguration() {
         let app = MSALPublicClientApplication()
         let codes = Mutex<[Int?]>([])
         let record: @Sendable ((any Error)?) -> Void = { error in
@@ -45,7 +45,7 @@ internal import Testing
         #expect(codes.withLock { $0 } == [-42000, -42000, -42000])
     }
 
-    @Test func signOutParametersWithoutWebviewParametersLeaveTheBrowserAlone() throws {
+    @Test func opensNoSignOutPageWithoutWebviewParameters() throws {
         let session = try #require(try MSALPublicClientApplication(clientId: "client-1").session)
         let parameters = MSALSignoutParameters()
         let account = MSALAccount(Sample.account())
@@ -54,7 +54,7 @@ internal import Testing
         #expect(Sample.failure { _ = try session.signout(account, parameters) }?.internalCode == -42000)
     }
 
-    @Test func theOthersAreEmpty() {
+    @Test func createsEmptyObjects() {
         let result = MSALResult()
         #expect(result.accessToken.isEmpty && result.authorizationHeader.isEmpty && result.scopes.isEmpty)
         #expect(result.expiresOn == nil && result.idToken == nil && !result.extendedLifeTimeToken)
@@ -75,11 +75,11 @@ internal import Testing
         cache.announceWrite()
         let nobody = ADUserIdentifier()
         #expect(nobody.userId == nil && nobody.type == UniqueId)
-        // The group is the process's, whichever object is asked.
+        // All objects have the sharing group of the process.
         #expect(ADAuthenticationSettings().defaultKeychainGroup() == "com.microsoft.adalcache")
     }
 
-    @Test func anAppsDoublesOverrideWhatTheTestsRead() async throws {
+    @Test func letsTestDoublesOverrideProperties() async throws {
         let app: MSALPublicClientApplication = ApplicationDouble()
         let account = MSALAccount(Sample.account())
         let silent = MSALSilentTokenParameters(scopes: ["User.Read"], account: account)
@@ -91,7 +91,7 @@ internal import Testing
 }
 
 private final class ApplicationDouble: MSALPublicClientApplication {
-    // As an app written before Swift 6 overrides it: without `@Sendable`.
+    // Overridden without `@Sendable`, as in an app written before Swift 6.
     override func acquireTokenSilent(
         with parameters: MSALSilentTokenParameters, completionBlock: @escaping (MSALResult?, (any Error)?) -> Void
     ) {

@@ -24,9 +24,9 @@ internal import TokenModel
 private struct KillRun {
     /// Rounds run beside each other, so that one lane works while another waits for a process.
     static let lanes = 2
-    /// 100 in all; `SSO_AGENT_ROUNDS` asks for more.
+    /// 60 in all; `SSO_AGENT_ROUNDS` asks for more.
     static var rounds: Int {
-        (ProcessInfo.processInfo.environment["SSO_AGENT_ROUNDS"].flatMap { Int($0) } ?? 100) / lanes
+        (ProcessInfo.processInfo.environment["SSO_AGENT_ROUNDS"].flatMap { Int($0) } ?? 60) / lanes
     }
 
     /// What an app last heard of an account, and what it asked for and did not hear of.

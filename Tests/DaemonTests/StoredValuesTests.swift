@@ -52,7 +52,7 @@ internal import TokenStore
 
     /// Makes a store as an earlier version would have; returns how many accounts are in it.
     private static func fill(_ f: AgentProcessFixture) async throws -> Int {
-        let store = try TokenStore.open(directory: f.folder.file("state"), StoreOptions(now: { 1_800_000_000 }))
+        let store = try Store.open(directory: f.folder.file("state"), StoreOptions(now: { 1_800_000_000 }))
         _ = try store.load()
         let long = String(repeating: "x", count: 5000)
         let homes = [

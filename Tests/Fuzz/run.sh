@@ -54,12 +54,13 @@ compile() { # compile MODULE SOURCE…
 {
     compile TokenModel $(find "$root/Sources/TokenModel" -name '*.swift')
     compile TokenWire $(find "$root/Sources/TokenWire" -name '*.swift')
-    # Of the store, the cache knows the records alone; the rest would bring SQLite and cryptography along.
+    # The cache uses only the records of the store; the rest would bring SQLite and cryptography along.
     compile TokenStore "$root"/Sources/TokenStore/Record*.swift "$root"/Sources/TokenStore/StoredRecord.swift \
         "$root"/Sources/TokenStore/StoreChange.swift
     # Nor is the hash what is fuzzed.
     compile Crypto "$root/Tests/Fuzz/CryptoStandIn.swift"
     compile TokenCache $(find "$root/Sources/TokenCache" -name '*.swift')
+    compile CacheFormats $(find "$root/Sources/CacheFormats" -name '*.swift')
 }
 
 cd "$out"
@@ -71,7 +72,7 @@ for target in $targets; do
     swiftc $flags -D "$define" -module-name Fuzz "$root/Tests/Fuzz/Harness.swift" \
         "$root/Tests/TokenWireTests/AnyMessages.swift" "$root/Tests/TokenWireTests/WireProperties.swift" \
         "$root/Tests/TokenWireTests/WireSamples.swift" "$root/Tests/TokenCacheTests/FormatProperties.swift" \
-        TokenModel.o TokenWire.o TokenStore.o Crypto.o TokenCache.o agent.pb-c.o -lprotobuf-c -o "fuzz-$target" \
+        TokenModel.o TokenWire.o TokenStore.o Crypto.o TokenCache.o CacheFormats.o agent.pb-c.o -lprotobuf-c -o "fuzz-$target" \
         2> link.log || { cat link.log >&2; exit 1; }
     mkdir -p "learnt/$target"
     # What other libraries wrote is a start as well, and the names that they use are worth trying.

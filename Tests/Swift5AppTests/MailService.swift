@@ -1,8 +1,8 @@
 internal import ADAL
 
-// An ADAL app as it was written before Swift 6, likewise.
+// An ADAL app as it was written before Swift 6; both targets compile it, as they do NotesViewController.swift.
 
-/// A service that keeps what the library's blocks bring.
+/// A service that stores the results of the library's blocks.
 class MailService {
     var token: String?
     var authority: String?

@@ -1,9 +1,10 @@
 internal import MSAL
 
-// An MSAL app as it was written for iOS before Swift 6: compiled in Swift 5's mode, with warnings as errors. Nothing in it is
-// `Sendable`, and nothing says that it is.
+// An MSAL app as it was written for iOS before Swift 6: nothing in it is `Sendable`. Swift5AppTests compiles it in Swift 5's
+// mode with warnings as errors. Swift6AppTests compiles the same file, by a symbolic link, in Swift 6's mode, in which it
+// gives warnings, as with the original library, and no errors.
 
-/// A view controller that keeps what the library's blocks bring.
+/// A view controller that stores the results of the library's blocks.
 class NotesViewController: UIViewController {
     var application: MSALPublicClientApplication?
     var currentAccount: MSALAccount?
@@ -56,7 +57,13 @@ class NotesViewController: UIViewController {
             if let error = error {
                 let nsError = error as NSError
                 if nsError.domain == MSALErrorDomain, nsError.code == MSALError.interactionRequired.rawValue {
-                    DispatchQueue.main.async { self.acquireTokenInteractively() }
+                    #if swift(>=6)
+                        // The stand-in, unlike UIKit's class, is not isolated to the main actor, so that Swift 6 does not let
+                        // a block of the main queue capture it.
+                        self.acquireTokenInteractively()
+                    #else
+                        DispatchQueue.main.async { self.acquireTokenInteractively() }
+                    #endif
                     return
                 }
                 self.updateLogging(text: self.explanation(of: nsError))
@@ -105,38 +112,5 @@ class NotesViewController: UIViewController {
         let description = error.userInfo[MSALErrorDescriptionKey] as? String ?? error.localizedDescription
         guard let key = MSALInternalErrorCodeKey, let code = error.userInfo[key] as? Int else { return description }
         return "\(code): \(description)"
-    }
-}
-
-/// An app's own double of the library, without `@Sendable` and without a configuration.
-final class ApplicationDouble: MSALPublicClientApplication {
-    var signOuts: [MSALAccount] = []
-
-    override func allAccounts() throws -> [MSALAccount] { [] }
-
-    override func acquireTokenSilent(
-        with parameters: MSALSilentTokenParameters, completionBlock: @escaping (MSALResult?, Error?) -> Void
-    ) {
-        completionBlock(MSALResult(), nil)
-    }
-
-    override func acquireToken(
-        with parameters: MSALInteractiveTokenParameters, completionBlock: @escaping MSALCompletionBlock
-    ) {
-        completionBlock(nil, NSError(domain: MSALErrorDomain, code: MSALError.userCanceled.rawValue, userInfo: nil))
-    }
-
-    override func getCurrentAccount(
-        with parameters: MSALParameters?, completionBlock: @escaping MSALCurrentAccountCompletionBlock
-    ) {
-        completionBlock(nil, nil, nil)
-    }
-
-    override func signout(
-        with account: MSALAccount, signoutParameters: MSALSignoutParameters,
-        completionBlock signoutCompletionBlock: @escaping MSALSignoutCompletionBlock
-    ) {
-        signOuts.append(account)
-        signoutCompletionBlock(true, nil)
     }
 }

@@ -3,7 +3,7 @@ internal import MSAL
 internal import TestSupport
 internal import Testing
 
-/// Apps written before Swift 6: that this target compiles, without a warning, is most of the test.
+/// Apps written before Swift 6, which have to compile without a warning.
 @Suite(.bounded) struct Swift5AppTests {
     @Test func anAppWithBothLibrariesHasOneViewController() throws {
         let controller = NotesViewController()
@@ -29,7 +29,40 @@ internal import Testing
     }
 }
 
-/// The account of a result without one, which is the only account that an app can make.
+/// The account of an empty result, which is the only account that an app can create.
 private enum MSALAccountDouble {
     static var account: MSALAccount { MSALResult().account }
+}
+
+/// A test double of an app, without `@Sendable` and without a configuration.
+final class ApplicationDouble: MSALPublicClientApplication {
+    var signOuts: [MSALAccount] = []
+
+    override func allAccounts() throws -> [MSALAccount] { [] }
+
+    override func acquireTokenSilent(
+        with parameters: MSALSilentTokenParameters, completionBlock: @escaping (MSALResult?, Error?) -> Void
+    ) {
+        completionBlock(MSALResult(), nil)
+    }
+
+    override func acquireToken(
+        with parameters: MSALInteractiveTokenParameters, completionBlock: @escaping MSALCompletionBlock
+    ) {
+        completionBlock(nil, NSError(domain: MSALErrorDomain, code: MSALError.userCanceled.rawValue, userInfo: nil))
+    }
+
+    override func getCurrentAccount(
+        with parameters: MSALParameters?, completionBlock: @escaping MSALCurrentAccountCompletionBlock
+    ) {
+        completionBlock(nil, nil, nil)
+    }
+
+    override func signout(
+        with account: MSALAccount, signoutParameters: MSALSignoutParameters,
+        completionBlock signoutCompletionBlock: @escaping MSALSignoutCompletionBlock
+    ) {
+        signOuts.append(account)
+        signoutCompletionBlock(true, nil)
+    }
 }

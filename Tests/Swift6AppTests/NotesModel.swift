@@ -1,9 +1,9 @@
 internal import MSAL
 
 // An MSAL app as it is written for Swift 6: its state belongs to the main actor, and most calls are async. The same app with
-// completion blocks, as it was carried over, has warnings in Swift 6, with the original library too; it has no errors.
+// completion blocks, NotesViewController, has warnings in Swift 6, as with the original library, and no errors.
 
-/// What the views show.
+/// The state that the views show.
 @MainActor final class NotesModel {
     let application: MSALPublicClientApplication
     private(set) var accessToken = ""
@@ -20,7 +20,7 @@ internal import MSAL
             let parameters = MSALSilentTokenParameters(scopes: ["User.Read"], account: account)
             accessToken = try await application.acquireTokenSilent(with: parameters).accessToken
         } catch is CancellationError {
-            // The person went elsewhere.
+            // The view has disappeared.
         } catch let error as NSError where error.domain == MSALErrorDomain {
             failure = error.userInfo[MSALErrorDescriptionKey] as? String
         } catch {
@@ -42,7 +42,7 @@ internal import MSAL
         username = nil
     }
 
-    /// With blocks that go back to the main actor by themselves.
+    /// Uses blocks that return to the main actor.
     func refresh(_ account: MSALAccount) {
         let parameters = MSALSilentTokenParameters(scopes: ["User.Read"], account: account)
         application.acquireTokenSilent(with: parameters) { [weak self] result, error in
@@ -51,7 +51,7 @@ internal import MSAL
         }
     }
 
-    /// With a continuation around the block, as helpers written before the async forms do it.
+    /// Uses a continuation around the block, as helpers written before the async forms do.
     func token(_ account: MSALAccount) async throws -> MSALResult {
         let parameters = MSALSilentTokenParameters(scopes: ["User.Read"], account: account)
         return try await withCheckedThrowingContinuation { continuation in
@@ -66,7 +66,7 @@ internal import MSAL
     }
 }
 
-/// An app's own double for its tests.
+/// A test double of an app.
 final class ApplicationDouble: MSALPublicClientApplication {
     override func currentAccount(with parameters: MSALParameters?) async throws -> (MSALAccount?, MSALAccount?) {
         (MSALResult().account, nil)

@@ -3,7 +3,7 @@ internal import MSAL
 internal import TestSupport
 internal import Testing
 
-/// Apps in Swift 6's language mode: that this target compiles is most of the test.
+/// Apps in the language mode of Swift 6, which have to compile.
 @Suite(.bounded) struct Swift6AppTests {
     @MainActor @Test func aModelOfTheMainActorUsesTheAsyncForms() async throws {
         let model = NotesModel(ApplicationDouble())
@@ -19,9 +19,9 @@ internal import Testing
         #expect(model.failure?.contains("configuration") == true)
     }
 
-    @Test func anAppIsCarriedOverAsItIs() throws {
-        let controller = CarriedOverViewController()
+    @Test func anAppOfSwift5CompilesAsItIs() throws {
+        let controller = NotesViewController()
         try controller.initMSAL()
-        #expect(CarriedOverMailService().context(controller)?.parentController === controller)
+        #expect(MailService().context(controller)?.parentController === controller)
     }
 }

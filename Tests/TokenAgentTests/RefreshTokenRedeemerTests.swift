@@ -76,7 +76,7 @@ internal import TokenStore
 
     @Test func keepsTheNoteOfATokenThatMayHaveArrived() async throws {
         let (request, redemption) = try await parts.beginRedemption()
-        redemption.question.delivery?.begun()
+        redemption.question.delivery?.recordSending()
         redemption.fail(TokenError(.networkUnavailable, "the connection was lost"))
         #expect(try await request.error()?.code == .networkUnavailable)
         #expect(parts.store.notes == 1)
@@ -95,7 +95,7 @@ internal import TokenStore
         try await parts.interruptEveryRedemption()
         let request = await parts.acquire(.sample("alice"))
         let redemption = await parts.provider.redemptions.next()
-        redemption.question.delivery?.begun()
+        redemption.question.delivery?.recordSending()
         redemption.fail(.invalidGrant)
         let error = try #require(try await request.error())
         #expect(error.code == .interactionRequired)
@@ -249,7 +249,7 @@ internal import TokenStore
 
     @Test func removesATokenThatIsRejectedForGood() async throws {
         let (request, redemption) = try await parts.beginRedemption()
-        redemption.question.delivery?.begun()
+        redemption.question.delivery?.recordSending()
         var refusal = TokenError.invalidGrant
         refusal.details.subError = "bad_token"
         redemption.fail(refusal)
@@ -261,7 +261,7 @@ internal import TokenStore
 
     @Test func keepsATokenWhoseRefusalMayBeTemporaryAndDeletesItsNote() async throws {
         let (request, redemption) = try await parts.beginRedemption()
-        redemption.question.delivery?.begun()
+        redemption.question.delivery?.recordSending()
         redemption.fail(.invalidGrant)
         #expect(try await request.error()?.code == .interactionRequired)
         #expect(parts.store.refreshTokens == ["rt-1"])
@@ -273,7 +273,7 @@ internal import TokenStore
         let request = AcquireTokenSilent.sample("alice")
         let first = await parts.acquire(request)
         let redemption = await parts.provider.redemptions.next()
-        redemption.question.delivery?.begun()
+        redemption.question.delivery?.recordSending()
         var overload = TokenError.refusal("temporarily_unavailable", .serverError)
         overload.details.httpStatus = 503
         redemption.fail(overload)

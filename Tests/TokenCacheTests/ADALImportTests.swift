@@ -3,6 +3,7 @@ internal import TestSupport
 internal import Testing
 internal import TokenModel
 
+@testable internal import CacheFormats
 @testable internal import TokenCache
 
 /// ADAL's caches: the JSON of Python and Node, and the archives of Objective-C.
@@ -14,7 +15,7 @@ internal import TokenModel
         ] as [(Int, [Int64])])
     func takesWhatPythonWrote(index: Int, counts: [Int64]) throws {
         var cache = CredentialCache()
-        #expect(cache.take(try Fixture.adal[index].read()).report.counts == counts)
+        #expect(cache.merge(try Fixture.adal[index].read()).report.counts == counts)
     }
 
     @Test(
@@ -30,7 +31,7 @@ internal import TokenModel
         ] as [(String, [Int64], [String])])
     func takesWhatObjectiveCWrote(name: String, counts: [Int64], reasons: [String]) throws {
         var cache = CredentialCache()
-        let plan = try cache.take(Fixture.bytes("adal-archive/\(name)"), .adalArchive)
+        let plan = try cache.merge(Fixture.bytes("adal-archive/\(name)"), .adalArchive)
         #expect(plan.report.counts == counts)
         #expect(plan.report.reasons.sorted() == reasons.sorted())
     }
@@ -57,7 +58,7 @@ internal import TokenModel
     ])
     func servesADALApps(path: String, format: CacheFormat, realm: String, token: String) throws {
         var cache = CredentialCache()
-        try cache.take(Fixture.bytes(path), format)
+        try cache.merge(Fixture.bytes(path), format)
         let user = format == .adalJSON ? "ALICE@contoso.onmicrosoft.com" : "alice@contoso.com"
         let parameters = TokenParameters(
             clientID: try #require(ClientID("d3590ed6-52b3-4102-aeff-aad2292ab01c")),
@@ -69,7 +70,7 @@ internal import TokenModel
 
     @Test func letsMSALAppsRedeemTheRefreshToken() throws {
         var cache = CredentialCache()
-        try cache.take(Fixture.bytes("adal-archive/mac-2.6-cache.plist"), .adalArchive)
+        try cache.merge(Fixture.bytes("adal-archive/mac-2.6-cache.plist"), .adalArchive)
         let clientID = try #require(ClientID("d3590ed6-52b3-4102-aeff-aad2292ab01c"))
         let listed = cache.accounts(ListAccounts(clientID: clientID)).accounts
         #expect(listed.count == 1)

@@ -2,6 +2,7 @@ internal import TestSupport
 internal import Testing
 internal import TokenModel
 
+@testable internal import CacheFormats
 @testable internal import TokenCache
 
 /// An account of an older ADAL gets its identifier.
@@ -13,20 +14,20 @@ internal import TokenModel
         let second =
             #"{"_clientId": "other", "_authority": "https://login.windows.net/common", "isMRRT": true, "#
             + #""refreshToken": "RT-other", "userId": "alice@contoso.onmicrosoft.com"}"#
-        cache.take(try Fixture.adal[0].read())
-        try cache.take(Array("[\(second)]".utf8), .adalJSON)
+        cache.merge(try Fixture.adal[0].read())
+        try cache.merge(Array("[\(second)]".utf8), .adalJSON)
         let saved = try cache.redeemForMSAL(Self.app, now: Fixture.whenWritten)
         cache.apply(saved.changes, in: .standard)
         for clientID in [Self.app, "other"] {
             let accounts = cache.accounts(ListAccounts(clientID: ClientID(clientID))).accounts
             #expect(accounts.map { $0.homeAccountID?.text } == ["oid.tid"], "\(clientID)")
         }
-        #expect(cache.partition(.standard).owners.count == 1)
+        #expect(cache.partition(.standard).accounts.count == 1)
     }
 
     @Test func goesOnServingADALFromItsOldEntries() throws {
         var cache = CredentialCache()
-        cache.take(try Fixture.adal[1].read())
+        cache.merge(try Fixture.adal[1].read())
         let saved = try cache.redeemForMSAL(Self.app, now: Fixture.whenWritten)
         cache.apply(saved.changes, in: .standard)
         let parameters = TokenParameters(
@@ -44,11 +45,11 @@ internal import TokenModel
         let second =
             #"{"_clientId": "other", "_authority": "https://login.windows.net/common", "isMRRT": true, "#
             + #""refreshToken": "RT-other", "userId": "alice@contoso.onmicrosoft.com"}"#
-        cache.take(try Fixture.adal[0].read())
-        try cache.take(Array("[\(second)]".utf8), .adalJSON)
+        cache.merge(try Fixture.adal[0].read())
+        try cache.merge(Array("[\(second)]".utf8), .adalJSON)
         let saved = try cache.redeemForMSAL(Self.app, now: Fixture.whenWritten, inUse: [Secret("RT-other")])
         cache.apply(saved.changes, in: .standard)
-        let name = OwnerID.name("alice@contoso.onmicrosoft.com")
+        let name = AccountKey.name("alice@contoso.onmicrosoft.com")
         #expect(cache.partition(.standard)[name].refreshTokens.values.map { $0.secret.reveal() } == ["RT-other"])
     }
 }

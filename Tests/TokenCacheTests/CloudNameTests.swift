@@ -3,6 +3,7 @@ internal import TestSupport
 internal import Testing
 internal import TokenModel
 
+@testable internal import CacheFormats
 @testable internal import TokenCache
 
 /// Libraries name one cloud differently: Python and Go as the app did, .NET, Java and Node by the name it is cached under.
@@ -16,7 +17,7 @@ internal import TokenModel
         let targets = isSameTarget ? ["User.Read", "User.Read"] : ["User.Read", "Mail.Read"]
         for index in [first, 1 - first] {
             let file = Self.file(Self.names[index], target: targets[index], cachedAt: 1_795_229_000 + index)
-            try cache.take(Array(file.utf8), .msalJSON)
+            try cache.merge(Array(file.utf8), .msalJSON)
         }
         for (index, target) in targets.enumerated() {
             for authority in Self.names {
@@ -37,7 +38,7 @@ internal import TokenModel
         let rest = JSONTree.object(other.members.filter { $0.name != "AccessToken" })
         var cache = CredentialCache()
         for tree in isAccessTokenFirst ? [accessTokens, rest] : [rest, accessTokens] {
-            try cache.take(Array(tree.json.utf8), .msalJSON)
+            try cache.merge(Array(tree.json.utf8), .msalJSON)
         }
         #expect(try Self.decide(cache, at: Self.names[2], "User.Read").token == "at-\(Self.names[0])")
     }
@@ -49,7 +50,7 @@ internal import TokenModel
         }
         let rest = try JSONReader.read(Array(Self.file(Self.names[1]).utf8)).members.filter { $0.name != "AccessToken" }
         var cache = CredentialCache()
-        try cache.take(Array(JSONTree.object(accessToken + rest).json.utf8), .msalJSON)
+        try cache.merge(Array(JSONTree.object(accessToken + rest).json.utf8), .msalJSON)
         #expect(try Self.decide(cache, at: Self.names[0], "User.Read").token == "at-\(Self.names[0])")
         let listed = try #require(try cache.listedCredentials().first { $0.kind == .accessToken })
         #expect(listed.authority == "https://\(Self.names[0])/\(CacheBuilder.tenant)")
@@ -61,7 +62,7 @@ internal import TokenModel
         var builder = CacheBuilder()
         builder.now = Fixture.whenWritten
         let file = Self.file(Self.names[0], target: "Mail.Read")
-        try builder.cache.take(Array(file.utf8), .msalJSON)
+        try builder.cache.merge(Array(file.utf8), .msalJSON)
         guard
             case .redeem(let plan) = try builder.decide(
                 builder.parameters(), CacheBuilder.account("alice"), force: true), let used = plan.candidates.first
@@ -89,11 +90,11 @@ internal import TokenModel
         }
         let file = "{\"AppMetadata\": {\(entries.joined(separator: ", "))}}"
         var cache = CredentialCache()
-        try cache.take(Array(file.utf8), .msalJSON)
+        try cache.merge(Array(file.utf8), .msalJSON)
         let exported = try cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten)
         let section = try #require(try JSONReader.read(exported)["AppMetadata"])
         #expect(section.sorted == (try JSONReader.read(Array(file.utf8))["AppMetadata"]?.sorted))
-        #expect(try cache.take(exported, .msalJSON).changes.isEmpty)
+        #expect(try cache.merge(exported, .msalJSON).changes.isEmpty)
     }
 
     private static func decide(

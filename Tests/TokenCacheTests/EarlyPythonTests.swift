@@ -2,13 +2,14 @@ internal import TestSupport
 internal import Testing
 internal import TokenModel
 
+@testable internal import CacheFormats
 @testable internal import TokenCache
 
 /// MSAL Python 0.1.0 writes scopes as lists and times as numbers, and can read no others.
 @Suite(.bounded) struct EarlyPythonTests {
     @Test func writesEveryTokenAsItWas() throws {
         var cache = CredentialCache()
-        try cache.take(Array(Self.file.utf8), .msalJSON)
+        try cache.merge(Array(Self.file.utf8), .msalJSON)
         let exported = try cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten)
         let (before, after) = (try JSONReader.read(Array(Self.file.utf8)), try JSONReader.read(exported))
         for section in ["AccessToken", "RefreshToken", "Account", "IdToken"] {
@@ -23,14 +24,14 @@ internal import TokenModel
         let names = try #require(after["AccessToken"]).members.map(\.name)
         let home = "oid-alice.\(CacheBuilder.tenant)-login.microsoftonline.com-accesstoken-app-1-"
         #expect(Set(names).isSuperset(of: ["\(home)common-mail.read user.read", "\(home)common-files.read"]))
-        #expect(try cache.take(exported, .msalJSON).changes.isEmpty)
+        #expect(try cache.merge(exported, .msalJSON).changes.isEmpty)
     }
 
     /// The agent's newer times take the form of the old ones.
     @Test func writesNewTimesAsNumbersToo() throws {
         var builder = CacheBuilder()
         builder.now = Fixture.whenWritten
-        try builder.cache.take(Array(Self.file.utf8), .msalJSON)
+        try builder.cache.merge(Array(Self.file.utf8), .msalJSON)
         try builder.signIn("alice", builder.parameters(scopes: ["Files.Read"]), granted: ["Files.Read"])
         let json = try JSONReader.read(builder.cache.export(.msalJSON, of: .standard, now: builder.now))
         let renewed = try #require(json["AccessToken"]).members.map(\.value).filter {

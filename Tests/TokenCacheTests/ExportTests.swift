@@ -2,6 +2,7 @@ internal import TestSupport
 internal import Testing
 internal import TokenModel
 
+@testable internal import CacheFormats
 @testable internal import TokenCache
 
 /// What goes out, and comes in again.
@@ -10,11 +11,11 @@ internal import TokenModel
         let builder = try Self.everything()
         let exported = try builder.cache.export(.msalJSON, of: .standard, now: builder.now)
         var copy = CredentialCache()
-        try copy.take(exported, .msalJSON, now: builder.now)
+        try copy.merge(exported, .msalJSON, now: builder.now)
         #expect(try copy.export(.msalJSON, of: .standard, now: builder.now) == exported)
         #expect(Self.secrets(copy) == Self.secrets(builder.cache))
         var same = builder.cache
-        let changes = try same.take(exported, .msalJSON, now: builder.now).changes
+        let changes = try same.merge(exported, .msalJSON, now: builder.now).changes
         #expect(changes.isEmpty)
     }
 
@@ -22,10 +23,10 @@ internal import TokenModel
     func writesAgainWhatItRead(fixture: Fixture) throws {
         var cache = CredentialCache()
         let now: Int64 = fixture.format == .msalJSON ? 1_600_000_000 : Fixture.whenWritten
-        cache.take(try fixture.read(now: now))
+        cache.merge(try fixture.read(now: now))
         let exported = try cache.export(.msalJSON, of: .standard, now: now)
         var copy = CredentialCache()
-        try copy.take(exported, .msalJSON, now: now)
+        try copy.merge(exported, .msalJSON, now: now)
         #expect(try copy.export(.msalJSON, of: .standard, now: now) == exported)
         #expect(Self.secrets(copy) == Self.secrets(cache))
     }
@@ -35,7 +36,7 @@ internal import TokenModel
     func keepsPythonsEntriesAsTheyAre(name: String) throws {
         let bytes = try Fixture.bytes("msal-json/python_1.39.0_\(name).json")
         var cache = CredentialCache()
-        try cache.take(bytes, .msalJSON, now: 1_790_000_011)
+        try cache.merge(bytes, .msalJSON, now: 1_790_000_011)
         let after = try JSONReader.read(cache.export(.msalJSON, of: .standard, now: 1_790_000_011))
         for section in try JSONReader.read(bytes).members {
             for entry in section.value.members {
@@ -51,10 +52,10 @@ internal import TokenModel
         let builder = try Self.everything()
         let exported = try builder.cache.export(.adalArchive, of: .standard, now: builder.now)
         var copy = CredentialCache()
-        try copy.take(exported, .adalArchive, now: builder.now)
+        try copy.merge(exported, .adalArchive, now: builder.now)
         #expect(Self.refreshTokens(copy) == Self.refreshTokens(builder.cache))
         var same = builder.cache
-        let plan = try same.take(exported, .adalArchive, now: builder.now)
+        let plan = try same.merge(exported, .adalArchive, now: builder.now)
         #expect(plan.changes.isEmpty)
         #expect(plan.report.reasons.allSatisfy { $0 == "the cache has it already" })
     }
@@ -62,12 +63,12 @@ internal import TokenModel
     @Test(arguments: Fixture.archives)
     func archivesAgainWhatItRead(fixture: Fixture) throws {
         var cache = CredentialCache()
-        cache.take(try fixture.read())
+        cache.merge(try fixture.read())
         let exported = try cache.export(.adalArchive, of: .standard, now: Fixture.whenWritten)
         var copy = CredentialCache()
-        try copy.take(exported, .adalArchive)
+        try copy.merge(exported, .adalArchive)
         #expect(Self.secrets(copy) == Self.secrets(cache))
-        #expect(cache.partition(.standard).owners.keys == copy.partition(.standard).owners.keys)
+        #expect(cache.partition(.standard).accounts.keys == copy.partition(.standard).accounts.keys)
     }
 
     /// The libraries' own examples of a keychain item's name.
@@ -97,22 +98,22 @@ internal import TokenModel
               "environment": "login.microsoftonline.com", "credential_type": "RefreshToken", "secret": "rt-carried",
               "user_assertion_hash": "hash"}}}
             """
-        try builder.cache.take(Array(file.utf8), .msalJSON)
+        try builder.cache.merge(Array(file.utf8), .msalJSON)
         try builder.signIn("alice", builder.parameters(), refreshToken: "rt-own")
         let exported = try builder.cache.export(.msalJSON, of: .standard, now: builder.now)
         let section = try #require(try JSONReader.read(exported)["RefreshToken"])
         #expect(section[name]?["secret"]?.string == "rt-own")
         #expect(Set(section.members.compactMap { $0.value["secret"]?.string }) == ["rt-own", "rt-carried"])
-        #expect(try builder.cache.take(exported, .msalJSON).changes.isEmpty)
+        #expect(try builder.cache.merge(exported, .msalJSON).changes.isEmpty)
         var copy = CredentialCache()
-        try copy.take(exported, .msalJSON)
+        try copy.merge(exported, .msalJSON)
         #expect(try copy.export(.msalJSON, of: .standard, now: builder.now) == exported)
     }
 
     @Test func printsNothingOfWhatIsCarried() {
-        let record = CarriedRecord(section: "RefreshToken", name: "alice", json: "top secret")
+        let record = OpaqueRecord(section: "RefreshToken", name: "alice", json: "top secret")
         var dumped = ""
-        dump([CacheRecord.carried(record)], to: &dumped)
+        dump([CacheRecord.opaque(record)], to: &dumped)
         for text in ["\(record)", String(reflecting: [record]), dumped] {
             #expect(!text.contains("secret") && !text.contains("alice"))
         }
@@ -151,7 +152,7 @@ internal import TokenModel
     }
 
     private static func refreshTokens(_ cache: CredentialCache) -> Set<Secret> {
-        Set(cache.partition(.standard).owners.values.flatMap(\.refreshTokens.values).map(\.secret))
+        Set(cache.partition(.standard).accounts.values.flatMap(\.refreshTokens.values).map(\.secret))
     }
 
     private static func secrets(_ cache: CredentialCache) -> Set<String> {
@@ -161,7 +162,7 @@ internal import TokenModel
                 case .accessToken(let token): token.secret.reveal()
                 case .refreshToken(let token): token.secret.reveal()
                 case .idToken(let token): token.idToken
-                case .account, .appMetadata, .accountMetadata, .carried, .principal: nil
+                case .account, .appMetadata, .accountMetadata, .opaque, .currentAccount: nil
                 }
             })
     }

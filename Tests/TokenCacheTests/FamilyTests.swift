@@ -2,6 +2,7 @@ internal import TestSupport
 internal import Testing
 internal import TokenModel
 
+@testable internal import CacheFormats
 @testable internal import TokenCache
 
 /// Families of client IDs share refresh tokens.

@@ -3,6 +3,7 @@ internal import TestSupport
 internal import Testing
 internal import TokenModel
 
+@testable internal import CacheFormats
 @testable internal import TokenCache
 
 /// A cache that another library wrote; Fixtures/README.md says which.
@@ -62,24 +63,24 @@ struct Fixture: Sendable, CustomTestStringConvertible {
 extension CredentialCache {
     /// Imports as the agent does, and says what came of it.
     @discardableResult
-    mutating func take(_ foreign: ForeignCache, in group: SharingGroup = .standard) -> ImportPlan {
+    mutating func merge(_ foreign: ForeignCache, in group: SharingGroup = .standard) -> ImportPlan {
         let plan = changes(importing: foreign, in: group)
         apply(plan.changes, in: group)
         return plan
     }
 
     @discardableResult
-    mutating func take(
+    mutating func merge(
         _ bytes: [UInt8], _ format: CacheFormat, now: Int64 = Fixture.whenWritten
     ) throws -> ImportPlan {
-        take(try Fixture.read(bytes, format, now: now))
+        merge(try Fixture.read(bytes, format, now: now))
     }
 
     /// Every record of a group, by its place in the store.
     func records(in group: SharingGroup = .standard) -> [CacheRecord] {
         let partition = partition(group)
-        return partition.owners.values.flatMap(\.records) + partition.apps.values.map(CacheRecord.appMetadata)
-            + partition.carried.values.map(CacheRecord.carried)
+        return partition.accounts.values.flatMap(\.records) + partition.apps.values.map(CacheRecord.appMetadata)
+            + partition.opaqueRecords.values.map(CacheRecord.opaque)
     }
 }
 

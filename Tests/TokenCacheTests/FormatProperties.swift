@@ -1,6 +1,7 @@
 internal import Foundation
 internal import TokenModel
 
+@testable internal import CacheFormats
 @testable internal import TokenCache
 
 /// What holds for all bytes, whoever wrote them. Shared with the fuzzer in Tests/Fuzz, so it imports no tests.
@@ -19,7 +20,7 @@ enum FormatProperties {
     static func brokenImport(_ bytes: [UInt8], _ format: CacheFormat) -> String? {
         var cache = CredentialCache()
         guard let foreign = Self.foreign(bytes, format) else { return nil }
-        take(foreign, &cache)
+        merge(foreign, &cache)
         let again = cache.changes(importing: foreign, in: .standard).changes
         guard again.isEmpty else { return "the second time it changes \(again)" }
         return brokenExport(of: cache)
@@ -35,7 +36,7 @@ enum FormatProperties {
         }
         var same = cache
         guard let foreign = foreign(first, .msalJSON) else { return "its export cannot be read" }
-        take(foreign, &same)
+        merge(foreign, &same)
         guard same == cache else { return "\(text(first)) changes the cache that it was made of" }
         guard let archive = try? cache.export(.adalArchive, of: .standard, now: now),
             Self.foreign(archive, .adalArchive) != nil
@@ -50,14 +51,14 @@ enum FormatProperties {
     private static func cache(from bytes: [UInt8]) -> CredentialCache? {
         guard let foreign = foreign(bytes, .msalJSON) else { return nil }
         var cache = CredentialCache()
-        take(foreign, &cache)
+        merge(foreign, &cache)
         return cache
     }
 
     /// The tokens that have not expired.
     private static func secrets(_ cache: CredentialCache) -> Set<String> {
         var secrets: Set<String> = []
-        for record in cache.partition(.standard).owners.values.flatMap(\.records) {
+        for record in cache.partition(.standard).accounts.values.flatMap(\.records) {
             switch record {
             case .accessToken(let token) where token.expiresOn > now: secrets.insert(token.secret.reveal())
             case .refreshToken(let token): secrets.insert(token.secret.reveal())
@@ -68,7 +69,7 @@ enum FormatProperties {
         return secrets
     }
 
-    private static func take(_ foreign: ForeignCache, _ cache: inout CredentialCache) {
+    private static func merge(_ foreign: ForeignCache, _ cache: inout CredentialCache) {
         cache.apply(cache.changes(importing: foreign, in: .standard).changes, in: .standard)
     }
 

@@ -3,6 +3,7 @@ internal import TestSupport
 internal import Testing
 internal import TokenModel
 
+@testable internal import CacheFormats
 @testable internal import TokenCache
 
 /// No bytes make a reader trap, hang or take more memory than they are worth.
@@ -11,7 +12,7 @@ internal import TokenModel
     func survivesACutFile(fixture: Fixture) async throws {
         let bytes = try fixture.bytes
         try await inBackground {
-            for length in Self.some(300, of: bytes.count) {
+            for length in Self.some(100, of: bytes.count) {
                 _ = try? Fixture.read(Array(bytes.prefix(length)), fixture.format)
             }
         }
@@ -22,11 +23,11 @@ internal import TokenModel
         let whole = try fixture.bytes
         try await inBackground {
             var bytes = whole
-            for index in Self.some(100, of: bytes.count) {
+            for index in Self.some(40, of: bytes.count) {
                 bytes[index] ^= 1 << (index % 8)
                 if let foreign = try? Fixture.read(bytes, fixture.format) {
                     var cache = CredentialCache()
-                    cache.take(foreign)
+                    cache.merge(foreign)
                 }
                 bytes[index] = whole[index]
             }
@@ -105,7 +106,7 @@ internal import TokenModel
         let file = "{\"Account\": {\"1\": \(entry("x")), \"2\": \(entry("y"))}}"
         try await offPool {
             var cache = CredentialCache()
-            #expect(try cache.take(Array(file.utf8), .msalJSON).report.accounts == 1)
+            #expect(try cache.merge(Array(file.utf8), .msalJSON).report.accounts == 1)
             _ = try cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten)
         }
     }

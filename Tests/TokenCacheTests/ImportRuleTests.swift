@@ -3,6 +3,7 @@ internal import TestSupport
 internal import Testing
 internal import TokenModel
 
+@testable internal import CacheFormats
 @testable internal import TokenCache
 
 /// What an import may change, and what it never does.
@@ -11,8 +12,8 @@ internal import TokenModel
     func changesNothingTheSecondTime(fixture: Fixture) throws {
         var cache = CredentialCache()
         let now: Int64 = fixture.format == .msalJSON ? 1_790_000_011 : Fixture.whenWritten
-        let first = cache.take(try fixture.read(now: now))
-        let second = cache.take(try fixture.read(now: now))
+        let first = cache.merge(try fixture.read(now: now))
+        let second = cache.merge(try fixture.read(now: now))
         #expect(second.changes.isEmpty)
         #expect(second.report.counts == [0, 0, 0, 0])
         #expect(second.report.skippedCount >= first.report.skippedCount)
@@ -21,7 +22,7 @@ internal import TokenModel
     @Test(arguments: Fixture.all)
     func survivesTheStore(fixture: Fixture) throws {
         var cache = CredentialCache()
-        cache.take(try fixture.read(now: 1_600_000_000))
+        cache.merge(try fixture.read(now: 1_600_000_000))
         var loaded = CredentialCache()
         let stored = try cache.records().map { try $0.stored(in: .standard) }
         for record in stored { loaded.load(try #require(CacheRecord(record)), in: .standard) }
@@ -40,9 +41,9 @@ internal import TokenModel
         ] as [(held: Int64?, new: Int64?, winner: String)])
     func neverReplacesARefreshTokenByOneThatMayBeOlder(held: Int64?, new: Int64?, winner: String) throws {
         var cache = CredentialCache()
-        try cache.take(Self.refreshToken("held", held), .msalJSON)
-        try cache.take(Self.refreshToken("new", new), .msalJSON)
-        let tokens = cache.partition(.standard).owners.values.flatMap(\.refreshTokens.values)
+        try cache.merge(Self.refreshToken("held", held), .msalJSON)
+        try cache.merge(Self.refreshToken("new", new), .msalJSON)
+        let tokens = cache.partition(.standard).accounts.values.flatMap(\.refreshTokens.values)
         #expect(tokens.map { $0.secret.reveal() } == [winner])
     }
 
@@ -59,17 +60,17 @@ internal import TokenModel
         func held() throws -> [String]? {
             try builder.decide(builder.parameters(), CacheBuilder.account("alice"), force: true).candidates
         }
-        try builder.cache.take(file("rt-1"), .msalJSON, now: builder.now)
+        try builder.cache.merge(file("rt-1"), .msalJSON, now: builder.now)
         try builder.redeem(for: "rt-2")
         #expect(try held() == ["rt-2"])
         // The first file again: its token is used up.
-        try builder.cache.take(file("rt-1"), .msalJSON, now: builder.now)
+        try builder.cache.merge(file("rt-1"), .msalJSON, now: builder.now)
         #expect(try held() == ["rt-2"])
         // The library has redeemed what the agent exported.
-        try builder.cache.take(file("rt-3"), .msalJSON, now: builder.now)
+        try builder.cache.merge(file("rt-3"), .msalJSON, now: builder.now)
         #expect(try held() == ["rt-3"])
         for old in ["rt-1", "rt-2"] {
-            let plan = try builder.cache.take(file(old), .msalJSON, now: builder.now)
+            let plan = try builder.cache.merge(file(old), .msalJSON, now: builder.now)
             #expect(plan.report.refreshTokens == 0)
         }
         try builder.redeem(for: "rt-4")
@@ -80,7 +81,7 @@ internal import TokenModel
         }
         builder.cache = later
         for old in ["rt-1", "rt-2", "rt-3"] {
-            #expect(try builder.cache.take(file(old), .msalJSON, now: builder.now).report.refreshTokens == 0)
+            #expect(try builder.cache.merge(file(old), .msalJSON, now: builder.now).report.refreshTokens == 0)
         }
         #expect(try held() == ["rt-4"])
     }
@@ -95,17 +96,17 @@ internal import TokenModel
         }
         let file = Array("{\"RefreshToken\": {\(entries.joined(separator: ","))}}".utf8)
         var cache = CredentialCache()
-        #expect(try cache.take(file, .msalJSON).report.refreshTokens == 1)
-        let tokens = cache.partition(.standard).owners.values.flatMap(\.refreshTokens.values)
+        #expect(try cache.merge(file, .msalJSON).report.refreshTokens == 1)
+        let tokens = cache.partition(.standard).accounts.values.flatMap(\.refreshTokens.values)
         #expect(tokens.map { $0.secret.reveal() } == ["rt-19"])
-        #expect(try cache.take(file, .msalJSON).changes.isEmpty)
+        #expect(try cache.merge(file, .msalJSON).changes.isEmpty)
     }
 
     @Test func neverReplacesARefreshTokenThatTheAgentSavedLater() throws {
         var builder = CacheBuilder()
         builder.now = Fixture.whenWritten
         try builder.signIn("alice", builder.parameters(), refreshToken: "rt-mine")
-        let plan = try builder.cache.take(Array(UnifiedImportTests.cache(realm: "common").utf8), .msalJSON)
+        let plan = try builder.cache.merge(Array(UnifiedImportTests.cache(realm: "common").utf8), .msalJSON)
         #expect(plan.report.refreshTokens == 0)
         let decision = try builder.decide(builder.parameters(), CacheBuilder.account("alice"), force: true)
         #expect(decision.candidates == ["rt-mine"])
@@ -116,7 +117,7 @@ internal import TokenModel
         var builder = CacheBuilder()
         builder.now = 1_795_228_000
         try builder.signIn("alice", builder.parameters(), refreshToken: "rt-mine")
-        let plan = try builder.cache.take(Array(UnifiedImportTests.cache(realm: "common").utf8), .msalJSON)
+        let plan = try builder.cache.merge(Array(UnifiedImportTests.cache(realm: "common").utf8), .msalJSON)
         #expect(plan.report.refreshTokens == 1)
         let decision = try builder.decide(builder.parameters(), CacheBuilder.account("alice"), force: true)
         #expect(decision.candidates == ["rt-1"])
@@ -134,21 +135,21 @@ internal import TokenModel
               "3": {"home_account_id": "u.t", "environment": "e", "client_id": "c", "secret": "mid", "target": "c",
                     "last_modification_time": "200"}}}
             """
-        let plan = try cache.take(Array(json.utf8), .msalJSON)
+        let plan = try cache.merge(Array(json.utf8), .msalJSON)
         #expect(plan.report.refreshTokens == 1)
-        let tokens = cache.partition(.standard).owners.values.flatMap(\.refreshTokens.values)
+        let tokens = cache.partition(.standard).accounts.values.flatMap(\.refreshTokens.values)
         #expect(tokens.map { $0.secret.reveal() } == ["new"])
     }
 
     @Test func signsAnAppInAgain() throws {
         var cache = CredentialCache()
         let bytes = Array(UnifiedImportTests.cache(realm: "common").utf8)
-        try cache.take(bytes, .msalJSON)
+        try cache.merge(bytes, .msalJSON)
         let app = try #require(ClientID("app-1"))
         let removal = RemoveAccount(clientID: app, account: CacheBuilder.account("alice"))
         cache.apply(cache.changes(removing: removal), in: .standard)
         #expect(cache.accounts(ListAccounts(clientID: app)).accounts.isEmpty)
-        try cache.take(bytes, .msalJSON)
+        try cache.merge(bytes, .msalJSON)
         #expect(cache.accounts(ListAccounts(clientID: app)).accounts.count == 1)
     }
 
@@ -156,36 +157,36 @@ internal import TokenModel
     @Test func recognisesAnAccountThatHasGotItsIdentifier() throws {
         var cache = CredentialCache()
         let fixture = Fixture.adal[0]
-        cache.take(try fixture.read())
+        cache.merge(try fixture.read())
         let saved = try cache.redeemForMSAL("d3590ed6-52b3-4102-aeff-aad2292ab01c", now: Fixture.whenWritten + 60)
         cache.apply(saved.changes, in: .standard)
-        let again = cache.take(try fixture.read(now: Fixture.whenWritten + 120))
+        let again = cache.merge(try fixture.read(now: Fixture.whenWritten + 120))
         #expect(again.report.counts == [1, 0, 0, 0])
-        #expect(cache.partition(.standard).owners.keys.compactMap(\.homeAccountID).count == 1)
-        let tokens = cache.partition(.standard).owners.values.flatMap(\.refreshTokens.values)
+        #expect(cache.partition(.standard).accounts.keys.compactMap(\.homeAccountID).count == 1)
+        let tokens = cache.partition(.standard).accounts.values.flatMap(\.refreshTokens.values)
         #expect(tokens.map { $0.secret.reveal() } == ["rt-new"])
     }
 
     /// An archive without ID tokens does not say who somebody is; the name does, where one account goes by it.
     @Test func recognisesByNameWhomAnArchiveDoesNotIdentify() throws {
         var cache = CredentialCache()
-        cache.take(try Fixture.adal[0].read())
+        cache.merge(try Fixture.adal[0].read())
         let archive = try cache.export(.adalArchive, of: .standard, now: Fixture.whenWritten)
-        #expect(try cache.take(archive, .adalArchive).changes.isEmpty)
+        #expect(try cache.merge(archive, .adalArchive).changes.isEmpty)
         let saved = try cache.redeemForMSAL("d3590ed6-52b3-4102-aeff-aad2292ab01c", now: Fixture.whenWritten + 60)
         cache.apply(saved.changes, in: .standard)
-        let owners = cache.partition(.standard).owners.keys
-        let again = try cache.take(archive, .adalArchive, now: Fixture.whenWritten + 120)
+        let accounts = cache.partition(.standard).accounts.keys
+        let again = try cache.merge(archive, .adalArchive, now: Fixture.whenWritten + 120)
         #expect(again.report.counts == [0, 0, 0, 0])
-        #expect(cache.partition(.standard).owners.keys == owners)
-        let tokens = cache.partition(.standard).owners.values.flatMap(\.refreshTokens.values)
+        #expect(cache.partition(.standard).accounts.keys == accounts)
+        let tokens = cache.partition(.standard).accounts.values.flatMap(\.refreshTokens.values)
         #expect(tokens.map { $0.secret.reveal() } == ["rt-new"])
     }
 
     /// Two people in one cloud may go by the same name.
     @Test func doesNotGuessWhomANameMeans() throws {
         var source = CredentialCache()
-        source.take(try Fixture.adal[0].read())
+        source.merge(try Fixture.adal[0].read())
         let archive = try source.export(.adalArchive, of: .standard, now: Fixture.whenWritten)
         let name = try #require(source.accounts(ListAccounts(clientID: nil)).accounts.first?.username)
         var cache = CredentialCache()
@@ -195,10 +196,10 @@ internal import TokenModel
                   "environment": "login.microsoftonline.com", "realm": "\(CacheBuilder.tenant)",
                   "local_account_id": "\(person)", "authority_type": "MSSTS"}}}
                 """
-            try cache.take(Array(file.utf8), .msalJSON)
+            try cache.merge(Array(file.utf8), .msalJSON)
         }
-        try cache.take(archive, .adalArchive)
-        #expect(cache.partition(.standard).owners.keys.filter { $0.homeAccountID == nil }.count == 1)
+        try cache.merge(archive, .adalArchive)
+        #expect(cache.partition(.standard).accounts.keys.filter { $0.homeAccountID == nil }.count == 1)
     }
 
     /// The library wrote the host that it was given; the agent saves under the cloud's preferred name.
@@ -208,7 +209,7 @@ internal import TokenModel
         let file = UnifiedImportTests.cache(realm: "common")
             .replacingOccurrences(of: #""secret": "rt-1""#, with: #""secret": "rt-1", "note": 7"#)
             .replacingOccurrences(of: #""authority_type""#, with: #""account_source": "device", "authority_type""#)
-        try builder.cache.take(Array(file.utf8), .msalJSON)
+        try builder.cache.merge(Array(file.utf8), .msalJSON)
         try builder.signIn("alice", builder.parameters(), refreshToken: "rt-2")
         let listed = builder.cache.accounts(ListAccounts(clientID: CacheBuilder.app)).accounts
         #expect(listed.map(\.tenantProfiles.count) == [1])

@@ -3,6 +3,7 @@ internal import Testing
 internal import TokenModel
 internal import TokenStore
 
+@testable internal import CacheFormats
 @testable internal import TokenCache
 
 /// Numbers in a file that are no times. Whatever they are, both exports can be written afterwards.
@@ -46,10 +47,10 @@ internal import TokenStore
               "last_modification_time": "\(number)"}}}
             """
         let cache = try Self.survives(file, tokens: 1)
-        let holdings = try #require(cache.partition(.standard).owners.values.first)
-        #expect(holdings.accessTokens.values.allSatisfy { $0.extendedExpiresOn == nil && $0.refreshOn == nil })
+        let credentials = try #require(cache.partition(.standard).accounts.values.first)
+        #expect(credentials.accessTokens.values.allSatisfy { $0.extendedExpiresOn == nil && $0.refreshOn == nil })
         // When the access token was obtained, which came with it.
-        #expect(holdings.refreshTokens.values.map(\.obtainedOn) == [1_795_229_000])
+        #expect(credentials.refreshTokens.values.map(\.obtainedOn) == [1_795_229_000])
     }
 
     @Test func takesNoSuchRecordFromTheStore() {
@@ -66,7 +67,7 @@ internal import TokenStore
     @discardableResult
     private static func survives(_ file: String, tokens: Int64) throws -> CredentialCache {
         var cache = CredentialCache()
-        let report = try cache.take(Array(file.utf8), .msalJSON).report
+        let report = try cache.merge(Array(file.utf8), .msalJSON).report
         #expect(report.accessTokens == tokens)
         #expect(report.skipped.count == 1 - Int(tokens))
         for format in [CacheFormat.msalJSON, .adalArchive] {

@@ -2,6 +2,7 @@ internal import Testing
 internal import TokenModel
 internal import TokenWire
 
+@testable internal import CacheFormats
 @testable internal import TokenCache
 
 /// A cache as an app sees it: every page encoded as a reply, and decoded again.

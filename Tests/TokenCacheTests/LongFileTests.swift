@@ -4,6 +4,7 @@ internal import TestSupport
 internal import Testing
 internal import TokenModel
 
+@testable internal import CacheFormats
 @testable internal import TokenCache
 
 /// Files that come in parts and go out in parts.
@@ -15,7 +16,7 @@ internal import TokenModel
         let bytes = try Fixture.bytes(path)
         let now: Int64 = format == .msalJSON ? 1_790_000_011 : Fixture.whenWritten
         var whole = CredentialCache()
-        try whole.take(bytes, format, now: now)
+        try whole.merge(bytes, format, now: now)
         let expected = whole
         try await inBackground {
             for size in [1, 7, 1000] {
@@ -24,7 +25,7 @@ internal import TokenModel
                 }
                 let foreign = try ForeignCache(ForeignFile(parts), format: format, now: now, timeZone: .gmt)
                 var cache = CredentialCache()
-                cache.take(foreign)
+                cache.merge(foreign)
                 #expect(cache == expected, "parts of \(size) bytes")
             }
         }
@@ -41,7 +42,7 @@ internal import TokenModel
             let parts = stride(from: 0, to: bytes.count, by: size).map {
                 Secret(bytes: bytes[$0..<min($0 + size, bytes.count)])
             }
-            var reader = JSONReader(ByteFeed(ForeignFile(parts), isLast: true))
+            var reader = ForeignFile(parts).jsonReader(isLast: true)
             #expect(try reader.value() == whole)
             try reader.finish()
         }
@@ -50,10 +51,10 @@ internal import TokenModel
     @Test func letsGoOfEachPartThatItHasRead() throws {
         let parts = (0..<4).map { Secret("\($0),") }
         let file = ForeignFile([Secret("[")] + parts + [Secret("4]")])
-        var once = JSONReader(ByteFeed(file, isLast: false))
+        var once = file.jsonReader(isLast: false)
         #expect(try once.value().values.count == 5)
         #expect(file.part(0, isLast: false) != nil)
-        var reader = JSONReader(ByteFeed(file, isLast: true))
+        var reader = file.jsonReader(isLast: true)
         #expect(try reader.value().values.count == 5)
         #expect((0..<6).allSatisfy { file.part($0, isLast: false) == nil })
     }
@@ -67,7 +68,7 @@ internal import TokenModel
               "2": {"home_account_id": "v.t", "environment": "e", "realm": "t", "username": "v"}}}
             """
         var cache = CredentialCache()
-        let report = try cache.take(Array(file.utf8), .msalJSON).report
+        let report = try cache.merge(Array(file.utf8), .msalJSON).report
         #expect(report.accounts == 1)
         #expect(report.reasons == ["it is longer than 4 MiB", "it is longer than 4 MiB"])
     }
@@ -88,9 +89,9 @@ internal import TokenModel
             (#"{"Account": 7, "Account": {"1": \#(account("a"))}}"#, ["a"]),
         ] {
             var cache = CredentialCache()
-            try cache.take(Array(file.utf8), .msalJSON)
+            try cache.merge(Array(file.utf8), .msalJSON)
             #expect(try cache.listedAccounts().compactMap(\.username) == names, "\(file)")
-            #expect(try cache.take(Array(file.utf8), .msalJSON).changes.isEmpty)
+            #expect(try cache.merge(Array(file.utf8), .msalJSON).changes.isEmpty)
         }
     }
 

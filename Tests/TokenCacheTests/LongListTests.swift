@@ -4,6 +4,7 @@ internal import Testing
 internal import TokenModel
 internal import TokenWire
 
+@testable internal import CacheFormats
 @testable internal import TokenCache
 
 /// Accounts and credentials that take more than one reply.
@@ -13,7 +14,7 @@ internal import TokenWire
     func listsEveryTenantProfileOfAnAccount(count: Int) throws {
         var cache = CredentialCache()
         for user in ["alice", "bob", "carol"] {
-            try cache.take(Self.file(user, realms: user == "bob" ? count : 2), .msalJSON)
+            try cache.merge(Self.file(user, realms: user == "bob" ? count : 2), .msalJSON)
         }
         let accounts = try cache.listedAccounts()
         #expect(
@@ -34,7 +35,7 @@ internal import TokenWire
         for number in 0..<20 {
             let environment = "login.microsoftonline.com"
             let home = "\(number)\(String(repeating: "h", count: 900)).\(CacheBuilder.tenant)"
-            let owner = try #require(HomeAccountID(home))
+            let account = try #require(HomeAccountID(home))
             for realm in 0..<5 {
                 let tenant = realm == 0 ? CacheBuilder.tenant : "\(realm)\(String(repeating: "r", count: 1000))"
                 cache.load(
@@ -47,7 +48,7 @@ internal import TokenWire
             }
             let token = try #require(
                 IDTokenRecord(
-                    owner: .home(owner), environment: environment, clientID: app, realm: CacheBuilder.tenant,
+                    account: .home(account), environment: environment, clientID: app, realm: CacheBuilder.tenant,
                     version: .v2, idToken: idToken))
             cache.load(.idToken(token), in: .standard)
         }
@@ -150,7 +151,7 @@ internal import TokenWire
               "5": {"home_account_id": "u.t", "environment": "e", "client_id": "c", "secret": "rt\\u0000"},
               "6": {"home_account_id": "u.t", "environment": "e", "client_id": "c", "secret": "rt-6"}}}
             """
-        let report = try cache.take(Array(file.utf8), .msalJSON).report
+        let report = try cache.merge(Array(file.utf8), .msalJSON).report
         #expect(report.refreshTokens == 1)
         #expect(report.skippedCount == 5)
         #expect(report.reasons.filter { $0.contains("1024 bytes") }.count == 4)

@@ -78,13 +78,13 @@ internal import TokenStore
         let again = try copy.signIn("alice", parameters, family: "1", refreshIn: 600, extendedExpiresIn: 7200)
         #expect(again == tokens.answering(again.correlationID))
         for partition in builder.cache.partitions.values {
-            for holdings in partition.owners.values {
+            for credentials in partition.accounts.values {
                 let all =
-                    holdings.accounts.values.map(CacheRecord.account)
-                    + holdings.accessTokens.values.map(CacheRecord.accessToken)
-                    + holdings.refreshTokens.values.map(CacheRecord.refreshToken)
-                    + holdings.idTokens.values.map(CacheRecord.idToken)
-                    + holdings.metadata.values.map(CacheRecord.accountMetadata)
+                    credentials.accounts.values.map(CacheRecord.account)
+                    + credentials.accessTokens.values.map(CacheRecord.accessToken)
+                    + credentials.refreshTokens.values.map(CacheRecord.refreshToken)
+                    + credentials.idTokens.values.map(CacheRecord.idToken)
+                    + credentials.metadata.values.map(CacheRecord.accountMetadata)
                 records += try all.map { try $0.stored(in: .standard) }
             }
             records += try partition.apps.values.map { try CacheRecord.appMetadata($0).stored(in: .standard) }

@@ -3,6 +3,7 @@ internal import Testing
 internal import TokenModel
 internal import TokenStore
 
+@testable internal import CacheFormats
 @testable internal import TokenCache
 
 /// The scopes of a token are a set: however they are ordered, there is one token for them.
@@ -12,9 +13,9 @@ internal import TokenStore
         first: String, firstTime: Int, second: String, secondTime: Int
     ) throws {
         var cache = CredentialCache()
-        try cache.take(Self.file(first, "User.Read Mail.Read openid", firstTime), .msalJSON)
-        try cache.take(Self.file(second, "openid mail.read User.Read", secondTime), .msalJSON)
-        let tokens = cache.partition(.standard).owners.values.flatMap(\.accessTokens.values)
+        try cache.merge(Self.file(first, "User.Read Mail.Read openid", firstTime), .msalJSON)
+        try cache.merge(Self.file(second, "openid mail.read User.Read", secondTime), .msalJSON)
+        let tokens = cache.partition(.standard).accounts.values.flatMap(\.accessTokens.values)
         #expect(tokens.map { $0.secret.reveal() } == ["new"])
         let json = try JSONReader.read(cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten))
         let exported = try #require(json["AccessToken"]).members.map(\.value)
@@ -37,7 +38,7 @@ internal import TokenStore
         var stale: [String] = []
         for (secret, target, time) in [("new", "b a", 200), ("old", "a b", 100), ("older", "B A", 50)] {
             let record = AccessTokenRecord(
-                owner: .home(try #require(HomeAccountID("u.t"))), environment: "e",
+                account: .home(try #require(HomeAccountID("u.t"))), environment: "e",
                 clientID: try #require(ClientID("c")),
                 realm: "t", version: .v2, scopes: ScopeSet(target: target), tokenType: "Bearer", secret: Secret(secret),
                 cachedAt: Int64(time), expiresOn: 9_999_999_999, extendedExpiresOn: nil, refreshOn: nil)
@@ -54,7 +55,7 @@ internal import TokenStore
             }
         }
         #expect(stale == ["u.t-e-accesstoken-c-t-b a", "u.t-e-accesstoken-c-t-b a"])
-        let tokens = cache.partition(.standard).owners.values.flatMap(\.accessTokens.values)
+        let tokens = cache.partition(.standard).accounts.values.flatMap(\.accessTokens.values)
         #expect(tokens.map { $0.secret.reveal() } == ["new"])
     }
 

@@ -3,6 +3,7 @@ internal import Testing
 internal import TokenModel
 internal import TokenStore
 
+@testable internal import CacheFormats
 @testable internal import TokenCache
 
 /// What a silent request leads to, from the cache alone.
@@ -157,10 +158,12 @@ internal import TokenStore
     @Test func doesNotReturnATokenWithoutItsIDTokenNotEvenInAnOutage() throws {
         var builder = CacheBuilder()
         let signedIn = try builder.signIn("alice", builder.parameters())
-        let owner = OwnerID(homeAccountID: signedIn.account.homeAccountID, username: nil)
-        let keys = builder.cache.partition(.standard)[owner].idTokens.keys
+        let account = AccountKey(homeAccountID: signedIn.account.homeAccountID, username: nil)
+        let keys = builder.cache.partition(.standard)[account].idTokens.keys
         builder.cache.apply(
-            keys.map { .remove(RecordKey(group: SharingGroup.standard.name, kind: .idToken, key: $0), owner: owner) },
+            keys.map {
+                .remove(RecordKey(group: SharingGroup.standard.name, kind: .idToken, key: $0), account: account)
+            },
             in: .standard)
         guard case .redeem(let plan) = try builder.decide(builder.parameters(), CacheBuilder.account("alice")) else {
             Issue.record("the token was not renewed")

@@ -3,6 +3,7 @@ internal import TestSupport
 internal import Testing
 internal import TokenModel
 
+@testable internal import CacheFormats
 @testable internal import TokenCache
 
 /// The JSON that MSAL for Python, Go, Java, .NET and Node share.
@@ -13,7 +14,7 @@ internal import TokenModel
         let expected = try JSONReader.read(Fixture.bytes("msal-json/python_1.39.0_\(name).expected.json"))
         let now = try #require(expected["now"]?.integer)
         var cache = CredentialCache()
-        try cache.take(Fixture.bytes("msal-json/python_1.39.0_\(name).json"), .msalJSON, now: now)
+        try cache.merge(Fixture.bytes("msal-json/python_1.39.0_\(name).json"), .msalJSON, now: now)
         var served = 0
         for question in expected["silent"]?.values ?? [] {
             let authority = try Authority(try #require(question["authority"]?.string))
@@ -34,7 +35,7 @@ internal import TokenModel
     func listsTheAccountsThatPythonLists(name: String) throws {
         let expected = try JSONReader.read(Fixture.bytes("msal-json/python_1.39.0_\(name).expected.json"))
         var cache = CredentialCache()
-        try cache.take(Fixture.bytes("msal-json/python_1.39.0_\(name).json"), .msalJSON, now: 1_790_000_011)
+        try cache.merge(Fixture.bytes("msal-json/python_1.39.0_\(name).json"), .msalJSON, now: 1_790_000_011)
         let names = Set(
             (expected["accounts"]?.values ?? []).flatMap { $0["accounts"]?.values ?? [] }
                 .compactMap { $0["home_account_id"]?.string?.lowercased() })
@@ -45,7 +46,7 @@ internal import TokenModel
     /// `common` in a library's key is where it asked; here a token is found by the tenant that issued it.
     @Test func findsATokenOfCommonByItsTenant() throws {
         var cache = CredentialCache()
-        try cache.take(Array(Self.cache(realm: "common").utf8), .msalJSON)
+        try cache.merge(Array(Self.cache(realm: "common").utf8), .msalJSON)
         for authority in [
             "https://login.microsoftonline.com/common", "https://login.windows.net/\(CacheBuilder.tenant)",
         ] {
@@ -59,7 +60,7 @@ internal import TokenModel
 
     @Test func findsATokenByTheDomainThatLedToIt() throws {
         var cache = CredentialCache()
-        try cache.take(Array(Self.cache(realm: "contoso.com").utf8), .msalJSON)
+        try cache.merge(Array(Self.cache(realm: "contoso.com").utf8), .msalJSON)
         let parameters = TokenParameters(
             clientID: try #require(ClientID("app-1")),
             authority: try Authority("https://login.microsoftonline.com/contoso.com"), scopes: ScopeSet(["User.Read"]))
@@ -70,7 +71,7 @@ internal import TokenModel
     /// Python drops the port; the agent's apps name it.
     @Test func findsATokenOfAnEnvironmentWithoutItsPort() throws {
         var cache = CredentialCache()
-        try cache.take(Array(Self.cache(realm: "common", environment: "localhost").utf8), .msalJSON)
+        try cache.merge(Array(Self.cache(realm: "common", environment: "localhost").utf8), .msalJSON)
         let parameters = TokenParameters(
             clientID: try #require(ClientID("app-1")), authority: try Authority("https://localhost:8443/common"),
             scopes: ScopeSet(["User.Read"]))
@@ -81,7 +82,7 @@ internal import TokenModel
     @Test func keepsWhatItDoesNotKnow() throws {
         var cache = CredentialCache()
         let bytes = try Fixture.bytes("msal-json/dotnet_CacheFromTheFuture.json")
-        try cache.take(bytes, .msalJSON, now: 1000)
+        try cache.merge(bytes, .msalJSON, now: 1000)
         let before = try JSONReader.read(bytes)
         let after = try JSONReader.read(cache.export(.msalJSON, of: .standard, now: 1000))
         for section in before.members where UnifiedSection(rawValue: section.name) == nil {
@@ -116,7 +117,7 @@ internal import TokenModel
               "e": {"home_account_id": "u.t", "environment": "e", "client_id": "c", "secret": "<tombstone>"},
               "f": {"home_account_id": "u.t", "environment": "e", "client_id": "c"}}}
             """
-        let plan = try cache.take(Array(json.utf8), .msalJSON)
+        let plan = try cache.merge(Array(json.utf8), .msalJSON)
         #expect(plan.report.counts == [0, 0, 0, 0])
         #expect(
             plan.report.reasons == [

@@ -6,9 +6,9 @@ internal import TokenModel
 
 @testable internal import Curl
 
-/// HTTP as libcurl does it for this package, and the thread that it runs on.
+/// HTTP with libcurl, and the thread of the engine.
 @Suite(.bounded) struct CurlEngineTests {
-    /// Lets a test send requests with an engine, and closes that.
+    /// Runs `body` with an engine, and closes the engine.
     private func withEngine(
         idle: Duration = .seconds(600), connectionsPerHost: Int = 8, emulatesOldLibrary: Bool = false,
         _ body: (CurlEngine) async throws -> Void
@@ -104,7 +104,7 @@ internal import TokenModel
             try await withEngine { engine in
                 let request = CurlRequest(url: "http://127.0.0.1:\(server.port)/", body: Secret("grant"))
                 _ = try await engine.send(request)
-                // The connection is there and breaks: libcurl would try another one.
+                // The connection is established and breaks, after which libcurl would retry by default.
                 let failure = await failure { () async throws(CurlFailure) in try await engine.send(request) }
                 #expect(failure == .connectionLost)
                 #expect(server.received.count == 2)
@@ -124,7 +124,7 @@ internal import TokenModel
                         try await engine.send(request) { event in
                             switch event {
                             case .begins: count.withLock { $0 += 1 }
-                            case .cameToNothing: count.withLock { $0 -= 1 }
+                            case .neverSent: count.withLock { $0 -= 1 }
                             }
                         }
                     }

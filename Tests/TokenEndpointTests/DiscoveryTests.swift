@@ -129,7 +129,7 @@ internal import TokenModel
         try await EndpointFixture.with({ _ in reply }) { fixture in
             let clouds = try await fixture.endpoint.discoverClouds(
                 of: fixture.authority, correlationID: CorrelationID())
-            #expect(clouds == [InstanceDiscovery.alone(fixture.authority)])
+            #expect(clouds == [InstanceDiscovery.singleHost(fixture.authority)])
             #expect(clouds.first?.aliases == ["127.0.0.1:\(fixture.server.port)"])
         }
     }
@@ -169,7 +169,7 @@ internal import TokenModel
         try await EndpointFixture.with(path: "/adfs", { _ in .silence }) { fixture in
             let clouds = try await fixture.endpoint.discoverClouds(
                 of: fixture.authority, correlationID: CorrelationID())
-            #expect(clouds == [InstanceDiscovery.alone(fixture.authority)])
+            #expect(clouds == [InstanceDiscovery.singleHost(fixture.authority)])
             #expect(fixture.server.received.isEmpty)
         }
     }

@@ -7,7 +7,7 @@ internal import TokenModel
 
 @testable internal import TokenEndpoint
 
-/// Whole sign-ins, against the emulator over real HTTP.
+/// Complete sign-ins with the emulator, over HTTP.
 @Suite(.bounded) struct EmulatorTests {
     @Test(arguments: [OAuthVersion.v1, .v2]) func signsInThroughTheBrowserAndRefreshes(version: OAuthVersion)
         async throws
@@ -60,7 +60,7 @@ internal import TokenModel
     }
 
     private func expectRotation(
-        of response: TokenResponse, _ endpoint: TokenEndpoint, _ authority: Authority, _ version: OAuthVersion,
+        of response: IssuedTokens, _ endpoint: TokenEndpointClient, _ authority: Authority, _ version: OAuthVersion,
         _ scopes: ScopeSet
     ) async throws {
         let account = try #require(response.homeAccountID)
@@ -73,9 +73,9 @@ internal import TokenModel
         #expect(refreshed.idToken.flatMap { IDTokenClaims(idToken: $0) }?.tenantID == account.tenantID)
     }
 
-    private func withEmulator(_ body: (TokenEndpoint, Authority) async throws -> Void) async throws {
+    private func withEmulator(_ body: (TokenEndpointClient, Authority) async throws -> Void) async throws {
         let emulator = try await Emulator.start()
-        let endpoint = try TokenEndpoint(network: NetworkSettings(environment: [:]), allowsLoopbackHTTP: true)
+        let endpoint = try TokenEndpointClient(network: NetworkSettings(environment: [:]), allowsLoopbackHTTP: true)
         try await withCleanup {
             try await body(endpoint, Authority(emulator.url + "/common"))
         } cleanUp: {

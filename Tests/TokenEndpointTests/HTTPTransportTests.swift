@@ -77,7 +77,7 @@ internal import TokenModel
     }
 
     @Test(arguments: [ScriptedReply.silence, .drip]) func givesUpWaiting(reply: ScriptedReply) async throws {
-        let impatient = HTTPTiming(whole: .milliseconds(50))
+        let impatient = HTTPTiming(total: .milliseconds(50))
         try await EndpointFixture.with(timing: impatient, { _ in reply }) { fixture in
             let error = try await fixture.failure()
             #expect(error.code == .networkUnavailable)
@@ -171,7 +171,7 @@ internal import TokenModel
         try await SOCKSProxy.with { proxy in
             let network = try NetworkSettings(
                 environment: ["HTTPS_PROXY": "\(scheme)://127.0.0.1:\(proxy.port)", "SSL_CERT_FILE": file])
-            // SOCKS 5 without the proxy's resolver needs a name that this machine can resolve.
+            // With SOCKS 5, this machine resolves the name.
             let host = scheme == "socks5h" ? "login.microsoftonline.com" : "nowhere.invalid"
             try await EndpointFixture.with(
                 isSecure: true, host: host, network: network, EndpointFixture.token(.json(Answers.minimal))
@@ -207,13 +207,13 @@ internal import TokenModel
         try await SOCKSProxy.with(refuses: true) { proxy in
             let network = try NetworkSettings(environment: ["HTTPS_PROXY": "socks5h://127.0.0.1:\(proxy.port)"])
             try await EndpointFixture.with(network: network, { _ in .silence }) { fixture in
-                let mark = SendingMark()
+                let delivery = DeliveryTracker()
                 let error = await failure {
-                    try await fixture.endpoint.redeem(.sample(Authority("https://login.example/common")), mark)
+                    try await fixture.endpoint.redeem(.sample(Authority("https://login.example/common")), delivery)
                 }
                 #expect(error?.details.networkErrorCode == -1004)
                 #expect(error?.message.contains("proxy") == true)
-                #expect(!mark.mayHaveArrived)
+                #expect(!delivery.mayHaveArrived)
             }
         }
     }
@@ -267,7 +267,7 @@ internal import TokenModel
     }
 
     @Test func refusesPlainHTTPUnlessItWasAllowed() async throws {
-        let endpoint = try TokenEndpoint(network: NetworkSettings(environment: [:]), allowsLoopbackHTTP: false)
+        let endpoint = try TokenEndpointClient(network: NetworkSettings(environment: [:]), allowsLoopbackHTTP: false)
         let authority = try Authority("http://localhost:1/common")
         let failures = [
             await failure { try await endpoint.redeem(.sample(authority)) },
@@ -303,7 +303,7 @@ internal import TokenModel
     }
 }
 
-/// The error that `body` ends with.
+/// The error that `body` throws.
 func failure(_ body: () async throws -> some Any) async -> TokenError? {
     do {
         _ = try await body()

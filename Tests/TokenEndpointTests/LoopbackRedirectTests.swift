@@ -13,7 +13,7 @@ internal import TokenModel
         try await LoopbackRedirect.listen(redirectURI: redirectURI, state: state, on: group)
     }
 
-    /// Plays the browser.
+    /// Sends the request of a browser.
     private func open(_ url: String, post form: String? = nil) async throws -> (status: Int, page: String) {
         let reply = try await WebClient.send(url, post: form)
         #expect(reply.headers["connection"] == "close")

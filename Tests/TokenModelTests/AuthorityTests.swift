@@ -49,7 +49,7 @@ internal import TokenModel
         #expect(try Authority(authority.url, kind: authority.kind) == authority)
     }
 
-    /// The short way for plain URLs exists for speed alone.
+    /// The fast path for plain URLs must give the same result as the full parser.
     @Test(arguments: [
         "https://login.microsoftonline.com/common", "https://login.example.com", "https://login.example.com/",
         "https://a//b/", "https://a..b/../c/./~d_e-f.G", "https://127.0.0.1/x",

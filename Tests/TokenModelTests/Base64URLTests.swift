@@ -4,7 +4,7 @@ internal import Testing
 internal import TokenModel
 
 @Suite(.bounded) struct Base64URLTests {
-    /// RFC 4648 section 10, without padding, and the two letters that differ from plain Base64.
+    /// RFC 4648 section 10 without padding, and the two characters that differ from plain Base64.
     @Test(
         arguments: [
             ([], ""), ([0x66], "Zg"), ([0x66, 0x6f], "Zm8"), ([0x66, 0x6f, 0x6f], "Zm9v"), ([0xfb, 0xff], "-_8"),

@@ -2,7 +2,7 @@ internal import TestSupport
 internal import Testing
 internal import TokenModel
 
-/// Which redirect URI a sign-in in the browser uses, and what is said of it.
+/// The redirect URI of a browser sign-in, and the messages about it.
 @Suite(.bounded) struct BrowserRedirectTests {
     @Test(arguments: [
         "http://localhost", "http://localhost/", "HTTP://LocalHost:8400/done?x=1", "http://127.0.0.1:5000",

@@ -60,7 +60,7 @@ internal import TokenModel
         #expect(!isNewsAgain)
     }
 
-    /// Else a hostile provider could be sent the real cloud's refresh tokens.
+    /// Otherwise a hostile provider could receive another cloud's refresh tokens.
     @Test(arguments: [
         Self.cloud("evil.example.com", "login.microsoftonline.com"),
         Cloud(

@@ -11,7 +11,7 @@ internal import TokenModel
     }
 
     static let usernames: [Row] = [
-        // v2: preferred_username as it is, else sub.
+        // v2: preferred_username, else sub.
         Row(
             claims: #"{"ver":"2.0","preferred_username":"Ada@Example.com","upn":"x","sub":"s"}"#,
             username: "Ada@Example.com"),
@@ -26,7 +26,7 @@ internal import TokenModel
         Row(claims: #"{"ver":"1.0","oid":"O","unique_name":"n"}"#, username: "o"),
         Row(claims: #"{"ver":"1.0","unique_name":"N","altsecid":"a"}"#, username: "n"),
         Row(claims: #"{"ver":"1.0","altsecid":"1:live.com:A"}"#, username: "1:live.com:a"),
-        // No version: AD FS and others; told by the claims.
+        // No version, as from AD FS and others: recognised by the claims.
         Row(claims: #"{"upn":"Ada@Example.com","preferred_username":"P"}"#, username: "ada@example.com"),
         Row(claims: #"{"unique_name":"CONTOSO\\ada","sub":"S"}"#, username: "s"),
         Row(claims: #"{"preferred_username":"P","sub":"s"}"#, username: "P"),
@@ -49,7 +49,7 @@ internal import TokenModel
     @Test(arguments: ["", ".", "..", "a.b.c", "header.!!!.signature", "e30", "W10"])
     func passesOverWhatHoldsNoClaims(token: String) {
         let claims = IDTokenClaims(idToken: token)
-        // "e30" is an empty object, whose claims are all absent; the others are no object at all.
+        // "e30" is an empty object without claims; the others are not objects.
         #expect((claims != nil) == (token == "e30"))
         #expect(claims?.username == nil)
     }

@@ -16,7 +16,7 @@ internal import TokenModel
         #expect(ScopeSet(["a"]) != ScopeSet(["a", "b"]))
     }
 
-    /// A resource's own slash stays, also where it looks like a mistake: the issuer matches it to the letter.
+    /// The trailing slash of a resource is kept, since the issuer compares the text exactly.
     @Test(arguments: [
         ("https://graph.example.com", "https://graph.example.com/.default"),
         ("https://graph.example.com/", "https://graph.example.com//.default"),

@@ -5,7 +5,7 @@ internal import Testing
 @testable internal import TokenModel
 
 @Suite(.bounded) struct SecretMemoryTests {
-    /// Where sizes are rounded differently from here on, and what a chunk of small ones ends with.
+    /// Sizes at which the rounding changes, and sizes around the end of a chunk.
     static let edges = [
         0, 1, 15, 63, 64, 65, 1023, 1024, 1025, 1535, 1536, 1537, 16_383, 16_384, 16_385, 20_480, 20_481, 65_536,
         65_537, 1 << 20,
@@ -13,47 +13,47 @@ internal import Testing
 
     @Test(arguments: edges) func givesZeroedRoomOfTheWholeSize(count: Int) {
         let memory = SecretMemory()
-        let blocks = (0..<10).map { _ in memory.take(count) }
+        let blocks = (0..<10).map { _ in memory.allocate(count) }
         for block in blocks {
             #expect(block.count == count)
             #expect(Int(bitPattern: block.baseAddress) % 16 == 0)
             #expect(block.allSatisfy { $0 == 0 })
         }
-        // Each to its last byte, and none into another.
+        // Every byte of each block is writable, and no two blocks overlap.
         for (number, block) in blocks.enumerated() { block.fill(UInt8(number + 1)) }
         for (number, block) in blocks.enumerated() { #expect(block.allSatisfy { $0 == UInt8(number + 1) }) }
-        blocks.forEach(memory.give)
+        blocks.forEach(memory.deallocate)
     }
 
     @Test(arguments: edges.filter { $0 <= 16_384 }) func wipesWhatComesBackAndGivesItOutAgain(count: Int) {
         let memory = SecretMemory()
-        let first = memory.take(count)
+        let first = memory.allocate(count)
         first.fill(0xAB)
-        memory.give(first)
-        // It stays mapped: what is there now is what whoever comes next would see.
+        memory.deallocate(first)
+        // The block stays mapped, so that its content can be read as the next owner would read it.
         #expect(first.allSatisfy { $0 == 0 })
-        let second = memory.take(count)
+        let second = memory.allocate(count)
         #expect(second.baseAddress == first.baseAddress)
         #expect(second.allSatisfy { $0 == 0 })
-        let third = memory.take(count)
+        let third = memory.allocate(count)
         #expect(third.baseAddress != second.baseAddress)
-        memory.give(second)
-        memory.give(third)
+        memory.deallocate(second)
+        memory.deallocate(third)
     }
 
-    /// Each of another size, as passphrases and whole caches are.
+    /// Blocks of different sizes, as for passphrases and exported caches.
     @Test func givesWhatIsLargeBackToTheSystem() async {
-        // In a process of its own: others take memory, too.
+        // In a process of its own, since other tests allocate memory too.
         await #expect(processExitsWith: .success) {
             let memory = SecretMemory()
             #if canImport(Glibc)
                 let before = try #require(try SecretMemoryTests.kilobytes("VmSize:"))
             #endif
-            for number in 1...300 { memory.give(memory.take(1 << 20 + number * 4096)) }
+            for number in 1...300 { memory.deallocate(memory.allocate(1 << 20 + number * 4096)) }
             #expect(memory.lockedCount == 0)
             #if canImport(Glibc)
                 let after = try #require(try SecretMemoryTests.kilobytes("VmSize:"))
-                // All of them would be 480 MB.
+                // Together they would have 480 MB.
                 #expect(after - before < 50_000)
             #endif
         }
@@ -62,33 +62,33 @@ internal import Testing
     @Test func locksWhatIsLargeAgainAfterItWasGivenBack() {
         let memory = SecretMemory()
         for _ in 0..<100 {
-            let block = memory.take(500_000)
-            memory.give(block)
+            let block = memory.allocate(500_000)
+            memory.deallocate(block)
         }
-        let block = memory.take(500_000)
+        let block = memory.allocate(500_000)
         let isLocked = memory.lockedCount > 0
-        memory.give(block)
-        // Where nothing may be locked, there is nothing to see.
+        memory.deallocate(block)
+        // Without permission to lock memory there is nothing to check.
         let fresh = SecretMemory()
-        let first = fresh.take(500_000)
+        let first = fresh.allocate(500_000)
         #expect(isLocked == (fresh.lockedCount > 0))
-        fresh.give(first)
+        fresh.deallocate(first)
     }
 
     @Test func givesASmallerSecretNothingOfALargerOne() {
         let memory = SecretMemory()
-        let large = memory.take(1024)
+        let large = memory.allocate(1024)
         large.fill(0xAB)
-        memory.give(large)
-        // The same room, of which less is used.
-        let small = memory.take(970)
+        memory.deallocate(large)
+        // The same block, of which less is used.
+        let small = memory.allocate(970)
         #expect(small.baseAddress == large.baseAddress)
         #expect(large.allSatisfy { $0 == 0 })
-        memory.give(small)
+        memory.deallocate(small)
     }
 
     @Test func wipesASecretWhenTheLastReferenceGoes() {
-        // Of a size that no other test asks for, so that the room stays free; a larger one would not stay at all.
+        // A size that no other test uses, so that the block stays free; a larger block would be unmapped.
         var secret: Secret? = Secret(bytes: [UInt8](repeating: 0xAB, count: 12_345))
         var copy = secret
         let bytes = secret?.withBytes { $0 }
@@ -117,29 +117,29 @@ internal import Testing
     #if canImport(Glibc)
         @Test(arguments: [1, 1024, 16_384, 16_385, 300_000]) func leavesItOutOfCoreDumps(count: Int) throws {
             let memory = SecretMemory()
-            let block = memory.take(count)
-            defer { memory.give(block) }
+            let block = memory.allocate(count)
+            defer { memory.deallocate(block) }
             let start = UInt(bitPattern: block.baseAddress)
             for address in [start, start + UInt(count - 1)] {
                 #expect(try Self.flags(at: address).contains("dd"), "\(count)")
             }
-            // Ordinary memory has no such flag: the test can tell.
+            // Ordinary memory does not have the flag, so that the test can fail.
             let ordinary = [UInt8](repeating: 1, count: 300_000)
             let elsewhere = ordinary.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
             #expect(try !Self.flags(at: elsewhere + 100_000).contains("dd"))
         }
 
         @Test func locksALittleAndNoMore() async {
-            // In a process of its own: what is locked is counted by process.
+            // In a process of its own, since locked memory is counted by process.
             await #expect(processExitsWith: .success) {
                 let memory = SecretMemory()
-                let blocks = (0..<100).map { _ in memory.take(50_000) }
+                let blocks = (0..<100).map { _ in memory.allocate(50_000) }
                 let locked = try #require(try SecretMemoryTests.lockedKilobytes())
                 #expect(locked <= 1024)
                 var limit = rlimit()
                 getrlimit(__rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue), &limit)
                 if geteuid() == 0 || limit.rlim_cur >= 1 << 20 { #expect(locked > 900) }
-                blocks.forEach(memory.give)
+                blocks.forEach(memory.deallocate)
             }
         }
 
@@ -147,7 +147,7 @@ internal import Testing
             await #expect(processExitsWith: .success) {
                 var limit = rlimit()
                 setrlimit(__rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue), &limit)
-                // The limit is not for root.
+                // The limit does not apply to root.
                 if geteuid() == 0 { try #require(setuid(65534) == 0) }
                 for count in SecretMemoryTests.edges {
                     let secret = Secret(bytes: [UInt8](repeating: 0xAB, count: count))
@@ -155,17 +155,17 @@ internal import Testing
                     #expect(secret.withBytes { $0.allSatisfy { $0 == 0xAB } })
                 }
                 let memory = SecretMemory()
-                let block = memory.take(100)
+                let block = memory.allocate(100)
                 block.fill(0xAB)
-                memory.give(block)
+                memory.deallocate(block)
                 #expect(block.allSatisfy { $0 == 0 })
                 #expect(try SecretMemoryTests.lockedKilobytes() == 0)
             }
         }
 
-        /// What the kernel says of the mapping in which `address` lies.
+        /// The kernel's flags for the mapping of an address.
         private static func flags(at address: UInt) throws -> [Substring] {
-            // Longer than what a single read gives.
+            // The file is longer than a single read returns.
             let file = try #require(fopen("/proc/self/smaps", "r"))
             defer { fclose(file) }
             var bytes: [UInt8] = []
@@ -191,22 +191,22 @@ internal import Testing
         }
     #endif
 
-    /// Takes and gives back secrets of all sizes.
+    /// Allocates and deallocates blocks of all sizes.
     ///
-    /// - Returns: how many were not zero at first, or not as they had been left.
+    /// - Returns: the number of blocks that were not zero at first, or were changed by others.
     private static func churn(_ memory: SecretMemory, _ mark: UInt8) -> Int {
         var (held, damaged) = ([UnsafeMutableRawBufferPointer](), 0)
         for number in 0..<600 {
-            let block = memory.take(number * 37 % 2_000 + (number % 50 == 0 ? 16_000 : 1))
+            let block = memory.allocate(number * 37 % 2_000 + (number % 50 == 0 ? 16_000 : 1))
             if !block.allSatisfy({ $0 == 0 }) { damaged += 1 }
             block.fill(mark)
             held.append(block)
             guard held.count > 5 else { continue }
             let oldest = held.removeFirst()
             if !oldest.allSatisfy({ $0 == mark }) { damaged += 1 }
-            memory.give(oldest)
+            memory.deallocate(oldest)
         }
-        held.forEach(memory.give)
+        held.forEach(memory.deallocate)
         return damaged
     }
 }

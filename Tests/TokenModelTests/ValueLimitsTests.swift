@@ -41,7 +41,7 @@ internal import TokenModel
         #expect(ValueLimits.message("12345", limit: 3) == "123")
     }
 
-    /// Several identifiers together make one text of a message, and a token result holds an ID token three times.
+    /// A text of a message may consist of several identifiers, and a token result has an ID token up to three times.
     @Test func leavesRoomForWhatIsMadeOfSeveralValues() {
         #expect("https://".utf8.count + 2 * ValueLimits.identifier < ValueLimits.text)
         #expect(ValueLimits.authority + ValueLimits.identifier < ValueLimits.text)

@@ -104,17 +104,17 @@ internal import TokenModel
     }
 }
 
-/// Calls `commit` in a known order, as the agent's one actor does.
+/// Calls `commit` in a known order, as the agent's actor does.
 @available(macOS 26, *)
 private actor Sender {
-    let store: TokenStore
+    let store: Store
 
-    init(store: TokenStore) { self.store = store }
+    init(store: Store) { self.store = store }
 
     func commitPutsAndDeletes(_ numbers: ClosedRange<Int>) async throws {
         try await withThrowingTaskGroup { group in
             for number in numbers {
-                // Enqueued at once, in this order: a child task of an actor's method starts where it was made.
+                // Child tasks of an actor's method are enqueued in the order of their creation.
                 group.addImmediateTask { try await self.store.commit([.put(.sample(number))]) }
                 group.addImmediateTask { try await self.store.commit([.delete(.sample(number))]) }
             }

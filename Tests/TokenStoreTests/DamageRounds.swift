@@ -1,9 +1,10 @@
 internal import Foundation
+internal import PosixFiles
 internal import TokenModel
 
 @testable internal import TokenStore
 
-/// One thread's rounds of damage, in a folder that costs no disk.
+/// The rounds of damage of one thread, in a directory in memory.
 struct DamageRounds {
     typealias Records = DamageSample.Records
 
@@ -20,16 +21,16 @@ struct DamageRounds {
     struct Outcome {
         var found: Records
         var report: StoreReport
-        /// What went wrong, whatever the damage was.
+        /// A failure for any kind of damage.
         var problems: [String] = []
 
         /// Whether the damage was reported.
         var isSaid: Bool { !report.notices.isEmpty && !report.quarantined.isEmpty }
     }
 
-    /// Opens a copy of the sample with one file changed.
+    /// Opens a copy of the sample with one changed file.
     ///
-    /// - Parameter goesOn: whether to write to it and open it once more.
+    /// - Parameter goesOn: whether to write to the store and open it again.
     func open(_ name: String, as bytes: [UInt8], goesOn: Bool) throws -> Outcome {
         try fill(name, bytes)
         var outcome = try load(goesOn: goesOn)
@@ -57,7 +58,7 @@ struct DamageRounds {
         return outcome
     }
 
-    /// - Returns: what is not as it was left.
+    /// - Returns: the records that differ from the expected ones.
     private func again(_ found: Records) throws -> [String] {
         let engine = try StoreEngine(folder.path, options)
         var expected = found
@@ -69,7 +70,7 @@ struct DamageRounds {
         return problems
     }
 
-    /// - Returns: what is in quarantine and not as it was.
+    /// - Returns: the quarantined files that differ from the damaged ones.
     private func unlikeBefore(_ quarantined: [String], _ name: String, _ bytes: [UInt8]) throws -> [String] {
         guard let database = quarantined.first(where: { $0.hasPrefix(DamageSample.database) }) else { return [] }
         let key = quarantined.first { $0.hasPrefix(DamageSample.key) } ?? DamageSample.key
@@ -78,7 +79,7 @@ struct DamageRounds {
         ]
         return try kept.compactMap { before, now in
             let expected = before == name ? bytes : sample.files[before]
-            let found = try StoreFiles.read(folder.path + "/" + now) ?? []
+            let found = try PrivateFiles.store.read(folder.path + "/" + now) ?? []
             return found == expected ? nil : "\(now) is not as \(before) was"
         }
     }
@@ -96,7 +97,7 @@ struct DamageRounds {
 }
 
 extension StoreEngine {
-    /// Loads it.
+    /// Loads the store.
     fileprivate func records() throws -> DamageRounds.Records {
         let records: [StoredRecord] = try load()
         return Dictionary(uniqueKeysWithValues: records.map { ($0.key, $0) })

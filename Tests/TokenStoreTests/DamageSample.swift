@@ -1,32 +1,33 @@
 internal import Foundation
+internal import PosixFiles
 internal import TokenModel
 
 @testable internal import TokenStore
 
-/// A small store as a crash leaves it: some of it in the database, some in the log.
+/// A small store as a crash leaves it, with records in the database and in the log.
 struct DamageSample: Sendable {
     typealias Records = [RecordKey: StoredRecord]
 
-    /// The bytes of each file.
+    /// The content of each file.
     private(set) var files: [String: [UInt8]] = [:]
-    /// What is there with the first commits of the log: none of them, one, and so on.
+    /// The records after the first commits of the log: after none, after one, and so on.
     private(set) var stages: [Records] = []
-    /// Where the log's commits end.
+    /// The ends of the commits in the log.
     private(set) var commitEnds: [Int] = []
     private var pieces: [Piece] = []
 
-    static let database = StoreFiles.name
-    static let log = StoreFiles.name + "-wal"
+    static let database = StorePaths.name
+    static let log = StorePaths.name + "-wal"
     static let key = KeyFile.name
     static let names = [database, log, key]
 
-    /// The log has a page in each, after a header of 32 bytes.
+    /// The length of a frame of the log: a header and a page. The log has a header of 32 bytes.
     private static let frame = 24 + 4096
 
-    /// What the last commit left.
+    /// The records after the last commit.
     var latest: Records { stages.last ?? [:] }
 
-    /// A stretch of a record's sealed bytes, and everywhere that it lies.
+    /// A part of a record's sealed bytes, and all of its places in the files.
     private struct Piece {
         let key: RecordKey
         var places: [(file: String, range: Range<Int>)] = []
@@ -35,14 +36,14 @@ struct DamageSample: Sendable {
     init() async throws {
         let folder = try StoreFolder()
         let first = try folder.open()
-        // The first two fill a page, which the log does not touch.
+        // The first two records fill a page that the log does not change.
         let early = [1_900, 1_900, 400, 400].enumerated().map { StoredRecord.sample($0 + 1, size: $1) }
         for record in early { try await first.commit([.put(record)]) }
         await first.close()
         stages = [Dictionary(uniqueKeysWithValues: early.map { ($0.key, $0) })]
 
         let second = try folder.open()
-        // A rotation, a record whose end lies in a page of its own, and a removal by itself.
+        // A replaced record, a record with an overflow page, and a commit that only removes one.
         for changes in [
             [.put(.sample(3, size: 400, fill: 0x42)), .put(.sample(5, size: 4_500))], [.delete(.sample(4))],
         ] as [[StoreChange]] {
@@ -51,12 +52,12 @@ struct DamageSample: Sendable {
         }
         let crashed = try folder.copyWithoutClosing()
         await second.close()
-        for name in Self.names { files[name] = try StoreFiles.read(crashed.path + "/" + name) }
+        for name in Self.names { files[name] = try PrivateFiles.store.read(crashed.path + "/" + name) }
         commitEnds = Self.commitEnds(in: files[Self.log] ?? [])
         try findPieces(crashed)
     }
 
-    /// The record that may be lost with this byte: the one whose only copy of it this is, or that says where it goes.
+    /// The record that may be lost with a byte: the record whose only copy of the byte this is.
     func loss(_ offset: Int, of file: String) -> RecordKey? {
         pieces.first { piece in
             guard piece.places.count == 1, let (only, range) = piece.places.first, only == file else { return false }
@@ -66,7 +67,7 @@ struct DamageSample: Sendable {
         }?.key
     }
 
-    /// What is whole when the database ends here.
+    /// The undamaged records of a database of this length.
     func whole(upTo length: Int) -> Records {
         let lost = pieces.filter { piece in
             piece.places.allSatisfy { $0.file == Self.database && $0.range.upperBound > length }
@@ -74,7 +75,7 @@ struct DamageSample: Sendable {
         return latest.filter { record in !lost.contains { $0.key == record.key } }
     }
 
-    /// Whether the record has ever been so.
+    /// Whether the record has ever had this content.
     func isGenuine(_ record: StoredRecord) -> Bool { stages.contains { $0[record.key] == record } }
 
     private static func commitEnds(in log: [UInt8]) -> [Int] {
@@ -83,13 +84,13 @@ struct DamageSample: Sendable {
             .map { $0 + frame }
     }
 
-    /// Looks for every record's sealed bytes in the files: its beginning, and what it has in an overflow page.
+    /// Finds the sealed bytes of every record in the files, those in overflow pages included.
     private mutating func findPieces(_ folder: StoreFolder) throws {
         let copy = try folder.copyWithoutClosing()
         let engine = try StoreEngine(copy.path, StoreOptions { 0 })
         let _: [StoredRecord] = try engine.load()
         guard let derived = engine.keys?.derived() else { return }
-        try engine.database?.eachBatch(of: 16) { batch in
+        try engine.database?.forEachBatch(of: 16) { batch in
             for sealed in batch.compactMap(\.self) {
                 guard let key = sealed.open(derived)?.record?.key else { continue }
                 pieces += pieces(of: sealed.envelope.bytes, key)
@@ -106,7 +107,7 @@ struct DamageSample: Sendable {
             for (name, content) in files {
                 for start in content.starts(of: rest.prefix(32)) {
                     count = zip(rest, content[start...]).prefix { $0 == $1 }.count
-                    // With the number of the page in which it goes on.
+                    // Includes the number of the next overflow page.
                     piece.places.append((name, start..<(start + count + (count < rest.count ? 4 : 0))))
                 }
             }
@@ -118,7 +119,7 @@ struct DamageSample: Sendable {
 }
 
 extension [UInt8] {
-    /// Where `pattern` begins.
+    /// The offsets of `pattern`.
     fileprivate func starts(of pattern: ArraySlice<UInt8>) -> [Int] {
         var (starts, data) = ([Int](), Data(self)[...])
         while let range = data.range(of: Data(pattern)) {

@@ -5,12 +5,12 @@ internal import TokenModel
 
 @testable internal import TokenStore
 
-/// Bits of a small store flipped, and its files cut: the store opens, serves what is whole, loses no
-/// more than what was hit, says what was lost, and keeps the damaged files as they were.
+/// Flips bits of a small store and truncates its files: the store opens, serves the undamaged records, reports the lost
+/// ones, and keeps the damaged files unchanged.
 ///
-/// Chance chooses the bytes; `SSO_AGENT_BITS` asks for every one of them, and for so many bits of each.
+/// The bytes are chosen at random; `SSO_AGENT_BITS` selects all of them, and the number of bits of each.
 ///
-/// One after the other, since each takes all there is of a processor.
+/// The tests are serialised, since each uses every processor.
 @Suite(.serialized, .boundedLong) struct DamageTests {
     @Test(arguments: DamageSample.names)
     func losesOneRecordAtMostToAFlippedBit(name: String) async throws {
@@ -38,7 +38,7 @@ internal import TokenModel
         let bytes = try #require(sample.files[DamageSample.database])
         let problems = try await Self.eachByte(sample, bytes.count) { rounds, length in
             var chance = TestSeed(seed.seed &+ UInt64(length))
-            guard Self.bits != nil || chance.next() % 12 == 0 else { return [] }
+            guard Self.bits != nil || chance.next() % 24 == 0 else { return [] }
             let outcome = try rounds.open(
                 DamageSample.database, as: Array(bytes[..<length]), goesOn: Self.goesOn(after: length))
             var problems = outcome.problems
@@ -53,7 +53,7 @@ internal import TokenModel
         let sample = try await DamageSample()
         let bytes = try #require(sample.files[DamageSample.log])
         let problems = try await Self.eachByte(sample, bytes.count) { rounds, length in
-            // Within a page one cut is as good as another.
+            // One length within each page is enough.
             guard
                 length % (Self.bits == nil ? 64 : 16) == 0
                     || sample.commitEnds.contains(where: { abs($0 - length) < 40 })
@@ -63,7 +63,7 @@ internal import TokenModel
             var problems = outcome.problems
             let stage = sample.commitEnds.prefix { $0 <= length }.count
             if outcome.found != sample.stages[stage] { problems.append("\(outcome.found.count) records") }
-            // That is how a crash leaves it.
+            // A crash leaves such a log.
             if !outcome.report.notices.isEmpty { problems.append("said \(outcome.report.notices)") }
             return problems.map { "cut to \(length): \($0)" }
         }
@@ -101,11 +101,11 @@ internal import TokenModel
     /// The bits to flip in a byte of a file of `length` bytes: one in some of its bytes, in more of them if the file is short.
     private static func bits(_ chance: inout TestSeed, of length: Int) -> [UInt8] {
         let shuffled = (0..<8 as Range<UInt8>).shuffled(using: &chance)
-        guard let bits else { return chance.next() % (length < 4096 ? 4 : 32) == 0 ? [shuffled[0]] : [] }
+        guard let bits else { return chance.next() % (length < 4096 ? 4 : 64) == 0 ? [shuffled[0]] : [] }
         return Array(shuffled.prefix(bits))
     }
 
-    /// Whether to write to what was opened and to open it again, which takes twice as long: for some bytes of each page.
+    /// Whether to write to the opened store and open it again, which takes twice as long: for some bytes of each page.
     private static func goesOn(after offset: Int) -> Bool { offset % 7 == 0 }
 
     private static func problems(
@@ -114,17 +114,17 @@ internal import TokenModel
         var problems = outcome.problems
         let lost = sample.latest.filter { outcome.found[$0.key] != $0.value }
         for key in lost.keys where key != loss { problems.append("\(key.key) is lost") }
-        // What has been removed may come back only with the warning that something is lost or out of date.
+        // A removed record may come back only if the store reports that records are lost or out of date.
         if outcome.found != sample.latest, !outcome.isSaid { problems.append("nothing is said") }
         return problems
     }
 
-    /// Threads: a long run has the machine to itself, the usual one leaves a processor to other tests.
+    /// The number of threads. A long run uses every processor, the usual one leaves one to other tests.
     private static let lanes = bits == nil ? 1 : 2
 
-    /// Does a round for each of the first `count` offsets.
+    /// Runs a round for each of the first `count` offsets.
     ///
-    /// - Returns: what went wrong.
+    /// - Returns: descriptions of the failures.
     private static func eachByte(
         _ sample: DamageSample, _ count: Int, _ round: @escaping @Sendable (DamageRounds, Int) throws -> [String]
     ) async throws -> [String] {

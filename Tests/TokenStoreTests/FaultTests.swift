@@ -6,8 +6,8 @@ internal import TokenModel
 
 @testable internal import TokenStore
 
-/// Every operation of a run of commits fails once, or from there on: what was promised is there afterwards, nothing is there by
-/// half, and nothing is taken for damage.
+/// Each operation of a series of commits fails once, or from then on: completed commits are durable, no commit is partial,
+/// and the failure is not taken for damage.
 @Suite(.bounded) struct FaultTests {
     @Test(arguments: FaultyDisk.Failure.allCases, [1, nil])
     func keepsWhatItPromisedWhicheverOperationFails(failure: FaultyDisk.Failure, count: Int?) async throws {
@@ -32,13 +32,13 @@ internal import TokenModel
 
             disk.fail(failure, after: after)
             let store = try crashed.open(vfs: disk.name)
-            // Read around SQLite, or refused for now; never taken for empty.
+            // The store is read without SQLite, or refused; it is never taken for empty.
             if let found = try? store.load() { #expect(found.count == 5, "\(failure) after \(after)") }
             let failed = disk.failed > 0
             disk.recover()
             #expect(try store.load().count == 5)
             try await store.commit([.put(.sample(6))])
-            #expect(store.report.quarantined.isEmpty && store.report.unwritable == nil)
+            #expect(store.report.quarantined.isEmpty && store.report.writeError == nil)
             await store.close()
             let again = try crashed.open()
             #expect(try again.load().count == 6)
@@ -60,10 +60,10 @@ internal import TokenModel
             let error = await #expect(throws: TokenError.self) { try await store.commit([.put(.sample(3))]) }
             #expect(error?.code == .storeUnavailable)
         }
-        #expect(store.report.unwritable?.code == .storeUnavailable)
+        #expect(store.report.writeError?.code == .storeUnavailable)
         disk.recover()
         try await store.commit([.put(.sample(3))])
-        #expect(store.report.unwritable == nil)
+        #expect(store.report.writeError == nil)
         await store.close()
         let again = try folder.open()
         #expect(try again.load().count == 3)
@@ -97,7 +97,7 @@ internal import TokenModel
     }
 }
 
-/// Some commits on a disk that fails, and what came of each.
+/// A series of commits on a failing disk, with their results.
 private struct Run {
     private let folder: StoreFolder
     private let disk: FaultyDisk
@@ -110,7 +110,7 @@ private struct Run {
         random = TestSeed(seed)
     }
 
-    /// - Returns: whether anything failed at all.
+    /// - Returns: whether any operation failed.
     mutating func commits(with failure: FaultyDisk.Failure, after: Int, count: Int?) async throws -> Bool {
         let store = try folder.open(vfs: disk.name)
         try await commit(to: store)
@@ -118,7 +118,7 @@ private struct Run {
         for _ in 0..<6 { try? await commit(to: store) }
         let failed = disk.failed > 0
         disk.recover()
-        // Whatever went wrong, it goes on. Until it does, a crash may still make the last commit out of what was written.
+        // The series continues after a failure. Until the next commit, a crash may complete the failed one.
         let last = StoredRecord.sample(99)
         try await store.commit([.put(last)])
         promised[last.key] = last
@@ -140,7 +140,7 @@ private struct Run {
         await store.close()
     }
 
-    private mutating func commit(to store: TokenStore) async throws {
+    private mutating func commit(to store: Store) async throws {
         var changes: [StoreChange] = []
         var after = promised
         for _ in 0..<Int.random(in: 1...4, using: &random) {

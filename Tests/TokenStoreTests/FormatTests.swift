@@ -4,7 +4,7 @@ internal import Testing
 internal import TokenModel
 internal import TokenStore
 
-/// Files that are not this version's: kept, said, and no reason not to start.
+/// Files of other versions and programs are kept and reported, and a new store is started.
 @Suite(.bounded) struct FormatTests {
     @Test(arguments: [
         Data("not a database, and longer than the sixteen bytes of SQLite's own header".utf8),

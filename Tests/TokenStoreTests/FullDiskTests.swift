@@ -28,7 +28,7 @@ internal import TokenModel
 
     @Test func goesOnAfterAWriteThatTheKernelRefused() async throws {
         let folder = try StoreFolder()
-        // In a process of its own: the limit belongs to the process.
+        // In a process of its own, since the limit applies to the process.
         await #expect(processExitsWith: .success) { [path = folder.path as String] in
             signal(SIGXFSZ, SIG_IGN)
             let store = try StoreFolder.open(path)
@@ -49,7 +49,7 @@ internal import TokenModel
     }
 }
 
-/// Bounds the files that this process may write; nil takes the bound away.
+/// Limits the size of files that this process may write; nil removes the limit.
 private func limitFileSize(to bytes: Int?) {
     #if canImport(Glibc)
         let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)

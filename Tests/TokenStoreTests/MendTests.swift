@@ -6,7 +6,7 @@ internal import TokenModel
 
 @testable internal import TokenStore
 
-/// A file that turns out to be damaged while it is in use: what was in it is known, and nothing else comes out of it.
+/// A database that is damaged while it is in use: the ledger has its records, and no others are recovered.
 @Suite(.bounded) struct MendTests {
     @Test func keepsEveryRecordThatIsStillOnDisk() async throws {
         let (folder, disk) = (try StoreFolder(), try FaultyDisk())
@@ -22,7 +22,7 @@ internal import TokenModel
     @Test func takesBackNothingThatWasReplacedOrRemoved() async throws {
         let (folder, disk) = (try StoreFolder(), try FaultyDisk())
         let store = try await Self.store(folder, disk)
-        // What is left is the database as it was before the rotation and the removal.
+        // The database remains as before the replacement and the removal.
         #expect(truncate(folder.file + "-wal", 0) == 0)
         disk.findDamage()
         try await store.commit([.put(.sample(7))])
@@ -41,7 +41,7 @@ internal import TokenModel
     }
 
     /// Four records in the database; in the log, one is replaced and one removed.
-    private static func store(_ folder: StoreFolder, _ disk: FaultyDisk) async throws -> TokenStore {
+    private static func store(_ folder: StoreFolder, _ disk: FaultyDisk) async throws -> Store {
         let first = try folder.open()
         try await first.commit((1...4).map { .put(.sample($0)) })
         await first.close()
@@ -52,7 +52,7 @@ internal import TokenModel
         return store
     }
 
-    private static func check(_ store: TokenStore, _ folder: StoreFolder, _ expected: [StoredRecord]) async throws {
+    private static func check(_ store: Store, _ folder: StoreFolder, _ expected: [StoredRecord]) async throws {
         #expect(store.report.notices.count == 1 && store.report.quarantined.count == 1)
         #expect(try store.sorted() == expected)
         await store.close()

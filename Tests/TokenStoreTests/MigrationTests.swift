@@ -6,7 +6,7 @@ internal import TokenModel
 
 @testable internal import TokenStore
 
-/// Files as released versions wrote them, one closed in order and one whose agent was killed.
+/// Files that released versions wrote: one that was closed, and one whose agent was killed.
 @Suite(.bounded) struct MigrationTests {
     @Test(arguments: ["store-1", "store-1-killed"])
     func takesOverAStoreOfVersion1AndLeavesNothingOfItUnsealed(name: String) async throws {
@@ -28,7 +28,7 @@ internal import TokenModel
     @Test func keepsADamagedLogOfVersion1() async throws {
         var seed = TestSeed()
         let log = try Data(contentsOf: URL(filePath: fixture("store-1-killed.sqlite-wal")))
-        // What was there after each of its commits.
+        // The records after each commit.
         var stages: [[StoredRecord]] = []
         for length in stride(from: 32, through: log.count, by: 24 + 4096) {
             let folder = try folder(with: "store-1-killed")
@@ -36,7 +36,7 @@ internal import TokenModel
             stages.append(try await contents(of: folder))
         }
         let records = try #require(stages.last)
-        // In the header, in the frames of the tables, and in those of the records.
+        // In the header, in the frames of the tables, and in the frames of the records.
         let places = [40, 20_000, 40_000] + (0..<100).map { _ in Int.random(in: 0..<log.count, using: &seed) }
         for place in places {
             let folder = try folder(with: "store-1-killed")
@@ -67,7 +67,7 @@ internal import TokenModel
             disk.recover()
             #expect(try store.load().count == 14, "\(failure) after \(after)")
             try await store.commit([.put(.sample(1))])
-            #expect(store.report.unwritable == nil)
+            #expect(store.report.writeError == nil)
             #expect(try readableFiles(folder) == [], "\(failure) after \(after)")
             await store.close()
             let again = try folder.open()
@@ -95,11 +95,11 @@ internal import TokenModel
         return records
     }
 
-    /// The files in which something can be read.
+    /// The files that contain one of the texts.
     private func readableFiles(_ folder: StoreFolder) throws -> [String] {
         try folder.names.filter { file in
             let bytes = try Data(contentsOf: URL(filePath: folder.path + "/" + file))
-            // All too long to come up by chance in what is sealed.
+            // The texts are too long to occur by chance in encrypted data.
             return ["alice@", "bob@fabrikam", "app-1", "adalcache", "eyJhbGci", "refreshtoken", "home_account_id"]
                 .contains { bytes.range(of: Data($0.utf8)) != nil }
         }

@@ -8,12 +8,12 @@ internal import TokenStore
     @Test(arguments: [0o000, 0o022, 0o077])
     func makesPrivateFilesUnderAnyUmask(mask: UInt32) async throws {
         let folder = try StoreFolder()
-        // In a process of its own: the umask belongs to the process.
+        // In a process of its own, since the umask applies to the process.
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = folder.path as String, mask = mask as UInt32] in
             umask(mode_t(mask))
             let store = try StoreFolder.open(path)
             try await store.commit([.put(.sample(1))])
-            // Without closing, so that the log beside the database stays.
+            // The store is not closed, so that the log remains.
             kill(getpid(), SIGKILL)
         }
         #expect(folder.mode() == 0o700)

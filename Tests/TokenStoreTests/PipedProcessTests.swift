@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import TokenStore
 
-/// Whatever a helper program does, whoever asks it gets an answer.
+/// A call of a program returns, whatever the program does.
 @Suite(.bounded) struct PipedProcessTests {
     @Test func passesOnWhatAProgramSaysAndItsStatus() throws {
         let ended = try #require(PipedProcess.run(["sh", "-c", "cat; exit 3"], input: Array("key".utf8), seconds: 30))
@@ -21,11 +21,11 @@ internal import Testing
     }
 
     @Test(arguments: [
-        // Says nothing, and stays.
+        // Writes nothing, and does not end.
         "exec sleep 1000",
-        // Has no more to say, and stays.
+        // Closes its output, and does not end.
         "exec <&- >&-; exec sleep 1000",
-        // Says a little again and again.
+        // Writes a little, again and again.
         "while :; do echo key; sleep 0.2; done",
     ])
     func endsAProgramThatDoesNotEnd(script: String) throws {

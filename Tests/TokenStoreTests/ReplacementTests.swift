@@ -5,7 +5,8 @@ internal import Testing
 internal import TokenModel
 internal import TokenStore
 
-/// A damaged file gives way to a new one: nothing is lost wherever that stops, and what was put aside stays as it was.
+/// The replacement of a damaged database by a new one: an interruption loses nothing, and the quarantined file is
+/// unchanged.
 @Suite(.bounded) struct ReplacementTests {
     @Test(arguments: FaultyDisk.Failure.allCases)
     func replacesADamagedFileLaterWhereTheDiskFails(failure: FaultyDisk.Failure) async throws {
@@ -119,7 +120,7 @@ internal import TokenStore
         await store.close()
     }
 
-    /// Six records in a file whose first page SQLite does not understand.
+    /// Six records in a file whose first page SQLite cannot read.
     private func damagedStore() async throws -> StoreFolder {
         let folder = try StoreFolder()
         let store = try folder.open()
@@ -131,7 +132,7 @@ internal import TokenStore
         return folder
     }
 
-    /// The same after a crash in the middle of its replacement: the old log has been moved, and the old database is gone.
+    /// The same after a crash during the replacement: the old log has been moved, and the old database is missing.
     private func halfReplaced() async throws -> StoreFolder {
         let folder = try StoreFolder()
         let store = try folder.open()

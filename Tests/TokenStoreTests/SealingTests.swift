@@ -5,7 +5,7 @@ internal import TokenModel
 
 @testable internal import TokenStore
 
-/// What somebody who may write to the disk can do without the key: nothing that goes unnoticed.
+/// Changes of the files without the key are detected.
 @Suite(.bounded) struct SealingTests {
     private let keys = StoreKeys.random().derived()
 
@@ -44,22 +44,22 @@ internal import TokenModel
         #expect(ids[0] != RecordID(RecordKey(group: "a", kind: .account, key: "bc"), StoreKeys.random().derived()))
     }
 
-    /// Each does to the file what SQLite alone would not notice.
+    /// Changes of the file that SQLite does not detect.
     @Test(arguments: [
-        // A record set back to how it was before.
+        // A record replaced by its earlier version.
         "DELETE FROM sealed WHERE sequence = 4; INSERT INTO sealed SELECT * FROM old.sealed WHERE sequence = 2",
-        // A removed one put back.
+        // A removed record that was restored.
         "INSERT INTO sealed SELECT * FROM old.sealed WHERE sequence = 3",
-        // One taken out.
+        // A record that was removed.
         "DELETE FROM sealed WHERE sequence = 1",
-        // Two that changed places.
+        // Two records that were exchanged.
         """
         UPDATE sealed SET sequence = -1 WHERE sequence = 1; UPDATE sealed SET sequence = 1 WHERE sequence = 4;
         UPDATE sealed SET sequence = 4 WHERE sequence = -1
         """,
-        // An older version beside the later one.
+        // An earlier version beside the later one.
         "INSERT INTO sealed SELECT * FROM old.sealed WHERE sequence = 2",
-        // The state of before.
+        // The earlier state.
         "DELETE FROM state WHERE slot = 1; INSERT INTO state SELECT * FROM old.state WHERE slot = 1",
         "DELETE FROM state",
     ])
@@ -79,7 +79,7 @@ internal import TokenModel
         await again.close()
     }
 
-    /// With SQLite, as anybody could, and closed when it returns.
+    /// Changes the database with SQLite, and closes it.
     private func run(_ sql: String, on folder: StoreFolder, _ old: StoreFolder) throws {
         let connection = try SQLiteConnection(path: folder.file)
         try connection.execute("ATTACH '\(old.file)' AS old; \(sql)")

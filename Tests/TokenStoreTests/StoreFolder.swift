@@ -3,14 +3,14 @@ internal import TokenModel
 
 @testable internal import TokenStore
 
-/// A directory of the test's own, gone with it.
+/// A directory for one test, removed with the value.
 final class StoreFolder: Sendable {
     let root: String
-    /// Where the store goes; not made yet.
+    /// The directory of the store, which is not created yet.
     var path: String { root + "/state/sso-agent" }
     var file: String { path + "/cache.sqlite" }
 
-    /// - Parameter inMemory: whether it goes where writing costs no disk, if there is such a place.
+    /// - Parameter inMemory: whether to use a file system in memory, if there is one.
     init(inMemory: Bool = false) throws {
         let usual = FileManager.default.temporaryDirectory.path
         let parent = inMemory && access("/dev/shm", W_OK) == 0 ? "/dev/shm" : usual
@@ -18,34 +18,34 @@ final class StoreFolder: Sendable {
         try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: false)
     }
 
-    /// Opens the store in it.
-    func open(vfs: String? = nil, keys: KeySettings = KeySettings()) throws(TokenError) -> TokenStore {
-        try TokenStore.open(directory: path, StoreOptions(keys: keys, vfs: vfs) { 1_900_000_000 })
+    /// Opens the store of the directory.
+    func open(vfs: String? = nil, keys: KeySettings = KeySettings()) throws(TokenError) -> Store {
+        try Store.open(directory: path, StoreOptions(keys: keys, vfs: vfs) { 1_900_000_000 })
     }
 
-    static func open(_ directory: String) throws(TokenError) -> TokenStore {
-        try TokenStore.open(directory: directory, StoreOptions { 1_900_000_000 })
+    static func open(_ directory: String) throws(TokenError) -> Store {
+        try Store.open(directory: directory, StoreOptions { 1_900_000_000 })
     }
 
     deinit { try? FileManager.default.removeItem(atPath: root) }
 
-    /// The permission bits of a file in the store's directory; nil when there is none.
+    /// The permission bits of a file in the store's directory; nil if it does not exist.
     func mode(of name: String = "") -> Int? {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path + "/" + name)
         return (attributes?[.posixPermissions] as? NSNumber)?.intValue
     }
 
-    /// Makes the store's directory, with these permission bits.
+    /// Makes the store's directory with permission bits.
     func makeDirectory(mode: Int = 0o700) throws {
         try FileManager.default.createDirectory(
             atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: mode])
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
     }
 
-    /// The names of what is in the store's directory.
+    /// The names of the files in the store's directory.
     var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
 
-    /// How many transactions the write-ahead log holds: the frames that say how large the database is after them
+    /// The number of transactions in the write-ahead log: of frames with a database size
     /// (https://www.sqlite.org/fileformat2.html#walformat).
     func transactionsInTheLog() throws -> Int {
         guard let log = FileManager.default.contents(atPath: file + "-wal").map({ [UInt8]($0) }) else { return 0 }
@@ -53,7 +53,7 @@ final class StoreFolder: Sendable {
         return frames.filter { log[($0 + 4)..<($0 + 8)] != [0, 0, 0, 0] }.count
     }
 
-    /// The files of the store as they are on disk now, in another folder: what a crash would leave.
+    /// A copy of the store's files in another directory, as a crash would leave them.
     func copyWithoutClosing() throws -> StoreFolder {
         let copy = try StoreFolder()
         try copy.makeDirectory()
@@ -64,8 +64,8 @@ final class StoreFolder: Sendable {
     }
 }
 
-extension TokenStore {
-    /// What it holds, in an order that says nothing about how it was written.
+extension Store {
+    /// The records, sorted.
     func sorted() throws(TokenError) -> [StoredRecord] {
         try load().sorted { left, right in
             (left.key.group, left.key.kind.rawValue, left.key.key) < (
@@ -74,14 +74,26 @@ extension TokenStore {
         }
     }
 
-    /// Bounds the file, in pages of 4 KiB, and returns the bound: how tests make a disk full, and free again.
+    /// Limits the size of the database in pages of 4 KiB, and returns the limit. A test simulates a full disk with it.
     @discardableResult
     func limitPages(to pages: Int) throws(TokenError) -> Int {
         try queue.sync {
             withEngine { engine throws(TokenError) in
-                _ = try engine.unlocked()
+                _ = try engine.derivedKeys()
                 return try engine.database?.connection.integer("PRAGMA max_page_count = \(pages)") ?? 0
             }
         }.get()
+    }
+}
+
+extension RecordKey {
+    static func sample(_ number: Int, group: String = "group", kind: RecordKind = .refreshToken) -> RecordKey {
+        RecordKey(group: group, kind: kind, key: "key-\(number)")
+    }
+}
+
+extension StoredRecord {
+    static func sample(_ number: Int, group: String = "group", size: Int = 100, fill: UInt8 = 0x41) -> StoredRecord {
+        StoredRecord(key: .sample(number, group: group), body: Array(repeating: fill, count: size))
     }
 }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A file system of the test's own.
+/// A file system in memory, mounted for one test.
 struct Tmpfs: ~Copyable {
     private let path: String
 

@@ -6,7 +6,7 @@ internal import TokenModel
 
 @testable internal import TokenStore
 
-/// Keys leave nothing behind, and records show nothing.
+/// Keys are wiped, and records are not printed.
 @Suite(.bounded) struct WipingTests {
     @Test func overwritesBytesInTheirPlace() {
         var bytes: [UInt8] = [1, 2, 3]
@@ -33,7 +33,7 @@ internal import TokenModel
         #expect(String(decoding: line, as: UTF8.self).hasPrefix("sso-agent-key-1 "))
     }
 
-    /// The last letter of 32 bytes in base64 has two bits that say nothing: all four values decode to the same key.
+    /// The last character of 32 bytes in base64 has two unused bits: all four values decode to the same key.
     @Test(arguments: 0..<16 as Range<UInt8>) func noticesAnyFlippedBitOfAKeysLine(lastBits: UInt8) {
         let line = KeyText.bytes(of: SymmetricKey(data: Array(repeating: 0xA5, count: 31) + [lastBits]))
         for index in line.indices {

@@ -1,6 +1,9 @@
 internal import Foundation
 
-/// The fields of a query or an `application/x-www-form-urlencoded` body. Of two fields with the same name the last one counts.
+/// The fields of a query or of an `application/x-www-form-urlencoded` body. The last of two fields with one name wins.
+///
+/// The emulator encodes and decodes forms independently of the agent on purpose: a defect that both shared would pass every
+/// test.
 struct Parameters: Sendable, Equatable {
     private(set) var fields: [String: String] = [:]
 

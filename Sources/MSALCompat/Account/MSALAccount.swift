@@ -1,18 +1,19 @@
 public import Foundation
 package import TokenModel
 
-/// One identity, as the agent's cache knows it. Immutable.
+/// An account in the agent's cache. Immutable.
 ///
-/// Keep `identifier` to find the account again; `username` may change.
+/// Store `identifier` to find the account again; `username` may change.
 open class MSALAccount: NSObject, MSALAccountProtocol, NSCopying {
-    /// The name people know it by; may change and is no key.
+    /// The name for display, which may change and does not identify the account.
     public let username: String?
-    /// `<object id>.<home tenant id>` for Entra accounts, the `sub` claim for others; the same as ADAL's
-    /// `homeAccountId`. Nil for an account known only from an older ADAL cache, until it has got a token.
+    /// The identifier in every tenant: `<object id>.<home tenant id>` for Entra accounts, the `sub` claim for others;
+    /// equal to ADAL's `homeAccountId`. Nil for an account known only from an older ADAL cache, until it has acquired a
+    /// token.
     public let identifier: String?
-    /// The host it was saved under: the cloud's preferred one.
+    /// The host under which the account's tokens are cached: the preferred one of its cloud.
     public let environment: String
-    /// The account as each tenant sees it, the home tenant first; nil on the account of an `MSALResult`.
+    /// The account as each tenant knows it, the home tenant first; nil for the account of an `MSALResult`.
     public let tenantProfiles: [MSALTenantProfile]?
     /// Always false: there is no SSO extension here.
     public let isSSOAccount: Bool
@@ -23,7 +24,7 @@ open class MSALAccount: NSObject, MSALAccountProtocol, NSCopying {
         case given([String: Any]?)
     }
 
-    /// An account of the agent's; `listsTenants` is false for the account of a result.
+    /// Creates the account from that of the agent; `listsTenants` is false for the account of a result.
     package init(_ account: Account, listsTenants: Bool = true) {
         username = account.username
         identifier = account.homeAccountID?.text
@@ -33,7 +34,7 @@ open class MSALAccount: NSObject, MSALAccountProtocol, NSCopying {
         claims = .idToken(account.homeIDToken)
     }
 
-    /// An account that an external provider brought.
+    /// Creates an account from that of an external account provider.
     init(external account: any MSALAccountProtocol) {
         username = account.username
         identifier = account.identifier.flatMap(HomeAccountID.init)?.text
@@ -43,7 +44,7 @@ open class MSALAccount: NSObject, MSALAccountProtocol, NSCopying {
         claims = .given(account.accountClaims)
     }
 
-    /// `account` with what `other`, the same account from another place, knows besides.
+    /// Creates `account` with the tenant profiles of `other`, which is the same account from another source.
     init(_ account: MSALAccount, merging other: MSALAccount) {
         let tenants = Set((account.tenantProfiles ?? []).map(\.tenantId))
         let added = (other.tenantProfiles ?? []).filter { !tenants.contains($0.tenantId) }
@@ -56,8 +57,8 @@ open class MSALAccount: NSObject, MSALAccountProtocol, NSCopying {
         claims = isNewlyHome ? other.claims : account.claims
     }
 
-    /// The claims of the ID token that this app was issued in the account's home tenant; nil when there is none.
-    /// Header members of the token are not among them. Parsed at each call.
+    /// The claims of the ID token that this app was issued in the account's home tenant; nil without one. They do not
+    /// include the token's header. Parsed at each access.
     open var accountClaims: [String: Any]? {
         switch claims {
         case .idToken(let token): token.flatMap(JWTPayload.claims)
@@ -70,10 +71,10 @@ open class MSALAccount: NSObject, MSALAccountProtocol, NSCopying {
         identifier.flatMap(HomeAccountID.init).map(MSALAccountId.init)
     }
 
-    /// The same object: it cannot change.
+    /// Returns the object itself, which is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// Whether the identifiers are the same; where one has none, whether the usernames are, without regard to case.
+    /// Whether the identifiers are equal, or the usernames without regard to case if one account has no identifier.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? MSALAccount else { return false }
         if let identifier, let theirs = other.identifier { return identifier == theirs }
@@ -81,11 +82,103 @@ open class MSALAccount: NSObject, MSALAccountProtocol, NSCopying {
         return username.lowercased() == theirs.lowercased()
     }
 
-    /// The same for all: an account without an identifier may equal one with.
+    /// The same for all accounts, because an account without an identifier may equal one with an identifier.
     open override var hash: Int { 0 }
 
-    /// How to name this account in a request.
+    /// The account as a request names it.
     var reference: AccountReference {
         AccountReference(homeAccountID: identifier.flatMap(HomeAccountID.init), username: username)
+    }
+}
+
+/// The properties of an account. `MSALAccount` conforms to it, and so do the accounts of external account providers.
+public protocol MSALAccountProtocol: NSObjectProtocol {
+    /// The name for display, which may change and does not identify the account.
+    var username: String? { get }
+    /// The identifier in every tenant; equal to ADAL's `homeAccountId`.
+    var identifier: String? { get }
+    /// The host under which the account's tokens are cached.
+    var environment: String { get }
+    /// The claims of the ID token that this app was issued in the account's home tenant.
+    var accountClaims: [String: Any]? { get }
+    /// The account as each tenant knows it; nil for the account of an `MSALResult`.
+    var tenantProfiles: [MSALTenantProfile]? { get }
+    /// The identifier and its parts.
+    var homeAccountId: MSALAccountId? { get }
+    /// Whether the account comes from Apple's SSO extension.
+    var isSSOAccount: Bool { get }
+}
+
+/// The identifier of an account in every tenant, and its parts. Immutable.
+open class MSALAccountId: NSObject, NSCopying {
+    /// `<object id>.<home tenant id>` for Entra accounts, the `sub` claim for others; in lower case.
+    public let identifier: String
+    /// The object ID in the home tenant; nil if the identifier does not have two parts.
+    public let objectId: String?
+    /// The home tenant's ID; nil if the identifier does not have two parts.
+    public let tenantId: String?
+
+    /// Creates an ID with an empty identifier and no parts, for test doubles.
+    public override init() {
+        (identifier, objectId, tenantId) = ("", nil, nil)
+    }
+
+    init(_ id: HomeAccountID) {
+        identifier = id.text
+        objectId = id.objectID
+        tenantId = id.tenantID
+    }
+
+    /// Returns the object itself, which is immutable.
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+
+    /// Whether the identifiers are equal.
+    open override func isEqual(_ object: Any?) -> Bool {
+        (object as? MSALAccountId)?.identifier == identifier
+    }
+
+    /// Equal for equal objects.
+    open override var hash: Int { identifier.hashValue }
+}
+
+/// An account as one tenant knows it. Immutable.
+open class MSALTenantProfile: NSObject, NSCopying {
+    /// The account's object ID in this tenant, in lower case, or else the `sub` claim.
+    public let identifier: String?
+    /// The host under which the account's tokens are cached.
+    public let environment: String?
+    /// The tenant's ID.
+    public let tenantId: String?
+    /// Whether this is the account's home tenant.
+    public let isHomeTenantProfile: Bool
+    private let idToken: String?
+
+    /// Creates a profile without values, for test doubles.
+    public override init() {
+        (identifier, environment, tenantId, isHomeTenantProfile, idToken) = (nil, nil, nil, false, nil)
+    }
+
+    init(_ profile: TenantProfile) {
+        identifier = profile.localAccountID
+        environment = profile.environment
+        tenantId = profile.realm
+        isHomeTenantProfile = profile.isHome
+        idToken = profile.idToken
+    }
+
+    /// The claims of the ID token that this app was issued in this tenant; nil without one. They do not include the
+    /// token's header. Parsed at each access.
+    open var claims: [String: Any]? { idToken.flatMap(JWTPayload.claims) }
+
+    /// Returns the object itself, which is immutable.
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+}
+
+/// Decodes the claims of a JWT as Foundation objects.
+enum JWTPayload {
+    /// Returns the members of the payload; nil if the token has none.
+    static func claims(of token: String) -> [String: Any]? {
+        guard let payload = IDTokenClaims.payload(ofJWT: token) else { return nil }
+        return (try? JSONSerialization.jsonObject(with: payload)) as? [String: Any]
     }
 }

@@ -1,31 +1,34 @@
-/// Which accounts to list; every criterion given has to fit, without regard to case.
+internal import Foundation
+internal import TokenModel
+
+/// Criteria for a list of accounts. An account has to match every criterion that is given, without regard to case.
 open class MSALAccountEnumerationParameters: MSALParameters {
     /// The account's identifier.
     public let identifier: String?
-    /// The account's object id in some tenant.
+    /// The object ID of the account in some tenant.
     public let tenantProfileIdentifier: String?
-    /// The account's name.
+    /// The username of the account.
     public let username: String?
-    /// Whether to list only accounts that this app, or its family, can get tokens for silently and has not signed out
-    /// of. True unless set.
+    /// Whether to list only accounts that are signed in to this app or its family, and so can get tokens silently. True
+    /// by default.
     open var returnOnlySignedInAccounts = true
 
-    /// Every account.
+    /// Matches every account.
     public override init() {
         (identifier, tenantProfileIdentifier, username) = (nil, nil, nil)
     }
 
-    /// The account with this identifier.
+    /// Matches the account with this identifier.
     public init(identifier accountIdentifier: String) {
         (identifier, tenantProfileIdentifier, username) = (accountIdentifier, nil, nil)
     }
 
-    /// The accounts with this name, and this identifier where one is given.
+    /// Matches the accounts with this username, and with this identifier if it is given.
     public init(identifier accountIdentifier: String?, username: String) {
         (identifier, tenantProfileIdentifier, self.username) = (accountIdentifier, nil, username)
     }
 
-    /// The accounts with this object id in some tenant.
+    /// Matches the accounts with this object ID in some tenant.
     public init(tenantProfileIdentifier: String) {
         (identifier, self.tenantProfileIdentifier, username) = (nil, tenantProfileIdentifier, nil)
     }
@@ -35,5 +38,55 @@ open class MSALAccountEnumerationParameters: MSALParameters {
             (filter.identifier, filter.tenantProfileIdentifier, filter.username)
         super.init()
         returnOnlySignedInAccounts = filter.onlySignedIn
+    }
+}
+
+/// The criteria of `MSALAccountEnumerationParameters` as a value, which can be passed to another thread.
+struct AccountFilter: Sendable, Equatable {
+    var identifier: String?
+    var tenantProfileIdentifier: String?
+    var username: String?
+    var onlySignedIn = true
+
+    /// Matches every account that is signed in.
+    init() {}
+
+    init(_ parameters: MSALAccountEnumerationParameters) {
+        identifier = parameters.identifier?.trimmedNonEmpty
+        tenantProfileIdentifier = parameters.tenantProfileIdentifier?.trimmedNonEmpty
+        username = parameters.username?.trimmedNonEmpty
+        onlySignedIn = parameters.returnOnlySignedInAccounts
+        isUnsatisfiable =
+            (parameters.identifier != nil || parameters.tenantProfileIdentifier != nil || parameters.username != nil)
+            && identifier == nil && tenantProfileIdentifier == nil && username == nil
+    }
+
+    /// Whether criteria were given and all are blank. Then no account matches, because a blank name must not match
+    /// every account.
+    private(set) var isUnsatisfiable = false
+}
+
+/// The errors of a lookup that finds nothing. They are not of `MSALErrorDomain`, as in the original.
+enum AccountLookupError {
+    /// There is no such account. Domain and code are those that Swift uses for an Objective-C method that returns nil
+    /// without an error.
+    static func notFound(_ what: String) -> NSError {
+        NSError(
+            domain: "Foundation._GenericObjCError", code: 0,
+            userInfo: [NSLocalizedDescriptionKey: "no account of this app has the \(what)"])
+    }
+
+    /// The username is blank. MSAL passes on this error of its inner library.
+    static var blankUsername: NSError {
+        NSError(
+            domain: "MSIDErrorDomain", code: -51111,
+            userInfo: [NSLocalizedDescriptionKey: "the username is blank"])
+    }
+
+    /// There is no such claim to remove; an error as `notFound(_:)`.
+    static func noSuchClaim(_ name: String) -> NSError {
+        NSError(
+            domain: "Foundation._GenericObjCError", code: 0,
+            userInfo: [NSLocalizedDescriptionKey: "the claim \(name) was not requested"])
     }
 }

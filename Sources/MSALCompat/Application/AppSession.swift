@@ -2,17 +2,19 @@ internal import AgentClient
 internal import Foundation
 internal import TokenModel
 
-/// What an application does once its parameters have become requests. A value, so that it can go to any thread.
+/// The operations of an application on values, which can be passed to another thread.
 struct AppSession: Sendable {
     let settings: AppSettings
     var client: AgentClient
     var presenter: SignInPresenter
     let externalAccounts: ExternalAccounts
     let serializedCache: MSALSerializedADALCacheProvider?
-    /// The process's own, but for tests, which run side by side.
-    var interaction = CurrentInteraction.shared
+    /// The process's sign-in in progress; tests set one of their own.
+    var currentSignIn = CurrentSignIn.shared
 
-    /// - Throws: `CancellationError` when the calling task is cancelled, else an error of MSAL's.
+    /// Acquires a token without user interaction, within the time limit of `MSALHTTPConfig`.
+    ///
+    /// - Throws: `CancellationError` if the calling task is cancelled, else an error of MSAL.
     func acquireTokenSilent(_ request: AcquireTokenSilent) async throws -> MSALResult {
         let limit = MSALGlobalConfig.httpConfig.timeoutIntervalForRequest
         return try await finish("acquireTokenSilent", request.parameters.correlationID) {
@@ -23,18 +25,27 @@ struct AppSession: Sendable {
         }
     }
 
-    /// - Throws: an error of MSAL's.
+    /// Signs a user in.
+    ///
+    /// - Throws: an error of MSAL.
     func acquireToken(_ request: BeginInteractive) async throws -> MSALResult {
         let redirect = BrowserRedirect(request.parameters.redirectURI)
         MSALGlobalConfig.loggerConfig.log(redirect.replaced == nil ? .info : .warning, redirect.notice)
         return try await finish("acquireToken", request.parameters.correlationID) { () async throws(TokenError) in
-            try await interaction.run { () async throws(TokenError) in
-                try await client.signIn(request, presenter: presenter)
+            do throws(TokenError) {
+                return try await currentSignIn.run(refusal: Self.refusalOfASecondSignIn) { () throws(TokenError) in
+                    try await client.signIn(request, presenter: presenter)
+                }
+            } catch {
+                throw error.code == .cancelled ? TokenError(.sessionCanceled, "the sign-in was cancelled") : error
             }
         }
     }
 
-    /// The app's own archive of an ADAL cache is one of this application's sharing group.
+    /// The wording of MSAL, which apps search for.
+    private static let refusalOfASecondSignIn = "Only one interactive session is allowed at a time."
+
+    /// Uses the archive of an ADAL cache, if there is one, with this application's agent and sharing group.
     func serveSerializedCache() { serializedCache?.serve(client, settings.sharingGroup) }
 
     func remove(_ account: MSALAccount) throws {
@@ -48,23 +59,25 @@ struct AppSession: Sendable {
         try externalAccounts.remove(account, wipeAccount: false)
     }
 
-    /// Logs, converts, and tells external account providers.
+    /// Logs the request, converts its result or error, and notifies the cache delegate and external account providers.
     private func finish(
         _ name: String, _ correlationID: CorrelationID,
         _ work: () async throws(TokenError) -> TokenResult
     ) async throws -> MSALResult {
         let logger = MSALGlobalConfig.loggerConfig
         logger.log(.info, "\(name) begins, correlation ID \(correlationID)")
-        await serializedCache?.tell { $0.announceAccess() }
+        if let serializedCache { await runBlockingAppCode { serializedCache.announceAccess() } }
         do throws(TokenError) {
             let token = try await work()
-            if !token.isFromCache { await serializedCache?.tell { $0.announceWrite() } }
+            if !token.isFromCache, let serializedCache {
+                await runBlockingAppCode { serializedCache.announceWrite() }
+            }
             let result = try MSALResult(token, kind: settings.authority.kind)
             logger.log(.info, "\(name) has a token, correlation ID \(correlationID)")
             externalAccounts.update(result)
             return result
         } catch {
-            // The code only: the issuer's message may name people.
+            // Only the code, because the message of the identity provider may contain personal data.
             logger.log(
                 error.code == .cancelled ? .info : .error,
                 "\(name) failed with \(error.code.name), correlation ID \(correlationID)")
@@ -72,5 +85,222 @@ struct AppSession: Sendable {
             error.details.correlationID = error.details.correlationID ?? correlationID
             throw MSALError.asyncError(for: error, kind: settings.authority.kind)
         }
+    }
+}
+
+/// The lists of accounts.
+extension AppSession {
+    /// Lists the accounts that match, those of the agent first. Blocks the calling thread.
+    func accounts(_ filter: AccountFilter) throws(NSError) -> [MSALAccount] {
+        merged(try agentAccountsAndWait(filter), filter)
+    }
+
+    /// Lists the accounts of the agent that match; `merged(_:_:)` converts them.
+    ///
+    /// - Throws: `CancellationError` if the calling task is cancelled, else an error of MSAL.
+    func agentAccounts(_ filter: AccountFilter) async throws -> [Account] {
+        guard !filter.isUnsatisfiable else { return [] }
+        if let serializedCache { await runBlockingAppCode { serializedCache.announceAccess() } }
+        do throws(TokenError) {
+            return try await client.listAccounts(settings.listRequest(filter))
+        } catch {
+            throw MSALError.asyncError(for: error)
+        }
+    }
+
+    /// The blocking form of `agentAccounts(_:)`.
+    func agentAccountsAndWait(_ filter: AccountFilter) throws(NSError) -> [Account] {
+        guard !filter.isUnsatisfiable else { return [] }
+        serializedCache?.announceAccess()
+        do throws(TokenError) {
+            return try client.listAccountsAndWait(settings.listRequest(filter))
+        } catch {
+            throw MSALError.error(for: error)
+        }
+    }
+
+    /// Converts the accounts of the agent, and adds those of external account providers; none if no account can match
+    /// the filter.
+    func merged(_ accounts: [Account], _ filter: AccountFilter) -> [MSALAccount] {
+        guard !filter.isUnsatisfiable else { return [] }
+        return externalAccounts.merged(accounts.map { MSALAccount($0) }, filter: filter)
+    }
+
+    /// Returns the account with this identifier, or throws an error that is not of `MSALErrorDomain`.
+    func account(identifier: String) throws(NSError) -> MSALAccount {
+        let accounts = try accounts(AccountFilter(MSALAccountEnumerationParameters(identifier: identifier)))
+        guard let account = accounts.first else { throw AccountLookupError.notFound("identifier \(identifier)") }
+        return account
+    }
+
+    /// Returns the first account with this username, or throws an error that is not of `MSALErrorDomain`.
+    func account(username: String) throws(NSError) -> MSALAccount {
+        guard username.trimmedNonEmpty != nil else { throw AccountLookupError.blankUsername }
+        let filter = AccountFilter(MSALAccountEnumerationParameters(identifier: nil, username: username))
+        guard let account = try accounts(filter).first else {
+            throw AccountLookupError.notFound("username \(username)")
+        }
+        return account
+    }
+}
+
+/// The current account.
+extension AppSession {
+    /// Returns the current and the previous account, as the agent knows them.
+    ///
+    /// - Throws: `CancellationError` if the calling task is cancelled, else an error of MSAL.
+    func agentsCurrentAccount() async throws -> GetCurrentAccount.Reply {
+        do throws(TokenError) {
+            return try await client.currentAccount(currentAccountRequest)
+        } catch {
+            throw MSALError.asyncError(for: error)
+        }
+    }
+
+    /// The blocking form of `agentsCurrentAccount()`.
+    func agentsCurrentAccountAndWait() throws(NSError) -> GetCurrentAccount.Reply {
+        do throws(TokenError) {
+            return try client.currentAccountAndWait(currentAccountRequest)
+        } catch {
+            throw MSALError.error(for: error)
+        }
+    }
+
+    /// Converts the reply of the agent; accounts of external account providers count too.
+    func currentAccount(
+        _ reply: GetCurrentAccount.Reply
+    ) throws(NSError) -> (account: MSALAccount?, previous: MSALAccount?) {
+        let accounts = merged(reply.account.map { [$0] } ?? [], AccountFilter())
+        guard accounts.count < 2 else {
+            throw MSALError.error(.internalErrorAmbiguousAccount, "several accounts are signed in")
+        }
+        return (accounts.first, reply.previous.map { MSALAccount($0, listsTenants: false) })
+    }
+
+    private var currentAccountRequest: GetCurrentAccount {
+        GetCurrentAccount(clientID: settings.clientID, sharingGroup: settings.sharingGroup)
+    }
+}
+
+/// Sign-outs.
+extension AppSession {
+    /// Creates the description of a sign-out.
+    ///
+    /// - Throws: -50000 with -42000 if the account has neither identifier nor username, or if the sign-out page is to
+    ///   be opened and the parameters were created without webview parameters.
+    func signout(_ account: MSALAccount, _ parameters: MSALSignoutParameters) throws(NSError) -> Signout {
+        guard !parameters.signoutFromBrowser || parameters.hasWebviewParameters else {
+            throw MSALError.error(
+                .internalErrorInvalidParameter,
+                "signoutFromBrowser needs webview parameters; use MSALSignoutParameters(webviewParameters:)")
+        }
+        let extent: RemoveAccount.Extent =
+            switch (parameters.wipeCacheForAllAccounts, parameters.wipeAccount) {
+            case (true, _): .everything
+            case (_, true): .account
+            default: .app
+            }
+        return Signout(
+            request: try settings.removal(of: account, extent: extent), account: account,
+            wipesAccount: parameters.wipeAccount,
+            page: parameters.signoutFromBrowser ? signoutPage(parameters.extraQueryParameters ?? [:]) : nil)
+    }
+
+    /// Removes the account, notifies external account providers, and opens the sign-out page; returns true.
+    ///
+    /// - Throws: `CancellationError` if the calling task is cancelled, else an error of MSAL or of a provider.
+    func perform(_ signout: Signout) async throws -> Bool {
+        do throws(TokenError) {
+            _ = try await client.removeAccount(signout.request)
+        } catch {
+            throw MSALError.asyncError(for: error)
+        }
+        if let serializedCache { await runBlockingAppCode { serializedCache.announceWrite() } }
+        return try conclude(signout)
+    }
+
+    /// The blocking form of `perform(_:)`.
+    func performAndWait(_ signout: Signout) throws -> Bool {
+        do throws(TokenError) {
+            _ = try client.removeAccountAndWait(signout.request)
+        } catch {
+            throw MSALError.error(for: error)
+        }
+        serializedCache?.announceWrite()
+        return try conclude(signout)
+    }
+
+    private func conclude(_ signout: Signout) throws -> Bool {
+        try externalAccounts.remove(signout.account, wipeAccount: signout.wipesAccount)
+        if let page = signout.page { try open(page) }
+        return true
+    }
+
+    /// The URL of the sign-out page, whose path is the same for every kind of authority that MSAL supports.
+    private func signoutPage(_ extraParameters: [String: String]) -> String {
+        var components = URLComponents(string: "\(settings.authority.url)/oauth2/v2.0/logout")
+        if !extraParameters.isEmpty {
+            components?.queryItems = extraParameters.sorted { $0.key < $1.key }.map(URLQueryItem.init)
+        }
+        return components?.string ?? settings.authority.url
+    }
+
+    private func open(_ page: String) throws(NSError) {
+        do throws(TokenError) {
+            try Browser(commands: presenter.browserCommands).open(page) { _ in
+                MSALGlobalConfig.loggerConfig.log(.warning, "the browser failed to open the sign-out page")
+            }
+        } catch {
+            throw MSALError.error(for: error)
+        }
+    }
+}
+
+/// A sign-out as a value: the request, the account for external account providers, and the sign-out page.
+///
+/// Unchecked because of `account`, which is immutable.
+struct Signout: @unchecked Sendable {
+    let request: RemoveAccount
+    let account: MSALAccount
+    let wipesAccount: Bool
+    /// The URL of the sign-out page; nil if the browser's session is to stay.
+    let page: String?
+}
+
+/// The time limit that the app sets for a silent request.
+struct Deadline: Sendable {
+    let seconds: TimeInterval
+
+    // The time limit of `AgentClient`. A longer limit needs no timer of its own, which would slow a cache hit down.
+    private static let agentLimit: TimeInterval = 90
+
+    /// Runs `work`, which is cancelled after the time limit.
+    ///
+    /// - Throws: `networkUnavailable` with `NSURLErrorTimedOut` after the time limit, and what `work` throws.
+    func run(
+        _ work: @escaping @Sendable () async throws(TokenError) -> TokenResult
+    ) async throws(TokenError) -> TokenResult {
+        guard seconds < Self.agentLimit else { return try await work() }
+        let outcome = await withTaskGroup(of: Result<TokenResult, TokenError>?.self) { group in
+            group.addTask {
+                do throws(TokenError) {
+                    return .success(try await work())
+                } catch {
+                    return .failure(error)
+                }
+            }
+            group.addTask {
+                try? await Task.sleep(for: .seconds(max(seconds, 0)))
+                return Task.isCancelled ? .failure(TokenError(.cancelled, "the call was cancelled")) : nil
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
+        guard let outcome else {
+            var details = TokenError.Details()
+            details.networkErrorCode = Int32(NSURLErrorTimedOut)
+            throw TokenError(.networkUnavailable, "the request took longer than \(seconds) s", details: details)
+        }
+        return try outcome.get()
     }
 }

@@ -1,7 +1,9 @@
+internal import AgentClient
 internal import Foundation
 internal import TokenModel
 
-/// An application's configuration as a value: taken once, so that later changes of the configuration have no effect.
+/// The configuration of an application as a value: copied once, so that later changes of the configuration have no
+/// effect.
 struct AppSettings: Sendable {
     let clientID: ClientID
     let redirectURI: String?
@@ -14,8 +16,10 @@ struct AppSettings: Sendable {
     let allowsExtendedLifetime: Bool
     let supportsMultipleClouds: Bool
 
-    /// - Throws: -50000 with -42000 when the client ID is blank or the authority is of no kind that MSAL supports, with
-    ///   -42011 when the redirect URI is not a URL with a scheme.
+    /// Reads and checks a configuration.
+    ///
+    /// - Throws: -50000 with -42000 if the client ID is blank or MSAL does not support the kind of the authority, with
+    ///   -42011 if the redirect URI is not a URL with a scheme.
     init(_ config: MSALPublicClientApplicationConfig) throws(NSError) {
         guard let clientID = ClientID(config.clientId) else {
             throw MSALError.error(.internalErrorInvalidParameter, "the client ID is blank")
@@ -24,7 +28,7 @@ struct AppSettings: Sendable {
         let redirectURI = try MSALRedirectUri(
             config.redirectUri, isValidated: !config.bypassRedirectURIValidation)
         self.clientID = clientID
-        // The default is nobody's registered URI: the agent does better with its own loopback redirect.
+        // The default redirect URI is not registered for any app, so that the agent uses its own loopback redirect instead.
         self.redirectURI = config.redirectUri?.trimmedNonEmpty == nil ? nil : redirectURI.url.absoluteString
         authority = config.authority.authority
         knownAuthorities = config.knownAuthorities.map(\.authority)
@@ -34,5 +38,109 @@ struct AppSettings: Sendable {
         expirationBuffer = Int64(exactly: config.tokenExpirationBuffer.rounded(.towardZero)) ?? 300
         allowsExtendedLifetime = config.extendedLifetimeEnabled
         supportsMultipleClouds = config.multipleCloudsSupported
+    }
+}
+
+/// Converts MSAL's parameters to requests to the agent. Invalid parameters are refused before the agent is asked.
+extension AppSettings {
+    /// Creates a silent request.
+    ///
+    /// - Throws: -50002 without an account, else as `tokenParameters(_:)`.
+    func silentRequest(_ parameters: MSALSilentTokenParameters) throws(NSError) -> AcquireTokenSilent {
+        guard let account = parameters.account, !account.reference.isEmpty else {
+            throw MSALError.error(for: TokenError(.interactionRequired, "a silent request needs an account"))
+        }
+        return AcquireTokenSilent(
+            parameters: try tokenParameters(parameters), account: account.reference,
+            forceRefresh: parameters.forceRefresh, expirationBuffer: expirationBuffer,
+            allowsExtendedLifetime: allowsExtendedLifetime)
+    }
+
+    /// Creates a sign-in request.
+    ///
+    /// - Throws: as `tokenParameters(_:)`.
+    func interactiveRequest(_ parameters: MSALInteractiveTokenParameters) throws(NSError) -> BeginInteractive {
+        var request = BeginInteractive(parameters: try tokenParameters(parameters))
+        request.account = parameters.account?.reference ?? AccountReference()
+        request.prompt = parameters.promptType.parameter
+        request.loginHint = parameters.account?.username ?? parameters.loginHint?.trimmedNonEmpty
+        request.domainHint = parameters.domainHint?.trimmedNonEmpty
+        request.extraScopes = ScopeSet(parameters.extraScopesToConsent ?? [])
+        return request
+    }
+
+    func listRequest(_ filter: AccountFilter) -> ListAccounts {
+        ListAccounts(
+            clientID: clientID, sharingGroup: sharingGroup,
+            homeAccountID: filter.identifier.flatMap(HomeAccountID.init), username: filter.username,
+            localAccountID: filter.tenantProfileIdentifier, onlySignedIn: filter.onlySignedIn)
+    }
+
+    /// Creates a removal request.
+    ///
+    /// - Throws: -50000 with -42000 if the account has neither identifier nor username.
+    func removal(
+        of account: MSALAccount, extent: RemoveAccount.Extent = .app
+    ) throws(NSError) -> RemoveAccount {
+        guard !account.reference.isEmpty || extent == .everything else {
+            throw MSALError.error(.internalErrorInvalidParameter, "the account has neither an identifier nor a name")
+        }
+        return RemoveAccount(
+            clientID: clientID, sharingGroup: sharingGroup, account: account.reference, extent: extent)
+    }
+
+    /// Converts and checks the parameters of a token request.
+    ///
+    /// - Throws: -50000 with -42000 for a reserved scope, an authority of another kind than the application's, a scheme
+    ///   other than bearer, claims that are given twice or cannot be encoded as JSON.
+    private func tokenParameters(_ parameters: MSALTokenParameters) throws(NSError) -> TokenParameters {
+        let authority = parameters.authority?.authority ?? authority
+        try check(authority)
+        try check(parameters.scopes, authority)
+        guard parameters.authenticationScheme.map({ $0.scheme == .bearer }) ?? true else {
+            throw MSALError.error(.internalErrorInvalidParameter, "proof of possession is not supported")
+        }
+        // Sent with silent requests too, which have to go to the cloud of the sign-in.
+        let clouds = supportsMultipleClouds ? ["instance_aware": "true"] : [:]
+        let extra = extraParameters.merging(parameters.extraQueryParameters ?? [:]) { $1 }.merging(clouds) { $1 }
+        return TokenParameters(
+            clientID: clientID, sharingGroup: sharingGroup, authority: authority,
+            scopes: ScopeSet(parameters.scopes), redirectURI: redirectURI, claims: try claims(parameters),
+            capabilities: capabilities, extraParameters: extra,
+            validatesAuthority: authority.kind != .ciam && !knownAuthorities.contains(authority),
+            correlationID: parameters.correlationId.map { CorrelationID($0) } ?? CorrelationID())
+    }
+
+    private func check(_ authority: Authority) throws(NSError) {
+        guard authority.kind == self.authority.kind else {
+            throw MSALError.error(
+                .internalErrorInvalidParameter,
+                "\(authority) is of another kind than the application's \(self.authority)")
+        }
+    }
+
+    private func check(_ scopes: [String], _ authority: Authority) throws(NSError) {
+        for scope in scopes.compactMap(\.trimmedNonEmpty) {
+            // Case-sensitive, as in MSAL.
+            if ScopeSet.reserved.scopes.contains(scope) {
+                throw MSALError.error(
+                    .internalErrorInvalidParameter, "the scope \(scope) is always asked for and may not be named")
+            }
+            if authority.kind == .entra, scope == clientID.text {
+                throw MSALError.error(
+                    .internalErrorInvalidParameter, "the client ID is not a scope; ask for \(scope)/.default")
+            }
+        }
+    }
+
+    private func claims(_ parameters: MSALTokenParameters) throws(NSError) -> String? {
+        guard let request = parameters.claimsRequest, request.hasClaims else { return nil }
+        guard parameters.extraQueryParameters?["claims"] == nil else {
+            throw MSALError.error(.internalErrorInvalidParameter, "claims are given twice; use claimsRequest")
+        }
+        guard let json = request.jsonString() else {
+            throw MSALError.error(.internalErrorInvalidParameter, "the claims request cannot be written as JSON")
+        }
+        return json
     }
 }

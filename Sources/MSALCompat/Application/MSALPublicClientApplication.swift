@@ -1,30 +1,36 @@
+// MSAL's own module re-exports these, so that a file with only `import MSAL` can name `URL`, `NSError`,
+// `DispatchQueue` and `UIViewController`.
+
 package import AgentClient
-public import Foundation
+@_exported public import AppleTypes
+@_exported public import Dispatch
+@_exported public import Foundation
 internal import TokenModel
 
-/// The way to tokens for an app: list accounts, get tokens silently, let people sign in, sign them out.
+/// An app that acquires tokens: it lists accounts, acquires tokens silently, signs users in and signs them out.
 ///
-/// Everything goes through the user's agent, which every app shares; `$SSO_AGENT_SOCK` names another one. Methods may
-/// be called from any thread. Those that only need the agent's cache (accounts, `remove(_:)`, and `signout` but for the browser's
-/// part) block the calling thread until the agent has answered; the async forms suspend instead.
+/// All requests go to the user's agent, which every app shares; `$SSO_AGENT_SOCK` names another agent. Methods may be
+/// called from any thread. Those that need the agent's cache only (accounts, `remove(_:)`, and `signout` without the
+/// sign-out page) block the calling thread until the agent has answered; their async forms suspend instead.
 ///
-/// A completion block is called exactly once: on the parameters' `completionBlockQueue` where it is set. Otherwise
-/// `getCurrentAccount`, `accountsFromDevice` and `getDeviceInformation` call it on the calling thread before they return;
-/// `acquireToken` and `signout` on the main thread; `acquireTokenSilent` on any thread. An error that is known before the work
-/// begins is reported before the method returns, by `acquireToken` and `signout` only when the caller is on the main thread.
-/// Blocks are `@preconcurrency`, as those of a library in Objective-C are: app code written before Swift 6 compiles as it is.
+/// A completion block is called exactly once: on the parameters' `completionBlockQueue` if it is set. Otherwise
+/// `getCurrentAccount`, `accountsFromDevice` and `getDeviceInformation` call it on the calling thread before they
+/// return, `acquireToken` and `signout` on the main thread, `acquireTokenSilent` on any thread. An error that is known
+/// before the work begins is reported before the method returns; by `acquireToken` and `signout` only if the caller is
+/// on the main thread. Blocks are `@preconcurrency`, so that code written before Swift 6 compiles unchanged.
 ///
-/// An async form whose task is cancelled throws `CancellationError`; `acquireToken(with:)` throws `MSALError.userCanceled`.
+/// An async method whose task is cancelled throws `CancellationError`; `acquireToken(with:)` throws
+/// `MSALError.userCanceled`.
 open class MSALPublicClientApplication: NSObject {
-    /// The configuration as it was given. It was copied: changing it has no effect on this application.
+    /// A copy of the configuration that the application was created with. Changing it has no effect.
     public let configuration: MSALPublicClientApplicationConfig
     /// Nil for an application without a configuration.
     var session: AppSession?
 
-    /// An application with this configuration, which is copied.
+    /// Creates an application with this configuration, which is copied.
     ///
-    /// - Throws: `MSALError.internal` (-50000), with internal code -42000 when the client ID is blank or the
-    ///   authority is of a kind that MSAL does not support, -42011 when the redirect URI is not a URL with a scheme.
+    /// - Throws: `MSALError.internal` (-50000), with internal code -42000 if the client ID is blank or MSAL does not
+    ///   support the kind of the authority, -42011 if the redirect URI is not a URL with a scheme.
     public init(configuration config: MSALPublicClientApplicationConfig) throws {
         configuration = config
         let session = AppSession(
@@ -35,25 +41,25 @@ open class MSALPublicClientApplication: NSObject {
         self.session = session
     }
 
-    /// An application with nothing but a client ID.
+    /// Creates an application with the default configuration.
     ///
     /// - Throws: as `init(configuration:)`.
     public convenience init(clientId: String) throws {
         try self.init(configuration: MSALPublicClientApplicationConfig(clientId: clientId))
     }
 
-    /// An application without a configuration, for test doubles, which override what the tests call.
+    /// Creates an application without a configuration, for test doubles, which override methods.
     ///
-    /// Every method that is not overridden fails with `MSALError.internal` (-50000), internal code -42000, and asks no agent.
+    /// Every other method fails with `MSALError.internal` (-50000), internal code -42000, and sends no request.
     public override init() {
         configuration = MSALPublicClientApplicationConfig(clientId: "")
         session = nil
     }
 
-    /// An application that talks to the agent of `client` and shows the way to sign in with `presenter`.
+    /// Creates an application that uses the agent of `client` and signs users in by `presenter`.
     ///
-    /// A convenience initialiser, because an app's subclass inherits `init(clientId:)` only when it sees every
-    /// designated one.
+    /// A convenience initializer, because the subclass of an app inherits `init(clientId:)` only if it can see every
+    /// designated initializer.
     package convenience init(
         configuration config: MSALPublicClientApplicationConfig, client: AgentClient,
         presenter: SignInPresenter = SignInPresenter()
@@ -64,6 +70,8 @@ open class MSALPublicClientApplication: NSObject {
         session?.serveSerializedCache()
     }
 
+    /// Returns the operations of the application.
+    ///
     /// - Throws: -50000 with -42000 for an application without a configuration.
     private func configured() throws(NSError) -> AppSession {
         guard let session else {
@@ -75,61 +83,62 @@ open class MSALPublicClientApplication: NSObject {
 
     // MARK: Accounts
 
-    /// Every account of the sharing group that this app, or its family, can get tokens for silently; those that came
-    /// from ADAL too. Empty when there is none.
+    /// Lists every account of the sharing group for which this app, or its family, can acquire tokens silently, also
+    /// accounts that signed in with ADAL. Empty if there is none.
     ///
-    /// - Throws: `MSALError.internal` (-50000) when the agent cannot be asked.
+    /// - Throws: `MSALError.internal` (-50000) if the agent does not answer.
     open func allAccounts() throws -> [MSALAccount] {
         try configured().accounts(AccountFilter())
     }
 
-    /// The account with this identifier, without regard to case.
+    /// Returns the account with this identifier, without regard to case.
     ///
-    /// - Throws: when there is none, an error that is not MSAL's (domain `Foundation._GenericObjCError`, code 0), as
-    ///   Swift does for the original; so use `try?`. `MSALError.internal` (-50000) when the agent cannot be asked.
+    /// - Throws: if there is none, an error of domain `Foundation._GenericObjCError`, code 0, which Swift throws for
+    ///   the original; so use `try?`. `MSALError.internal` (-50000) if the agent does not answer.
     open func account(forIdentifier identifier: String) throws -> MSALAccount {
         try configured().account(identifier: identifier)
     }
 
-    /// The account with this name, without regard to case. Where several have it, one in its home tenant comes first.
+    /// Returns the account with this username, without regard to case. If several have it, one in its home tenant comes
+    /// first.
     ///
-    /// - Throws: as `account(forIdentifier:)`; domain `MSIDErrorDomain`, code -51111 when the name is blank.
+    /// - Throws: as `account(forIdentifier:)`; domain `MSIDErrorDomain`, code -51111 if the username is blank.
     open func account(forUsername username: String) throws -> MSALAccount {
         try configured().account(username: username)
     }
 
-    /// The accounts that fit; empty when none does.
+    /// Lists the accounts that match; empty if none does.
     ///
-    /// - Throws: `MSALError.internal` (-50000) when the agent cannot be asked.
+    /// - Throws: `MSALError.internal` (-50000) if the agent does not answer.
     open func accounts(for parameters: MSALAccountEnumerationParameters) throws -> [MSALAccount] {
         try configured().accounts(AccountFilter(parameters))
     }
 
-    /// As `accounts(for:)`: the agent is the device's. The block is called on the calling thread before the method returns,
-    /// unless the parameters name a queue.
+    /// Lists the accounts that match, as `accounts(for:)` does: the agent serves the whole device. The block is called
+    /// on the calling thread before the method returns, unless the parameters set a queue.
     @preconcurrency
     open func accountsFromDevice(
         for parameters: MSALAccountEnumerationParameters,
         completionBlock: @escaping @Sendable ([MSALAccount]?, (any Error)?) -> Void
     ) {
         let (session, filter) = (Result { try configured() }, AccountFilter(parameters))
-        // Values cross to the queue; MSAL's objects are made where the block is called.
+        // Only values are passed to the queue; the objects of MSAL are created where the block is called.
         Completion(queue: parameters.completionBlockQueue) { outcome in
             let accounts = Result { try session.get().merged(try outcome.get(), filter) }
             completionBlock(accounts.value, accounts.error)
         }.report(Result { try session.get().agentAccountsAndWait(filter) })
     }
 
-    /// As `accounts(for:)`, without blocking: the agent is the device's.
+    /// Lists the accounts that match, as `accounts(for:)` does, without blocking the calling thread.
     ///
-    /// - Throws: as `accounts(for:)`; `CancellationError` when the task is cancelled.
+    /// - Throws: as `accounts(for:)`; `CancellationError` if the task is cancelled.
     open func accountsFromDevice(for parameters: MSALAccountEnumerationParameters) async throws -> [MSALAccount] {
         let (session, filter) = (try configured(), AccountFilter(parameters))
         return session.merged(try await session.agentAccounts(filter), filter)
     }
 
-    /// The one account that is signed in to this app, and the one that was when the app asked before. The block is called
-    /// on the calling thread before the method returns, unless the parameters name a queue.
+    /// Returns the one account that is signed in to this app, and the account of the app's previous request. The block
+    /// is called on the calling thread before the method returns, unless the parameters set a queue.
     ///
     /// Errors as in the async form.
     @preconcurrency
@@ -144,11 +153,11 @@ open class MSALPublicClientApplication: NSObject {
         }.report(Result { try session.get().agentsCurrentAccountAndWait() })
     }
 
-    /// The one account that is signed in to this app, and the one that was when the app asked before. Either is nil when
-    /// there was none.
+    /// Returns the one account that is signed in to this app, and the account of the app's previous request. Either is
+    /// nil if there was none.
     ///
-    /// - Throws: `MSALError.internal` (-50000), with internal code -42102 when several accounts are signed in;
-    ///   `CancellationError` when the task is cancelled.
+    /// - Throws: `MSALError.internal` (-50000), with internal code -42102 if several accounts are signed in;
+    ///   `CancellationError` if the task is cancelled.
     open func currentAccount(with parameters: MSALParameters?) async throws -> (MSALAccount?, MSALAccount?) {
         let session = try configured()
         return try session.currentAccount(try await session.agentsCurrentAccount())
@@ -156,7 +165,7 @@ open class MSALPublicClientApplication: NSObject {
 
     // MARK: Tokens
 
-    /// A token without user interaction. The block is called on any thread, unless the parameters name a queue.
+    /// Acquires a token without user interaction. The block is called on any thread, unless the parameters set a queue.
     ///
     /// Errors as in the async form.
     @preconcurrency
@@ -171,19 +180,20 @@ open class MSALPublicClientApplication: NSObject {
         }
     }
 
-    /// A token without user interaction: from the cache, or by a refresh. Cancelling the task cancels the wait.
+    /// Acquires a token without user interaction, from the cache or by redeeming a refresh token. Cancelling the task
+    /// ends the wait.
     ///
-    /// - Throws: `MSALError.interactionRequired` (-50002) when only `acquireToken(with:)` can help, also when the
-    ///   parameters have no account; `MSALError.serverDeclinedScopes` (-50003); `NSURLErrorDomain` when the network
-    ///   cannot be reached; `MSALError.internal` (-50000) for the rest, with `MSALInternalErrorCodeKey`;
-    ///   `CancellationError` when the task is cancelled.
+    /// - Throws: `MSALError.interactionRequired` (-50002) if only `acquireToken(with:)` can help, also if the
+    ///   parameters have no account; `MSALError.serverDeclinedScopes` (-50003); an error of `NSURLErrorDomain` if the
+    ///   network is not reachable; `MSALError.internal` (-50000) for all else, with `MSALInternalErrorCodeKey`;
+    ///   `CancellationError` if the task is cancelled.
     @discardableResult
     open func acquireTokenSilent(with parameters: MSALSilentTokenParameters) async throws -> MSALResult {
         let session = try configured()
         return try await session.acquireTokenSilent(try session.settings.silentRequest(parameters))
     }
 
-    /// Lets the person sign in. The block is called on the main thread, unless the parameters name a queue.
+    /// Signs a user in and acquires a token. The block is called on the main thread, unless the parameters set a queue.
     ///
     /// Errors as in the async form.
     @preconcurrency
@@ -200,46 +210,47 @@ open class MSALPublicClientApplication: NSObject {
         }
     }
 
-    /// Lets the person sign in: in the system browser or, without a display, with a code typed on another device.
+    /// Signs a user in and acquires a token: in the system browser or, without a display, with a device code.
     /// Cancelling the task cancels the sign-in.
     ///
-    /// - Throws: `MSALError.userCanceled` (-50005) when it was given up; `MSALError.internal` (-50000) with internal
-    ///   code -42101 when another account signed in, -42402 when a sign-in of this process is under way; else as
-    ///   `acquireTokenSilent(with:)`.
+    /// - Throws: `MSALError.userCanceled` (-50005) if the sign-in was cancelled; `MSALError.internal` (-50000) with
+    ///   internal code -42101 if another account signed in, -42402 if another sign-in of MSAL or ADAL is in progress in
+    ///   this process; else as `acquireTokenSilent(with:)`.
     @discardableResult
     open func acquireToken(with parameters: MSALInteractiveTokenParameters) async throws -> MSALResult {
         let session = try configured()
         return try await session.acquireToken(try session.settings.interactiveRequest(parameters))
     }
 
-    /// Gives up the sign-in under way in this process; its caller gets `MSALError.userCanceled` (-50005).
+    /// Cancels the sign-in in progress in this process, of MSAL or of ADAL. A request of MSAL then fails with
+    /// `MSALError.userCanceled` (-50005).
     ///
-    /// Returns whether there was one.
+    /// Returns false if there was none.
     @discardableResult open class func cancelCurrentWebAuthSession() -> Bool {
-        CurrentInteraction.shared.cancel()
+        CurrentSignIn.shared.cancel()
     }
 
-    /// On Apple's platforms, takes the URL an app was opened with. Here the agent's own listener takes the redirect,
-    /// so that no URL is ever one this library waits for: always false.
+    /// Handles the URL that an app was opened with, on Apple's platforms. Always false here: the agent itself receives
+    /// the redirect.
     @discardableResult
     open class func handleMSALResponse(_ response: URL, sourceApplication: String?) -> Bool { false }
 
-    // MARK: Signing out
+    // MARK: Sign-out
 
-    /// Forgets this app's tokens for the account. Other apps keep theirs. Until the next interactive sign-in, this
-    /// app does not list the account, and a silent request fails with `MSALError.interactionRequired`.
+    /// Removes this app's tokens of the account; other apps keep theirs. Until the next sign-in, this app does not list
+    /// the account, and its silent requests fail with `MSALError.interactionRequired`.
     ///
-    /// Done also when there is nothing to forget.
+    /// Succeeds also if there is nothing to remove.
     ///
-    /// - Throws: `MSALError.internal` (-50000) when the agent cannot be asked; an external account provider's error.
+    /// - Throws: `MSALError.internal` (-50000) if the agent does not answer; an error of an external account provider.
     open func remove(_ account: MSALAccount) throws {
         try configured().remove(account)
     }
 
-    /// Signs the account out, as far as the parameters say. The block is called on the main thread, unless they name a queue.
+    /// Signs the account out, as the parameters say. The block is called on the main thread, unless they set a queue.
     ///
-    /// Without `signoutFromBrowser`, everything is done when the method returns; on the main thread the block has been called
-    /// by then.
+    /// Without `signoutFromBrowser`, the account is signed out when the method returns; if it was called on the main
+    /// thread, the block has been called by then.
     @preconcurrency
     open func signout(
         with account: MSALAccount, signoutParameters: MSALSignoutParameters,
@@ -262,10 +273,10 @@ open class MSALPublicClientApplication: NSObject {
         }
     }
 
-    /// Signs the account out, as far as the parameters say; true when done.
+    /// Signs the account out, as the parameters say; returns true.
     ///
-    /// - Throws: as `remove(_:)`; -50000 with internal code -42000 when the parameters ask for the browser's part and were made
-    ///   without webview parameters; `CancellationError` when the task is cancelled.
+    /// - Throws: as `remove(_:)`; -50000 with internal code -42000 if `signoutFromBrowser` is set and the parameters
+    ///   were created without webview parameters; `CancellationError` if the task is cancelled.
     @discardableResult
     open func signout(with account: MSALAccount, signoutParameters: MSALSignoutParameters) async throws -> Bool {
         let session = try configured()
@@ -274,8 +285,8 @@ open class MSALPublicClientApplication: NSObject {
 
     // MARK: The device
 
-    /// What is known of the device. Inert: nothing. The block is called on the calling thread before the method returns, unless
-    /// the parameters name a queue.
+    /// Returns information about the device. Inert: it is empty. The block is called on the calling thread before the
+    /// method returns, unless the parameters set a queue.
     @preconcurrency
     open func getDeviceInformation(
         with parameters: MSALParameters?,
@@ -285,12 +296,12 @@ open class MSALPublicClientApplication: NSObject {
             .report(.success(()))
     }
 
-    /// What is known of the device. Inert: nothing.
+    /// Returns information about the device. Inert: it is empty.
     open func deviceInformation(with parameters: MSALParameters?) async throws -> MSALDeviceInformation {
         MSALDeviceInformation()
     }
 
-    /// Inert: always false, since Apple's broker is not here.
+    /// Inert: always false, because there is no broker of Apple's here.
     open var isCompatibleAADBrokerAvailable: Bool { false }
 
     /// The version of MSAL's API that this module reproduces.

@@ -1,32 +1,33 @@
 public import Foundation
 internal import TokenModel
 
-/// A URL that issues tokens. Make one with `MSALAuthority(url:)`, or with the class for its kind.
+/// A URL that issues tokens. Create one by `MSALAuthority(url:)`, or by the class for its kind.
 ///
-/// Immutable, so it may be used from any thread. Equal when the class and the URL are, whatever the case of the tenant.
+/// Immutable; may be used from any thread. Authorities are equal if URL and kind are, without regard to the case of the
+/// tenant.
 open class MSALAuthority: NSObject, NSCopying, MSALAuthorityByURL {
-    /// The authority's URL in its normal form: host in lower case, no query; Entra authorities keep only the tenant, in the
-    /// case that the app wrote it in.
+    /// The URL in canonical form: the host in lower case, no query; of an Entra authority only the tenant of the path,
+    /// in the case in which the app wrote it.
     public let url: URL
     let authority: Authority
 
-    /// - Parameter tenant: as the app wrote it; nil takes the authority's, which is in lower case.
+    /// - Parameter tenant: the tenant as the app wrote it; nil takes that of `authority`, which is in lower case.
     init(authority: Authority, writtenTenant tenant: String? = nil) {
         self.authority = authority
         let text = tenant.map { "\(authority.scheme)://\(authority.environment)/\($0)" } ?? authority.url
-        // Both texts are of URLs that were parsed, so the last way is never taken.
+        // Both texts come from parsed URLs, so that the last alternative is never used.
         self.url = URL(string: text) ?? URL(string: authority.url) ?? URL(fileURLWithPath: authority.path)
     }
 
-    /// The same object: it cannot change.
+    /// Returns the object itself, which is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// Whether class and URL are the same; the case of a tenant does not matter.
+    /// Whether URL and kind are equal, without regard to the case of the tenant.
     open override func isEqual(_ object: Any?) -> Bool {
         (object as? MSALAuthority)?.authority == authority
     }
 
-    /// Goes with `isEqual(_:)`.
+    /// Equal for equal authorities.
     open override var hash: Int { authority.hashValue }
 
     /// The URL.
@@ -34,7 +35,7 @@ open class MSALAuthority: NSObject, NSCopying, MSALAuthorityByURL {
 }
 
 extension MSALAuthority {
-    /// Parses `url`, as `kind` where it is given.
+    /// Parses `url` as an authority of `kind`, or of the kind of its host.
     static func authority(parsing url: URL, kind: Authority.Kind? = nil) throws(NSError) -> Authority {
         do {
             return try Authority(url.absoluteString, kind: kind)
@@ -43,16 +44,16 @@ extension MSALAuthority {
         }
     }
 
-    /// The first segment of a URL's path as it is written, which is the tenant of an Entra or CIAM authority; nil when there is
-    /// none.
+    /// Returns the first path segment as it is written, which is the tenant of an Entra or CIAM authority; nil if there
+    /// is none.
     static func writtenTenant(of url: URL) -> String? {
         let path = URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedPath
         return path?.split(separator: "/").first.map(String.init)
     }
 
-    /// An object of the class that fits.
+    /// Creates an object of the class for the kind of the authority.
     ///
-    /// - Parameter tenant: as the app wrote it.
+    /// - Parameter tenant: the tenant as the app wrote it.
     static func make(_ authority: Authority, writtenTenant tenant: String? = nil) throws(NSError) -> MSALAuthority {
         switch authority.kind {
         case .entra: return MSALAADAuthority(authority: authority, writtenTenant: tenant)
@@ -63,9 +64,8 @@ extension MSALAuthority {
         }
     }
 
-    /// An authority that is known to be one: the default, or the issuer of a token.
-    ///
-    /// Of the base class where MSAL has no class for its kind, such as AD FS.
+    /// Creates the object for a valid authority: the default one or the issuer of a token. It has the base class if
+    /// MSAL has none for its kind, such as AD FS.
     static func issuer(_ authority: Authority) -> MSALAuthority {
         switch authority.kind {
         case .entra: MSALAADAuthority(authority: authority)
@@ -73,5 +73,29 @@ extension MSALAuthority {
         case .ciam: MSALCIAMAuthority(authority: authority)
         case .adfs, .openID: MSALAuthority(authority: authority)
         }
+    }
+}
+
+/// Lets `MSALAuthority(url:)` create an object of the class for the kind of the URL, as in the original.
+///
+/// An initializer of a class cannot return an object of a subclass, but one of a protocol extension can. Apps do not
+/// use this protocol.
+public protocol MSALAuthorityByURL {}
+
+extension MSALAuthorityByURL where Self: MSALAuthority {
+    /// Creates the authority at `url`: an `MSALAADAuthority`, `MSALB2CAuthority` or `MSALCIAMAuthority`, depending on
+    /// the URL.
+    ///
+    /// - Throws: `MSALError.internal` (-50000), internal code -42008, if `url` is not an `https` URL with a path
+    ///   (`http` is accepted for loopback hosts), or is an authority of AD FS, which MSAL does not support.
+    public init(url: URL) throws {
+        // As in the original, the reasons why each class rejects the URL are not reported.
+        guard
+            let made = try? MSALAuthority.make(
+                MSALAuthority.authority(parsing: url), writtenTenant: MSALAuthority.writtenTenant(of: url)) as? Self
+        else {
+            throw MSALError.error(.internalErrorUnexpected, "\(url) is no authority that MSAL supports")
+        }
+        self = made
     }
 }

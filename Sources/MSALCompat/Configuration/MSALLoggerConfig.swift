@@ -1,41 +1,69 @@
+internal import AgentClient
 public import Foundation
 internal import Synchronization
 
-/// What is logged, and where to. May be used from any thread.
+/// The log level and the log callback. May be used from any thread.
 ///
-/// Messages never hold tokens or personal data, at any masking level.
+/// Messages contain neither tokens nor personal data, at any masking level.
 public final class MSALLoggerConfig: NSObject, Sendable {
     private let levels = Mutex((log: MSALLogLevel.info, masking: MSALLogMaskingLevel.settingsMaskAllPII))
-    private let box = Mutex(CallbackBox<MSALLogCallback>(nil))
+    private let appCallback = Mutex<AppCallback<MSALLogCallback>?>(nil)
 
-    /// How much is logged: `info` unless set.
+    /// The level up to which messages are logged: `info` by default.
     public var logLevel: MSALLogLevel {
         get { levels.withLock { $0.log } }
         set { levels.withLock { $0.log = newValue } }
     }
 
-    /// What is left out: all personal data unless set. Kept; messages here never hold any.
+    /// The data that is masked: all personal data by default. Stored and not used, because messages contain none.
     public var logMaskingLevel: MSALLogMaskingLevel {
         get { levels.withLock { $0.masking } }
         set { levels.withLock { $0.masking = newValue } }
     }
 
-    /// Sets what is called for each message, from any thread. The first call counts, later ones are ignored.
+    /// Sets the closure that is called for each message, from any thread. Only the first call has an effect.
     public func setLogCallback(_ callback: @escaping MSALLogCallback) {
-        let new = CallbackBox<MSALLogCallback>(callback)
-        box.withLock { if $0.callback == nil { $0 = new } }
+        let new = AppCallback(callback)
+        appCallback.withLock { if $0 == nil { $0 = new } }
     }
 
-    /// What is called for each message; does nothing when none was set.
+    /// Returns the closure that is called for each message; one that does nothing if none was set.
     public func callback() -> MSALLogCallback {
-        box.withLock { $0 }.callback ?? { _, _, _ in }
+        appCallback.withLock { $0 }?.function ?? { _, _, _ in }
     }
 
     override init() {}
 
-    /// Hands `message` to the app when it wants messages of this level. It must not hold a secret or personal data.
+    /// Passes `message` to the app if it is of a level that is logged. It must not contain secrets or personal data.
     func log(_ level: MSALLogLevel, _ message: @autoclosure () -> String) {
-        guard level.rawValue <= logLevel.rawValue, let callback = box.withLock({ $0 }).callback else { return }
-        callback(level, message(), false)
+        guard level.rawValue <= logLevel.rawValue, let callback = appCallback.withLock({ $0 }) else { return }
+        callback.function(level, message(), false)
     }
+}
+
+/// The level up to which messages are logged.
+@nonexhaustive(warn) public enum MSALLogLevel: Int, Sendable {
+    /// Nothing.
+    case nothing = 0
+    /// Errors.
+    case error = 1
+    /// Also warnings.
+    case warning = 2
+    /// Also each request and its result.
+    case info = 3
+    /// Also all details.
+    case verbose = 4
+
+    /// The highest level, `verbose`.
+    public static var last: MSALLogLevel { .verbose }
+}
+
+/// The data that is masked in log messages. Secrets and personal data are masked at every level here.
+@nonexhaustive(warn) public enum MSALLogMaskingLevel: Int, Sendable {
+    /// All personal data.
+    case settingsMaskAllPII = 0
+    /// Data that identifies the end user.
+    case settingsMaskEUIIOnly = 1
+    /// Secrets only.
+    case settingsMaskSecretsOnly = 2
 }

@@ -1,44 +1,44 @@
 public import Foundation
 internal import TokenModel
 
-/// What an application is: its client ID, where its accounts are, and how it uses the cache.
+/// The configuration of an application: its client ID, its authority, and how it uses the cache.
 ///
-/// `MSALPublicClientApplication` takes a copy, so that later changes have no effect on it.
+/// `MSALPublicClientApplication` copies it, so that later changes have no effect on the application.
 open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
-    /// The application (client) ID the app is registered under.
+    /// The application (client) ID under which the app is registered.
     open var clientId: String
-    /// The redirect URI the app is registered with. Nil: interactive requests use the agent's own loopback redirect.
+    /// The redirect URI with which the app is registered. If nil, sign-ins use the agent's own loopback redirect.
     open var redirectUri: String?
-    /// Inert: concerns nested authentication in Apple's broker.
+    /// Inert: belongs to nested authentication in Apple's broker.
     open var nestedAuthBrokerClientId = ""
-    /// Inert: concerns nested authentication in Apple's broker.
+    /// Inert: belongs to nested authentication in Apple's broker.
     open var nestedAuthBrokerRedirectUri: String?
-    /// Who issues tokens when a request names nobody: `https://login.microsoftonline.com/common` unless set.
+    /// The authority of requests that name none: `https://login.microsoftonline.com/common` by default.
     open var authority: MSALAuthority
-    /// Authorities that the app vouches for: they are not validated. Needed for B2C hosts and local emulators.
+    /// Authorities that the app trusts and that are not validated, such as B2C hosts and local emulators.
     open var knownAuthorities: [MSALAuthority] = []
-    /// Whether an expired token may be returned in an outage, within its extended lifetime. False unless set.
+    /// Whether an expired token may be returned during an outage, within its extended lifetime. False by default.
     open var extendedLifetimeEnabled = false
-    /// What the app can do, such as `cp1`; sent with every request.
+    /// The capabilities of the app, such as `cp1`; sent with every request.
     open var clientApplicationCapabilities: [String]?
-    /// How long before its expiry a token counts as expired, in seconds; 300 unless set. Parts of a second do not
-    /// count.
+    /// The time before its expiry at which a token counts as expired, in seconds; 300 by default. Fractions of a second
+    /// are ignored.
     open var tokenExpirationBuffer = 300.0
-    /// Query parameters that choose a test slice of the service.
+    /// Query parameters that select a test slice of the service.
     open var sliceConfig: MSALSliceConfig?
-    /// Where tokens are kept.
+    /// The sharing group and the sources of accounts.
     public let cacheConfig: MSALCacheConfig
-    /// Whether the person may sign in in another cloud than the authority's. False unless set.
+    /// Whether the user may sign in to another cloud than the authority's. False by default.
     open var multipleCloudsSupported = false
-    /// Whether to take the redirect URI as it is. False unless set.
+    /// Whether the redirect URI is used without validation. False by default.
     open var bypassRedirectURIValidation = false
 
-    /// An app that signs in work, school and personal accounts of the public cloud.
+    /// Creates the configuration of an app that signs in work, school and personal accounts of the public cloud.
     public convenience init(clientId: String) {
         self.init(clientId: clientId, redirectUri: nil, authority: nil)
     }
 
-    /// An app with this redirect URI and authority; nil takes the defaults.
+    /// Creates the configuration of an app with this redirect URI and authority; nil takes the default.
     public init(clientId: String, redirectUri: String?, authority: MSALAuthority?) {
         self.clientId = clientId
         self.redirectUri = redirectUri
@@ -46,7 +46,7 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
         self.cacheConfig = MSALCacheConfig()
     }
 
-    /// The same, with members that concern Apple's broker. Inert: they do nothing.
+    /// Creates a configuration with values for nested authentication in Apple's broker. Inert: these have no effect.
     public convenience init(
         clientId: String, redirectUri: String?, authority: MSALAuthority?, nestedAuthBrokerClientId: String?,
         nestedAuthBrokerRedirectUri: String?
@@ -72,6 +72,64 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
         bypassRedirectURIValidation = other.bypassRedirectURIValidation
     }
 
-    /// A copy that shares nothing that can change.
+    /// Returns a copy that shares no mutable state with the original.
     open func copy(with zone: NSZone? = nil) -> Any { MSALPublicClientApplicationConfig(copying: self) }
+}
+
+/// The sharing group of an application, and additional sources of accounts.
+open class MSALCacheConfig: NSObject, NSCopying {
+    /// The sharing group: the partition of the agent's cache that this app uses. The apps of a group, also those of
+    /// ADAL, share sign-ins. `com.microsoft.adalcache` by default.
+    open var keychainSharingGroup: String
+    /// The archive of an ADAL cache that the app keeps itself, to share with MSAL; nil by default.
+    open var serializedADALCache: MSALSerializedADALCacheProvider?
+    /// The external account providers that have been added.
+    open private(set) var externalAccountProviders: [any MSALExternalAccountProviding] = []
+
+    override init() {
+        keychainSharingGroup = Self.defaultKeychainSharingGroup()
+    }
+
+    init(copying other: MSALCacheConfig) {
+        keychainSharingGroup = other.keychainSharingGroup
+        serializedADALCache = other.serializedADALCache
+        externalAccountProviders = other.externalAccountProviders
+    }
+
+    /// The sharing group of apps that name none, of both libraries: `com.microsoft.adalcache`.
+    open class func defaultKeychainSharingGroup() -> String { SharingGroup.standard.name }
+
+    /// Adds a provider: its accounts are listed with those of the agent, and it is notified of acquired tokens and
+    /// removed accounts.
+    open func addExternalAccountProvider(_ externalAccountProvider: any MSALExternalAccountProviding) {
+        externalAccountProviders.append(externalAccountProvider)
+    }
+
+    /// Returns a copy with the same group and providers.
+    open func copy(with zone: NSZone? = nil) -> Any { MSALCacheConfig(copying: self) }
+}
+
+/// Query parameters that select a test slice of the service.
+open class MSALSliceConfig: NSObject, NSCopying {
+    /// The `slice` parameter.
+    open var slice: String
+    /// The `dc` parameter.
+    open var dc: String
+
+    /// Returns nil if both are nil.
+    public init?(slice: String?, dc: String?) {
+        guard slice != nil || dc != nil else { return nil }
+        self.slice = slice ?? ""
+        self.dc = dc ?? ""
+    }
+
+    /// The parameters, without blank ones.
+    open var sliceDictionary: [AnyHashable: Any] { parameters }
+
+    var parameters: [String: String] {
+        ["slice": slice, "dc": dc].filter { !$0.value.isEmpty }
+    }
+
+    /// Returns a copy with the same values.
+    open func copy(with zone: NSZone? = nil) -> Any { MSALSliceConfig(slice: slice, dc: dc) ?? self }
 }

@@ -1,25 +1,26 @@
 public import Foundation
 internal import TokenModel
 
-/// Where the sign-in page sends the person back to. Immutable.
+/// The URL to which the sign-in page redirects the browser. Immutable.
 open class MSALRedirectUri: NSObject, NSCopying {
     /// The redirect URI.
     public let url: URL
-    /// Whether it has a form that Microsoft's broker would accept: `msauth.<app>://auth`.
+    /// Whether it has the form that Apple's broker accepts: `msauth.<app>://auth`.
     public let brokerCapable: Bool
 
-    /// The default redirect URI, `msauth.<bundle ID or program>://auth`. No method takes one: an app sets its redirect URI as text.
+    /// Creates the default redirect URI, `msauth.<bundle ID or program>://auth`. No method takes this object: an app
+    /// sets its redirect URI as a string.
     public override init() {
         url = URL(string: Self.defaultText) ?? URL(fileURLWithPath: "/")
         brokerCapable = true
     }
 
-    /// The app's redirect URI, or the default made of the app's name.
+    /// Creates the redirect URI of the app, or the default one.
     ///
-    /// Off Apple's platforms there is no `Info.plist` in which a scheme is registered, so any URL with a scheme is
-    /// accepted: `msauth.<app>://auth`, a loopback URL, a scheme of the app's own.
+    /// Without an `Info.plist` in which a scheme is registered, any URL with a scheme is accepted:
+    /// `msauth.<app>://auth`, a loopback URL, a scheme of the app.
     ///
-    /// - Throws: `MSALError.internal` (-50000), internal code -42011, when it is not a URL with a scheme.
+    /// - Throws: `MSALError.internal` (-50000), internal code -42011, if it is not a URL with a scheme.
     init(_ custom: String?, isValidated: Bool) throws(NSError) {
         let text = custom?.trimmedNonEmpty ?? Self.defaultText
         guard let url = URL(string: text), !isValidated || url.scheme != nil else {
@@ -31,7 +32,7 @@ open class MSALRedirectUri: NSObject, NSCopying {
         self.brokerCapable = url.scheme?.hasPrefix("msauth.") == true && url.host == "auth"
     }
 
-    /// `msauth.<bundle identifier, or the program's name>://auth`.
+    /// `msauth.<bundle identifier or program name>://auth`.
     private static var defaultText: String {
         let program = Bundle.main.executableURL?.lastPathComponent ?? "app"
         let allowed = (Bundle.main.bundleIdentifier ?? program).map {
@@ -40,6 +41,6 @@ open class MSALRedirectUri: NSObject, NSCopying {
         return "msauth.\(String(allowed))://auth"
     }
 
-    /// The same object: it cannot change.
+    /// Returns the object itself, which is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 }

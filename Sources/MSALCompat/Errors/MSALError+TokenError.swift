@@ -1,11 +1,24 @@
 internal import Foundation
 internal import TokenModel
 
-/// The one table from the agent's codes to MSAL's.
+/// How a `TokenError` is reported to the app.
+enum MSALErrorMapping: Equatable {
+    /// With a code of its own: one of -50001 to -50005 and -50142.
+    case own(MSALError)
+    /// As -50000, with this number under `MSALInternalErrorCodeKey`.
+    case wrapped(Int)
+    /// In `NSURLErrorDomain`, with the network's error code.
+    case network
+
+    /// As -50000, with an internal code.
+    static func wrapped(_ code: MSALInternalError) -> Self { .wrapped(code.rawValue) }
+}
+
+/// Maps the codes of the agent to those of MSAL: one table for all codes.
 ///
-/// Decided before the agent is asked, so not in this table: a silent request without an account is -50002; a reserved
-/// scope, an authority of another class than the application's, or a blank client ID is -50000 with -42000; a
-/// redirect URI without a scheme is -50000 with -42011 (see `AppSettings`). A lookup that finds no account fails with
+/// Not in this table are errors that are found before the agent is asked (see `AppSettings`): a silent request without
+/// an account is -50002; a reserved scope, an authority of another kind than the application's, or a blank client ID is
+/// -50000 with -42000; a redirect URI without a scheme is -50000 with -42011. A lookup that finds no account fails with
 /// `AccountLookupError`, which is not an MSAL error.
 extension TokenError.Code {
     var msalMapping: MSALErrorMapping {
@@ -40,7 +53,8 @@ extension TokenError.Code {
         }
     }
 
-    /// The agent's own conditions, for which MSAL has no number: the `TokenError` itself is the underlying error.
+    /// Whether the condition exists in the agent only, so that MSAL has no number for it: the `TokenError` itself
+    /// becomes the underlying error.
     var isAgentOnly: Bool {
         switch self {
         case .unrecognized(let number): MSALErrorMapping(appleOnly: number) == nil
@@ -50,24 +64,25 @@ extension TokenError.Code {
 }
 
 extension MSALError {
-    /// The error that an app sees.
+    /// Creates the error that the app gets.
     ///
-    /// - Parameter kind: of the authority that was asked, which the URL in a partial result need not tell.
+    /// - Parameter kind: the kind of the authority that was asked, which the URL in a partial result does not always
+    ///   tell.
     static func error(for error: TokenError, kind: Authority.Kind? = nil) -> NSError {
-        // Entra's "reset the password first" has its own code, except where the way to it is to sign in anyway.
+        // Entra's "the password has to be reset" has its own code, unless the app is told to let the user sign in anyway.
         if error.details.stsErrorCodes.contains(50142), error.code != .interactionRequired {
             return self.error(.own(.serverInvalidRequestResetPasswordRequired), for: error, kind)
         }
         return self.error(error.code.msalMapping, for: error, kind)
     }
 
-    /// The error that the async form of a call throws: `CancellationError` when the call ended because its task was cancelled,
-    /// which is no defect, else as `error(for:kind:)`.
+    /// Creates the error that the async form of a call throws: `CancellationError` if the call ended because its task
+    /// was cancelled, else as `error(for:kind:)`.
     static func asyncError(for error: TokenError, kind: Authority.Kind? = nil) -> any Error {
         error.code == .cancelled && Task.isCancelled ? CancellationError() : self.error(for: error, kind: kind)
     }
 
-    /// An error decided by this module, without asking the agent.
+    /// Creates an error that this module found, without asking the agent.
     static func error(_ code: MSALInternalError, _ message: String) -> NSError {
         error(.wrapped(code), for: TokenError(.invalidDeveloperParameter, message), nil)
     }
@@ -85,6 +100,83 @@ extension MSALError {
         case .network:
             let code = error.details.networkErrorCode.map(Int.init) ?? NSURLErrorNotConnectedToInternet
             return NSError(domain: NSURLErrorDomain, code: code, userInfo: userInfo)
+        }
+    }
+}
+
+extension TokenError {
+    /// The details of the error under the keys of MSAL; a key is missing if its value is not known.
+    func msalUserInfo(_ kind: Authority.Kind?) -> [String: Any] {
+        let description = details.errorDescription ?? message
+        var info: [String: Any] = [MSALErrorDescriptionKey: description, NSLocalizedDescriptionKey: description]
+        info[MSALOAuthErrorKey] = details.oauthError
+        info[MSALOAuthSubErrorKey] = details.subError
+        // The HTTP status is not reported with an OAuth error.
+        if code == .unhandledHTTPResponse { info[MSALHTTPResponseCodeKey] = details.httpStatus.map(String.init) }
+        info[MSALCorrelationIDKey] = details.correlationID?.uuid.uuidString
+        info[MSALDisplayableUserIdKey] = details.username
+        info[MSALHomeAccountIdKey] = details.homeAccountID?.text
+        info[NSUnderlyingErrorKey] = underlyingError
+        if !details.stsErrorCodes.isEmpty {
+            info[MSALSTSErrorCodesKey] = details.stsErrorCodes.map { NSNumber(value: $0) }
+        }
+        if !details.httpHeaders.isEmpty { info[MSALHTTPHeadersKey] = details.httpHeaders }
+        if details.isThrottled { info[MSALThrottlingCacheHitKey] = NSNumber(value: 1) }
+        if code == .declinedScopes {
+            info[MSALGrantedScopesKey] = details.grantedScopes
+            info[MSALDeclinedScopesKey] = details.declinedScopes
+        }
+        info[MSALInvalidResultKey] = details.partialResult.flatMap { try? MSALResult($0, kind: kind) }
+        return info
+    }
+
+    /// The underlying error: the OAuth error of the server, an HTTP status of 403 or 404, or this error itself if MSAL
+    /// has no number for it.
+    private var underlyingError: (any Error)? {
+        if code.isAgentOnly, code != .networkUnavailable { return self }
+        if code == .interactionRequired, let oauthError = details.oauthError {
+            let cause = Code(oauthError: oauthError)
+            // MSAL's internal errors have no code for a required interaction.
+            return MSALError.error(
+                for: TokenError(cause == .interactionRequired ? .serverOAuth : cause, message, details: details))
+        }
+        if code == .unhandledHTTPResponse, let status = details.httpStatus, status == 403 || status == 404 {
+            return MSALError.error(.internalErrorUnexpectedHttpResponse, "HTTP status \(status)")
+        }
+        return nil
+    }
+}
+
+/// Maps the numbers that Microsoft's libraries use on Apple's devices only: redirect schemes, app extensions, the
+/// broker, device registration.
+///
+/// The agent sends none of them today. If a later agent does, apps get the code that MSAL reports.
+extension MSALErrorMapping {
+    /// Returns nil for a number that MSAL does not map either.
+    init?(appleOnly number: Int32) {
+        switch number {
+        case -50142: self = .own(.serverInvalidRequestResetPasswordRequired)
+        case -51116: self = .wrapped(.internalErrorNonHttpsRedirect)
+        case -51118: self = .wrapped(.internalErrorRedirectSchemeNotRegistered)
+        case -51119: self = .wrapped(.internalErrorInvalidRedirectURI)
+        case -51501: self = .wrapped(.internalErrorUnexpectedHttpResponse)
+        case -51720: self = .wrapped(.internalErrorNoViewController)
+        case -51730: self = .wrapped(.internalErrorAttemptToOpenURLFromExtension)
+        case -51731: self = .wrapped(.internalErrorUINotSupportedInExtension)
+        case -51732: self = .wrapped(MSALError.insufficientDeviceStrength.rawValue)
+        case -51733: self = .wrapped(MSALError.mdmEnrollmentCompletedNeedsRetry.rawValue)
+        case -51734: self = .wrapped(.internalErrorInvalidASWebAuthenticationURL)
+        // The numbers of the broker and of device registration have a constant distance to those of MSAL, with a few exceptions.
+        case -51809 ... -51800, -51814 ... -51811: self = .wrapped(Int(number) + 9100)
+        case -51832 ... -51817: self = .wrapped(Int(number) + 9102)
+        case -51833: self = .wrapped(.errorJITTroubleshootingRequired)
+        case -51834: self = .wrapped(.errorJITTroubleshootingCreateController)
+        case -51835: self = .wrapped(.errorJITTroubleshootingResultUnknown)
+        case -51836: self = .wrapped(.errorJITTroubleshootingAcquireToken)
+        case -51843 ... -51837: self = .wrapped(Int(number) + 9101)
+        case -51844: self = .wrapped(.errorPSSOBiometricsNotEnrolled)
+        case -51845: self = .wrapped(.errorPSSOBiometricsNotAvailable)
+        default: return nil
         }
     }
 }

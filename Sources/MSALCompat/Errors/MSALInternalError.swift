@@ -1,11 +1,11 @@
-/// What exactly went wrong when a request fails with `MSALError.internal`: the value of `MSALInternalErrorCodeKey`.
+/// The reason of an error with the code `MSALError.internal`: the value of `MSALInternalErrorCodeKey`.
 ///
-/// The numbers are MSAL's. Those of Apple's broker, of just-in-time registration and of platform single sign-on are
-/// here so that code that names them compiles; this package never raises them.
+/// The numbers are those of MSAL. The codes of Apple's broker, of just-in-time registration and of platform single
+/// sign-on exist so that code that names them compiles; they are not raised here.
 @nonexhaustive(warn) public enum MSALInternalError: Int, Sendable {
-    /// The app passed something that cannot work.
+    /// An argument of the app is not valid.
     case internalErrorInvalidParameter = -42000
-    /// The redirect URI's scheme is not the app's.
+    /// The scheme of the redirect URI is not registered for the app.
     case internalErrorRedirectSchemeNotRegistered = -42001
     /// The redirect URI is not a URL with a scheme.
     case internalErrorInvalidRedirectURI = -42011
@@ -19,25 +19,25 @@
     case internalErrorInvalidScope = -42005
     /// OAuth `unauthorized_client`.
     case internalErrorUnauthorizedClient = -42006
-    /// An HTTP status that is not a token response.
+    /// The HTTP status is not one of a token response.
     case internalErrorUnhandledResponse = -42007
-    /// Something that has no code of its own; see the underlying error.
+    /// An error without a code of its own; see the underlying error.
     case internalErrorUnexpected = -42008
     /// HTTP 403 or 404, as an underlying error.
     case internalErrorUnexpectedHttpResponse = -42009
-    /// The authority is not known to be one.
+    /// The validation of the authority failed.
     case internalErrorFailedAuthorityValidation = -42010
-    /// Another account signed in than the one asked for.
+    /// Another account signed in than the one requested.
     case internalErrorMismatchedUser = -42101
     /// Several accounts match.
     case internalErrorAmbiguousAccount = -42102
-    /// The authorization endpoint refused, or an OAuth error with no code of its own.
+    /// An error of the authorization endpoint, or an OAuth error without a code of its own.
     case internalErrorAuthorizationFailed = -42104
     /// The request needs an account.
     case internalErrorAccountRequired = -42106
-    /// The app cancelled the interactive request.
+    /// The app cancelled the sign-in.
     case internalErrorSessionCanceled = -42401
-    /// An interactive request is under way already.
+    /// Another sign-in is in progress in this process.
     case internalErrorInteractiveSessionAlreadyRunning = -42402
     /// There is no view controller to present on; not raised here.
     case internalErrorNoViewController = -42403
@@ -45,9 +45,9 @@
     case internalErrorAttemptToOpenURLFromExtension = -42404
     /// App extensions have no user interface; not raised here.
     case internalErrorUINotSupportedInExtension = -42405
-    /// The answer's `state` is not the one sent.
+    /// The `state` of the response is not that of the request.
     case internalErrorInvalidState = -42501
-    /// The token endpoint's response makes no sense.
+    /// The response of the token endpoint cannot be read.
     case internalErrorInvalidResponse = -42600
     /// A redirect to a URL that is not `https`.
     case internalErrorNonHttpsRedirect = -42602

@@ -1,30 +1,31 @@
 internal import AppleTypes
 
-/// How much a sign-out takes away.
+/// The parameters of a sign-out.
 open class MSALSignoutParameters: MSALParameters {
-    /// How the sign-out page is shown: a copy of what the initialiser was given, else a placeholder, which on Apple's systems may be
-    /// read on the main thread only.
+    /// How the sign-out page is shown: a copy of the argument of the initializer, else a placeholder, which may be read
+    /// on the main thread only on Apple's systems.
     public var webviewParameters: MSALWebviewParameters { given ?? Self.placeholder }
-    /// Whether to open the authority's sign-out page in the system browser too. False unless set.
+    /// Whether to open the sign-out page of the authority in the system browser too. False by default.
     open var signoutFromBrowser = false
-    /// Whether to remove every app's tokens for the account, and the account itself. False unless set: this app's only.
+    /// Whether to remove the account and every app's tokens of it. False by default: only this app's tokens are
+    /// removed.
     open var wipeAccount = false
-    /// Whether to remove everything in the sharing group. False unless set.
+    /// Whether to remove all accounts and tokens of the sharing group. False by default.
     open var wipeCacheForAllAccounts = false
-    /// More query parameters for the sign-out page.
+    /// Additional query parameters for the sign-out page.
     open var extraQueryParameters: [String: String]?
 
     private let given: MSALWebviewParameters?
-    /// Whether the app gave webview parameters, without which the browser's session cannot be ended.
+    /// Whether the app passed webview parameters, without which the sign-out page is not opened.
     var hasWebviewParameters: Bool { given != nil }
 
-    /// A sign-out of this app that leaves the browser alone: with `signoutFromBrowser` it fails with `MSALError.internal`
-    /// (-50000), internal code -42000.
+    /// Creates parameters of a sign-out from this app. If `signoutFromBrowser` is then set, the sign-out fails with
+    /// `MSALError.internal` (-50000), internal code -42000.
     public override init() {
         given = nil
     }
 
-    /// A sign-out of this app. `webviewParameters` are copied.
+    /// Creates parameters of a sign-out from this app. `webviewParameters` are copied.
     public init(webviewParameters: MSALWebviewParameters) {
         given = MSALWebviewParameters(copying: webviewParameters)
     }

@@ -1,25 +1,104 @@
+public import Dispatch
 public import Foundation
 
-/// What is asked for, and from whom.
+/// The parameters of a token request.
 open class MSALTokenParameters: MSALParameters {
-    /// The permissions asked for. `openid`, `profile` and `offline_access` are always asked for and may not be named.
+    /// The scopes to request. `openid`, `profile` and `offline_access` are always requested and must not be included.
     open var scopes: [String]
-    /// Whose token. A silent request needs it.
+    /// The account to acquire a token for. Required for a silent request.
     open var account: MSALAccount?
-    /// Who is to issue the token; nil takes the application's. Has to be of the same class as the application's.
+    /// The authority to request the token from; nil takes the application's. Must be of the same kind as the
+    /// application's.
     open var authority: MSALAuthority?
-    /// Claims to ask for. A silent request with claims passes over the cached token.
+    /// The claims to request. A silent request with claims bypasses the cached token.
     open var claimsRequest: MSALClaimsRequest?
-    /// More query parameters for the authorization endpoint, and form parameters for the token endpoint.
+    /// Additional query parameters for the authorization endpoint, and form parameters for the token endpoint.
     open var extraQueryParameters: [String: String]?
-    /// Joins the logs of app, agent and token endpoint; nil makes one. The result carries it.
+    /// The correlation ID, which app, agent and token endpoint log; nil creates one. The result has it too.
     open var correlationId: UUID?
-    /// How the token is presented; a bearer token unless set.
+    /// How the token is presented to an API; a bearer token by default.
     open var authenticationScheme: (any MSALAuthenticationSchemeProtocol)?
 
-    /// Asks for `scopes`.
+    /// Creates parameters that request `scopes`.
     public init(scopes: [String]) {
         self.scopes = scopes
         self.authenticationScheme = MSALAuthenticationSchemeBearer()
+    }
+}
+
+/// The parameters of every request.
+open class MSALParameters: NSObject {
+    /// The queue on which the completion block is called. If nil, sign-ins and sign-outs call it on the main thread,
+    /// silent requests on any thread, and requests for accounts or the device on the calling thread, before the method
+    /// returns.
+    open var completionBlockQueue: DispatchQueue?
+
+    /// Creates parameters without a queue.
+    public override init() {}
+}
+
+/// The parameters of a request without user interaction.
+open class MSALSilentTokenParameters: MSALTokenParameters {
+    /// Whether to bypass the cached access token. False by default.
+    open var forceRefresh = false
+    /// Inert: belongs to Apple's SSO extension.
+    open var allowUsingLocalCachedRtWhenSsoExtFailed = true
+
+    /// Creates parameters that request `scopes` for `account`.
+    public init(scopes: [String], account: MSALAccount) {
+        super.init(scopes: scopes)
+        self.account = account
+    }
+}
+
+/// The parameters of a sign-in, in the system browser or, without a display, with a device code.
+open class MSALInteractiveTokenParameters: MSALTokenParameters {
+    /// The prompt of the sign-in page.
+    open var promptType = MSALPromptType.default
+    /// The username with which the sign-in page is filled in; that of `account`, if it is set, takes precedence.
+    open var loginHint: String?
+    /// The domain of the organization to sign in to, which may skip a page.
+    open var domainHint: String?
+    /// Scopes to consent to in this sign-in, for later requests.
+    open var extraScopesToConsent: [String]?
+    /// How the page is shown: a copy of the argument of the initializer.
+    public let webviewParameters: MSALWebviewParameters
+    /// Inert: the page decides.
+    open var preferredAuthMethod = MSALPreferredAuthMethod.none
+
+    /// Creates parameters that request `scopes`. `webviewParameters` are copied.
+    public init(scopes: [String], webviewParameters: MSALWebviewParameters) {
+        self.webviewParameters = MSALWebviewParameters(copying: webviewParameters)
+        super.init(scopes: scopes)
+    }
+}
+
+/// What the sign-in page asks the user for (the `prompt` parameter, OpenID Connect Core 1.0 section 3.1.2.1).
+@nonexhaustive(warn) public enum MSALPromptType: UInt, Sendable {
+    /// To select an account: `select_account`.
+    case selectAccount = 0
+    /// To sign in again: `login`.
+    case login = 1
+    /// To consent again: `consent`.
+    case consent = 2
+    /// To create an account: `create`.
+    case create = 3
+    /// Only for what is required; no `prompt` is sent.
+    case promptIfNecessary = 4
+
+    /// The default: `promptIfNecessary`.
+    public static var `default`: MSALPromptType { .promptIfNecessary }
+}
+
+extension MSALPromptType {
+    /// The value of the `prompt` parameter; nil sends none.
+    var parameter: String? {
+        switch self {
+        case .selectAccount: "select_account"
+        case .login: "login"
+        case .consent: "consent"
+        case .create: "create"
+        case .promptIfNecessary: nil
+        }
     }
 }

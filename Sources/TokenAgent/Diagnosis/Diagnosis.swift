@@ -62,7 +62,7 @@ final class Diagnosis {
 
     private var writingProblem: String? {
         if let error = lifecycle.failure { return error.message }
-        if let error = lifecycle.store.report.unwritable { return error.message }
+        if let error = lifecycle.store.report.writeError { return error.message }
         guard commits.hasUnsavedChanges else { return nil }
         return "the last change could not be written to \(options.stateDirectory)"
     }

@@ -1,4 +1,5 @@
 internal import AgentSocket
+internal import PosixFiles
 internal import TokenModel
 
 #if canImport(Glibc)
@@ -14,8 +15,7 @@ enum ListeningSocket {
     /// It is bound under another name, and renamed when its mode is right and it listens: there is no moment at which
     /// somebody could connect to it with a wider mode, or find nobody there.
     static func make(at path: String) throws(TokenError) -> Int32 {
-        var status = stat()
-        if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFSOCK {
+        if let status = FileStatus(path, followsLinks: false), status.kind != .socket {
             throw TokenError(.agentUnavailable, "\(path) exists and is not a socket; move it away")
         }
         let descriptor = try UnixSocket.make()
@@ -51,7 +51,7 @@ enum ListeningSocket {
     }
 
     private static func failure(_ what: String, _ code: Int32) -> TokenError {
-        TokenError(.agentUnavailable, "cannot \(what): \(String(cString: strerror(code)))")
+        TokenError(.agentUnavailable, "cannot \(what): \(SystemError(number: code))")
     }
 }
 

@@ -1,3 +1,4 @@
+internal import PosixFiles
 internal import Synchronization
 internal import TokenModel
 
@@ -7,39 +8,32 @@ internal import TokenModel
     internal import Darwin
 #endif
 
-/// Keeps a second agent from taking over the first one's socket. The kernel drops the lock with the process, however it ends.
+/// The lock file beside the socket, which keeps a second agent from replacing the first one's socket. It holds the process ID.
 struct LockFile: ~Copyable {
-    private let descriptor: Int32
+    private let lock: FileLock
 
-    /// - Throws: `agentUnavailable` (-53004) when another agent holds it; the message names its process.
+    /// - Throws: `agentUnavailable` (-53004) if another agent has the lock; the message names its process.
     init(beside socketPath: String) throws(TokenError) {
         let path = socketPath + ".lock"
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else {
-            throw TokenError(.agentUnavailable, "cannot open \(path): \(String(cString: strerror(errno)))")
+        let lock: FileLock
+        do throws(SystemError) {
+            lock = FileLock(try FileDescriptor(openingOrCreating: path))
+        } catch {
+            throw TokenError(.agentUnavailable, "cannot open \(path): \(error)")
         }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            var text = [UInt8](repeating: 0, count: 16)
-            let count = max(read(descriptor, &text, text.count), 0)
-            let holder = String(decoding: text.prefix(count), as: UTF8.self).trimmedNonEmpty ?? "unknown"
-            close(descriptor)
+        guard lock.acquire() == .acquired else {
+            let text = (try? lock.file.readToEnd(limit: 16)) ?? []
+            let holder = String(decoding: text, as: UTF8.self).trimmedNonEmpty ?? "unknown"
             throw TokenError(
                 .agentUnavailable,
                 "another sso-agent (process \(holder)) already listens on \(socketPath); use it, or stop it first")
         }
-        let own = Array("\(getpid())\n".utf8)
-        ftruncate(descriptor, 0)
-        _ = pwrite(descriptor, own, own.count, 0)
-    }
-
-    deinit {
-        // Not by closing alone: a process that this one is just starting has a copy until it becomes another program.
-        flock(descriptor, LOCK_UN)
-        close(descriptor)
+        lock.file.replaceContent(with: "\(getpid())\n")
+        self.lock = lock
     }
 }
 
-/// Holds the lock until it is let go, or until the agent is gone.
+/// Holds the lock until `release`, or until the process ends.
 final class LockHolder: Sendable {
     private let file: Mutex<LockFile?>
 

@@ -2,7 +2,7 @@ internal import TokenCache
 internal import TokenModel
 internal import TokenStore
 
-/// The store as `CommitQueue` sees it; see `TokenStore.commit`.
+/// The store as `CommitQueue` sees it; see `Store.commit`.
 protocol CommitTarget: Sendable {
     /// Makes all changes durable, or none. Commits are performed in the order of the calls.
     func commit(_ changes: [StoreChange]) async throws(TokenError)
@@ -16,7 +16,7 @@ protocol CommitTarget: Sendable {
     var report: StoreReport { get }
 }
 
-/// The store as the agent sees it; see the methods of `TokenStore`. Tests have a scripted one.
+/// The store as the agent sees it; see the methods of `Store`. Tests have a scripted one.
 protocol CacheStore: CommitTarget {
     /// Obtains the store's key and reads every record.
     func load(passphrase: Secret?) async throws(TokenError) -> LoadedCache
@@ -34,7 +34,7 @@ protocol CacheStore: CommitTarget {
     var quarantined: [String] { get }
 }
 
-extension TokenStore: CacheStore {
+extension Store: CacheStore {
     func load(passphrase: Secret?) async throws(TokenError) -> LoadedCache {
         try await load(passphrase: passphrase, into: LoadedCache.self)
     }

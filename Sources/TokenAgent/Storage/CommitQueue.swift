@@ -19,7 +19,7 @@ final class CommitQueue {
     /// The scopes that a change locks, in this order, so that two changes never wait for each other.
     private enum Scope: Hashable {
         case group(SharingGroup)
-        case account(SharingGroup, OwnerID)
+        case account(SharingGroup, AccountKey)
         case store
     }
 
@@ -61,7 +61,7 @@ final class CommitQueue {
     ///
     /// - Parameter change: computes the commit and the value to return; called when it is this change's turn.
     func commit<Value>(
-        changing account: OwnerID, in group: SharingGroup, _ change: () async throws(TokenError) -> (Commit, Value)
+        changing account: AccountKey, in group: SharingGroup, _ change: () async throws(TokenError) -> (Commit, Value)
     ) async throws(TokenError) -> Value {
         try await scopes.shared(.group(group)) { () async throws(TokenError) in
             try await scopes.exclusive(.account(group, account)) { () async throws(TokenError) in

@@ -28,7 +28,7 @@ struct LoadedCache: RecordReceiver {
         case unknown
     }
 
-    static func read(_ stored: StoredRecord) -> Item {
+    static func decode(_ stored: StoredRecord) -> Item {
         if let token = RedemptionNotes.token(of: stored.key) { return .interrupted(token) }
         if stored.key.kind == .cloud {
             let cloud = try? JSONDecoder().decode(CloudDirectory.Cloud.self, from: Data(stored.body))
@@ -42,7 +42,7 @@ struct LoadedCache: RecordReceiver {
         }
     }
 
-    mutating func take(_ item: Item) {
+    mutating func add(_ item: Item) {
         switch item {
         case .record(let record, let group):
             // The store has this record under its key already.

@@ -37,7 +37,7 @@ final class StoreLog {
     ///   - interrupted: the number of redemptions whose answers were lost.
     func reportOpened(unknown: Int, interrupted: Int) {
         reportNotices()
-        if let error = target.report.unwritable { reportFailure(error) }
+        if let error = target.report.writeError { reportFailure(error) }
         if unknown > 0 {
             logger.warning("records that cannot be read are left alone", metadata: ["count": "\(unknown)"])
         }

@@ -67,7 +67,7 @@ final class RefreshTokenRedeemer {
     /// The cached access token to use if the redemption fails; nil if there is none, or if it has been removed meanwhile.
     private func fallback(of plan: RedemptionPlan, for request: AcquireTokenSilent) -> TokenResult? {
         guard let token = plan.fallback,
-            memory.cache.stillHolds(token.accessToken, of: plan.owner, in: request.parameters.sharingGroup)
+            memory.cache.stillHolds(token.accessToken, of: plan.account, in: request.parameters.sharingGroup)
         else { return nil }
         return token.answering(request.parameters.correlationID)
     }
@@ -140,7 +140,7 @@ final class RefreshTokenRedeemer {
     ) async throws(TokenError) -> TokenResult {
         let group = parameters.sharingGroup
         let authority = try await authorities.resolve(
-            plan.authority, parameters, username: memory.cache.username(of: plan.owner, in: group) ?? username)
+            plan.authority, parameters, username: memory.cache.username(of: plan.account, in: group) ?? username)
         // If the note cannot be written, neither could the response: the token is not sent, and stays valid.
         try await commits.write([notes.note(of: token, in: group, at: now())], isRetried: false)
         guard memory.cache.stillHolds(token, in: group) else {
@@ -148,8 +148,8 @@ final class RefreshTokenRedeemer {
             throw TokenSaver.signedOutMeanwhile
         }
         let request = authorities.tokenRequest(.refreshToken(token.secret), at: authority, parameters)
-        let delivery = SendingMark()
-        let response: TokenResponse
+        let delivery = DeliveryTracker()
+        let response: IssuedTokens
         do throws(TokenError) {
             response = try await service.redeem(request, delivery)
         } catch {
@@ -158,7 +158,7 @@ final class RefreshTokenRedeemer {
             } else {
                 await deleteNote(of: token, in: group)
             }
-            throw error.withAccount(plan.owner, cache: memory.cache, in: group)
+            throw error.withAccount(plan.account, cache: memory.cache, in: group)
         }
         do throws(TokenError) {
             return try await saver.save(response, from: .redemption(token), parameters, at: plan.authority)
@@ -176,7 +176,7 @@ final class RefreshTokenRedeemer {
         // Without an OAuth error the note stays, since the token may have been redeemed nevertheless.
         guard error.details.oauthError != nil else { return }
         let group = parameters.sharingGroup
-        try await commits.commit(changing: token.owner, in: group) { () async throws(TokenError) in
+        try await commits.commit(changing: token.account, in: group) { () async throws(TokenError) in
             let changes = memory.cache.changes(rejecting: token, for: parameters.clientID, in: group, error)
             return (CommitQueue.Commit(changes: changes, settled: notes.settled(by: token, in: group)), ())
         }
@@ -272,7 +272,7 @@ extension TokenError {
 
     /// The error with the account it is about, so that the app can name the account to the user.
     fileprivate func withAccount(
-        _ account: OwnerID, cache: CredentialCache, in group: SharingGroup
+        _ account: AccountKey, cache: CredentialCache, in group: SharingGroup
     ) -> TokenError {
         var error = self
         error.details.homeAccountID = account.homeAccountID

@@ -1,5 +1,4 @@
 internal import TokenCache
-internal import TokenEndpoint
 internal import TokenModel
 
 /// Saves the tokens that a token endpoint has issued for a sign-in, a redemption, or a grant that an app has.
@@ -33,17 +32,16 @@ final class TokenSaver {
     /// - Throws: `declinedScopes` with the partial result if fewer scopes were granted; the tokens are saved nevertheless.
     ///   `interactionRequired` if the redeemed refresh token has been removed meanwhile; nothing is saved then.
     func save(
-        _ response: TokenResponse, from issuance: Issuance, _ parameters: TokenParameters, at requested: Authority
+        _ tokens: IssuedTokens, from issuance: Issuance, _ parameters: TokenParameters, at requested: Authority
     ) async throws(TokenError) -> TokenResult {
         let group = parameters.sharingGroup
-        let tokens = IssuedTokens(response, version: parameters.version)
         let changes = { () throws(TokenError) in
             try self.memory.cache.changes(
                 saving: tokens, from: issuance, parameters,
-                at: self.authorities.authority(parameters, at: requested, movedTo: response.cloudName), now: self.now(),
+                at: self.authorities.authority(parameters, at: requested, movedTo: tokens.cloudName), now: self.now(),
                 leaving: self.tokensInUse.heldKeys)
         }
-        let result = try await commits.commit(changing: try changes().owner, in: group) {
+        let result = try await commits.commit(changing: try changes().account, in: group) {
             () async throws(TokenError) in
             // Checked when it is this change's turn: an account that was removed meanwhile must not be saved again.
             if let used = issuance.redeemedToken, !memory.cache.stillHolds(used, in: group) {
@@ -70,20 +68,6 @@ extension Issuance {
     /// The refresh token that was redeemed; nil for a sign-in.
     fileprivate var redeemedToken: RefreshTokenRecord? {
         if case .redemption(let token) = self { token } else { nil }
-    }
-}
-
-extension IssuedTokens {
-    /// The content of a token response that the cache stores.
-    ///
-    /// A v2 refresh token is valid for every resource, a v1 refresh token only if the response names a resource.
-    init(_ response: TokenResponse, version: OAuthVersion) {
-        self.init(
-            accessToken: response.accessToken, tokenType: response.tokenType, expiresIn: response.expiresIn,
-            extendedExpiresIn: response.extendedExpiresIn, refreshIn: response.refreshIn, scopes: response.scopes,
-            refreshToken: response.refreshToken, isMultiResource: version == .v2 || response.resource != nil,
-            idToken: response.idToken, homeAccountID: response.homeAccountID, clientInfo: response.clientInfo,
-            familyID: response.familyID)
     }
 }
 

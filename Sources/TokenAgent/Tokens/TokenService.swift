@@ -1,10 +1,10 @@
 internal import TokenEndpoint
 internal import TokenModel
 
-/// The requests of the agent to identity providers; see the methods of `TokenEndpoint`. Tests have a scripted service.
+/// The requests of the agent to identity providers; see the methods of `TokenEndpointClient`. Tests have a scripted service.
 protocol TokenService: Sendable {
     /// Redeems a grant. `delivery` records whether the grant may have reached the token endpoint.
-    func redeem(_ request: TokenRequest, _ delivery: SendingMark?) async throws(TokenError) -> TokenResponse
+    func redeem(_ request: TokenRequest, _ delivery: DeliveryTracker?) async throws(TokenError) -> IssuedTokens
 
     /// The endpoints of an authority.
     func endpoints(of authority: Authority, version: OAuthVersion) async throws(TokenError) -> Endpoints
@@ -26,4 +26,4 @@ protocol TokenService: Sendable {
     func probe(_ authority: Authority) async -> Result<ServerClock, TokenError>
 }
 
-extension TokenEndpoint: TokenService {}
+extension TokenEndpointClient: TokenService {}

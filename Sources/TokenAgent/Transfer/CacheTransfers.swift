@@ -1,3 +1,4 @@
+internal import CacheFormats
 internal import NIOCore
 internal import TokenCache
 internal import TokenEndpoint

@@ -1,66 +1,32 @@
 package import TokenModel
+internal import TokenStore
 
-/// An access token in the cache.
+/// An access token.
 package struct AccessTokenRecord: Sendable, Equatable {
-    package var owner: OwnerID
+    package var account: AccountKey
     package var environment: String
     package var clientID: ClientID
-    /// v2: the tenant that issued it; v1: the realm it was asked for under, which is how ADAL finds it again.
+    /// v2: the tenant that issued the token; v1: the realm that was requested, by which ADAL finds it.
     package var realm: String
     package var version: OAuthVersion
-    /// As granted, in the issuer's case and order.
+    /// The granted scopes, in the issuer's case and order.
     package var scopes: ScopeSet
     package var tokenType: String
     package var secret: Secret
+    /// Times are seconds since 1970.
     package var cachedAt: Int64
     package var expiresOn: Int64
     package var extendedExpiresOn: Int64?
     package var refreshOn: Int64?
-    /// What else another library wrote of it, as JSON, to be written again on export; nil for what the agent saved itself.
-    package var foreign: String?
+    /// Fields this version does not know, as JSON; preserved for export. Nil for a record that the agent made.
+    package var unknownFields: String?
 
-    /// Whether it is of no use any more: about to expire, or saved in what is now the future, so that its times mean nothing.
-    func isExpired(at now: Int64, buffer: Int64) -> Bool { expiresOn < now + buffer || cachedAt > now }
-
-    /// Whether its issuer wants it renewed although it is still good.
-    func wantsRefresh(at now: Int64) -> Bool { refreshOn.map { $0 < now } ?? false }
-
-    /// Whether it may still be used in an outage.
-    func isUsableInOutage(at now: Int64) -> Bool { extendedExpiresOn.map { $0 > now } ?? false }
-
-    /// Whether it takes the place of another that answers the same requests.
-    func isNewer(than other: AccessTokenRecord) -> Bool {
-        (cachedAt, expiresOn) > (other.cachedAt, other.expiresOn)
-    }
-
-    /// The same for every order of the scopes.
-    var key: String {
-        let type = version == .v1 ? "accesstoken_v1" : "accesstoken"
-        return "\(owner.key)-\(environment)-\(type)-\(clientID.key)-\(realm)-\(scopes.canonicalTarget)".lowercased()
-    }
-
-    init?(_ stored: StoredCredential) {
-        func time(_ text: String?) -> Int64? {
-            text.flatMap { Int64($0) }.flatMap { ADALTime.possible ~= $0 ? $0 : nil }
-        }
-        guard let clientID = ClientID(stored.clientID), let expiresOn = time(stored.expiresOn),
-            let cachedAt = stored.cachedAt == nil ? 0 : time(stored.cachedAt)
-        else { return nil }
-        self.init(
-            owner: stored.owner, environment: stored.environment, clientID: clientID, realm: stored.realm ?? "",
-            version: stored.oauthVersion.flatMap(OAuthVersion.init(rawValue:)) ?? .v2,
-            scopes: ScopeSet(target: stored.target ?? ""), tokenType: stored.tokenType ?? "Bearer",
-            secret: Secret(stored.secret), cachedAt: cachedAt, expiresOn: expiresOn,
-            extendedExpiresOn: time(stored.extendedExpiresOn), refreshOn: time(stored.refreshOn),
-            foreign: stored.foreign)
-    }
-
-    init(
-        owner: OwnerID, environment: String, clientID: ClientID, realm: String, version: OAuthVersion,
+    package init(
+        account: AccountKey, environment: String, clientID: ClientID, realm: String, version: OAuthVersion,
         scopes: ScopeSet, tokenType: String, secret: Secret, cachedAt: Int64, expiresOn: Int64,
-        extendedExpiresOn: Int64?, refreshOn: Int64?, foreign: String? = nil
+        extendedExpiresOn: Int64?, refreshOn: Int64?, unknownFields: String? = nil
     ) {
-        self.owner = owner
+        self.account = account
         self.environment = environment
         self.clientID = clientID
         self.realm = realm
@@ -72,12 +38,83 @@ package struct AccessTokenRecord: Sendable, Equatable {
         self.expiresOn = expiresOn
         self.extendedExpiresOn = extendedExpiresOn
         self.refreshOn = refreshOn
-        self.foreign = foreign
+        self.unknownFields = unknownFields
     }
 
-    var stored: StoredCredential {
+    /// Whether the token expires within `buffer` seconds, or was saved in what is now the future, so that its times are
+    /// meaningless.
+    func isExpired(at now: Int64, buffer: Int64) -> Bool { expiresOn < now + buffer || cachedAt > now }
+
+    /// Whether the token's issuer asks for it to be renewed, although it has not expired.
+    func wantsRefresh(at now: Int64) -> Bool { refreshOn.map { $0 < now } ?? false }
+
+    /// Whether the token may still be used while the token endpoint cannot be reached.
+    func isUsableInOutage(at now: Int64) -> Bool { extendedExpiresOn.map { $0 > now } ?? false }
+
+    /// Whether the token replaces another that answers the same requests.
+    package func isNewer(than other: AccessTokenRecord) -> Bool {
+        (cachedAt, expiresOn) > (other.cachedAt, other.expiresOn)
+    }
+}
+
+extension AccessTokenRecord: RecordContent {
+    package var header: RecordHeader {
+        RecordHeader(kind: .accessToken, account: account, environment: environment, unknownFields: unknownFields)
+    }
+
+    /// The same key for every order of the scopes.
+    package var key: String {
+        let type = version == .v1 ? "accesstoken_v1" : "accesstoken"
+        return "\(account.key)-\(environment)-\(type)-\(clientID.key)-\(realm)-\(scopes.canonicalTarget)".lowercased()
+    }
+
+    package var record: CacheRecord { .accessToken(self) }
+
+    package func encoded() throws(TokenError) -> [UInt8] { try CacheJSON.encode(stored) }
+
+    package mutating func assign(to identifier: HomeAccountID) { account = .home(identifier) }
+
+    package mutating func setUnknownFields(_ json: String) { unknownFields = json }
+
+    package mutating func mapIdentifiers(_ body: IdentifierTransform) throws(LimitViolation) {
+        account = try account.map(body)
+        environment = try body("environment", environment)
+        clientID = try clientID.map(body)
+        realm = try body("realm", realm)
+    }
+
+    package func checkSecrets() throws(LimitViolation) {
+        try LimitViolation.check(secret)
+        try LimitViolation.check(scopes)
+    }
+
+    package mutating func shortenNames() { tokenType = ValueLimits.name(tokenType) }
+
+    package mutating func removeImpossibleTimes() -> Bool {
+        extendedExpiresOn = RecordTime.checked(extendedExpiresOn)
+        refreshOn = RecordTime.checked(refreshOn)
+        return RecordTime.checked(cachedAt) != nil && RecordTime.checked(expiresOn) != nil
+    }
+}
+
+extension AccessTokenRecord {
+    init?(_ stored: StoredCredential) {
+        func time(_ text: String?) -> Int64? { RecordTime.checked(text.flatMap { Int64($0) }) }
+        guard let clientID = ClientID(stored.clientID), let expiresOn = time(stored.expiresOn),
+            let cachedAt = stored.cachedAt == nil ? 0 : time(stored.cachedAt)
+        else { return nil }
+        self.init(
+            account: stored.account, environment: stored.environment, clientID: clientID, realm: stored.realm ?? "",
+            version: stored.oauthVersion.flatMap(OAuthVersion.init(rawValue:)) ?? .v2,
+            scopes: ScopeSet(target: stored.target ?? ""), tokenType: stored.tokenType ?? "Bearer",
+            secret: Secret(stored.secret), cachedAt: cachedAt, expiresOn: expiresOn,
+            extendedExpiresOn: time(stored.extendedExpiresOn), refreshOn: time(stored.refreshOn),
+            unknownFields: stored.unknownFields)
+    }
+
+    private var stored: StoredCredential {
         var stored = StoredCredential(
-            type: "AccessToken", owner: owner, environment: environment, clientID: clientID, secret: secret)
+            type: "AccessToken", account: account, environment: environment, clientID: clientID, secret: secret)
         stored.realm = realm
         stored.target = scopes.target
         stored.tokenType = tokenType
@@ -86,7 +123,7 @@ package struct AccessTokenRecord: Sendable, Equatable {
         stored.extendedExpiresOn = extendedExpiresOn.map { String($0) }
         stored.refreshOn = refreshOn.map { String($0) }
         stored.oauthVersion = version.rawValue
-        stored.foreign = foreign
+        stored.unknownFields = unknownFields
         return stored
     }
 }

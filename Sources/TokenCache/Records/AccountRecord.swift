@@ -1,6 +1,7 @@
-internal import TokenModel
+package import TokenModel
+internal import TokenStore
 
-/// An account in one tenant, as the cache keeps it.
+/// An account in one tenant.
 package struct AccountRecord: Sendable, Equatable, Codable {
     package var homeAccountID: String?
     package var environment: String
@@ -16,38 +17,92 @@ package struct AccountRecord: Sendable, Equatable, Codable {
     package var clientInfo: String?
     /// The library that made the account known: `msal` or `adal`.
     package var source: String
-    /// What else another library wrote of it, as JSON, to be written again on export; nil for what the agent saved itself.
-    package var foreign: String?
+    /// Fields this version does not know, as JSON; preserved for export. Nil for a record that the agent made.
+    package var unknownFields: String?
 
     enum CodingKeys: String, CodingKey {
         case homeAccountID = "home_account_id"
-        case environment, realm, username, name, source, foreign
+        case environment, realm, username, name, source
         case localAccountID = "local_account_id"
         case authorityType = "authority_type"
         case givenName = "given_name"
         case familyName = "family_name"
         case alternativeAccountID = "alternative_account_id"
         case clientInfo = "client_info"
+        case unknownFields = "foreign"
     }
 
-    var owner: OwnerID { OwnerID(homeAccountID: homeAccountID.flatMap(HomeAccountID.init), username: username) }
+    package init(
+        homeAccountID: String?, environment: String, realm: String, localAccountID: String?, username: String,
+        authorityType: String, name: String? = nil, givenName: String? = nil, familyName: String? = nil,
+        alternativeAccountID: String? = nil, clientInfo: String? = nil, source: String, unknownFields: String? = nil
+    ) {
+        self.homeAccountID = homeAccountID
+        self.environment = environment
+        self.realm = realm
+        self.localAccountID = localAccountID
+        self.username = username
+        self.authorityType = authorityType
+        self.name = name
+        self.givenName = givenName
+        self.familyName = familyName
+        self.alternativeAccountID = alternativeAccountID
+        self.clientInfo = clientInfo
+        self.source = source
+        self.unknownFields = unknownFields
+    }
 
-    var key: String { "\(owner.key)-\(environment)-\(realm)".lowercased() }
+    package var account: AccountKey {
+        AccountKey(homeAccountID: homeAccountID.flatMap(HomeAccountID.init), username: username)
+    }
 
-    /// Whether this is the account's own tenant; accounts of other kinds have only one.
-    var isHome: Bool {
-        guard authorityType == Self.entraType, let home = owner.homeAccountID?.tenantID else { return true }
+    /// Whether the realm is the account's home tenant. Accounts of other kinds than Entra's have one realm only.
+    package var isHome: Bool {
+        guard authorityType == Self.entraType, let home = account.homeAccountID?.tenantID else { return true }
         return home == realm.lowercased()
     }
 
-    static let entraType = "MSSTS"
+    package static let entraType = "MSSTS"
 
-    /// The type of the accounts that an authority has.
-    static func type(of authority: Authority) -> String {
+    /// The authority type of the accounts of an authority.
+    package static func type(of authority: Authority) -> String {
         switch authority.kind {
         case .entra, .ciam, .b2c: entraType
         case .adfs: "ADFS"
         case .openID: "Other"
         }
+    }
+}
+
+extension AccountRecord: RecordContent {
+    package var header: RecordHeader {
+        RecordHeader(kind: .account, account: account, environment: environment, unknownFields: unknownFields)
+    }
+    package var key: String { "\(account.key)-\(environment)-\(realm)".lowercased() }
+    package var record: CacheRecord { .account(self) }
+
+    package mutating func assign(to identifier: HomeAccountID) { homeAccountID = identifier.text }
+
+    package mutating func setUnknownFields(_ json: String) { unknownFields = json }
+
+    package mutating func mapIdentifiers(_ body: IdentifierTransform) throws(LimitViolation) {
+        if let identifier = homeAccountID {
+            homeAccountID = try body("home account ID", identifier)
+        } else {
+            username = try body("name", username)
+        }
+        environment = try body("environment", environment)
+        realm = try body("realm", realm)
+    }
+
+    package mutating func shortenNames() {
+        username = ValueLimits.name(username)
+        authorityType = ValueLimits.name(authorityType)
+        name = name.map { ValueLimits.name($0) }
+        givenName = givenName.map { ValueLimits.name($0) }
+        familyName = familyName.map { ValueLimits.name($0) }
+        alternativeAccountID = alternativeAccountID.map { ValueLimits.name($0) }
+        if let identifier = localAccountID, !ValueLimits.isIdentifier(identifier) { localAccountID = nil }
+        if let info = clientInfo, info.utf8.count > ValueLimits.longText { clientInfo = nil }
     }
 }

@@ -1,60 +1,93 @@
 package import TokenModel
+internal import TokenStore
 
-/// An ID token in the cache, with what the cache needs of its claims read once.
+/// An ID token, with the claim that the cache uses.
 package struct IDTokenRecord: Sendable, Equatable {
-    package var owner: OwnerID
+    package var account: AccountKey
     package var environment: String
     package var clientID: ClientID
-    /// The same realm as that of the access token it came with.
+    /// The realm of the access token that the ID token came with.
     package var realm: String
     package var version: OAuthVersion
     package let idToken: String
-    /// The tenant that issued it: `tid`, or the realm where there is none.
+    /// The tenant that issued the token: its `tid` claim, or else the realm.
     package let tenant: String
-    /// What else another library wrote of it, as JSON, to be written again on export; nil for what the agent saved itself.
-    package var foreign: String?
+    /// Fields this version does not know, as JSON; preserved for export. Nil for a record that the agent made.
+    package var unknownFields: String?
 
-    var key: String {
-        let type = version == .v1 ? "v1idtoken" : "idtoken"
-        return "\(owner.key)-\(environment)-\(type)-\(clientID.key)-\(realm)-".lowercased()
-    }
-
-    /// Nil when the token's claims cannot be read.
-    init?(
-        owner: OwnerID, environment: String, clientID: ClientID, realm: String, version: OAuthVersion, idToken: String,
-        foreign: String? = nil
+    /// Nil if the token's claims cannot be read.
+    package init?(
+        account: AccountKey, environment: String, clientID: ClientID, realm: String, version: OAuthVersion,
+        idToken: String, unknownFields: String? = nil
     ) {
         guard let claims = IDTokenClaims(idToken: idToken) else { return nil }
-        self.owner = owner
+        self.account = account
         self.environment = environment
         self.clientID = clientID
         self.realm = realm
         self.version = version
         self.idToken = idToken
         self.tenant = claims.tenantID?.lowercased() ?? realm
-        self.foreign = foreign
+        self.unknownFields = unknownFields
     }
 
-    /// The same under another realm.
-    func asked(of realm: String) -> IDTokenRecord? {
+    /// The same token under another realm.
+    package func withRealm(_ realm: String) -> IDTokenRecord? {
         IDTokenRecord(
-            owner: owner, environment: environment, clientID: clientID, realm: realm, version: version,
-            idToken: idToken, foreign: foreign)
+            account: account, environment: environment, clientID: clientID, realm: realm, version: version,
+            idToken: idToken, unknownFields: unknownFields)
+    }
+}
+
+extension IDTokenRecord: RecordContent {
+    package var header: RecordHeader {
+        RecordHeader(kind: .idToken, account: account, environment: environment, unknownFields: unknownFields)
     }
 
+    package var key: String {
+        let type = version == .v1 ? "v1idtoken" : "idtoken"
+        return "\(account.key)-\(environment)-\(type)-\(clientID.key)-\(realm)-".lowercased()
+    }
+
+    package var record: CacheRecord { .idToken(self) }
+
+    package func encoded() throws(TokenError) -> [UInt8] { try CacheJSON.encode(stored) }
+
+    package mutating func assign(to identifier: HomeAccountID) { account = .home(identifier) }
+
+    package mutating func setUnknownFields(_ json: String) { unknownFields = json }
+
+    package mutating func mapIdentifiers(_ body: IdentifierTransform) throws(LimitViolation) {
+        account = try account.map(body)
+        environment = try body("environment", environment)
+        clientID = try clientID.map(body)
+        realm = try body("realm", realm)
+    }
+
+    package func checkSecrets() throws(LimitViolation) {
+        guard idToken.utf8.count <= ValueLimits.idToken, ValueLimits.isPrintable(idToken) else {
+            throw LimitViolation(
+                reason: "its token is longer than \(ValueLimits.idToken) bytes, or has control characters")
+        }
+        _ = try LimitViolation.checked("tenant", tenant)
+    }
+}
+
+extension IDTokenRecord {
     init?(_ stored: StoredCredential) {
         guard let clientID = ClientID(stored.clientID) else { return nil }
         self.init(
-            owner: stored.owner, environment: stored.environment, clientID: clientID, realm: stored.realm ?? "",
-            version: stored.credentialType == Self.typeV1 ? .v1 : .v2, idToken: stored.secret, foreign: stored.foreign)
+            account: stored.account, environment: stored.environment, clientID: clientID, realm: stored.realm ?? "",
+            version: stored.credentialType == Self.typeV1 ? .v1 : .v2, idToken: stored.secret,
+            unknownFields: stored.unknownFields)
     }
 
-    var stored: StoredCredential {
+    private var stored: StoredCredential {
         var stored = StoredCredential(
-            type: version == .v1 ? Self.typeV1 : "IdToken", owner: owner, environment: environment, clientID: clientID,
-            secret: Secret(idToken))
+            type: version == .v1 ? Self.typeV1 : "IdToken", account: account, environment: environment,
+            clientID: clientID, secret: Secret(idToken))
         stored.realm = realm
-        stored.foreign = foreign
+        stored.unknownFields = unknownFields
         return stored
     }
 

@@ -1,35 +1,60 @@
 package import TokenModel
+internal import TokenStore
 
-/// A refresh token in the cache: an app's own, or one that a family of apps shares.
+/// A refresh token: an app's own, or one that a family of apps shares.
 package struct RefreshTokenRecord: Sendable, Equatable {
-    package var owner: OwnerID
+    package var account: AccountKey
     package var environment: String
-    /// The app it was issued to; for a family's token, the one that saved it last.
+    /// The app that the token was issued to; for a family's token, the app that saved it last.
     package var clientID: ClientID
-    /// The family that shares it; nil for an app's own.
+    /// The family that shares the token; nil for an app's own.
     package var familyID: FamilyID?
     package var secret: Secret
-    /// What a token that serves not everything is good for; nil for the usual kind.
-    package var only: Resource?
-    /// When it was obtained; nil where nobody knows.
+    /// The realm and resource that the token is restricted to; nil for a token that serves every resource.
+    package var restriction: Restriction?
+    /// The time at which the token was obtained, in seconds since 1970; nil if unknown.
     package var obtainedOn: Int64?
-    /// What else another library wrote of it, as JSON, to be written again on export; nil for what the agent saved itself.
-    package var foreign: String?
-    /// Fingerprints of the tokens that it has taken the place of, the latest last: a file must not bring one of them back.
+    /// Fields this version does not know, as JSON; preserved for export. Nil for a record that the agent made.
+    package var unknownFields: String?
+    /// Fingerprints of the tokens that this one has replaced, the latest last. An import must not restore one of them.
     package private(set) var replaced: [String] = []
 
-    /// The realm that a token is bound to (another OpenID provider's), and the resource, if that too (AD FS).
-    package struct Resource: Sendable, Equatable {
+    /// The realm that a token is bound to (an OpenID provider's), and the resource (AD FS).
+    package struct Restriction: Sendable, Equatable {
         package var realm: String
-        /// Empty for all.
+        /// Empty for every resource of the realm.
         package var scopes: ScopeSet
+
+        package init(realm: String, scopes: ScopeSet) {
+            self.realm = realm
+            self.scopes = scopes
+        }
     }
 
-    /// Whether it has taken the place of this token.
-    func hasReplaced(_ secret: Secret) -> Bool { !replaced.isEmpty && replaced.contains(Fingerprint.of(secret)) }
+    package init(
+        account: AccountKey, environment: String, clientID: ClientID, familyID: FamilyID?, secret: Secret,
+        restriction: Restriction? = nil, obtainedOn: Int64? = nil, unknownFields: String? = nil
+    ) {
+        self.account = account
+        self.environment = environment
+        self.clientID = clientID
+        self.familyID = familyID
+        self.secret = secret
+        self.restriction = restriction
+        self.obtainedOn = obtainedOn
+        self.unknownFields = unknownFields
+    }
 
-    /// Remembers that it takes the place of another.
-    mutating func noteReplacement(of other: RefreshTokenRecord) {
+    /// Whether the token serves one resource only.
+    var isSingleResource: Bool { restriction.map { !$0.scopes.isEmpty } ?? false }
+
+    /// Whether the token has replaced the one with this secret.
+    package func hasReplaced(_ secret: Secret) -> Bool {
+        !replaced.isEmpty && replaced.contains(Fingerprint.of(secret))
+    }
+
+    /// Remembers that the token replaces another.
+    package mutating func noteReplacement(of other: RefreshTokenRecord) {
         guard other.secret != secret else { return replaced = other.replaced }
         let known = replaced + other.replaced + [Fingerprint.of(other.secret)]
         var seen: Set<String> = []
@@ -37,50 +62,67 @@ package struct RefreshTokenRecord: Sendable, Equatable {
     }
 
     private static let mostReplaced = 8
+}
 
-    /// Whether it is for one resource and no other.
-    var isSingleResource: Bool { only.map { !$0.scopes.isEmpty } ?? false }
+extension RefreshTokenRecord: RecordContent {
+    package var header: RecordHeader {
+        RecordHeader(kind: .refreshToken, account: account, environment: environment, unknownFields: unknownFields)
+    }
 
-    var key: String {
+    package var key: String {
         let holder = familyID?.text ?? clientID.key
-        let target = only.map { "\($0.realm)-\($0.scopes.canonicalTarget)" } ?? "-"
-        return "\(owner.key)-\(environment)-refreshtoken-\(holder)-\(target)".lowercased()
+        let target = restriction.map { "\($0.realm)-\($0.scopes.canonicalTarget)" } ?? "-"
+        return "\(account.key)-\(environment)-refreshtoken-\(holder)-\(target)".lowercased()
     }
 
-    init(
-        owner: OwnerID, environment: String, clientID: ClientID, familyID: FamilyID?, secret: Secret,
-        only: Resource? = nil, obtainedOn: Int64? = nil, foreign: String? = nil
-    ) {
-        self.owner = owner
-        self.environment = environment
-        self.clientID = clientID
-        self.familyID = familyID
-        self.secret = secret
-        self.only = only
-        self.obtainedOn = obtainedOn
-        self.foreign = foreign
+    package var record: CacheRecord { .refreshToken(self) }
+
+    package func encoded() throws(TokenError) -> [UInt8] { try CacheJSON.encode(stored) }
+
+    package mutating func assign(to identifier: HomeAccountID) { account = .home(identifier) }
+
+    package mutating func setUnknownFields(_ json: String) { unknownFields = json }
+
+    package mutating func mapIdentifiers(_ body: IdentifierTransform) throws(LimitViolation) {
+        account = try account.map(body)
+        environment = try body("environment", environment)
+        clientID = try clientID.map(body)
+        if let family = familyID { familyID = FamilyID(try body("family ID", family.text)) }
+        if let restriction { self.restriction?.realm = try body("realm", restriction.realm) }
     }
 
+    package func checkSecrets() throws(LimitViolation) {
+        try LimitViolation.check(secret)
+        if let restriction { try LimitViolation.check(restriction.scopes) }
+    }
+
+    package mutating func removeImpossibleTimes() -> Bool {
+        obtainedOn = RecordTime.checked(obtainedOn)
+        return true
+    }
+}
+
+extension RefreshTokenRecord {
     init?(_ stored: StoredCredential) {
         guard let clientID = ClientID(stored.clientID), !stored.secret.isEmpty else { return nil }
         let (realm, target) = (stored.realm?.trimmedNonEmpty, stored.target?.trimmedNonEmpty)
         self.init(
-            owner: stored.owner, environment: stored.environment, clientID: clientID,
+            account: stored.account, environment: stored.environment, clientID: clientID,
             familyID: stored.familyID.flatMap(FamilyID.init), secret: Secret(stored.secret),
-            only: realm == nil && target == nil
-                ? nil : Resource(realm: realm ?? "", scopes: ScopeSet(target: target ?? "")),
-            obtainedOn: stored.lastModificationTime.flatMap { Int64($0) }, foreign: stored.foreign)
+            restriction: realm == nil && target == nil
+                ? nil : Restriction(realm: realm ?? "", scopes: ScopeSet(target: target ?? "")),
+            obtainedOn: stored.lastModificationTime.flatMap { Int64($0) }, unknownFields: stored.unknownFields)
         replaced = stored.replaced?.suffix(Self.mostReplaced).map(\.self) ?? []
     }
 
-    var stored: StoredCredential {
+    private var stored: StoredCredential {
         var stored = StoredCredential(
-            type: "RefreshToken", owner: owner, environment: environment, clientID: clientID, secret: secret)
+            type: "RefreshToken", account: account, environment: environment, clientID: clientID, secret: secret)
         stored.familyID = familyID?.text
-        stored.realm = only?.realm
-        stored.target = only?.scopes.target
+        stored.realm = restriction?.realm
+        stored.target = restriction?.scopes.target
         stored.lastModificationTime = obtainedOn.map { String($0) }
-        stored.foreign = foreign
+        stored.unknownFields = unknownFields
         stored.replaced = replaced.isEmpty ? nil : replaced
         return stored
     }

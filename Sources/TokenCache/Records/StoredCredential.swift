@@ -1,6 +1,6 @@
 internal import TokenModel
 
-/// A credential as JSON, with the member names of the token cache that Microsoft's libraries share.
+/// A token as the store keeps it: JSON with the member names of the schema that Microsoft's libraries share.
 ///
 /// Times are seconds since 1970 as decimal strings, as those libraries write them.
 struct StoredCredential: Codable {
@@ -20,13 +20,13 @@ struct StoredCredential: Codable {
     var refreshOn: String?
     var oauthVersion: Int32?
     var lastModificationTime: String?
-    var foreign: String?
+    var unknownFields: String?
     var replaced: [String]?
 
     enum CodingKeys: String, CodingKey {
         case credentialType = "credential_type"
         case homeAccountID = "home_account_id"
-        case username, environment, realm, target, secret, foreign, replaced
+        case username, environment, realm, target, secret, replaced
         case clientID = "client_id"
         case familyID = "family_id"
         case tokenType = "token_type"
@@ -36,18 +36,21 @@ struct StoredCredential: Codable {
         case refreshOn = "refresh_on"
         case oauthVersion = "oauth_version"
         case lastModificationTime = "last_modification_time"
+        case unknownFields = "foreign"
     }
 
-    init(type: String, owner: OwnerID, environment: String, clientID: ClientID, secret: Secret) {
+    init(type: String, account: AccountKey, environment: String, clientID: ClientID, secret: Secret) {
         self.credentialType = type
         self.environment = environment
         self.clientID = clientID.text
         self.secret = secret.reveal()
-        switch owner {
+        switch account {
         case .home(let identifier): homeAccountID = identifier.text
         case .name(let name): username = name
         }
     }
 
-    var owner: OwnerID { OwnerID(homeAccountID: homeAccountID.flatMap(HomeAccountID.init), username: username) }
+    var account: AccountKey {
+        AccountKey(homeAccountID: homeAccountID.flatMap(HomeAccountID.init), username: username)
+    }
 }

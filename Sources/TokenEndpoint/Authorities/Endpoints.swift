@@ -1,14 +1,14 @@
 internal import TokenModel
 
-/// Where an authority takes which request.
+/// The endpoints of an authority.
 package struct Endpoints: Sendable, Equatable {
-    /// Takes grants (RFC 6749 section 3.2).
+    /// The token endpoint (RFC 6749 section 3.2).
     package var token: String
-    /// Where the browser goes (RFC 6749 section 3.1).
+    /// The authorization endpoint (RFC 6749 section 3.1).
     package var authorization: String
-    /// Starts a device code sign-in (RFC 8628 section 3.1); nil when the provider has none.
+    /// The device authorization endpoint (RFC 8628 section 3.1); nil if the provider has none.
     package var deviceCode: String?
-    /// Where the browser goes to sign out; nil when the provider has none.
+    /// The page for signing out in the browser; nil if the provider has none.
     package var endSession: String?
 
     package init(token: String, authorization: String, deviceCode: String? = nil, endSession: String? = nil) {
@@ -18,7 +18,7 @@ package struct Endpoints: Sendable, Equatable {
         self.endSession = endSession
     }
 
-    /// Entra's paths, which AD FS shares in their v1 form; nil for providers that follow no convention.
+    /// The endpoints by Entra's convention, which AD FS shares in the v1 form; nil for providers without a convention.
     init?(byConventionOf authority: Authority, version: OAuthVersion) {
         guard authority.kind != .openID else { return nil }
         let base = authority.url + (authority.usesV1Paths(version) ? "/oauth2" : "/oauth2/v2.0")
@@ -27,13 +27,13 @@ package struct Endpoints: Sendable, Equatable {
             endSession: base + "/logout")
     }
 
-    /// Where the authority's OpenID Connect discovery document is.
+    /// The URL of the authority's OpenID Connect discovery document.
     static func discoveryURL(of authority: Authority, version: OAuthVersion) -> String {
         let isV2 = authority.kind != .openID && !authority.usesV1Paths(version)
         return authority.url + (isV2 ? "/v2.0" : "") + "/.well-known/openid-configuration"
     }
 
-    /// Reads a discovery document, or falls back to the convention when there is none.
+    /// Decodes a discovery document. If there is none, the convention is used.
     init(_ response: HTTPResponse, of authority: Authority, version: OAuthVersion) throws(TokenError) {
         let document = response.status == 200 ? response.json : nil
         if response.status == 404 || (response.status == 200 && document == nil),
@@ -53,7 +53,7 @@ package struct Endpoints: Sendable, Equatable {
         try Self.requireIssuer(document, of: authority, response)
     }
 
-    /// A document fetched over TLS must not lead to endpoints without it; one from this machine not away from it.
+    /// Refuses `http` endpoints, unless the authority and the endpoint are both on this machine.
     private func requireSafe(for authority: Authority, _ response: HTTPResponse) throws(TokenError) {
         for url in [token, authorization, deviceCode, endSession].compactMap(\.self) {
             let parts = try? URLParts(url)
@@ -64,7 +64,8 @@ package struct Endpoints: Sendable, Equatable {
         }
     }
 
-    /// OpenID Connect Discovery 1.0 section 4.3. Microsoft's own issuers differ from their authorities by design.
+    /// Checks the issuer (OpenID Connect Discovery 1.0 section 4.3). Microsoft's issuers differ from their authorities by
+    /// design and are not checked.
     private static func requireIssuer(
         _ document: JSONObject, of authority: Authority, _ response: HTTPResponse
     ) throws(TokenError) {
@@ -76,10 +77,10 @@ package struct Endpoints: Sendable, Equatable {
 }
 
 extension Authority {
-    /// Whether an OpenID provider that calls itself so is the one at this URL, which has no slash at its end.
+    /// Whether `issuer` is this authority. Its own URL has no trailing slash.
     func isIssuer(_ issuer: String) -> Bool { issuer == url || issuer == url + "/" }
 
-    /// Whether its endpoints lie under `/oauth2` rather than `/oauth2/v2.0`.
+    /// Whether the endpoints are under `/oauth2` rather than `/oauth2/v2.0`.
     func usesV1Paths(_ version: OAuthVersion) -> Bool {
         kind == .adfs || (kind == .entra && version == .v1)
     }

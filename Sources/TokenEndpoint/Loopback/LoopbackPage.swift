@@ -1,6 +1,6 @@
 internal import NIOHTTP1
 
-/// What the browser shows at the end. Nothing of the request is ever in it.
+/// The page that the browser shows at the end. It contains nothing of the request.
 struct LoopbackPage: Sendable {
     let status: HTTPResponseStatus
     let html: String
@@ -13,9 +13,9 @@ struct LoopbackPage: Sendable {
     static let notFound = LoopbackPage(.notFound, "Not found", "There is nothing here.")
     static let tooLarge = LoopbackPage(.payloadTooLarge, "Sign-in failed", "The request is too large.")
 
-    init(_ verdict: LoopbackInbox.Verdict) {
+    init(_ kind: LoopbackInbox.RequestKind) {
         self =
-            switch verdict {
+            switch kind {
             case .signedIn: .signedIn
             case .failed: .failed
             case .rejected: .rejected

@@ -3,17 +3,22 @@ internal import NIOHTTP1
 internal import NIOPosix
 package import TokenModel
 
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Darwin)
     internal import Darwin
 #endif
 
-/// Waits on this machine for the browser to come back from the authorization endpoint (RFC 8252 section 7.3).
+/// A listener on this machine for the redirect of the authorization endpoint (RFC 8252 section 7.3).
 ///
-/// It listens on 127.0.0.1 and, where the system has it, on ::1, and on no other interface. One sign-in each.
+/// It listens on 127.0.0.1 and, if the system has it, on ::1, and on no other interface. It serves one sign-in.
 package final class LoopbackRedirect: Sendable {
-    /// What to send as `redirect_uri`.
+    /// The value of the parameter `redirect_uri`.
     package let redirectURI: String
     private let listeners: [any Channel]
     private let inbox: LoopbackInbox
@@ -24,14 +29,13 @@ package final class LoopbackRedirect: Sendable {
         self.inbox = inbox
     }
 
-    /// Listens before the browser is opened.
+    /// Starts to listen.
     ///
-    /// - Parameters:
-    ///   - redirectURI: the app's own. An `http` URI on this machine is kept, with the port it names or else a free one;
-    ///     for anything else, and for nil, `http://localhost` with a free port stands in.
-    ///   - state: the request's; answers to anything else are turned away.
-    ///   - timeout: how long a browser that has connected may take to send its request.
-    /// - Throws: `authorizationFailed` when the port is taken.
+    /// - Parameters: - redirectURI: the app's redirect URI. An `http` URI on this machine is used, with its port or else a
+    ///   free one; anything else, and nil, is replaced by `http://localhost` with a free port. - state: the `state` of the
+    ///   request; a response with another one is rejected. - timeout: the time in which a browser that has connected has to
+    ///   send its request.
+    /// - Throws: `authorizationFailed` (-51440) if the port is in use.
     package static func listen(
         redirectURI: String?, state: String, on group: any EventLoopGroup, timeout: Duration = HTTPTiming().browser
     ) async throws(TokenError) -> LoopbackRedirect {
@@ -49,9 +53,9 @@ package final class LoopbackRedirect: Sendable {
         }
     }
 
-    /// The URL that the browser came back to, query included; a posted form counts as the query.
+    /// Waits for the redirect, and returns its URL. A posted form is appended as the query.
     ///
-    /// - Throws: `cancelled` when the task is, or after `close`.
+    /// - Throws: `cancelled` (-53007) if the task is cancelled, or `close` is called.
     package func response() async throws(TokenError) -> String {
         guard let query = await inbox.next() else {
             throw TokenError(.cancelled, "the sign-in was given up before the browser came back")
@@ -59,13 +63,13 @@ package final class LoopbackRedirect: Sendable {
         return redirectURI + (redirectURI.contains("?") ? "&" : "?") + query
     }
 
-    /// Stops listening; a page on its way to the browser still arrives.
+    /// Stops listening. A page that is being sent is completed.
     package func close() {
         inbox.close()
         for listener in listeners { listener.close(promise: nil) }
     }
 
-    /// Both addresses on one port, so that it does not matter which of them `localhost` means to the browser.
+    /// Listens on both addresses with the same port, since a browser may resolve `localhost` to either.
     private static func bind(
         _ target: LoopbackTarget, inbox: LoopbackInbox, on group: any EventLoopGroup, timeout: TimeAmount
     ) async throws -> [any Channel] {
@@ -78,7 +82,8 @@ package final class LoopbackRedirect: Sendable {
                 ).get()
                 return [first, second]
             } catch let error as IOError where error.errnoCode == EADDRINUSE && target.port == nil && attempt < 4 {
-                // Another process has the port's other half and might get the browser: try another port.
+                // Another process listens on the port of the other address, and might receive the redirect: another port is
+                // tried.
                 try await first.close()
             } catch {
                 return [first]
@@ -95,8 +100,8 @@ package final class LoopbackRedirect: Sendable {
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    guard inbox.admit() else { throw ChannelError.inputClosed }
-                    channel.closeFuture.whenComplete { _ in inbox.leave() }
+                    guard inbox.acceptConnection() else { throw ChannelError.inputClosed }
+                    channel.closeFuture.whenComplete { _ in inbox.connectionClosed() }
                     var limits = NIOHTTPDecoderLimitConfiguration()
                     limits.maxHeaderFieldSize = LoopbackRequestHandler.sizeLimit
                     limits.maxHeaderListSize = LoopbackRequestHandler.sizeLimit
@@ -107,5 +112,46 @@ package final class LoopbackRedirect: Sendable {
                     try pipeline.addHandler(LoopbackRequestHandler(inbox, timeout: timeout))
                 }
             }
+    }
+}
+
+/// The redirect URI, before the port is known.
+struct LoopbackTarget: Sendable {
+    /// The host as in the redirect URI.
+    let host: String
+    /// The port of the app's redirect URI; nil for any free one.
+    let port: Int?
+    /// The path of the redirect.
+    let path: String
+    /// The path and the query as in the redirect URI; may be empty.
+    private let rest: String
+
+    /// The app's redirect URI if it leads to this machine; else `http://localhost`.
+    init(_ redirectURI: String?) {
+        guard let redirectURI, BrowserRedirect.isUsable(redirectURI), let uri = URLComponents(string: redirectURI),
+            let host = uri.host
+        else {
+            self.init(host: "localhost", port: nil, path: "/", rest: "")
+            return
+        }
+        let query = uri.percentEncodedQuery.map { "?" + $0 } ?? ""
+        self.init(
+            host: host, port: uri.port == 0 ? nil : uri.port,
+            path: uri.percentEncodedPath.isEmpty ? "/" : uri.percentEncodedPath, rest: uri.percentEncodedPath + query)
+    }
+
+    private init(host: String, port: Int?, path: String, rest: String) {
+        self.host = host
+        self.port = port
+        self.path = path
+        self.rest = rest
+    }
+
+    /// The addresses to bind; binding the first must succeed.
+    var addresses: [String] { host.contains(":") ? ["::1", "127.0.0.1"] : ["127.0.0.1", "::1"] }
+
+    func uri(port: Int) -> String {
+        let host = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
+        return "http://\(host):\(port)\(rest)"
     }
 }

@@ -1,12 +1,14 @@
 internal import NIOCore
 internal import NIOHTTP1
+internal import Synchronization
+internal import TokenModel
 
-/// Reads one request from the browser, shows a page and hangs up.
+/// Reads one request of the browser, answers with a page and closes the connection.
 final class LoopbackRequestHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// For the request line, for all header fields, and for a posted form. Codes are some 2 KiB long.
+    /// The limit for the request line, for all header fields, and for a posted form, in bytes. Codes have about 2 KiB.
     static let sizeLimit = 64 * 1024
 
     private let inbox: LoopbackInbox
@@ -15,7 +17,7 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
     private var form: [UInt8] = []
     private var hasAnswered = false
 
-    /// - Parameter timeout: for the whole request.
+    /// - Parameter timeout: the time limit for the whole request.
     init(_ inbox: LoopbackInbox, timeout: TimeAmount) {
         self.inbox = inbox
         self.timeout = timeout
@@ -23,8 +25,8 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         let channel = context.channel
-        let hangUp = context.eventLoop.scheduleTask(in: timeout) { channel.close(promise: nil) }
-        channel.closeFuture.whenComplete { _ in hangUp.cancel() }
+        let closing = context.eventLoop.scheduleTask(in: timeout) { channel.close(promise: nil) }
+        channel.closeFuture.whenComplete { _ in closing.cancel() }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -67,4 +69,64 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
         written.futureResult.whenComplete { _ in channel.close(promise: nil) }
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)
     }
+}
+
+/// Distinguishes the authorization response from any other request to the listener, and keeps it until it is awaited.
+final class LoopbackInbox: Sendable {
+    /// The kind of a request.
+    enum RequestKind: Sendable, Equatable {
+        /// The authorization response with a code.
+        case signedIn
+        /// The authorization response with an error.
+        case failed
+        /// A request for another path, such as a favicon.
+        case notFound
+        /// A request for the right path that is not the response to this sign-in.
+        case rejected
+    }
+
+    /// The largest number of connections, which protects the agent's file descriptors. A browser opens a few.
+    private static let connectionLimit = 16
+
+    private let path: String
+    private let state: Secret
+    private let answers: AsyncStream<String>
+    private let continuation: AsyncStream<String>.Continuation
+    private let connections = Mutex(0)
+
+    init(path: String, state: String) {
+        self.path = path
+        self.state = Secret(state)
+        (answers, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
+    }
+
+    /// Classifies a request by its path and its parameters, and keeps the parameters of the authorization response.
+    func receive(path: String, parameters text: String) -> RequestKind {
+        guard path == self.path else { return .notFound }
+        guard let parameters = FormParameters(decoding: text[...]), let state = parameters["state"],
+            Secret(state) == self.state
+        else { return .rejected }
+        continuation.yield(text)
+        continuation.finish()
+        return OAuthError(parameters) == nil && parameters["code"] != nil ? .signedIn : .failed
+    }
+
+    /// Waits for the encoded parameters of the response; nil if the inbox is closed or the task is cancelled.
+    func next() async -> String? {
+        var iterator = answers.makeAsyncIterator()
+        return await iterator.next()
+    }
+
+    func close() { continuation.finish() }
+
+    /// Counts a new connection; returns false if there are too many. `connectionClosed` is called when an accepted one closes.
+    func acceptConnection() -> Bool {
+        connections.withLock { count in
+            guard count < Self.connectionLimit else { return false }
+            count += 1
+            return true
+        }
+    }
+
+    func connectionClosed() { connections.withLock { $0 -= 1 } }
 }

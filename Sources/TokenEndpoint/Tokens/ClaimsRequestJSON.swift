@@ -6,16 +6,16 @@ internal import TokenModel
     internal import Foundation
 #endif
 
-/// The JSON of a claims request (OpenID Connect Core section 5.5).
+/// A claims request as JSON (OpenID Connect Core 1.0 section 5.5).
 package struct ClaimsRequestJSON: Sendable {
     private let members: [String: JSONValue]
 
-    /// - Parameter json: a text that is not a JSON object counts as an empty request.
+    /// - Parameter json: text that is not a JSON object counts as an empty request.
     package init(_ json: String) {
         members = (try? JSONDecoder().decode([String: JSONValue].self, from: Data(json.utf8))) ?? [:]
     }
 
-    /// The request with the client capabilities as `access_token.xms_cc.values`; nil if it cannot be written.
+    /// The request with the client capabilities as `access_token.xms_cc.values`; nil if it cannot be encoded.
     package func adding(capabilities: [String]) -> String? {
         var merged = members
         var accessToken: [String: JSONValue] = [:]

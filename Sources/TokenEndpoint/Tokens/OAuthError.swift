@@ -1,6 +1,6 @@
 internal import TokenModel
 
-/// An error as OAuth words it (RFC 6749 sections 4.1.2.1 and 5.2), with Entra's additions.
+/// An OAuth error response (RFC 6749 sections 4.1.2.1 and 5.2), with Entra's additional fields.
 struct OAuthError: Sendable {
     var error: String
     var subError: String?
@@ -27,13 +27,14 @@ struct OAuthError: Sendable {
         self.codes = []
     }
 
-    /// The token endpoint's refusal. `code` decides when the caller knows better than the table.
+    /// The error of a token endpoint. `code` replaces the code of the table.
     func tokenError(_ code: TokenError.Code? = nil, response: HTTPResponse) -> TokenError {
         tokenError(code ?? tokenEndpointCode, httpStatus: response.status)
     }
 
-    /// The authorization endpoint's refusal: the same codes, but for errors that have none of their own, and for those that
-    /// say to sign in, which is what was tried.
+    /// The error of an authorization endpoint: with the code of the same error of a token endpoint, but
+    /// `authorizationFailed` for errors without a code of their own, and for those that require the sign-in that has just
+    /// failed.
     func authorizationError() -> TokenError {
         switch tokenEndpointCode {
         case .serverOAuth: tokenError(.authorizationFailed, httpStatus: nil)
@@ -43,20 +44,7 @@ struct OAuthError: Sendable {
         }
     }
 
-    private var tokenEndpointCode: TokenError.Code {
-        switch error.lowercased() {
-        case "invalid_request": .invalidRequest
-        case "invalid_client": .invalidClient
-        case "invalid_grant": .invalidGrant
-        case "invalid_scope": .invalidScope
-        case "unauthorized_client" where subError == "protection_policy_required": .protectionPolicyRequired
-        case "unauthorized_client": .unauthorizedClient
-        case "access_denied", "authorization_declined": .accessDenied
-        case "server_error", "temporarily_unavailable": .serverError
-        case "interaction_required", "login_required", "consent_required": .interactionRequired
-        default: .serverOAuth
-        }
-    }
+    private var tokenEndpointCode: TokenError.Code { TokenError.Code(oauthError: error, subError: subError) }
 
     private func tokenError(_ code: TokenError.Code, httpStatus: Int?) -> TokenError {
         var details = TokenError.Details()

@@ -1,26 +1,26 @@
 package import TokenModel
 
-/// One request to a token endpoint.
+/// A request to a token endpoint.
 package struct TokenRequest: Sendable {
-    /// What is traded.
+    /// The grant to redeem.
     package var grant: Grant
-    /// The app it is traded for.
+    /// The app that redeems it.
     package var clientID: ClientID
-    /// Who is asked.
+    /// The authority whose token endpoint receives the request.
     package var authority: Authority
-    /// In which generation's terms: scopes or a resource.
+    /// The generation of the endpoint, which takes scopes or a resource.
     package var version: OAuthVersion
-    /// What the access token is for; in v1 exactly one `<resource>/.default`.
+    /// The requested scopes; in v1 exactly one `<resource>/.default`.
     package var scopes: ScopeSet
-    /// The `claims` parameter, JSON text; nil for none.
+    /// The `claims` parameter as JSON; nil for none.
     package var claims: String?
-    /// The app's redirect URI, which v2 wants with refreshes too; nil for none.
+    /// The app's redirect URI, which v2 requires for refresh tokens too; nil for none.
     package var redirectURI: String?
-    /// More form fields; ones the protocol sets itself are ignored.
+    /// Further form fields; names that the protocol sets are ignored.
     package var extraParameters: [String: String]
-    /// The operation the request belongs to.
+    /// The correlation ID of the operation.
     package var correlationID: CorrelationID
-    /// The names of the authority's cloud: the only hosts that may see the grant. Nil when any may.
+    /// The hosts of the authority's cloud, the only ones that may receive the grant; nil if any may.
     package var allowedEnvironments: Set<String>?
 
     package init(
@@ -41,14 +41,84 @@ package struct TokenRequest: Sendable {
     }
 }
 
-/// What is traded for tokens at the token endpoint.
+/// A grant, which is redeemed for tokens at the token endpoint.
 package enum Grant: Sendable {
-    /// RFC 6749 section 6.
+    /// A refresh token (RFC 6749 section 6).
     case refreshToken(Secret)
-    /// RFC 6749 section 4.1.3 with RFC 7636 section 4.5; the redirect URI is the one the code was asked for with.
+    /// An authorization code (RFC 6749 section 4.1.3, RFC 7636 section 4.5), with the redirect URI of its request.
     case authorizationCode(code: Secret, verifier: Secret, redirectURI: String)
-    /// RFC 8628 section 3.4.
+    /// A device code (RFC 8628 section 3.4).
     case deviceCode(Secret)
-    /// RFC 7522 section 2.1, and its like for SAML 1.1; the XML as it is.
+    /// The XML of a SAML 2.0 assertion (RFC 7522 section 2.1) or of a SAML 1.1 assertion.
     case assertion(Secret, isSAML2: Bool)
+}
+
+extension TokenRequest {
+    /// Encodes the body.
+    ///
+    /// - Throws: `invalidDeveloperParameter` (-51112) if a v1 request does not name exactly one resource.
+    func form() throws(TokenError) -> FormParameters {
+        var form = FormParameters()
+        form.add("client_id", clientID.text)
+        add(grant, to: &form)
+        try form.addAudience(scopes, version: version)
+        form.add("client_info", authority.kind == .openID ? nil : "1")
+        form.add("claims", claims)
+        form.add(extra: extraParameters)
+        return form
+    }
+
+    private func add(_ grant: Grant, to form: inout FormParameters) {
+        switch grant {
+        case .refreshToken(let token):
+            form.add("grant_type", "refresh_token")
+            form.add("refresh_token", secret: token)
+            if version == .v2 { form.add("redirect_uri", redirectURI) }
+        case .authorizationCode(let code, let verifier, let redirectURI):
+            form.add("grant_type", "authorization_code")
+            form.add("code", secret: code)
+            form.add("code_verifier", secret: verifier)
+            form.add("redirect_uri", redirectURI)
+        case .deviceCode(let code) where authority.kind == .entra && version == .v1:
+            // The v1 endpoint is older than RFC 8628, and has other names.
+            form.add("grant_type", "device_code")
+            form.add("code", secret: code)
+        case .deviceCode(let code):
+            form.add("grant_type", "urn:ietf:params:oauth:grant-type:device_code")
+            form.add("device_code", secret: code)
+        case .assertion(let assertion, let isSAML2):
+            form.add("grant_type", "urn:ietf:params:oauth:grant-type:saml\(isSAML2 ? "2" : "1_1")-bearer")
+            form.add("assertion", secret: Base64URL.encode(assertion))
+        }
+    }
+
+    /// Refuses to send a grant to a host outside the cloud that issued it.
+    func requireAllowedEnvironment(of url: String) throws(TokenError) {
+        guard let allowedEnvironments else { return }
+        let environment = try URLParts(url).environment
+        guard allowedEnvironments.contains(environment) else {
+            throw TokenError(
+                .interactionRequired,
+                "the token endpoint of \(authority) is at \(environment), outside the account's cloud; sign in there")
+        }
+    }
+}
+
+extension FormParameters {
+    /// Adds the requested scopes and the reserved ones in v2, the resource in v1.
+    mutating func addAudience(_ scopes: ScopeSet, version: OAuthVersion) throws(TokenError) {
+        switch version {
+        case .v2:
+            // The reserved scopes replace the app's spelling of them.
+            add("scope", scopes.subtracting(.reserved).union(.reserved).target)
+        case .v1:
+            guard let resource = scopes.resource else {
+                throw TokenError(
+                    .invalidDeveloperParameter,
+                    "a v1 request is for one resource, written as the single scope <resource>/.default")
+            }
+            add("resource", resource)
+            add("scope", "openid")
+        }
+    }
 }

@@ -1,52 +1,71 @@
-package import TokenModel
+internal import TokenModel
 
-/// A token endpoint's answer, read and checked (RFC 6749 section 5.1).
-package struct TokenResponse: Sendable {
-    /// Nil when only an ID token was issued.
-    package var accessToken: Secret?
-    /// `Bearer`, as the issuer spells it.
-    package var tokenType: String
-    /// The access token's lifetime in seconds; 3600 when the issuer said nothing.
-    package var expiresIn: Int64
-    /// For how many seconds it may be used in an outage (`ext_expires_in`).
-    package var extendedExpiresIn: Int64?
-    /// After how many seconds to refresh ahead of time (`refresh_in`).
-    package var refreshIn: Int64?
-    /// The scopes granted; nil when the issuer named none, which means those asked for.
-    package var scopes: ScopeSet?
-    /// What the access token is for, in v1.
-    package var resource: String?
-    /// Replaces the one redeemed; nil when that stays good.
-    package var refreshToken: Secret?
-    /// The raw ID token.
-    package var idToken: String?
-    /// Whose tokens these are, from `client_info`.
-    package var homeAccountID: HomeAccountID?
-    /// `client_info` as sent.
-    package var clientInfo: String?
-    /// The app's family, from `foci`.
-    package var familyID: FamilyID?
-    /// The cloud the account is at home in, as the issuer words it.
-    package var cloudName: String?
+extension IssuedTokens {
+    init(_ response: HTTPResponse, to request: TokenRequest) throws(TokenError) {
+        let object = try response.oauthObject()
+        self.init(object, version: request.version)
+        // As Microsoft's libraries, missing tokens are reported as internal errors, and wrong ones as invalid responses.
+        guard accessToken != nil || idToken != nil else {
+            throw response.invalid("holds no token", code: .internalError)
+        }
+        // RFC 6749 section 7.1: a token of an unknown type must not be used.
+        guard tokenType.lowercased() == "bearer" else {
+            throw response.invalid("holds a token that is not a bearer token")
+        }
+        if request.authority.kind == .openID, let idToken, !Self.isIntended(idToken, for: request) {
+            throw response.invalid("holds an ID token of another issuer, or for another app")
+        }
+        // Microsoft's clouds always send the requested `client_info`; for others, the subject of the ID token is used
+        // without it.
+        if request.version == .v2, homeAccountID == nil, CloudDirectory.isBuiltIn(request.authority.environment) {
+            throw response.invalid("holds no usable client_info", code: .internalError)
+        }
+    }
 
-    package init(
-        accessToken: Secret?, tokenType: String = "Bearer", expiresIn: Int64 = 3600, extendedExpiresIn: Int64? = nil,
-        refreshIn: Int64? = nil, scopes: ScopeSet? = nil, resource: String? = nil, refreshToken: Secret? = nil,
-        idToken: String? = nil, homeAccountID: HomeAccountID? = nil, clientInfo: String? = nil,
-        familyID: FamilyID? = nil, cloudName: String? = nil
-    ) {
-        self.accessToken = accessToken
-        self.tokenType = tokenType
-        self.expiresIn = expiresIn
-        self.extendedExpiresIn = extendedExpiresIn
-        self.refreshIn = refreshIn
-        self.scopes = scopes
-        self.resource = resource
-        self.refreshToken = refreshToken
-        self.idToken = idToken
-        self.homeAccountID = homeAccountID
-        self.clientInfo = clientInfo
-        self.familyID = familyID
-        self.cloudName = cloudName
+    private init(_ object: JSONObject, version: OAuthVersion) {
+        let clientInfo = object.text("client_info")
+        self.init(
+            accessToken: object.text("access_token").map { Secret($0) },
+            tokenType: object.text("token_type") ?? "Bearer",
+            expiresIn: object.seconds("expires_in") ?? 3600,
+            extendedExpiresIn: object.seconds("ext_expires_in"),
+            refreshIn: object.seconds("refresh_in"),
+            scopes: object.text("scope").map { ScopeSet(target: $0) },
+            refreshToken: object.text("refresh_token").map { Secret($0) },
+            isMultiResource: version == .v2 || object.text("resource") != nil,
+            idToken: object.text("id_token"),
+            homeAccountID: clientInfo.flatMap(Self.homeAccountID),
+            clientInfo: clientInfo,
+            familyID: object.text("foci").flatMap { FamilyID($0) },
+            cloudName: object.text("cloud_instance_host_name") ?? object.text("cloud_instance_name"))
+    }
+
+    /// Whether the issuer and the audience of an ID token are those of the request (OpenID Connect Core 1.0 section
+    /// 3.1.3.7, items 2 and 3). Microsoft's issuers differ from their authorities by design and are not checked.
+    private static func isIntended(_ idToken: String, for request: TokenRequest) -> Bool {
+        guard let claims = IDTokenClaims.payload(ofJWT: idToken).flatMap({ JSONObject($0) }),
+            claims.text("iss").map(request.authority.isIssuer) ?? false
+        else { return false }
+        let audiences = claims["aud"]?.array?.compactMap(\.text) ?? [claims.text("aud")].compactMap(\.self)
+        return audiences.contains { ClientID($0) == request.clientID }
+    }
+
+    /// The account of a `client_info`: base64url-encoded JSON `{"uid":…,"utid":…}`.
+    private static func homeAccountID(clientInfo: String) -> HomeAccountID? {
+        let object = Base64URL.decode(clientInfo).flatMap { JSONObject($0) }
+        return HomeAccountID(uid: object?.text("uid"), utid: object?.text("utid"))
+    }
+}
+
+extension HTTPResponse {
+    /// The JSON object of a successful OAuth response.
+    ///
+    /// - Throws: the OAuth error of the response; `unhandledHTTPResponse` or `serverInvalidResponse` if it is neither.
+    func oauthObject() throws(TokenError) -> JSONObject {
+        guard isOAuth else { throw unhandled }
+        guard let object = json else { throw invalid("is not a JSON object") }
+        if let error = OAuthError(object) { throw error.tokenError(response: self) }
+        guard status == 200 else { throw invalid("is neither a success nor an OAuth error") }
+        return object
     }
 }

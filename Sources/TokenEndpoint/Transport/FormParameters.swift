@@ -1,6 +1,6 @@
 internal import TokenModel
 
-/// Named values as a query or a form carries them (`application/x-www-form-urlencoded`), in order.
+/// The parameters of a query or a form (`application/x-www-form-urlencoded`), in order.
 struct FormParameters: Sendable {
     private enum Value {
         case text(String)
@@ -9,13 +9,13 @@ struct FormParameters: Sendable {
 
     private var fields: [(name: String, value: Value)] = []
 
-    /// The names and values in order, secrets included.
+    /// The names and values in order, with the secrets in plain text.
     var pairs: [(name: String, value: String)] { fields.map { ($0.name, Self.reveal($0.value)) } }
 
     init() {}
 
-    /// Decodes a query or a body; `+` is a space. Nil when its percent-encoding is broken or a name comes twice, which
-    /// RFC 6749 section 3.1 forbids.
+    /// Decodes a query or a body; `+` is a space. Nil if the percent-encoding is invalid, or a name occurs twice, which RFC
+    /// 6749 section 3.1 forbids.
     init?(decoding text: Substring) {
         for pair in text.split(separator: "&") {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -26,30 +26,31 @@ struct FormParameters: Sendable {
         }
     }
 
-    /// The value of a name; nil when it is absent.
+    /// The value of a parameter; nil if it is absent.
     subscript(name: String) -> String? { fields.first { $0.name == name }.map { Self.reveal($0.value) } }
 
-    /// Adds a pair, unless there is no value.
+    /// Adds a parameter unless `value` is nil.
     mutating func add(_ name: String, _ value: String?) {
         guard let value else { return }
         fields.append((name, .text(value)))
     }
 
-    /// Adds a pair whose value is a secret.
+    /// Adds a parameter whose value is a secret.
     mutating func add(_ name: String, secret: Secret) { fields.append((name, .secret(secret))) }
 
-    /// Adds what an app asked for, except under names that are taken: an app may not overrule the protocol.
+    /// Adds the app's parameters, except those whose name is used already: an app may not override the protocol.
     mutating func add(extra: [String: String]) {
         for (name, value) in extra.sorted(by: { $0.key < $1.key }) where self[name] == nil { add(name, value) }
     }
 
-    /// All pairs, percent-encoded but for the unreserved characters of RFC 3986 section 2.3: good in queries and forms.
+    /// The encoded parameters, for a query or a form. All but the unreserved characters (RFC 3986 section 2.3) are
+    /// percent-encoded.
     var encoded: String { encodedSecret.reveal() }
 
-    /// The same as the body of a request, without a copy of the secrets in it that is not wiped.
+    /// The encoded parameters as a secret, without a copy that is not wiped.
     var encodedSecret: Secret {
         var bytes: [UInt8] = []
-        // Enough for all of it: an array that grows leaves its bytes behind.
+        // The capacity is sufficient: an array that grows would leave copies of the secrets in memory.
         bytes.reserveCapacity(fields.reduce(0) { $0 + 3 * ($1.name.utf8.count + Self.count($1.value)) + 2 })
         defer { bytes.withUnsafeMutableBytes { wipeMemory($0) } }
         for field in fields {

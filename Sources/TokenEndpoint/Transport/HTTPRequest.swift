@@ -2,24 +2,24 @@ internal import Curl
 internal import Synchronization
 internal import TokenModel
 
-/// A request to an authority: a form to post, or nothing to get.
+/// An HTTP request to an authority: a POST of a form, or a GET.
 struct HTTPRequest: Sendable {
     let url: String
     let form: FormParameters?
     let correlationID: CorrelationID?
-    let mark: SendingMark?
+    let delivery: DeliveryTracker?
 
-    init(url: String, form: FormParameters? = nil, correlationID: CorrelationID?, mark: SendingMark? = nil) {
+    init(url: String, form: FormParameters? = nil, correlationID: CorrelationID?, delivery: DeliveryTracker? = nil) {
         self.url = url
         self.form = form
         self.correlationID = correlationID
-        self.mark = mark
+        self.delivery = delivery
     }
 
-    /// The URL without its query: what an error message may say.
+    /// The URL without its query, for error messages.
     var endpoint: String { String(url.prefix { $0 != "?" }) }
 
-    /// The header fields that are the agent's own.
+    /// The header fields.
     var fields: [(name: String, value: String)] {
         var fields = [(name: "Accept", value: "application/json")] + ClientDescription.fields
         if let correlationID {
@@ -31,17 +31,32 @@ struct HTTPRequest: Sendable {
     }
 }
 
-/// Whether a request may have reached the authority, for who has to know what became of it when no answer comes.
-package final class SendingMark: Sendable {
+/// Tracks whether a request may have reached the authority, which matters if there is no response: a refresh token may have
+/// been replaced.
+package final class DeliveryTracker: Sendable {
     private let attempts = Atomic(0)
 
     package init() {}
 
-    /// False when all that was tried ended before there was a connection to send anything over.
+    /// False if every attempt failed before there was a connection.
     package var mayHaveArrived: Bool { attempts.load(ordering: .acquiring) > 0 }
 
-    func begun() { attempts.add(1, ordering: .acquiringAndReleasing) }
+    func recordSending() { attempts.add(1, ordering: .acquiringAndReleasing) }
 
-    /// The attempt that has begun came to nothing: there was no connection.
-    func neverConnected() { attempts.subtract(1, ordering: .acquiringAndReleasing) }
+    /// Undoes `recordSending` for an attempt that had no connection.
+    func recordNeverSent() { attempts.subtract(1, ordering: .acquiringAndReleasing) }
+}
+
+/// The client description that Microsoft's libraries send in header fields and in the query of an authorization request.
+/// The values describe this package, not the user or the machine.
+enum ClientDescription {
+    static let fields: [(name: String, value: String)] = [
+        ("x-client-SKU", "sso-agent"), ("x-client-Ver", ProductVersion.text), ("x-client-OS", system),
+    ]
+
+    #if canImport(Darwin)
+        private static let system = "darwin"
+    #else
+        private static let system = "linux"
+    #endif
 }

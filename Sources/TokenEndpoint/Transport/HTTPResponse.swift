@@ -1,12 +1,12 @@
 internal import Curl
 internal import TokenModel
 
-/// An authority's answer, whole. Its body is read, but never quoted: it may hold tokens.
+/// The HTTP response of an authority. The body may have tokens and is never quoted in messages.
 struct HTTPResponse: Sendable {
     static let bodyLimit = 1 << 20
     private static let headerLimit = 64
 
-    /// Who answered, for messages.
+    /// The URL of the request without its query, for error messages.
     let endpoint: String
     let status: Int
     let fields: [(name: String, value: String)]
@@ -23,23 +23,23 @@ struct HTTPResponse: Sendable {
         self.init(endpoint: endpoint, status: response.status, fields: response.fields, body: response.body)
     }
 
-    /// The value of the first header field of that name, whatever its case.
+    /// The value of the first header field with a name, regardless of case.
     func field(_ name: String) -> String? {
         fields.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 
-    /// Whether the body is to be read as OAuth, be it a success or an error.
+    /// Whether the status is one of OAuth responses, successful or not.
     var isOAuth: Bool { [200, 400, 401].contains(status) }
 
-    /// The body as a JSON object; nil when it is none.
+    /// The body as a JSON object; nil if it is not one.
     var json: JSONObject? { body.withBytes { JSONObject($0) } }
 
-    /// The error for a status that means nothing to OAuth; keeps `Retry-After` and its like.
+    /// The error for a status that is not one of OAuth, with the header fields, such as `Retry-After`.
     var unhandled: TokenError {
         TokenError(.unhandledHTTPResponse, "\(endpoint) answered with HTTP status \(status)", details: details)
     }
 
-    /// The error for an answer that cannot be understood.
+    /// The error for a response that is not valid.
     func invalid(_ what: String, code: TokenError.Code = .serverInvalidResponse) -> TokenError {
         var details = TokenError.Details()
         details.httpStatus = Int32(clamping: status)
@@ -50,7 +50,7 @@ struct HTTPResponse: Sendable {
     private var details: TokenError.Details {
         var details = TokenError.Details()
         details.httpStatus = Int32(clamping: status)
-        // A cookie is the authority's own secret.
+        // Cookies are secrets.
         let shown = fields.lazy.filter { $0.name.lowercased() != "set-cookie" }.prefix(Self.headerLimit)
         for (name, value) in shown {
             let name = UntrustedText.clean(name)
@@ -58,5 +58,31 @@ struct HTTPResponse: Sendable {
             details.httpHeaders[name] = details.httpHeaders[name].map { "\($0), \(value)" } ?? value
         }
         return details
+    }
+}
+
+/// Dates of HTTP: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 section 5.6.7, without the two obsolete formats).
+package enum HTTPDate {
+    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+    /// Parses a date; nil if `text` is not one.
+    package static func secondsSince1970(_ text: String) -> Int64? {
+        let fields = text.split(separator: " ").map(String.init)
+        guard fields.count == 6, fields[0].hasSuffix(","), fields[5] == "GMT",
+            let day = number(fields[1]),
+            let month = months.firstIndex(of: fields[2]),
+            let year = number(fields[3])
+        else { return nil }
+        let clock = fields[4].split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        guard clock.count == 3, let hour = number(clock[0]), let minute = number(clock[1]),
+            let second = number(clock[2])
+        else { return nil }
+        return CivilTime(
+            year: year, month: Int64(month) + 1, day: day, hour: hour, minute: minute, second: second)?
+            .secondsSince1970
+    }
+
+    private static func number(_ text: String) -> Int64? {
+        text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? Int64(text) : nil
     }
 }

@@ -1,7 +1,7 @@
 internal import Curl
 internal import TokenModel
 
-/// Sends requests to authorities. Connections are opened when needed and closed when they have been idle for a while.
+/// Sends requests to authorities. Idle connections are closed after a while.
 final class HTTPTransport: Sendable {
     private let network: NetworkSettings
     private let timing: HTTPTiming
@@ -13,13 +13,14 @@ final class HTTPTransport: Sendable {
         self.engine = CurlEngine(idle: timing.idle)
     }
 
-    /// The whole answer, whatever its status. A 5xx status or a failure of the network is tried once more.
+    /// Sends a request and returns the response, whatever its status. After a 5xx status or a network failure, it is
+    /// retried once.
     func send(_ request: HTTPRequest) async throws(TokenError) -> HTTPResponse {
         let timing = timing
         let outcome = await withTaskGroup(of: Result<HTTPResponse, TokenError>.self) { group in
-            group.addTask { await self.sendRepeating(request) }
+            group.addTask { await self.sendWithRetry(request) }
             group.addTask {
-                try? await Task.sleep(for: timing.whole)
+                try? await Task.sleep(for: timing.total)
                 return .failure(Task.isCancelled ? .cancelledRequest : .timedOut(reaching: request.endpoint))
             }
             let first = await group.next()
@@ -29,14 +30,14 @@ final class HTTPTransport: Sendable {
         return try outcome.get()
     }
 
-    /// Fails what is under way, and whatever comes later, with `cancelled`.
+    /// Fails requests in progress and later ones with `cancelled`.
     func close() async { await engine.close() }
 
-    private func sendRepeating(_ request: HTTPRequest) async -> Result<HTTPResponse, TokenError> {
+    private func sendWithRetry(_ request: HTTPRequest) async -> Result<HTTPResponse, TokenError> {
         let first = await sendOnce(request)
-        guard first.isWorthRepeating else { return first }
+        guard first.isRetryable else { return first }
         do {
-            try await Task.sleep(for: timing.beforeRepeating)
+            try await Task.sleep(for: timing.retryDelay)
         } catch {
             return .failure(.cancelledRequest)
         }
@@ -50,9 +51,9 @@ final class HTTPTransport: Sendable {
         } catch {
             return .failure(error)
         }
-        let mark = request.mark
+        let delivery = request.delivery
         do throws(CurlFailure) {
-            // Without a time limit: the caller's covers a repetition too.
+            // There is no time limit here: `send` has one for both attempts.
             let response = try await engine.send(
                 CurlRequest(
                     url: request.url, fields: request.fields, body: request.form?.encodedSecret,
@@ -60,8 +61,8 @@ final class HTTPTransport: Sendable {
                     bodyLimit: HTTPResponse.bodyLimit)
             ) { event in
                 switch event {
-                case .begins: mark?.begun()
-                case .cameToNothing: mark?.neverConnected()
+                case .begins: delivery?.recordSending()
+                case .neverSent: delivery?.recordNeverSent()
                 }
             }
             return .success(HTTPResponse(endpoint: request.endpoint, response))
@@ -80,11 +81,38 @@ extension ProxyServer {
 }
 
 extension Result<HTTPResponse, TokenError> {
-    /// Whether the same request may well succeed half a second later.
-    fileprivate var isWorthRepeating: Bool {
+    /// Whether a retry may succeed.
+    fileprivate var isRetryable: Bool {
         switch self {
         case .success(let response): (500...599).contains(response.status)
         case .failure(let error): error.details.networkErrorCode.map { $0 != NetworkErrorCode.tlsFailure } ?? false
         }
+    }
+}
+
+/// The time limits of HTTP.
+package struct HTTPTiming: Sendable {
+    /// The time limit for connecting, TLS included.
+    package var connect: Duration
+    /// The time limit for a response, including its body and a retry.
+    package var total: Duration
+    /// The delay before a retry.
+    package var retryDelay: Duration
+    /// The time after which an idle connection is closed. It is short, since the agent is idle most of the time.
+    package var idle: Duration
+    /// The time limit for the request of a browser that has connected to the redirect URI. A browser sends it at once;
+    /// another peer could occupy a file descriptor.
+    package var browser: Duration
+
+    package init(
+        connect: Duration = .seconds(10), total: Duration = .seconds(30),
+        retryDelay: Duration = .milliseconds(500),
+        idle: Duration = .seconds(10), browser: Duration = .seconds(10)
+    ) {
+        self.connect = connect
+        self.total = total
+        self.retryDelay = retryDelay
+        self.idle = idle
+        self.browser = browser
     }
 }

@@ -1,18 +1,18 @@
-/// A request of the protocol, with the reply that answers it.
+/// A request of the protocol, and the type of its reply.
 ///
-/// Whatever has to know of a request knows it by this: how it travels (`WireRequest` in `TokenWire`), how an app sends it
-/// (`AgentClient.call`), and what answers it (`RequestHandlers` in `TokenAgent`). PROTOCOL.md, "Requests".
+/// `WireRequest` in `TokenWire` encodes it, `AgentClient.call` sends it, and `RequestHandlers` in `TokenAgent` answers it.
+/// PROTOCOL.md, "Requests".
 package protocol AgentRequest: Sendable, Equatable {
-    /// What the agent answers, if it does not fail.
+    /// The successful reply.
     associatedtype Reply: Sendable, Equatable
 
-    /// The number of its field in the messages `Request` and `Reply` of agent.proto.
+    /// The field number in the messages `Request` and `Reply` of agent.proto.
     static var number: UInt32 { get }
 
-    /// Whether it does no harm to send it again if the agent went away before it answered.
+    /// Whether the request is idempotent: it may be sent again if the agent ended before it replied.
     var isRepeatable: Bool { get }
 
-    /// Which token is asked for, if one is.
+    /// The parameters of the requested token; nil if the request is not for a token.
     var tokenParameters: TokenParameters? { get }
 }
 

@@ -1,15 +1,15 @@
 internal import TokenModel
 
-/// The store's file in SQLite: sealed records by number, the sealed state, and the wrapped key.
+/// The tables of the store: sealed records by number, the sealed state, and the wrapped key.
 ///
-/// Not safe to share between threads: `TokenStore` keeps it on its queue.
+/// Not safe to share between threads: `Store` uses it on its queue only.
 final class StoreDatabase {
     let connection: SQLiteConnection
     private let insert: SQLiteStatement
     private let delete: SQLiteStatement
     private let putState: SQLiteStatement
 
-    /// Takes a connection whose file has this version's tables.
+    /// Prepares the statements on a connection whose file has the tables of this version.
     init(_ connection: SQLiteConnection) throws(TokenError) {
         self.connection = connection
         insert = try connection.prepare("INSERT INTO sealed (sequence, body) VALUES (?, ?)")
@@ -17,17 +17,17 @@ final class StoreDatabase {
         putState = try connection.prepare("INSERT OR REPLACE INTO state (slot, body) VALUES (?, ?)")
     }
 
-    /// Opens a file and takes it for itself.
+    /// Opens a file and locks it exclusively.
     static func connect(
         _ path: String, vfs: String? = nil, keepsLog: Bool = false
     ) throws(TokenError) -> SQLiteConnection {
         let connection = try SQLiteConnection(path: path, vfs: vfs, keepsLog: keepsLog)
-        // The lock first: until it is ours, another agent may be in the middle of writing the file.
+        // The lock comes first: without it, another agent may be writing the file.
         try connection.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT")
         return connection
     }
 
-    /// Makes the tables.
+    /// Creates the tables.
     static func create(_ connection: SQLiteConnection) throws(TokenError) -> StoreDatabase {
         try connection.execute("PRAGMA page_size = 4096")
         try connection.execute(settings)
@@ -35,7 +35,7 @@ final class StoreDatabase {
         return try StoreDatabase(connection)
     }
 
-    /// Writes a commit and the state after it: all, or nothing.
+    /// Writes a commit and the state after it in one transaction.
     func apply(_ plan: StoreLedger.Plan, _ state: Envelope) throws(TokenError) {
         try transaction { () throws(TokenError) in
             try write(plan)
@@ -43,28 +43,28 @@ final class StoreDatabase {
         }
     }
 
-    /// Writes a part of a commit, within a transaction.
+    /// Writes a part of a commit, within the caller's transaction.
     func write(_ plan: StoreLedger.Plan) throws(TokenError) {
         for sequence in plan.deleted { try delete.run(.integer(sequence)) }
         for record in plan.inserted { try put(record) }
     }
 
-    /// Writes the state after a commit, within its transaction.
+    /// Writes the state after a commit, within the caller's transaction.
     func write(_ state: Envelope) throws(TokenError) { try putState.run(.integer(1), .blob(state.bytes)) }
 
-    /// Writes records as they are, with the state and the key that belong to them.
+    /// Writes sealed records with their state and key, within the caller's transaction.
     func fill(_ records: some Sequence<SealedRecord>, _ state: Envelope, _ key: WrappedKey) throws(TokenError) {
         for record in records { try put(record) }
         try write(state)
         try put(key)
     }
 
-    /// Writes the wrapped key in place of the one before; the log still has that.
+    /// Replaces the wrapped key. The old one remains in the log.
     func rewrap(_ key: WrappedKey) throws(TokenError) {
         try transaction { () throws(TokenError) in try put(key) }
     }
 
-    /// The wrapped keys: the same one in two places, so that one damaged page does not cost them all.
+    /// The wrapped key, which is stored in two tables, so that one damaged page does not lose it.
     func wrappedKeys() throws(TokenError) -> [WrappedKey] {
         var keys: [WrappedKey] = []
         for table in ["key", "state"] {
@@ -76,20 +76,21 @@ final class StoreDatabase {
         return keys
     }
 
-    /// The sealed state; nil when there is none that is genuine.
+    /// The state; nil if there is none, or it is not authentic.
     func state(_ keys: StoreKeys.Derived) throws(TokenError) -> StoreState? {
         let select = try connection.prepare("SELECT body FROM state WHERE slot = 1")
         return try select.step() ? Envelope(select.blob(0)).flatMap { StoreState($0, keys) } : nil
     }
 
-    /// Every row, in the order of their numbers and up to `most` at a time: the record, if the row holds one of its number.
-    func eachBatch(of most: Int, _ body: ([SealedRecord?]) -> Void) throws(TokenError) {
+    /// Passes the records to `body` in the order of their numbers, up to `limit` at a time; nil stands for a row without a
+    /// record of its number.
+    func forEachBatch(of limit: Int, _ body: ([SealedRecord?]) -> Void) throws(TokenError) {
         let select = try connection.prepare("SELECT sequence, body FROM sealed ORDER BY sequence")
         var batch: [SealedRecord?] = []
         while try select.step() {
             let record = Envelope(select.blob(1)).flatMap(SealedRecord.init)
             batch.append(record.flatMap { $0.sequence == select.integer(0) ? $0 : nil })
-            guard batch.count == most else { continue }
+            guard batch.count == limit else { continue }
             body(batch)
             batch.removeAll(keepingCapacity: true)
         }
@@ -118,11 +119,11 @@ final class StoreDatabase {
     }
 
     static let version = 2
-    /// "SSOA" in ASCII: tells the file from other programs' databases.
+    /// "SSOA" in ASCII: distinguishes the file from the databases of other programs.
     static let applicationID = 0x5353_4F41
 
-    /// WAL with FULL flushes at every commit. Deleted records are overwritten, so that a sealed token is gone when it is
-    /// gone, and the log is cut back when it has been written into the database.
+    /// Every commit is flushed (WAL with FULL). Deleted records are overwritten, so that no sealed token remains in free
+    /// pages, and the log is truncated after it has been written into the database.
     static let settings = """
         PRAGMA journal_mode = WAL;
         PRAGMA synchronous = FULL;

@@ -1,13 +1,13 @@
 internal import TokenModel
 
-/// A store of version 1, which was not sealed: read once, and rewritten.
+/// A store of version 1, which was not sealed. It is read once and sealed.
 struct UnsealedDatabase {
     static let version = 1
     let connection: SQLiteConnection
 
-    /// Every record that can be read and understood; `isWhole` says whether that is all of them.
+    /// Every record that can be read and is of a known kind; `isWhole` tells whether these are all.
     ///
-    /// - Throws: `storeUnavailable` (-53008) when the disk cannot be read now; damage is no error.
+    /// - Throws: `storeUnavailable` (-53008) if the disk cannot be read now. Damage is not an error: `isWhole` is false.
     func records() throws(TokenError) -> (records: [StoredRecord], isWhole: Bool) {
         var records: [StoredRecord] = []
         var isWhole = true
@@ -28,8 +28,8 @@ struct UnsealedDatabase {
         }
     }
 
-    /// Seals the records in place, all or none of them. What was dropped has been overwritten in the database; the log
-    /// still holds how it was.
+    /// Replaces the records by sealed ones in one transaction. The plain records are overwritten in the database; the log
+    /// still has them.
     func seal(_ plan: StoreLedger.Plan, _ state: Envelope, _ key: WrappedKey) throws(TokenError) -> StoreDatabase {
         try connection.execute(StoreDatabase.settings)
         try connection.execute("BEGIN IMMEDIATE")

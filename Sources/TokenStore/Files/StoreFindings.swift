@@ -1,17 +1,17 @@
 internal import TokenModel
 
-/// What an image of the store holds that is genuine.
+/// The authentic records and the state found in an image of the store.
 struct StoreFindings {
-    /// The latest version of each record, with the group it is in.
+    /// The latest version of each record, sealed and opened.
     private(set) var records: [RecordID: (sealed: SealedRecord, opened: SealedRecord.Opened)] = [:]
-    /// The latest state of the whole; nil when none was found.
+    /// The latest state; nil if none was found.
     private(set) var state: StoreState?
     private(set) var ledger = StoreLedger()
 
-    /// Whether no commit was later than that state.
+    /// Whether the state is that of the last commit.
     var isLatest = true
 
-    /// What became of the records, in words.
+    /// A description of what was recovered.
     var outcome: String {
         if !isComplete { return "\(records.count) records were saved, others are lost or may be out of date" }
         return isLatest
@@ -22,11 +22,11 @@ struct StoreFindings {
     /// Whether the records are exactly those of the latest state.
     var isComplete: Bool { state.map { $0.digest == ledger.state.digest && $0.count == ledger.state.count } ?? false }
 
-    /// - Parameter known: what the records are known to be; other versions and other records are left out.
+    /// - Parameter known: the ledger of the records, if it is known; other versions and other records are ignored.
     init(_ envelopes: [Envelope], _ keys: StoreKeys.Derived, asOf known: StoreLedger? = nil) {
         for envelope in envelopes {
             switch envelope.kind {
-            case .record: take(envelope, keys, known)
+            case .record: add(envelope, keys, known)
             case .state:
                 guard let found = StoreState(envelope, keys) else { continue }
                 if state.map({ $0.counter < found.counter }) ?? true { state = found }
@@ -34,12 +34,12 @@ struct StoreFindings {
             }
         }
         if let known { state = known.state }
-        if let state { ledger.skip(to: state.counter) }
+        if let state { ledger.markUsed(upTo: state.counter) }
     }
 
-    /// These with the one record of `earlier` that makes them complete; nil where none does.
+    /// These findings with the one record of `earlier` that makes them complete; nil if none does.
     ///
-    /// What else is only in the earlier ones has been removed since.
+    /// The other records that only `earlier` has were removed later.
     func completed(from earlier: StoreFindings, _ keys: StoreKeys.Derived) -> StoreFindings? {
         guard let state else { return nil }
         for (id, record) in earlier.records where records[id] == nil {
@@ -47,23 +47,23 @@ struct StoreFindings {
             digest.toggle(id, record.sealed.sequence, keys)
             guard digest == state.digest else { continue }
             var whole = self
-            whole.take(record.sealed, record.opened, keys)
+            whole.add(record.sealed, record.opened, keys)
             return whole.isComplete ? whole : nil
         }
         return nil
     }
 
-    private mutating func take(_ envelope: Envelope, _ keys: StoreKeys.Derived, _ known: StoreLedger?) {
+    private mutating func add(_ envelope: Envelope, _ keys: StoreKeys.Derived, _ known: StoreLedger?) {
         guard let sealed = SealedRecord(envelope),
             records[sealed.id].map({ $0.sealed.sequence < sealed.sequence }) ?? true,
             let opened = sealed.open(keys), known?.holds(sealed, in: opened.group) ?? true
         else { return }
-        take(sealed, opened, keys)
+        add(sealed, opened, keys)
     }
 
-    private mutating func take(_ sealed: SealedRecord, _ opened: SealedRecord.Opened, _ keys: StoreKeys.Derived) {
+    private mutating func add(_ sealed: SealedRecord, _ opened: SealedRecord.Opened, _ keys: StoreKeys.Derived) {
         records[sealed.id] = (sealed, opened)
-        ledger.found(sealed, in: opened.group, opened.digest, keys)
+        ledger.add(sealed, in: opened.group, opened.digest, keys)
     }
 }
 

@@ -1,21 +1,21 @@
-/// The store's pages as they lie in its files, read without SQLite: for files that SQLite refuses or may not write.
+/// The pages of the store's files, read without SQLite: for files that SQLite refuses or cannot write.
 ///
-/// Every envelope says where it begins and how long it is, and is genuine or not by itself; so it takes no more than the
-/// pages to find everything that is whole.
+/// An envelope starts with a mark and its length and is authenticated by itself, so that every complete one can be found in
+/// the pages.
 struct StoreImage {
     private let database: [UInt8]
     private let log: WriteAheadLog
-    /// Pages that the log has a later version of.
+    /// The range in the log of the latest version of each page.
     private var later: [Int: Range<Int>] = [:]
 
-    /// - Parameter all: whether to use the frames of the log that SQLite does not see, too.
+    /// - Parameter all: whether to include the frames of the log that SQLite ignores.
     init(database: [UInt8], log: WriteAheadLog, all: Bool) {
         self.database = database
         self.log = log
         for frame in all ? log.frames[...] : log.frames.prefix(log.visible) { later[frame.page] = frame.content }
     }
 
-    /// Everything that looks like an envelope, where it begins in each page.
+    /// Everything in the pages that looks like an envelope.
     func envelopes() -> [Envelope] {
         var found: [Envelope] = []
         let last = (database.count + Self.pageSize - 1) / Self.pageSize
@@ -49,11 +49,11 @@ struct StoreImage {
         }
     }
 
-    /// The whole envelope. SQLite keeps the end of a long one in a chain of overflow pages
-    /// (https://www.sqlite.org/fileformat2.html#cellformat).
+    /// The bytes of the envelope that starts at an index of a page. SQLite stores the end of a long one in a chain of
+    /// overflow pages (https://www.sqlite.org/fileformat2.html#cellformat).
     private func bytes(of page: ArraySlice<UInt8>, at start: Int) -> [UInt8]? {
         guard let length = Envelope.length(of: page[start...]) else { return nil }
-        // In front of it lies the row's own header: its size, a NULL for the row's number, and the blob's type.
+        // Before it is the header of the row: its size, a NULL for the row number, and the type of the blob.
         let header = 2 + Self.variableLength(of: 12 + 2 * length)
         let payload = header + length
         guard payload > Self.pageSize - 35 else {
@@ -68,7 +68,7 @@ struct StoreImage {
         var next = Self.number(page[(start + local)...])
         while bytes.count < length {
             let overflow = self.page(next)
-            // The last page of a file that was cut off may still hold all that is needed of it.
+            // The last page of a truncated file may still have all bytes that are needed.
             guard overflow.count >= 4 + min(length - bytes.count, Self.pageSize - 4) else { return nil }
             bytes += overflow.dropFirst(4).prefix(length - bytes.count)
             next = Self.number(overflow)

@@ -1,89 +1,126 @@
+internal import PosixFiles
 internal import TokenModel
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
+extension PrivateFiles {
+    /// The files of the store.
+    static let store = PrivateFiles(errorCode: .storeUnavailable)
+}
 
-/// The names of the store's files.
+/// The directory of the store and the files in it.
 struct StorePaths: Sendable {
+    /// The name of the database.
+    static let name = "cache.sqlite"
+    /// Follows the original name in the name of a quarantined file, before the time.
+    static let quarantineMark = ".quarantine-"
+
     let directory: String
 
     init(_ directory: String) {
         self.directory = directory.count > 1 && directory.hasSuffix("/") ? String(directory.dropLast()) : directory
     }
 
-    var database: String { "\(directory)/\(StoreFiles.name)" }
+    var database: String { "\(directory)/\(Self.name)" }
     /// SQLite's write-ahead log.
     var log: String { database + "-wal" }
-    /// A database being built.
+    /// A new database that is being written.
     var draft: String { database + ".draft" }
-    /// A database that is complete, and on its way to take the other's place.
+    /// A complete new database that is to replace the current one.
     var replacement: String { database + ".new" }
 
-    /// Moves the database, its log and `others` out of the way, under names that say when.
-    ///
-    /// - Returns: the database's new name.
-    func quarantine(_ others: [String] = [], now: Int64) throws(TokenError) -> String {
-        let stamp = hasLog ? unusedStamp(now) : stampOfALoneLog ?? unusedStamp(now)
-        // The log first: a database without its log is an older one, a log without its database is nothing.
-        for path in (hasLog ? [log] : []) + [database] + others where StoreFiles.size(of: path) != nil {
-            let base = path == log ? database + stamp + "-wal" : path + stamp
-            try StoreFiles.move(path, to: base)
+    /// Makes the directory with mode 0700 unless there is one, and refuses one that other users own or may change. Other users
+    /// may be able to enter it, since the files in it have mode 0600.
+    func prepare() throws(TokenError) {
+        guard !directory.isEmpty else { throw TokenError(.storeUnavailable, "the store's directory has no name") }
+        try PrivateFiles.store.makeDirectory(directory, parentMode: 0o755)
+        if let link = FileStatus(directory, followsLinks: false), !link.isOwn { throw ownerError(link) }
+        guard let status = FileStatus(directory) else {
+            throw PrivateFiles.store.failure("cannot use \(directory)", .last)
         }
-        return StoreFiles.name + stamp
+        guard status.kind == .directory else {
+            throw TokenError(.storeUnavailable, "\(directory) is not a directory")
+        }
+        guard status.isOwn else { throw ownerError(status) }
+        guard !status.isWritableByOthers else {
+            throw TokenError(
+                .storeUnavailable, "\(directory) can be changed by other users; run: chmod 700 '\(directory)'")
+        }
     }
 
-    /// Whether a replacement has been begun: a whole new file is there, whatever has become of the old one.
-    var isReplacing: Bool { StoreFiles.size(of: replacement) != nil }
+    private func ownerError(_ status: FileStatus) -> TokenError {
+        TokenError(
+            .storeUnavailable, "\(directory) belongs to user \(status.owner), not to \(FileStatus.effectiveUser)")
+    }
 
-    /// The database, or what is about to take its place.
+    /// Locks the directory against other agents until the lock or the process ends.
+    ///
+    /// SQLite's own locks are not enough: the kernel releases them when the process closes any descriptor of the file, as it
+    /// does after reading a damaged database. A file system without `flock` leaves it to SQLite's.
+    ///
+    /// - Throws: `storeUnavailable` (-53008) if another process has the lock.
+    func lock() throws(TokenError) -> FileLock {
+        let lock = try PrivateFiles.store.lock(directory: directory)
+        guard lock.acquire() != .held else {
+            throw TokenError(
+                .storeUnavailable, "the store in \(directory) is in use by another process; stop the other sso-agent")
+        }
+        return lock
+    }
+
+    // MARK: - Replacement
+
+    /// Whether a complete new database waits to replace the current one, which may have been moved already.
+    var isReplacing: Bool { PrivateFiles.store.size(of: replacement) != nil }
+
+    /// The database, or the one that is to replace it.
     var current: String { isReplacing ? replacement : database }
 
-    /// Puts the replacement in the database's place, where one was begun, and what is there in quarantine.
+    /// Moves the current database to quarantine and the replacement to its place, if there is a replacement.
+    ///
+    /// - Returns: the name of the quarantined database; nil if nothing was moved there.
     func finishReplacing(now: Int64) throws(TokenError) -> String? {
         guard isReplacing else { return nil }
-        let name = hasLog || StoreFiles.size(of: database) != nil ? try quarantine(now: now) : nil
-        try StoreFiles.move(replacement, to: database)
+        let name = hasLog || PrivateFiles.store.size(of: database) != nil ? try quarantine(now: now) : nil
+        try PrivateFiles.store.move(replacement, to: database)
         return name
     }
 
-    /// The files in quarantine, by name.
-    var quarantined: [String] {
-        guard let folder = opendir(directory) else { return [] }
-        defer { closedir(folder) }
-        var names: [String] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name.contains(StoreFiles.quarantine) { names.append(name) }
+    // MARK: - Quarantine
+
+    /// Renames the database, its log and `others`; the new names have the time in them.
+    ///
+    /// - Parameter now: seconds since 1970.
+    /// - Returns: the new name of the database.
+    func quarantine(_ others: [String] = [], now: Int64) throws(TokenError) -> String {
+        let suffix = hasLog ? unusedSuffix(now) : suffixOfLoneLog ?? unusedSuffix(now)
+        // The log first: after a crash in between, a database without its log would be taken for an older state.
+        for path in (hasLog ? [log] : []) + [database] + others where PrivateFiles.store.size(of: path) != nil {
+            let target = path == log ? database + suffix + "-wal" : path + suffix
+            try PrivateFiles.store.move(path, to: target)
         }
-        // A log goes with its database.
+        return Self.name + suffix
+    }
+
+    /// The names of the files in quarantine; the log of a quarantined database is not listed.
+    var quarantined: [String] {
+        let names = PrivateFiles.store.names(in: directory).filter { $0.contains(Self.quarantineMark) }
         return names.filter { !$0.hasSuffix("-wal") || !names.contains(String($0.dropLast(4))) }.sorted()
     }
 
-    /// Whether there is anything in the log.
-    private var hasLog: Bool { StoreFiles.size(of: log).map { $0 > 0 } ?? false }
+    private var hasLog: Bool { PrivateFiles.store.size(of: log).map { $0 > 0 } ?? false }
 
-    /// What the log was named by when a crash kept its database from following it.
-    private var stampOfALoneLog: String? {
-        quarantined.last { $0.hasPrefix(StoreFiles.name) && $0.hasSuffix("-wal") }
-            .map { String($0.dropFirst(StoreFiles.name.count).dropLast(4)) }
+    /// The suffix of a quarantined log whose database a crash left in place.
+    private var suffixOfLoneLog: String? {
+        quarantined.last { $0.hasPrefix(Self.name) && $0.hasSuffix("-wal") }
+            .map { String($0.dropFirst(Self.name.count).dropLast(4)) }
     }
 
-    private func unusedStamp(_ now: Int64) -> String {
-        var (seconds, parts) = (time_t(now), tm())
-        gmtime_r(&seconds, &parts)
-        var text = [CChar](repeating: 0, count: 32)
-        let count = strftime(&text, text.count, "%Y%m%dT%H%M%SZ", &parts)
-        let time = String(decoding: text.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        var (stamp, number) = (StoreFiles.quarantine + time, 1)
-        while StoreFiles.size(of: database + stamp) != nil || StoreFiles.size(of: database + stamp + "-wal") != nil {
+    private func unusedSuffix(_ now: Int64) -> String {
+        let time = CivilTime(secondsSince1970: now).compactText + "Z"
+        var (suffix, number) = (Self.quarantineMark + time, 1)
+        while [suffix, suffix + "-wal"].contains(where: { PrivateFiles.store.size(of: database + $0) != nil }) {
             number += 1
-            stamp = "\(StoreFiles.quarantine)\(time)-\(number)"
+            suffix = "\(Self.quarantineMark)\(time)-\(number)"
         }
-        return stamp
+        return suffix
     }
 }

@@ -1,27 +1,27 @@
-/// SQLite's log as bytes (https://www.sqlite.org/fileformat2.html#walformat).
+/// The frames of SQLite's write-ahead log (https://www.sqlite.org/fileformat2.html#walformat).
 ///
-/// SQLite stops reading at the first frame that does not check, and silently takes what lies behind it for the remains of
-/// an earlier use. Reading it ourselves tells those remains from commits that a damaged frame hides.
+/// SQLite stops at the first frame whose checksum is wrong, and takes the frames after it for those of an earlier use of
+/// the log. This reader distinguishes them from commits that a damaged frame hides.
 struct WriteAheadLog {
     struct Frame {
         let page: Int
-        /// The database's size in pages after the commit that this frame ends; 0 inside of one.
+        /// The size of the database in pages after the commit that ends with this frame; 0 if none ends with it.
         let commits: Int
         let content: Range<Int>
-        /// Whether it and all before it check.
+        /// Whether the checksums of this frame and of all before it are right.
         let isWhole: Bool
     }
 
     let bytes: [UInt8]
-    /// Every frame of the log's latest use, damaged ones included.
+    /// Every frame of the latest use of the log, damaged ones included.
     private(set) var frames: [Frame] = []
-    /// How many of them SQLite sees: whole, and part of a finished commit.
+    /// The number of frames that SQLite uses: undamaged, and part of a complete commit.
     private(set) var visible = 0
 
-    /// Whether commits may lie behind a frame that does not check, or in it. It may also be the remains of one that failed,
-    /// which is older than what came after it.
+    /// Whether there may be commits in or after a damaged frame. They may also be the rest of a failed commit, which is
+    /// older than the commits after it.
     ///
-    /// A frame that a crash cut off in the middle is the last one, and the file ends in it, or goes on with an earlier use.
+    /// A frame that a crash truncated is the last one: the file ends in it, or continues with frames of an earlier use.
     var hidesCommits: Bool {
         guard let broken = frames.firstIndex(where: { !$0.isWhole }) else { return false }
         let isAtEnd = frames[broken].content.upperBound + Self.frameHeader > bytes.count
@@ -36,11 +36,11 @@ struct WriteAheadLog {
         sums.add(bytes[0..<24])
         let isHeaderWhole =
             magic & ~1 == 0x377f_0682 && word(8) == Self.pageSize && sums.matches(word(24), word(28))
-        // A damaged header leaves the salt of its frames.
+        // If the header is damaged, the salt is that of the first frame.
         let salt = isHeaderWhole ? bytes[16..<24] : bytes[(Self.header + 8)..<(Self.header + 16)]
         var isChainWhole = isHeaderWhole
         var start = Self.header
-        // A frame that is cut off is how any crash may leave the log.
+        // Any crash may leave a truncated frame.
         while start + Self.frameHeader + Int(Self.pageSize) <= bytes.count {
             let content = (start + Self.frameHeader)..<(start + Self.frameHeader + Int(Self.pageSize))
             defer { start += Self.frameHeader + Int(Self.pageSize) }
@@ -50,7 +50,7 @@ struct WriteAheadLog {
                 sums.add(bytes[content])
                 isChainWhole = found.elementsEqual(salt) && sums.matches(word(start + 16), word(start + 20))
             }
-            // An earlier use of the log had another salt in both words; damage rarely hits both.
+            // Frames of an earlier use differ in both words of the salt; damage rarely changes both.
             let isOurs = found.prefix(4).elementsEqual(salt.prefix(4)) || found.suffix(4).elementsEqual(salt.suffix(4))
             guard isOurs else { continue }
             frames.append(
@@ -66,10 +66,10 @@ struct WriteAheadLog {
 
     private static let header = 32
     private static let frameHeader = 24
-    /// What the store's databases have.
+    /// The page size of the store's databases.
     private static let pageSize: UInt32 = 4096
 
-    /// The running sum over pairs of words.
+    /// The cumulative checksum over pairs of words.
     private struct Checksum {
         let isBigEndian: Bool
         var first: UInt32 = 0

@@ -1,41 +1,37 @@
 internal import Crypto
-internal import TokenModel
+internal import PosixFiles
+package import TokenModel
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
 #else
     internal import Foundation
 #endif
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
 
-/// The way from the key sources to the store's key.
+/// Wraps and opens the store's key with the keys of the key sources.
 struct KeyRing {
     let directory: String
     var settings: KeySettings
 
     enum Outcome {
         case open(StoreKeys, WrappedKey)
-        /// The source cannot be asked now; it may be later.
+        /// The source cannot be read now.
         case locked(TokenError, KeySource)
-        /// There is a key, or none any more, and it is not the one that this store was sealed with.
+        /// The source has no key, or another one than the store was sealed with.
         case wrong(String)
     }
 
-    /// Tries the wrapped keys, the latest first.
+    /// Opens one of the wrapped keys, the latest first.
     func open(_ wrapped: [WrappedKey]) -> Outcome {
         var locked: (TokenError, KeySource)?
         var reason = "no wrapped key could be found in it"
         for key in wrapped.sorted(by: { $0.generation > $1.generation }) {
             do throws(TokenError) {
-                switch try existing(key.source, key.scrypt) {
+                switch try readKey(of: key.source, key.scrypt) {
                 case .key(let wrapping):
                     if let keys = key.open(with: wrapping) { return .open(keys, key) }
                     reason = "the key (\(key.source.name)) is not the one that it was sealed with"
-                    // Somebody mistyped: no reason to give up the store.
+                    // The user may have mistyped the passphrase: the store is not replaced.
                     if key.source == .passphrase { locked = locked ?? (Self.wrongPassphrase, key.source) }
                 case .damaged: reason = "the key file \(keyFile.path) is damaged"
                 case .missing where key.source == .secretService: throw secretTool.unavailable
@@ -48,18 +44,18 @@ struct KeyRing {
         return locked.map { .locked($0.0, $0.1) } ?? .wrong(reason)
     }
 
-    /// A new wrapping of `keys`, with what the source has or, where it has none, what it is now given.
+    /// Wraps `keys` with the key of the source. A source without a key gets a new one.
     ///
-    /// - Parameter old: the source that has wrapped them so far.
+    /// - Parameter old: the current source; nil for a new store.
     func wrap(
         _ keys: StoreKeys, with source: KeySource, generation: Int64, after old: KeySource? = nil
     ) throws(TokenError) -> WrappedKey {
-        let scrypt = source == .passphrase ? Scrypt.fresh() : nil
+        let scrypt = source == .passphrase ? Scrypt.random() : nil
         let wrapping: SymmetricKey
-        if case .key(let key) = try existing(source, scrypt) {
+        if case .key(let key) = try readKey(of: source, scrypt) {
             wrapping = key
         } else if source == .secretService, old == source {
-            // A keyring that does not answer may hold the very key that is in use: it must not get another in its place.
+            // A keyring that does not answer may have the key that is in use, which must not be replaced.
             throw secretTool.unavailable
         } else {
             wrapping = SymmetricKey(size: .bits256)
@@ -68,22 +64,22 @@ struct KeyRing {
         return try WrappedKey(keys, generation: generation, source: source, scrypt: scrypt, with: wrapping)
     }
 
-    /// Where a new store's key goes: the credential, where the service manager gives one, else the file.
-    var usualSource: KeySource {
+    /// The source for a new store: the service manager's credential if there is one, else the key file.
+    var defaultSource: KeySource {
         guard let path = credentialPath, FileManager.default.fileExists(atPath: path) else { return .file }
         return .credential
     }
 
-    /// Takes back what a source was given, once it is no longer the one in use.
+    /// Deletes the key of a source that is not in use any more.
     func retire(_ source: KeySource) throws(TokenError) {
         switch source {
-        case .file: unlink(keyFile.path)
+        case .file: PrivateFiles.store.remove(keyFile.path)
         case .secretService: try secretTool.clear()
         case .credential, .passphrase: break
         }
     }
 
-    /// Where the source keeps its key, for people.
+    /// The place of the source's key, in words.
     func place(of source: KeySource) -> String {
         switch source {
         case .file: keyFile.path
@@ -99,10 +95,10 @@ struct KeyRing {
 
     private var credentialPath: String? { settings.credentialsDirectory.map { "\($0)/\(Self.credentialName)" } }
 
-    /// The source's key.
+    /// Reads the key of a source.
     ///
-    /// - Throws: `storeUnavailable` when the source cannot be asked.
-    private func existing(_ source: KeySource, _ scrypt: Scrypt?) throws(TokenError) -> KeyFile.Contents {
+    /// - Throws: `storeUnavailable` (-53008) if the source cannot be read now.
+    private func readKey(of source: KeySource, _ scrypt: Scrypt?) throws(TokenError) -> KeyFile.Contents {
         switch source {
         case .file: return try keyFile.read()
         case .credential: return .key(try credential())
@@ -115,7 +111,7 @@ struct KeyRing {
         }
     }
 
-    /// The credential's bytes, whatever they are, made into a key.
+    /// Derives a key from the bytes of the credential.
     private func credential() throws(TokenError) -> SymmetricKey {
         guard let path = credentialPath else {
             throw TokenError(
@@ -123,7 +119,7 @@ struct KeyRing {
                 "the store's key is a credential of the service manager's, and $CREDENTIALS_DIRECTORY is not set; "
                     + "start the agent as the service that has it")
         }
-        guard var bytes = try StoreFiles.read(path, limit: 1 << 20), bytes.count >= 16 else {
+        guard var bytes = try PrivateFiles.store.read(path, limit: 1 << 20), bytes.count >= 16 else {
             throw TokenError(
                 .storeUnavailable, "the store's key is missing: \(path) has to hold 16 bytes or more, at random")
         }
@@ -135,4 +131,22 @@ struct KeyRing {
     static let credentialName = "sso-agent.key"
     private static let wrongPassphrase = TokenError(
         .storeUnavailable, "this is not the passphrase that the store is locked with; run: ssoctl unlock")
+}
+
+/// The settings of the key sources.
+package struct KeySettings: Sendable {
+    /// `$CREDENTIALS_DIRECTORY`, in which a service manager stores secrets; nil if it is not set.
+    package var credentialsDirectory: String?
+    /// The path or name of the program that accesses the Secret Service.
+    package var secretTool: String
+    /// The passphrase, if the user has entered it.
+    package var passphrase: Secret?
+
+    package init(
+        credentialsDirectory: String? = nil, secretTool: String = "secret-tool", passphrase: Secret? = nil
+    ) {
+        self.credentialsDirectory = credentialsDirectory
+        self.secretTool = secretTool
+        self.passphrase = passphrase
+    }
 }

@@ -1,15 +1,22 @@
+internal import CAgentSystem
 internal import Crypto
 internal import TokenModel
 
-/// The desktop's keyring (Secret Service), through libsecret's own program. Used only where somebody chose it.
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// The desktop's keyring (Secret Service), accessed with libsecret's `secret-tool`. Used only if the user has chosen it.
 struct SecretTool {
     let program: String
-    /// Tells this store's key from another's.
+    /// The directory of the store, which distinguishes its key from those of other stores.
     let store: String
 
     private var attributes: [String] { ["application", "sso-agent", "store", store] }
 
-    /// The key in the keyring; nil when there is none, or when it does not answer: the program does not say which.
+    /// Reads the key; nil if there is none or the keyring does not answer, which the program does not distinguish.
     func read() throws(TokenError) -> SymmetricKey? {
         var ended = try run(["lookup"] + attributes, input: [])
         defer { ended.output.wipe() }
@@ -27,7 +34,7 @@ struct SecretTool {
         _ = try run(["clear"] + attributes, input: [])
     }
 
-    private func run(_ words: [String], input: [UInt8]) throws(TokenError) -> PipedProcess.Ended {
+    private func run(_ words: [String], input: [UInt8]) throws(TokenError) -> PipedProcess.Outcome {
         guard let ended = PipedProcess.run([program] + words, input: input, seconds: 60) else {
             throw TokenError(
                 .storeUnavailable,
@@ -40,5 +47,75 @@ struct SecretTool {
         TokenError(
             .storeUnavailable,
             "the Secret Service does not give the store's key; unlock the keyring, then run: ssoctl unlock")
+    }
+}
+
+/// Runs a program with a short input and a short output, and waits for its end.
+enum PipedProcess {
+    struct Outcome {
+        var status: Int32
+        var output: [UInt8]
+    }
+
+    /// Runs a program found on `PATH`; nil if it cannot be started. It is killed if it takes longer than `seconds` or
+    /// writes more than 64 KiB.
+    static func run(_ words: [String], input: [UInt8], seconds: Int32) -> Outcome? {
+        let deadline = ContinuousClock.now + .seconds(seconds)
+        var ends: [Int32] = [-1, -1]
+        guard socketpair(AF_UNIX, streamType, 0, &ends) == 0 else { return nil }
+        defer { close(ends[0]) }
+        let started = spawn(words, ends[1])
+        close(ends[1])
+        guard let child = started else { return nil }
+        // A few hundred bytes fit into the buffer of the socket.
+        _ = send(ends[0], input, input.count, Int32(MSG_NOSIGNAL))
+        shutdown(ends[0], Int32(SHUT_WR))
+        let output = read(ends[0], until: deadline)
+        // The program may have closed its output and still be running.
+        let status = agent_wait_or_kill(child, output == nil ? 0 : milliseconds(until: deadline))
+        return Outcome(status: status, output: output ?? [])
+    }
+
+    /// The length of the longest output, in bytes.
+    private static let outputLimit = 65_536
+
+    /// Reads to the end of the output; nil if it does not end in time, or is too long.
+    private static func read(_ descriptor: Int32, until deadline: ContinuousClock.Instant) -> [UInt8]? {
+        var output: [UInt8] = []
+        // An array that grows would leave copies of the key in memory.
+        output.reserveCapacity(outputLimit + 4096)
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        defer { buffer.wipe() }
+        var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while output.count < outputLimit {
+            let ready = poll(&event, 1, milliseconds(until: deadline))
+            if ready < 0, errno == EINTR { continue }
+            guard ready > 0 else { return nil }
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return output }
+            output += buffer.prefix(count)
+        }
+        return nil
+    }
+
+    private static func milliseconds(until deadline: ContinuousClock.Instant) -> Int32 {
+        let left = (deadline - ContinuousClock.now) / .milliseconds(1)
+        return Int32(max(left.rounded(.up), 0))
+    }
+
+    private static func spawn(_ words: [String], _ descriptor: Int32) -> pid_t? {
+        var arguments = words.map { strdup($0) } + [nil]
+        defer { for argument in arguments { free(argument) } }
+        var child = pid_t()
+        return agent_spawn(&arguments, descriptor, &child) == 0 ? child : nil
+    }
+
+    private static var streamType: Int32 {
+        #if os(Linux)
+            Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        #else
+            SOCK_STREAM
+        #endif
     }
 }

@@ -1,12 +1,19 @@
 internal import Crypto
+internal import CryptoExtras
 internal import TokenModel
 
-/// The store's key, sealed with the key source's. Changing the source makes a new one of these, and nothing else.
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The store's key, encrypted with the key of a key source.
 struct WrappedKey: Sendable, Equatable {
-    /// Which of several is the latest.
+    /// Increases with every change of the source.
     let generation: Int64
     let source: KeySource
-    /// How the passphrase becomes a key; nil for other sources.
+    /// The parameters of the passphrase's derivation; nil for other sources.
     let scrypt: Scrypt?
     let envelope: Envelope
 
@@ -26,7 +33,7 @@ struct WrappedKey: Sendable, Equatable {
         }.get()
     }
 
-    /// Nil when the bytes are not a wrapped key of a source that this version knows.
+    /// Nil if the envelope is not a wrapped key, or its source is not known.
     init?(_ envelope: Envelope) {
         var reader = ByteReader(envelope.head)
         guard envelope.kind == .key, reader.number(UInt8.self) != nil, let generation = reader.number(Int64.self),
@@ -39,9 +46,55 @@ struct WrappedKey: Sendable, Equatable {
         self.envelope = envelope
     }
 
-    /// The store's key; nil when the wrapping key is not the right one.
+    /// Decrypts the store's key; nil if the wrapping key is wrong.
     func open(with wrapping: SymmetricKey) -> StoreKeys? {
         guard let key = envelope.open(with: wrapping, { Secret(bytes: $0) }), key.count == 32 else { return nil }
         return StoreKeys(dataKey: key)
+    }
+}
+
+/// The derivation of a key from a passphrase (RFC 7914). It is slow, so that guessing the passphrase of a stolen file is
+/// slow too.
+struct Scrypt: Sendable, Equatable {
+    /// The base-two logarithm of the cost; 16 needs 64 MiB and some tenths of a second.
+    let logCost: UInt8
+    let blockSize: UInt8
+    let parallelism: UInt8
+    let salt: [UInt8]
+
+    /// The parameters for a new passphrase, with a random salt.
+    static func random() -> Scrypt {
+        let salt = SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) }
+        return Scrypt(logCost: 16, blockSize: 8, parallelism: 1, salt: salt)
+    }
+
+    private init(logCost: UInt8, blockSize: UInt8, parallelism: UInt8, salt: [UInt8]) {
+        self.logCost = logCost
+        self.blockSize = blockSize
+        self.parallelism = parallelism
+        self.salt = salt
+    }
+
+    /// Nil if the parameters are incomplete, or larger than any that this package writes could be.
+    init?(_ reader: inout ByteReader) {
+        guard let logCost = reader.number(UInt8.self), let blockSize = reader.number(UInt8.self),
+            let parallelism = reader.number(UInt8.self), let salt = reader.bytes(16),
+            (10...20).contains(logCost), (1...16).contains(blockSize), (1...4).contains(parallelism)
+        else { return nil }
+        self.init(logCost: logCost, blockSize: blockSize, parallelism: parallelism, salt: Array(salt))
+    }
+
+    var bytes: [UInt8] { [logCost, blockSize, parallelism] + salt }
+
+    func key(from passphrase: Secret) throws(TokenError) -> SymmetricKey {
+        let key = passphrase.withBytes { bytes in
+            try? KDF.Scrypt.deriveKey(
+                from: bytes, salt: salt, outputByteCount: 32, rounds: 1 << Int(logCost), blockSize: Int(blockSize),
+                parallelism: Int(parallelism))
+        }
+        guard let key else {
+            throw TokenError(.storeUnavailable, "the passphrase could not be stretched; is there enough memory?")
+        }
+        return key
     }
 }

@@ -1,17 +1,25 @@
-/// Numbers and texts as bytes, most significant byte first.
+internal import TokenModel
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Encodes numbers and texts, most significant byte first.
 extension [UInt8] {
     mutating func append(number: some FixedWidthInteger) {
         Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
     }
 
-    /// With its length in front, so that no two lists of texts look the same.
+    /// Appends the length and then the bytes, so that different lists of texts have different encodings.
     mutating func append(counted bytes: some Collection<UInt8>) {
         append(number: UInt32(bytes.count))
         append(contentsOf: bytes)
     }
 }
 
-/// Takes bytes apart from the front; nil where there are not enough.
+/// Decodes numbers and texts from the front; the methods return nil if there are not enough bytes.
 struct ByteReader {
     private(set) var rest: ArraySlice<UInt8>
 
@@ -31,4 +39,15 @@ struct ByteReader {
     mutating func counted() -> ArraySlice<UInt8>? {
         number(UInt32.self).flatMap { bytes(Int($0)) }
     }
+}
+
+/// Wipes memory that has held a key.
+extension [UInt8] {
+    /// Overwrites the bytes. The array must not share its storage with a copy.
+    mutating func wipe() { withUnsafeMutableBytes { wipeMemory($0) } }
+}
+
+extension Data {
+    /// Overwrites the bytes. The array must not share its storage with a copy.
+    mutating func wipe() { withUnsafeMutableBytes { wipeMemory($0) } }
 }

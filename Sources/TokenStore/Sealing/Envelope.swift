@@ -7,10 +7,10 @@ internal import TokenModel
     internal import Foundation
 #endif
 
-/// The common form of everything sealed: a mark, the length of it all, a head that anyone may read and nobody may
-/// change, and the sealed content (AES-256-GCM with a random nonce; the head is its associated data).
+/// The common format of everything sealed: a mark, the total length, an authenticated head in plain text, and the encrypted
+/// content (AES-256-GCM with a random nonce; mark, length and head are the associated data).
 ///
-/// The mark and the length make envelopes findable in a file that is no database any more.
+/// With the mark and the length, envelopes can be found in a file that is not a valid database any more.
 struct Envelope: Sendable, Equatable {
     enum Kind: UInt8, Sendable {
         case record = 1
@@ -21,7 +21,7 @@ struct Envelope: Sendable, Equatable {
             switch self {
             case .record: RecordID.count + 8
             case .state: 8
-            // Its own first byte says.
+            // The first byte of the head is its length.
             case .key: nil
             }
         }
@@ -29,11 +29,11 @@ struct Envelope: Sendable, Equatable {
 
     let kind: Kind
     let head: ArraySlice<UInt8>
-    /// All of it, as on disk.
+    /// The whole envelope, as on disk.
     let bytes: [UInt8]
     private let sealedStart: Int
 
-    /// Seals `content`.
+    /// Encrypts `content`.
     init(_ kind: Kind, head: [UInt8], content: some DataProtocol, with key: SymmetricKey) throws(TokenError) {
         let count = Self.prefixCount + head.count + Self.overhead + content.count
         guard count <= Self.limit else {
@@ -55,7 +55,7 @@ struct Envelope: Sendable, Equatable {
         sealedStart = Self.prefixCount + head.count
     }
 
-    /// Takes bytes for an envelope, if they could be one; whether it is genuine only `open` can say.
+    /// Parses an envelope; nil if the bytes cannot be one. Only `open` checks whether it is authentic.
     init?(_ bytes: [UInt8]) {
         guard bytes.count >= Self.prefixCount, bytes.count == Self.length(of: bytes[...]),
             let kind = Kind(rawValue: bytes[2])
@@ -68,10 +68,10 @@ struct Envelope: Sendable, Equatable {
         sealedStart = Self.prefixCount + headCount
     }
 
-    /// The content; nil when the key is not the right one or a bit of it has changed.
+    /// Decrypts the content; nil if the key is wrong or the envelope has been changed.
     func open(with key: SymmetricKey) -> [UInt8]? { open(with: key) { Array($0) } }
 
-    /// Lends the content for the time of `body`; then it is wiped.
+    /// Passes the decrypted content to `body`, and wipes it afterwards; nil as above.
     func open<Result>(with key: SymmetricKey, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
         guard let box = try? AES.GCM.SealedBox(combined: bytes[sealedStart...]),
             var content = try? AES.GCM.open(box, using: key, authenticating: bytes[..<sealedStart])
@@ -80,7 +80,7 @@ struct Envelope: Sendable, Equatable {
         return content.withUnsafeBytes(body)
     }
 
-    /// The length of the envelope that begins here, if one does.
+    /// The length of the envelope that starts with `bytes`; nil if none does.
     static func length(of bytes: ArraySlice<UInt8>) -> Int? {
         var reader = ByteReader(bytes)
         guard let mark = reader.bytes(4), mark.elementsEqual([0xA7, 0x53, mark[mark.startIndex + 2], 0x02]),
@@ -90,12 +90,12 @@ struct Envelope: Sendable, Equatable {
         return Int(length)
     }
 
-    /// Not UTF-8, so that no text is taken for it; an S; what it is; the version of the form.
+    /// A byte that is not valid UTF-8, so that no text looks like a mark; an S; the kind; the version of the format.
     private static func mark(_ kind: Kind) -> [UInt8] { [0xA7, 0x53, kind.rawValue, 0x02] }
 
     static let prefixCount = 8
-    /// Nonce and tag.
+    /// The length of the nonce and the tag.
     private static let overhead = 12 + 16
-    /// The largest record by far is a token of 256 KiB.
+    /// The length of the longest envelope. The longest token has 256 KiB.
     static let limit = 16 << 20
 }

@@ -1,13 +1,19 @@
 internal import Crypto
 internal import TokenModel
 
-/// A record as it lies on disk: named by a keyed hash, numbered, and sealed under both.
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// A record on disk: sealed with its identity and its sequence number as authenticated data.
 ///
-/// Sealed bytes cannot be put in another record's place, since the identity is authenticated with them, nor under another
-/// number; that none was set back to an earlier number is for `StoreState` to say.
+/// Sealed bytes cannot take the place of another record, since the identity and the number are authenticated. Whether a
+/// record was replaced by an earlier version of itself is checked with `StoreState`.
 struct SealedRecord: Sendable, Equatable {
     let id: RecordID
-    /// Given out once only, upwards: of two versions of a record the higher one is the later.
+    /// Unique and ascending: of two versions of a record, the higher number is the later one.
     let sequence: Int64
     let envelope: Envelope
 
@@ -35,7 +41,7 @@ struct SealedRecord: Sendable, Equatable {
         self.envelope = envelope
     }
 
-    /// The record; nil when it is not genuine.
+    /// Decrypts the record; nil if it is not authentic.
     func open(_ keys: StoreKeys.Derived) -> Opened? {
         guard let content = envelope.open(with: keys.sealing) else { return nil }
         var reader = ByteReader(content[...])
@@ -43,7 +49,7 @@ struct SealedRecord: Sendable, Equatable {
             return nil
         }
         let name = String(decoding: group, as: UTF8.self)
-        // A later version may know more kinds: its records are kept, and none of our business.
+        // A later version may know more kinds; its records are kept and not decoded.
         let record = RecordKind(rawValue: kind).map { kind in
             StoredRecord(
                 key: RecordKey(group: name, kind: kind, key: String(decoding: key, as: UTF8.self)),
@@ -55,11 +61,42 @@ struct SealedRecord: Sendable, Equatable {
     struct Opened {
         let group: String
         let digest: SetDigest
-        /// Nil when its kind is not known.
+        /// Nil if the kind is not known.
         let record: StoredRecord?
     }
 }
 
 extension [UInt8] {
     fileprivate mutating func append(number kind: RecordKind) { append(number: kind.rawValue) }
+}
+
+/// The identity of a record on disk: a keyed hash of its key, which reveals nothing without the store's key.
+struct RecordID: Sendable, Hashable {
+    let high: UInt64
+    let low: UInt64
+
+    static let count = 16
+
+    init(_ key: RecordKey, _ keys: StoreKeys.Derived) {
+        var name: [UInt8] = []
+        name.append(counted: key.group.utf8)
+        name.append(number: key.kind.rawValue)
+        name.append(counted: key.key.utf8)
+        // Half of the hash is enough to avoid collisions.
+        var reader = ByteReader(Array(HMAC<SHA256>.authenticationCode(for: name, using: keys.naming))[...])
+        high = reader.number() ?? 0
+        low = reader.number() ?? 0
+    }
+
+    init?(_ reader: inout ByteReader) {
+        guard let high = reader.number(UInt64.self), let low = reader.number(UInt64.self) else { return nil }
+        (self.high, self.low) = (high, low)
+    }
+}
+
+extension [UInt8] {
+    mutating func append(_ id: RecordID) {
+        append(number: id.high)
+        append(number: id.low)
+    }
 }

@@ -7,9 +7,9 @@ internal import TokenModel
     internal import Foundation
 #endif
 
-/// The store's one random key, and the keys that follow from it, each for one purpose.
+/// The random key of the store, from which one key for each purpose is derived.
 ///
-/// It never changes for the life of a store: what changes with the key source is only how it is wrapped.
+/// It never changes during the life of a store. A change of the key's source only changes how it is wrapped.
 struct StoreKeys: Sendable {
     let dataKey: Secret
 
@@ -19,17 +19,17 @@ struct StoreKeys: Sendable {
         StoreKeys(dataKey: SymmetricKey(size: .bits256).withUnsafeBytes { Secret(bytes: $0) })
     }
 
-    /// The derived keys, for as long as a load or a commit takes.
+    /// Derives the keys. They are kept only for the time of a load or a commit.
     func derived() -> Derived {
         Derived(sealing: derive("sealing"), naming: derive("naming"), digest: derive("digest"))
     }
 
     struct Derived: Sendable {
-        /// Seals records and the state.
+        /// Encrypts records and the state.
         let sealing: SymmetricKey
-        /// Makes a record's identity from its name.
+        /// Hashes the key of a record to its identity.
         let naming: SymmetricKey
-        /// Makes the digest of all records.
+        /// Hashes a record for the digest.
         let digest: SymmetricKey
     }
 

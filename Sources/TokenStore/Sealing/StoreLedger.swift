@@ -1,17 +1,18 @@
+internal import Crypto
 internal import TokenModel
 
-/// Which records there are and under which numbers: all that writing needs to know of what was written before.
+/// The sequence number of every record on disk, by group and identity, and the state of the store.
 struct StoreLedger: Sendable {
     private(set) var state = StoreState()
     private var groups: [String: [RecordID: Int64]] = [:]
 
-    /// Where a record is, or would be.
+    /// The group and identity of a record.
     struct Place: Hashable {
         let group: String
         let id: RecordID
     }
 
-    /// What one commit does to the file, and to this ledger once it is done.
+    /// The effect of a commit on the file and on the ledger.
     struct Plan {
         var inserted: [SealedRecord] = []
         var deleted: [Int64] = []
@@ -21,9 +22,9 @@ struct StoreLedger: Sendable {
         var isEmpty: Bool { inserted.isEmpty && deleted.isEmpty }
     }
 
-    /// Takes in a record that was found on disk; false when a later version of it is there already.
+    /// Adds a record that was found on disk; returns false if a later version of it was found before.
     @discardableResult
-    mutating func found(
+    mutating func add(
         _ record: SealedRecord, in group: String, _ digest: SetDigest, _ keys: StoreKeys.Derived
     ) -> Bool {
         if let known = groups[group]?[record.id] {
@@ -38,16 +39,16 @@ struct StoreLedger: Sendable {
         return true
     }
 
-    /// Whether this is the record's latest version.
+    /// Whether this is the latest version of the record.
     func holds(_ record: SealedRecord, in group: String) -> Bool { groups[group]?[record.id] == record.sequence }
 
-    /// No number up to here is given out again.
-    mutating func skip(to counter: Int64) { state.counter = max(state.counter, counter) }
+    /// Marks all numbers up to `counter` as used.
+    mutating func markUsed(upTo counter: Int64) { state.counter = max(state.counter, counter) }
 
-    /// Works out a commit; nothing changes yet.
+    /// Computes the effect of a commit; nothing is changed yet.
     func plan(_ changes: some Sequence<StoreChange>, _ keys: StoreKeys.Derived) throws(TokenError) -> Plan {
         var plan = Plan(after: state)
-        for (place, record) in last(changes, keys) {
+        for (place, record) in lastVersions(changes, keys) {
             if let old = groups[place.group]?[place.id] {
                 plan.deleted.append(old)
                 plan.after.digest.toggle(place.id, old, keys)
@@ -62,13 +63,14 @@ struct StoreLedger: Sendable {
             plan.after.count += 1
             plan.places[place] = sealed.sequence
         }
-        // A removal by itself takes a number, too: of two states the later is the one with the higher counter.
+        // A commit that only removes records takes a number too: of two states, the one with the higher counter is the
+        // later.
         if plan.inserted.isEmpty, !plan.deleted.isEmpty { plan.after.counter += 1 }
         return plan
     }
 
-    /// The commit has been made.
-    mutating func made(_ plan: Plan) {
+    /// Updates the ledger after a commit.
+    mutating func apply(_ plan: Plan) {
         state = plan.after
         for (place, sequence) in plan.places {
             groups[place.group, default: [:]][place.id] = sequence
@@ -76,8 +78,10 @@ struct StoreLedger: Sendable {
         }
     }
 
-    /// What is left of each record after all of the changes, one after the other; nil where it is gone.
-    private func last(_ changes: some Sequence<StoreChange>, _ keys: StoreKeys.Derived) -> [Place: StoredRecord?] {
+    /// The last version of each record after all of the changes; nil if it is deleted.
+    private func lastVersions(_ changes: some Sequence<StoreChange>, _ keys: StoreKeys.Derived) -> [Place:
+        StoredRecord?]
+    {
         var last: [Place: StoredRecord?] = [:]
         for change in changes {
             switch change {
@@ -91,5 +95,74 @@ struct StoreLedger: Sendable {
             }
         }
         return last
+    }
+}
+
+/// The state of the store as a whole, sealed with every commit: the last sequence number, the number of records, and their
+/// digest. It shows whether a record was replaced by an earlier version, removed or restored.
+struct StoreState: Sendable, Equatable {
+    var counter: Int64 = 0
+    var count = 0
+    var digest = SetDigest()
+
+    init() {}
+
+    func sealed(_ keys: StoreKeys.Derived) throws(TokenError) -> Envelope {
+        var head: [UInt8] = []
+        head.append(number: counter)
+        var content: [UInt8] = []
+        content.append(number: Int64(count))
+        content += digest.bytes
+        return try Envelope(.state, head: head, content: content, with: keys.sealing)
+    }
+
+    /// Nil if the envelope is not authentic.
+    init?(_ envelope: Envelope, _ keys: StoreKeys.Derived) {
+        var head = ByteReader(envelope.head)
+        guard envelope.kind == .state, let counter = head.number(Int64.self),
+            let content = envelope.open(with: keys.sealing)
+        else { return nil }
+        var reader = ByteReader(content[...])
+        guard let count = reader.number(Int64.self), let digest = SetDigest(&reader) else { return nil }
+        (self.counter, self.count, self.digest) = (counter, Int(count), digest)
+    }
+}
+
+/// A digest of a set of records: the XOR of a keyed hash of each, so that it can be updated for one record.
+///
+/// Without the key the hashes are unknown; with them, another set with the same digest could be computed.
+struct SetDigest: Sendable, Equatable {
+    private var words: SIMD4<UInt64> = .zero
+
+    init() {}
+
+    init?(_ reader: inout ByteReader) {
+        for index in 0..<4 {
+            guard let word = reader.number(UInt64.self) else { return nil }
+            words[index] = word
+        }
+    }
+
+    /// The digest of one record.
+    init(_ id: RecordID, _ sequence: Int64, _ keys: StoreKeys.Derived) {
+        var name: [UInt8] = []
+        name.append(id)
+        name.append(number: sequence)
+        var reader = ByteReader(Array(HMAC<SHA256>.authenticationCode(for: name, using: keys.digest))[...])
+        for index in 0..<4 { words[index] = reader.number(UInt64.self) ?? 0 }
+    }
+
+    /// Adds a record to the set or, if it is in the set, removes it.
+    mutating func toggle(_ id: RecordID, _ sequence: Int64, _ keys: StoreKeys.Derived) {
+        toggle(SetDigest(id, sequence, keys))
+    }
+
+    /// Adds or removes a record by its digest.
+    mutating func toggle(_ record: SetDigest) { words ^= record.words }
+
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        for index in 0..<4 { bytes.append(number: words[index]) }
+        return bytes
     }
 }

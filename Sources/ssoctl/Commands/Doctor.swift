@@ -1,11 +1,12 @@
 internal import AgentClient
-internal import AgentSocket
 internal import ArgumentParser
+internal import PosixFiles
 internal import TokenModel
 
-/// What is wrong, and what to do about it.
-struct Doctor: Command {
+/// Checks the agent and its environment, and prints remedies.
+struct DoctorCommand: Command {
     static let configuration = CommandConfiguration(
+        commandName: "doctor",
         abstract:
             "Check the socket, its folder, the state folder, the key, the clock, the redirect of browser sign-ins and the token endpoint."
     )
@@ -36,7 +37,7 @@ struct Doctor: Command {
     func execute(_ agent: AgentClient) async throws(TokenError) -> Printout {
         var request = Diagnose()
         if let authority { request.authority = try Authority(authority) }
-        let folder = SocketChecks.folder(of: agent.socketPath)
+        let folder = HealthCheck.socketFolder(of: agent.socketPath)
         do throws(TokenError) {
             let checks = try await agent.diagnose(request).checks
             let socket = HealthCheck(name: "socket", ok: true, detail: "the agent answers at \(agent.socketPath)")
@@ -58,5 +59,24 @@ struct Doctor: Command {
             let line = "\(check.ok ? "ok  " : "FAIL") \(check.name): \(check.detail)"
             return check.hint.map { "\(line)\n     → \($0)" } ?? line
         }.joined(separator: "\n")
+    }
+}
+
+extension HealthCheck {
+    /// Checks the owner and the mode of the socket's directory: no other user may be able to replace the socket.
+    fileprivate static func socketFolder(of socketPath: String) -> HealthCheck {
+        let folder = socketPath.lastIndex(of: "/").map { String(socketPath[..<$0]) } ?? "."
+        guard let status = FileStatus(folder) else {
+            return HealthCheck(
+                name: "socket folder", ok: false, detail: "\(folder) does not exist",
+                hint: "starting sso-agent makes it")
+        }
+        let mode = String(status.mode & 0o777, radix: 8)
+        guard status.isOwn, !status.isAccessibleToOthers else {
+            return HealthCheck(
+                name: "socket folder", ok: false, detail: "\(folder) has mode \(mode) and owner \(status.owner)",
+                hint: "chmod 0700 \(folder)")
+        }
+        return HealthCheck(name: "socket folder", ok: true, detail: "\(folder) has mode \(mode)")
     }
 }

@@ -1,29 +1,33 @@
 internal import AgentClient
 internal import ArgumentParser
+internal import PosixFiles
 internal import TokenModel
 
-/// Write the cache as another library does.
-struct Export: Command {
+/// Exports the cache in the format of another library.
+struct ExportCommand: Command {
     static let configuration = CommandConfiguration(
-        abstract: "Write the cache as another library does, refresh tokens in the clear.",
+        commandName: "export",
+        abstract: "Export the cache in another library's format, with refresh tokens in plain text.",
         discussion: """
             Whoever has the file can act as everyone who is signed in. It is made for its owner alone (mode 0600); \
             remove it when it has done its work.
             """)
 
-    @Option(help: "How to write it: msal-json (of MSAL for Python, Go, Java, .NET and Node) or adal-archive.")
+    @Option(help: "The format: msal-json (of MSAL for Python, Go, Java, .NET and Node) or adal-archive.")
     var format: FormatName
 
     @Option(help: "The sharing group.")
     var group = SharingGroup.standard.name
 
-    @Flag(name: .customLong("include-secrets"), help: "Needed: that you know the file holds refresh tokens.")
+    @Flag(
+        name: .customLong("include-secrets"),
+        help: "Required; confirms that you know that the file holds refresh tokens.")
     var includesSecrets = false
 
     @Option(name: [.customShort("o"), .customLong("output")], help: "The file to write.", completion: .file())
     var file: String
 
-    @Flag(help: "Write over a file that is there.")
+    @Flag(help: "Replace an existing file.")
     var force = false
 
     @OptionGroup var output: OutputOptions
@@ -44,12 +48,12 @@ struct Export: Command {
     }
 
     func execute(_ agent: AgentClient) async throws(TokenError) -> Printout {
-        // Before the agent is asked: no secret leaves it for nothing.
-        guard force || !PrivateFile.exists(file) else {
+        // Checked before the request, so that no secret leaves the agent in vain.
+        guard force || !PrivateFiles.commandLine.exists(file) else {
             throw TokenError(
                 .invalidDeveloperParameter, "\(file) is there already; choose another name, or add --force")
         }
-        let cache = try PrivateFileWriter(file, replacing: force)
+        let cache = try PrivateFileWriter(file, replacing: force, .commandLine)
         var count = 0
         try await agent.exportCache(
             format.value, sharingGroup: SharingGroup(group) ?? .standard, includesSecrets: true,

@@ -1,18 +1,19 @@
 internal import AgentClient
 internal import ArgumentParser
+internal import PosixFiles
 internal import TokenModel
 
-/// Take another library's cache in.
-struct Import: Command {
+/// Imports the cache of another library.
+struct ImportCommand: Command {
     static let configuration = CommandConfiguration(
-        abstract: "Take another library's token cache in.",
+        commandName: "import", abstract: "Import another library's token cache.",
         discussion: """
             Formats: msal-json, of MSAL for Python, Go, Java, .NET and Node; adal-json, of ADAL for Python and Node; \
             adal-archive, a keychain item or macOS cache of ADAL for Objective-C. The same file twice changes nothing, \
             and a newer token is never replaced by an older one.
             """)
 
-    @Option(help: "How the file is written: msal-json, adal-json or adal-archive.")
+    @Option(help: "The format of the file: msal-json, adal-json or adal-archive.")
     var format: FormatName
 
     @Argument(help: "The cache.", completion: .file())
@@ -21,7 +22,7 @@ struct Import: Command {
     @Option(help: "The sharing group to import into.")
     var group = SharingGroup.standard.name
 
-    @Flag(name: .customLong("dry-run"), help: "Only say what would be imported.")
+    @Flag(name: .customLong("dry-run"), help: "Only report what would be imported.")
     var isDryRun = false
 
     @OptionGroup var output: OutputOptions
@@ -41,7 +42,7 @@ struct Import: Command {
 
         var imported: Counts
         var skipped: [Skipped]
-        /// Those that are not in the list, of very many.
+        /// The number of skipped entries that are not in the list.
         var moreSkipped: Int64?
     }
 
@@ -50,7 +51,7 @@ struct Import: Command {
     }
 
     func execute(_ agent: AgentClient) async throws(TokenError) -> Printout {
-        let cache = try PrivateFileReader(file)
+        let cache = try PrivateFileReader(file, .commandLine)
         let progress = Progress("importing \(file)")
         let report = try await agent.importCache(
             format: format.value, sharingGroup: SharingGroup(group) ?? .standard, isDryRun: isDryRun

@@ -2,19 +2,19 @@ internal import AgentClient
 internal import ArgumentParser
 internal import TokenModel
 
-/// Where the store's key comes from, and how to change that.
-struct Key: AsyncParsableCommand {
+/// Shows or changes the source of the store's key.
+struct KeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show or change where the key of the agent's store comes from.",
+        commandName: "key", abstract: "Show or change where the key of the agent's store comes from.",
         discussion: """
             file: a file of mode 0600 beside the store. credential: sso-agent.key in $CREDENTIALS_DIRECTORY, from the \
             service manager. secret-service: the desktop's keyring, through secret-tool. passphrase: asked for after each \
             start of the agent (ssoctl unlock).
             """,
-        subcommands: [KeyShow.self, KeySet.self], defaultSubcommand: KeyShow.self)
+        subcommands: [KeyShowCommand.self, KeySetCommand.self], defaultSubcommand: KeyShowCommand.self)
 }
 
-/// What the key commands print.
+/// The result of the key commands.
 struct KeyPrintout: Encodable {
     var source: String?
     var place: String
@@ -31,8 +31,8 @@ struct KeyPrintout: Encodable {
     }
 }
 
-/// Where it comes from.
-struct KeyShow: Command {
+/// Shows the source of the store's key.
+struct KeyShowCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show where the store's key comes from.")
 
@@ -45,8 +45,8 @@ struct KeyShow: Command {
     func describe(_ printout: KeyPrintout) -> String? { printout.text }
 }
 
-/// Has it come from elsewhere.
-struct KeySet: Command {
+/// Changes the source of the store's key.
+struct KeySetCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Change where the store's key comes from.",
         discussion: "A passphrase is asked for on the terminal, or is the first line of standard input.")
@@ -67,4 +67,24 @@ struct KeySet: Command {
         guard let source = KeySource(name: name) else { throw ValidationError("“\(name)” is not a source of keys") }
         return source
     }
+}
+
+/// Opens the agent's store.
+struct UnlockCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "unlock",
+        abstract: "Open the agent's store: with its passphrase, or by reading the key from its source once more.",
+        discussion: "The passphrase is asked for on the terminal, or is the first line of standard input.")
+
+    @OptionGroup var output: OutputOptions
+
+    func execute(_ agent: AgentClient) async throws(TokenError) -> KeyPrintout {
+        let status = try await agent.keyStatus()
+        guard !status.isOpen else { return KeyPrintout(status) }
+        let passphrase =
+            status.source == .passphrase ? try Terminal.passphrase("Passphrase of sso-agent's store: ") : nil
+        return KeyPrintout(try await agent.unlock(Unlock(passphrase: passphrase)))
+    }
+
+    func describe(_ printout: KeyPrintout) -> String? { printout.text }
 }

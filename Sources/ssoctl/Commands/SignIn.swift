@@ -2,20 +2,20 @@ internal import AgentClient
 internal import ArgumentParser
 internal import TokenModel
 
-/// Sign somebody in, for every app of the sharing group.
-struct SignIn: Command {
+/// Signs an account in for every app of the sharing group.
+struct SignInCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "sign-in", abstract: "Sign in, in a browser or with a code on another device.")
 
     @OptionGroup var target: TargetOptions
 
-    @Option(name: .customLong("login-hint"), help: "Who is to sign in.")
+    @Option(name: .customLong("login-hint"), help: "The account name to suggest on the sign-in page.")
     var loginHint: String?
 
-    @Flag(name: .customLong("device-code"), help: "Print a code to type on another device.")
+    @Flag(name: .customLong("device-code"), help: "Print a code to enter on another device.")
     var usesDeviceCode = false
 
-    @Flag(name: .customLong("browser"), help: "Use a browser, or fail.")
+    @Flag(name: .customLong("browser"), help: "Use a browser, without falling back to a code.")
     var usesBrowser = false
 
     @OptionGroup var output: OutputOptions

@@ -2,10 +2,10 @@ internal import AgentClient
 internal import ArgumentParser
 internal import TokenModel
 
-/// Sign an account out of one app, or of all.
-struct SignOut: Command {
+/// Signs an account out of one app, or out of all.
+struct SignOutCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "sign-out", abstract: "Forget an app's tokens for an account; with --wipe, everyone's.")
+        commandName: "sign-out", abstract: "Remove an app's tokens for an account; with --wipe, those of all apps.")
 
     @OptionGroup var account: AccountOptions
 

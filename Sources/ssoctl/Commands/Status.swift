@@ -2,9 +2,10 @@ internal import AgentClient
 internal import ArgumentParser
 internal import TokenModel
 
-/// Is the agent there, since when, and how many accounts does it know.
-struct Status: Command {
-    static let configuration = CommandConfiguration(abstract: "Show whether the agent is there, and how it is.")
+/// Shows the state of the agent.
+struct StatusCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "Show the state of the agent.")
 
     @OptionGroup var output: OutputOptions
 
@@ -15,9 +16,9 @@ struct Status: Command {
         var socket: String
         var uptimeSeconds: Int64
         var accounts: Int64
-        /// Damaged files that were put aside; left out when there are none.
+        /// The names of the quarantined files; nil if there are none.
         var quarantined: [String]?
-        /// Why the store is not as it should be; left out when it is.
+        /// The reason why the store is not open or cannot be written; nil if there is none.
         var storeProblem: String?
     }
 

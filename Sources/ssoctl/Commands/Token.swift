@@ -2,15 +2,15 @@ internal import AgentClient
 internal import ArgumentParser
 internal import TokenModel
 
-/// An access token, silently.
-struct Token: Command {
+/// Prints an access token, without user interaction.
+struct TokenCommand: Command {
     static let configuration = CommandConfiguration(
-        abstract: "Print an access token and nothing else; nobody is asked to sign in.")
+        commandName: "token", abstract: "Print an access token and nothing else, without user interaction.")
 
     @OptionGroup var target: TargetOptions
     @OptionGroup var account: AccountOptions
 
-    @Flag(name: .customLong("force-refresh"), help: "Pass over a cached access token.")
+    @Flag(name: .customLong("force-refresh"), help: "Do not use a cached access token.")
     var forceRefresh = false
 
     @OptionGroup var output: OutputOptions

@@ -24,8 +24,8 @@ enum SignedInAccount {
     }
 
     /// Opens a store for a benchmark.
-    static func open(_ stateDirectory: String) throws -> TokenStore {
-        try TokenStore.open(directory: stateDirectory, StoreOptions { now })
+    static func open(_ stateDirectory: String) throws -> Store {
+        try Store.open(directory: stateDirectory, StoreOptions { now })
     }
 
     private static var now: Int64 { Int64(Date().timeIntervalSince1970) }

@@ -5,14 +5,14 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// Under which authorities an ADAL app finds its tokens again.
+/// The authorities under which an ADAL app finds its tokens.
 @Suite(.bounded) struct ADALAuthorityLookupTests {
     private static let graph = "https://graph.microsoft.com"
     private static let alice = "alice@contoso.com"
     private static let host = "https://login.microsoftonline.com"
 
     // Mirrors: MSIDLegacyTokenCacheIntegrationTests organizations authority, consumers authority
-    @Test func organizationsMeansCommonAndConsumersMeansNobody() async throws {
+    @Test func treatsOrganizationsAsCommonAndConsumersAsSeparate() async throws {
         try await AgentFixture.online { f in
             let first = try await f.adal("\(Self.host)/common").acquire(Self.graph, Self.alice)
             let organizations = try await f.adal("\(Self.host)/organizations").silent(Self.graph, Self.alice)
@@ -24,7 +24,7 @@ internal import Testing
         }
     }
 
-    @Test func aTenantIsServedByWhatCommonIssued() async throws {
+    @Test func servesATenantFromATokenIssuedByCommon() async throws {
         try await AgentFixture.online { f in
             #expect(try await f.adal("\(Self.host)/common").acquire(Self.graph, Self.alice).status == AD_SUCCEEDED)
             let tenant = try f.adal("\(Self.host)/Contoso.com")
@@ -38,7 +38,7 @@ internal import Testing
 
     // Mirrors: AADAuthorityValidationIntegrationTests whenDifferentPreferredNetwork
     @Test(arguments: [true, false])
-    func requestsGoToTheCloudsPreferredNetwork(validates: Bool) async throws {
+    func sendsRequestsToThePreferredHostOfTheCloud(validates: Bool) async throws {
         try await AgentFixture.online { f in
             let context = try f.adal("https://login.windows.net/common", validates: validates)
             let first = try await context.acquire(Self.graph, Self.alice)
@@ -51,7 +51,7 @@ internal import Testing
         }
     }
 
-    @Test func anUnknownHostIsRefusedUnlessTheAppVouches() async throws {
+    @Test func refusesAnUnknownHostUnlessTheAppTrustsIt() async throws {
         try await AgentFixture.online { f in
             let refused = try await f.adal("https://login.contoso.example/common").acquire(Self.graph, Self.alice)
             #expect(refused.error?.domain == ADAuthenticationErrorDomain)

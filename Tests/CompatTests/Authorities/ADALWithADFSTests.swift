@@ -5,7 +5,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// ADAL at an organisation's own AD FS.
+/// ADAL with the AD FS of an organization.
 @Suite(.bounded) struct ADALWithADFSTests {
     private static let farm = "https://fs.contoso.com/adfs"
     private static let api = "https://api.contoso.com"
@@ -38,7 +38,7 @@ internal import Testing
         }
     }
 
-    @Test func aFarmOf2016RenewsForEveryResource() async throws {
+    @Test func renewsForEveryResourceAtADFS2016() async throws {
         try await AgentFixture.online(settings: Self.settings()) { f in
             let context = try f.adal(Self.farm)
             #expect(try await context.acquire(Self.api, Self.alice).status == AD_SUCCEEDED)
@@ -48,7 +48,7 @@ internal import Testing
     }
 
     // Mirrors: ADAcquireTokenTests testCachedWithNoIdtoken
-    @Test func anItemThatNamesNobodyAnswersForAnybody() async throws {
+    @Test func returnsAnItemWithoutAUserForAnyUser() async throws {
         try await AgentFixture.online(settings: Self.settings(.windows2012R2)) { f in
             let context = try f.adal(Self.farm)
             let first = try await context.acquire(Self.api, Self.alice)
@@ -65,7 +65,7 @@ internal import Testing
     }
 
     // Mirrors: ADAcquireTokenTests testCachedWithNilUserId_whenExpiredAccessToken_shouldRefreshUsingRT
-    @Test func anItemThatNamesNobodyIsRenewedAndKeepsItsRefreshToken() async throws {
+    @Test func renewsAnItemWithoutAUserAndKeepsItsRefreshToken() async throws {
         try await AgentFixture.online(settings: Self.settings(.windows2012R2)) { f in
             f.emulator.control.settings.rotation = .none
             let context = try f.adal(Self.farm, validates: false)
@@ -81,7 +81,7 @@ internal import Testing
         }
     }
 
-    @Test func aRefreshTokenForOneResourceIsNotSentForAnother() async throws {
+    @Test func doesNotSendARefreshTokenForOneResourceForAnother() async throws {
         try await AgentFixture.online(settings: Self.settings(.windows2012R2)) { f in
             let context = try f.adal(Self.farm)
             #expect(try await context.acquire(Self.api, Self.alice).status == AD_SUCCEEDED)
@@ -91,13 +91,13 @@ internal import Testing
         }
     }
 
-    @Test func whoeverIsNotNamedCountsAsAPerson() async throws {
+    @Test func countsATokenWithoutAUserAsAnAccount() async throws {
         try await AgentFixture.online(settings: Self.settings(.windows2012R2)) { f in
             let context = try f.adal(Self.farm, validates: false)
             #expect(try await context.acquire(Self.api, Self.alice).status == AD_SUCCEEDED)
             f.emulator.control.settings.adfs.level = .windows2016
             let bob = try await f.adal(Self.farm, validates: false).acquire(Self.api, "bob@contoso.com")
-            // ADAL takes the item that names nobody for Bob's, so that he is not asked to sign in.
+            // ADAL returns the item without a user for Bob, so that he is not asked to sign in.
             #expect(bob.tokenCacheItem?.userInformation == nil)
             #expect(f.signIns == 1)
             let parameters = try f.parameters(at: Self.farm, resource: Self.api, validates: false)
@@ -109,7 +109,7 @@ internal import Testing
     }
 
     @Test(arguments: [nil, "alice", "alice@contoso@com", "@contoso.com", "alice@"])
-    func validationNeedsAUserPrincipalName(userID: String?) async throws {
+    func requiresAUserPrincipalNameToValidateADFS(userID: String?) async throws {
         try await AgentFixture.online(settings: Self.settings()) { f in
             for result in [
                 try await f.adal(Self.farm).silent(Self.api, userID),
@@ -125,7 +125,7 @@ internal import Testing
     @Test(arguments: [
         (EmulatedADFS.Registration.onPremises, ["enterpriseregistration.contoso.com"]),
         (.cloud, ["enterpriseregistration.contoso.com", "enterpriseregistration.windows.net"]),
-    ]) func theUsersDomainVouchesForItsFarm(
+    ]) func validatesADFSByTheDomainOfTheUser(
         registration: EmulatedADFS.Registration, asked: [String]
     ) async throws {
         try await AgentFixture.online(settings: Self.settings(.windows2016, registration)) { f in
@@ -137,14 +137,14 @@ internal import Testing
             let fingers = requests.filter { $0.counter == .webFinger }
             #expect(fingers.map(\.environment) == ["fs.contoso.com"])
             #expect(fingers.first?.parameters["resource"] == Self.farm)
-            // Once is enough.
+            // The authority is validated once.
             let second = try await context.silent(Self.api, Self.alice, force: true)
             #expect(second.status == AD_SUCCEEDED)
             #expect(f.emulator.control.counts[.webFinger] == 1)
         }
     }
 
-    @Test func aStrangersFarmIsRefused() async throws {
+    @Test func refusesTheADFSOfAnotherDomain() async throws {
         try await AgentFixture.online(settings: Self.settings()) { f in
             for farm in ["https://fs.fabrikam.example/adfs", "https://fs2.contoso.com/adfs"] {
                 let result = try await f.adal(farm).acquire(Self.api, Self.alice)
@@ -157,7 +157,7 @@ internal import Testing
         }
     }
 
-    @Test func anAppThatVouchesAsksNobody() async throws {
+    @Test func doesNotValidateAnAuthorityThatTheAppTrusts() async throws {
         try await AgentFixture.online { f in
             let context = try f.adal(Self.farm, validates: false)
             #expect(try await context.acquire(Self.api, Self.alice).status == AD_SUCCEEDED)

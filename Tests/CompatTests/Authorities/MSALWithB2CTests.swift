@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import MSALCompat
 
-/// MSAL at Azure AD B2C: a policy is an authority, and makes an account of its own.
+/// MSAL with Azure AD B2C, where each policy is an authority and has an account of its own.
 @Suite(.bounded) struct MSALWithB2CTests {
     private static let tenant = "contoso.onmicrosoft.com"
     private static let host = "https://contoso.b2clogin.com"
@@ -40,7 +40,7 @@ internal import Testing
     }
 
     // Mirrors: MSIDDefaultSilentTokenRequestTests testAcquireTokenSilent_whenExpiredB2CAccessTokenInCache_shouldReturnToken
-    @Test func anExpiredTokenIsRenewedAtItsPolicy() async throws {
+    @Test func renewsAnExpiredTokenAtItsPolicy() async throws {
         try await AgentFixture.online { f in
             let app = try f.msal(Self.policy("b2c_1_signin"))
             let account = try await app.signIn(Self.alice, scopes: ["https://contoso.onmicrosoft.com/api/read"]).account
@@ -53,7 +53,7 @@ internal import Testing
         }
     }
 
-    @Test func theResultsAuthorityNamesTheTenantByItsID() async throws {
+    @Test func namesTheTenantByItsIDInTheAuthorityOfTheResult() async throws {
         try await AgentFixture.online { f in
             let result = try await f.msal(Self.policy("B2C_1_SignIn")).signIn(Self.alice, scopes: ["app-1"])
             let authority = try #require(result.authority as? MSALB2CAuthority)
@@ -62,7 +62,7 @@ internal import Testing
         }
     }
 
-    @Test func eachPolicyIsAnAccount() async throws {
+    @Test func treatsEachPolicyAsAnAccount() async throws {
         try await AgentFixture.online { f in
             let (signIn, edit) = (try f.msal(Self.policy("b2c_1_signin")), try f.msal(Self.policy("b2c_1_edit")))
             let one = try await signIn.signIn(Self.alice, scopes: ["app-1"]).account
@@ -73,7 +73,7 @@ internal import Testing
                 let result = try await app.silent(account, scopes: ["app-1"], force: true)
                 #expect(result.account == account)
             }
-            // One policy's tokens are nothing to another, and are not sent there.
+            // The tokens of one policy are neither used for another nor sent to it.
             let asked = f.redemptions
             let error = await appError { try await edit.silent(one, scopes: ["app-1"]) }
             #expect(error?.code == MSALError.interactionRequired.rawValue)
@@ -83,7 +83,7 @@ internal import Testing
         }
     }
 
-    @Test func withoutAResourceThereIsAnIDTokenOnly() async throws {
+    @Test func acquiresOnlyAnIDTokenWithoutAResource() async throws {
         try await AgentFixture.online { f in
             let app = try f.msal(Self.policy("b2c_1_signin"))
             let first = try await app.signIn(Self.alice, scopes: [])
@@ -96,13 +96,13 @@ internal import Testing
         }
     }
 
-    @Test func aHostOfTheAppsOwnHasToBeKnown() async throws {
+    @Test func requiresACustomHostToBeKnown() async throws {
         try await AgentFixture.online { f in
             let authority = try Self.policy("b2c_1_signin")
             let known = try f.msal(authority)
             let account = try await known.signIn(Self.alice, scopes: ["app-1"]).account
             let app = try f.msal(authority, isKnown: false)
-            // Also where a token is in the cache: MSAL looks at the authority first.
+            // Also if a token is in the cache, because MSAL checks the authority first.
             for error in [
                 await appError { try await app.silent(account, scopes: ["app-1"]) },
                 await appError { try await app.signIn(Self.alice, scopes: ["app-1"]) },
@@ -118,7 +118,7 @@ internal import Testing
         }
     }
 
-    @Test func aCustomDomainStaysAPolicy() async throws {
+    @Test func keepsThePolicyOfACustomDomain() async throws {
         try await AgentFixture.online { f in
             let authority = try MSALB2CAuthority(url: url("https://login.contoso.com/\(Self.tenant)/b2c_1_signin"))
             let app = try f.msal(authority)

@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import MSALCompat
 
-/// MSAL at Entra External ID for customers.
+/// MSAL with Entra External ID for customers.
 @Suite(.bounded) struct MSALWithCIAMTests {
     private static let alice = "alice@outlook.com"
 
@@ -15,7 +15,7 @@ internal import Testing
         "https://contoso.ciamlogin.com/contoso.onmicrosoft.com",
     ]) func signsInThenAnswersFromTheCacheThenRenews(text: String) async throws {
         try await AgentFixture.online { f in
-            // Excluded from validation, so that nobody has to vouch for it.
+            // CIAM is not validated, so that the authority need not be known.
             let app = try f.msal(MSALCIAMAuthority(url: url(text)), isKnown: false)
             let first = try await app.signIn(Self.alice)
             let tenantID = f.emulator.control.tenantID("contoso.onmicrosoft.com")
@@ -32,7 +32,7 @@ internal import Testing
         }
     }
 
-    @Test func aCustomDomainIsTakenForWhatTheAppSaysItIs() async throws {
+    @Test func treatsACustomDomainAsTheAppDeclaresIt() async throws {
         try await AgentFixture.online { f in
             let authority = try MSALCIAMAuthority(url: url("https://login.contoso.com/contoso.onmicrosoft.com"))
             let app = try f.msal(authority, isKnown: false)

@@ -9,7 +9,7 @@ internal import TokenModel
 
 @testable internal import MSALCompat
 
-/// Apps whose people may be at home in another cloud than their authority's.
+/// Apps whose users may belong to another cloud than the authority.
 @Suite(.bounded) struct MultipleCloudsTests {
     private static let publicCloud = "https://login.microsoftonline.com/common"
     private static let government = "login.microsoftonline.us"
@@ -21,7 +21,7 @@ internal import TokenModel
         return settings
     }
 
-    @Test func anAppThatSupportsSeveralCloudsIsLedToTheRightOne() async throws {
+    @Test func redirectsAnAppWithSeveralCloudsToTheUsersCloud() async throws {
         try await AgentFixture.online(settings: Self.settings()) { f in
             let authority = try MSALAADAuthority(url: url(Self.publicCloud))
             let app = try f.msal(authority, isKnown: false) { $0.multipleCloudsSupported = true }
@@ -36,7 +36,7 @@ internal import TokenModel
         }
     }
 
-    @Test func whatLedThereLeadsNoOtherApp() async throws {
+    @Test func doesNotRedirectOtherApps() async throws {
         try await AgentFixture.online(settings: Self.settings()) { f in
             let authority = try MSALAADAuthority(url: url(Self.publicCloud))
             let several = try f.msal(authority, isKnown: false) { $0.multipleCloudsSupported = true }
@@ -50,7 +50,7 @@ internal import TokenModel
         }
     }
 
-    @Test func whoIsAtHomeStaysThere() async throws {
+    @Test func keepsAUserOfTheAuthoritysCloud() async throws {
         try await AgentFixture.online(settings: Self.settings()) { f in
             let authority = try MSALAADAuthority(url: url(Self.publicCloud))
             let app = try f.msal(authority, isKnown: false) { $0.multipleCloudsSupported = true }
@@ -61,7 +61,7 @@ internal import TokenModel
         }
     }
 
-    @Test func aCloudNobodyKnowsIsSentNothing() async throws {
+    @Test func sendsNothingToAnUnknownCloud() async throws {
         try await AgentFixture.online(settings: Self.settings(["login.fabrikam.example"])) { f in
             let authority = try MSALAADAuthority(url: url(Self.publicCloud))
             let app = try f.msal(authority, isKnown: false) { $0.multipleCloudsSupported = true }
@@ -70,7 +70,7 @@ internal import TokenModel
         }
     }
 
-    @Test func theTokenEndpointCanLeadThereToo() async throws {
+    @Test func followsTheCloudThatTheTokenEndpointNames() async throws {
         try await AgentFixture.online(settings: Self.settings()) { f in
             f.timers.skipDelays(upTo: 5)
             f.emulator.control.settings.deviceCodeApprovedAtPoll = 1
@@ -85,7 +85,7 @@ internal import TokenModel
         }
     }
 
-    @Test func anADALAppSeesTheInstanceInTheResultAndUsesIt() async throws {
+    @Test func reportsTheCloudInTheResultOfADAL() async throws {
         try await AgentFixture.online(settings: Self.settings()) { f in
             let graph = "https://graph.microsoft.com"
             let first = try await f.adal(Self.publicCloud).acquire(graph, Self.anna, query: "instance_aware=true")

@@ -6,7 +6,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// An app written for ADAL: one client ID, one resource, one authority, and the fixture's agent behind it.
+/// An ADAL app with one client ID, one resource and one authority, which uses the fixture's agent.
 struct ADALApp {
     static let graph = "https://graph.microsoft.com"
     static let alice = "alice@contoso.com"
@@ -31,7 +31,7 @@ struct ADALApp {
         let context = try #require(
             ADAuthenticationContext(authority: authority, validateAuthority: false, error: nil))
         context.agent = f.agent
-        context.interactiveSession = InteractiveSession()
+        context.currentSignIn = CurrentSignIn()
         context.presenter = SignInPresenter(way: .browser, browserCommands: ["curl -sSL -o /dev/null %s"])
         context.extendedLifetimeEnabled = extendedLifetime
         return context
@@ -62,7 +62,7 @@ struct ADALApp {
             userIdentifier: identifier, extraQueryParameters: query)
     }
 
-    /// A sign-in at the page, whatever the cache holds.
+    /// Signs a user in, regardless of the cache.
     @discardableResult
     func signIn(_ userID: String = alice) async throws -> ADAuthenticationResult {
         let result = try await acquire(ADUserIdentifier(id: userID, type: OptionalDisplayableId), AD_PROMPT_ALWAYS)
@@ -90,7 +90,7 @@ struct ADALApp {
             forAssertion: assertion, assertionType: type, resource: resource, clientId: clientID, userId: userID)
     }
 
-    /// A refresh token that this machine's cache no longer knows, as an app may have kept one from before the agent.
+    /// A refresh token that is not in the cache, as an app may have stored one before the agent existed.
     func forgottenRefreshToken(of userID: String = alice) async throws -> String {
         f.emulator.control.settings.rotation = .none
         try await signIn(userID)
@@ -110,14 +110,14 @@ struct ADALApp {
         return cache
     }
 
-    /// `allItems`, by resource, what stands for refresh tokens last.
+    /// `allItems` in the order of resources, those that represent refresh tokens last.
     func items() async throws -> [ADTokenCacheItem] {
         let cache = cache
         let items = try #require(try await offPool { cache.allItems(nil) })
         return items.sorted { ($0.resource ?? "~", $0.clientId ?? "") < ($1.resource ?? "~", $1.clientId ?? "") }
     }
 
-    /// What the refresh requests said, in the order of their arrival.
+    /// The parameters of the refresh requests, in order.
     var refreshes: [[String: String]] {
         f.emulator.control.requests.filter { $0.counter == .refreshToken }.map(\.parameters)
     }
@@ -126,7 +126,7 @@ struct ADALApp {
 }
 
 extension AgentFixture {
-    /// Lets every access token expire, and whatever the agent remembers of failures.
+    /// Lets every access token and every throttling record expire.
     func letTokensExpire() { clock.advance(by: 4000) }
 
     /// Fails the next redemption of a refresh token.
@@ -135,7 +135,7 @@ extension AgentFixture {
     }
 }
 
-/// Checks that `result` asks for a sign-in (200), and returns what the server said, which is underneath.
+/// Checks that `result` requires a sign-in (200), and returns its underlying error.
 @discardableResult
 func expectInputNeeded(
     _ result: ADAuthenticationResult, sourceLocation: SourceLocation = #_sourceLocation

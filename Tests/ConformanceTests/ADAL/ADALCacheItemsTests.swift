@@ -5,7 +5,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// The cache as ADAL shows it, and what removing does.
+/// The items of ADAL's cache, and their removal.
 @Suite(.bounded) struct ADALCacheItemsTests {
     private static let (alice, bob) = (ADALApp.alice, ADALApp.bob)
 
@@ -79,7 +79,7 @@ internal import Testing
             try await other.signIn(Self.bob)
             try await remove(try #require(try await app.items().first), app)
             #expect(try await app.items().compactMap(\.resource) == ["https://other"])
-            // What was removed can be had again, since the refresh token is there.
+            // A removed access token can be acquired again by the refresh token.
             #expect(try await app.silent(Self.alice).status == AD_SUCCEEDED)
             #expect(f.redemptions == 1)
         }
@@ -87,7 +87,7 @@ internal import Testing
 
     // Mirrors: 42 ADKeychainTokenCacheTests testRemoveItem, until nothing is left of a person: how apps signed out
     @Test(arguments: [[String: JSON](), ["resource": nil]])
-    func signsOutWhoeverIsRemovedItemByItem(reply: [String: JSON]) async throws {
+    func signsOutAUserWhoseItemsAreRemoved(reply: [String: JSON]) async throws {
         try await AgentFixture.with { f in
             f.emulator.control.settings.tokenReply = reply
             let app = ADALApp(f)
@@ -102,7 +102,7 @@ internal import Testing
     }
 
     // Mirrors: 42 ADKeychainTokenCacheTests testRemoveItem, for what is not there
-    @Test func hasNothingAgainstRemovingWhatIsNotThere() async throws {
+    @Test func succeedsInRemovingAMissingItem() async throws {
         try await AgentFixture.with { f in
             let app = ADALApp(f)
             let item = ADTokenCacheItem()
@@ -119,7 +119,7 @@ internal import Testing
     }
 
     // Mirrors: 42 ADKeychainTokenCacheTests testRemoveAllForClientId
-    @Test func removesWhatAnAppHas() async throws {
+    @Test func removesTheItemsOfAnApp() async throws {
         try await AgentFixture.with { f in
             let (one, two) = (ADALApp(f, "app-1"), ADALApp(f, "app-2"))
             for user in [Self.alice, Self.bob] { try await one.signIn(user) }
@@ -135,7 +135,7 @@ internal import Testing
     }
 
     // Mirrors: 42 ADKeychainTokenCacheTests testRemoveAllForUserIdClientId
-    @Test func removesWhatAnAppHasOfAPerson() async throws {
+    @Test func removesTheItemsOfAnAppAndAUser() async throws {
         try await AgentFixture.with { f in
             let (one, two) = (ADALApp(f, "app-1"), ADALApp(f, "app-2"))
             for user in [Self.alice, Self.bob] { try await one.signIn(user) }
@@ -150,7 +150,7 @@ internal import Testing
     }
 
     // Mirrors: 42 ADKeychainTokenCacheTests testWipeAllItemsForUserId
-    @Test func removesEverythingOfAPerson() async throws {
+    @Test func removesEverythingOfAUser() async throws {
         try await AgentFixture.with { f in
             let (one, two) = (ADALApp(f, "app-1"), ADALApp(f, "app-2"))
             try await one.signIn()

@@ -5,10 +5,10 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// What ADAL answers from the cache, and when it asks for a sign-in.
+/// Silent requests of ADAL that need no refresh, and those that require a sign-in.
 @Suite(.bounded) struct ADALCachedTokenTests {
     private static let (alice, bob) = (ADALApp.alice, ADALApp.bob)
-    /// AD FS as it often is: neither ID tokens, nor refresh tokens for more than one resource.
+    /// An AD FS without ID tokens and without refresh tokens for several resources.
     private static var federation: EmulatorSettings {
         var settings = EmulatorSettings()
         settings.tokenReply = ["id_token": nil, "resource": nil]
@@ -16,7 +16,7 @@ internal import Testing
     }
 
     // Mirrors: 1 ADAcquireTokenTests testCachedWithNilUserId
-    @Test func answersForTheOnePersonWhoIsThere() async throws {
+    @Test func returnsATokenOfTheOnlyAccount() async throws {
         try await AgentFixture.with { f in
             let app = ADALApp(f)
             let signedIn = try await app.signIn()
@@ -29,7 +29,7 @@ internal import Testing
     }
 
     // Mirrors: 2 ADAcquireTokenTests testCachedWithNilUserId_whenExpiredAccessToken_shouldRefreshUsingRT
-    @Test func refreshesTheTokenOfNobodyInParticular() async throws {
+    @Test func refreshesATokenWithoutAUser() async throws {
         try await AgentFixture.with(settings: Self.federation) { f in
             let app = ADALApp(f, tenant: "adfs")
             let signedIn = try await app.signIn()
@@ -44,14 +44,14 @@ internal import Testing
                 #expect(!tokens.contains(result.accessToken))
                 tokens.append(result.accessToken)
             }
-            // The server gave no new refresh token: the one of the sign-in stays.
+            // The server issued no new refresh token, so that the one of the sign-in is kept.
             #expect(Set(app.refreshes.map { $0["refresh_token"] }).count == 1)
             #expect(f.signIns == 1)
         }
     }
 
     // Mirrors: 3 ADAcquireTokenTests testFailsWithNilUserIdAndMultipleCachedUsers
-    @Test func refusesToChooseBetweenTwo() async throws {
+    @Test func refusesToChooseBetweenTwoAccounts() async throws {
         try await AgentFixture.with { f in
             let app = ADALApp(f)
             for user in [Self.alice, Self.bob] { try await app.signIn(user) }
@@ -66,21 +66,21 @@ internal import Testing
     }
 
     // Mirrors: 3 ADAcquireTokenTests testFailsWithNilUserIdAndMultipleCachedUsers, counted for each kind of token by itself
-    @Test func countsPeopleByTheTokenThatIsLookedUp() async throws {
+    @Test func countsUsersByTheRequestedToken() async throws {
         try await AgentFixture.with { f in
             let (mail, files) = (ADALApp(f, resource: "https://mail"), ADALApp(f, resource: "https://files"))
             try await mail.signIn(Self.alice)
             try await files.signIn(Self.bob)
             #expect(try await mail.silent().tokenCacheItem?.userInformation?.userId == Self.alice)
             #expect(try await files.silent().tokenCacheItem?.userInformation?.userId == Self.bob)
-            // Nobody has a token for a third resource, and both have a refresh token.
+            // Neither has an access token for a third resource, and both have a refresh token.
             let third = try await ADALApp(f, resource: "https://third").silent()
             #expect(third.error?.code == ADErrorCode.ERROR_CACHE_MULTIPLE_USERS.rawValue)
         }
     }
 
     // Mirrors: 4 ADAcquireTokenTests testCachedWithNoIdtoken
-    @Test func takesATokenOfNobodyInParticularForAnybodys() async throws {
+    @Test func usesATokenWithoutAUserForAnyUser() async throws {
         try await AgentFixture.with(settings: Self.federation) { f in
             let app = ADALApp(f, tenant: "adfs")
             let signedIn = try await app.signIn()
@@ -93,7 +93,7 @@ internal import Testing
     }
 
     // Mirrors: 4 ADAcquireTokenTests testCachedWithNoIdtoken, beside somebody with a name
-    @Test func prefersTheTokenOfTheOneWhoWasNamed() async throws {
+    @Test func prefersTheTokenOfTheNamedUser() async throws {
         try await AgentFixture.with(settings: Self.federation) { f in
             let app = ADALApp(f, tenant: "adfs")
             try await app.signIn()

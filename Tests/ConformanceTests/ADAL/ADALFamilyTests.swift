@@ -53,10 +53,10 @@ internal import Testing
             let result = try await app.silent(Self.alice)
             #expect(result.status == AD_SUCCEEDED)
             #expect(result.tokenCacheItem?.familyId == "1")
-            // Its own went first.
+            // Its own refresh token was sent first.
             let tried = app.refreshes.map { $0["refresh_token"] }
             #expect(Set(tried).count == 2)
-            // Both are renewed: the app's own, and the family's.
+            // Both are replaced: the refresh token of the app and that of the family.
             f.letTokensExpire()
             for clientID in ["app-1", "app-2"] {
                 #expect(try await ADALApp(f, clientID).silent(Self.alice).status == AD_SUCCEEDED)
@@ -66,7 +66,7 @@ internal import Testing
     }
 
     // Mirrors: 21 ADAcquireTokenTests testAcquireTokenMRRTFailFRTFallback, when that fails too
-    @Test func reportsWhatWasSaidToTheAppsOwnRefreshToken() async throws {
+    @Test func reportsTheErrorOfTheAppsRefreshToken() async throws {
         try await AgentFixture.with(settings: Self.family("app-2")) { f in
             let app = ADALApp(f, "app-1")
             try await app.signIn()
@@ -100,7 +100,7 @@ internal import Testing
             try await one.signIn()
             try await two.signIn()
             f.letTokensExpire()
-            // The family's is bad, and the app's own cannot be used now: then only the app's own is left.
+            // The family token is rejected and removed; the app's own token is refused for now and kept.
             f.failRefresh("invalid_grant", suberror: "bad_token")
             f.failRefresh("interaction_required")
             expectInputNeeded(try await one.silent(Self.alice))

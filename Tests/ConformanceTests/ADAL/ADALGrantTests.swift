@@ -5,7 +5,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// Tokens for a refresh token or an assertion that the app holds itself.
+/// Tokens for a refresh token or an assertion that the app holds.
 @Suite(.bounded) struct ADALGrantTests {
     private static let alice = ADALApp.alice
 
@@ -57,7 +57,7 @@ internal import Testing
     }
 
     // Mirrors: 32 ADAcquireTokenTests testAcquireToken_whenRefreshTokenAndUserIdMismatch_shouldSucceed
-    @Test func takesSomebodyElsesRefreshToken() async throws {
+    @Test func redeemsARefreshTokenOfAnotherUser() async throws {
         try await AgentFixture.with { f in
             let app = ADALApp(f)
             let result = try await app.redeem(try await app.forgottenRefreshToken(), userID: ADALApp.bob)
@@ -84,7 +84,7 @@ internal import Testing
             let sent = try #require(f.emulator.control.requests.first { $0.counter == .assertion }?.parameters)
             #expect(sent["resource"] == ADALApp.graph)
             #expect(sent["scope"] == "openid")
-            // The cache is asked first from now on, as it is before a sign-in.
+            // The cache is used first from now on, as before a sign-in.
             let again = try await app.redeem(assertion: Self.assertion(Self.alice), type, userID: Self.alice)
             #expect(again.accessToken == result.accessToken)
             f.letTokensExpire()
@@ -93,7 +93,7 @@ internal import Testing
         }
     }
 
-    @Test func saysWhenAnAssertionIsRefused() async throws {
+    @Test func reportsARejectedAssertion() async throws {
         try await AgentFixture.with { f in
             let result = try await ADALApp(f).redeem(assertion: "<Assertion/>")
             #expect(result.error?.domain == ADOAuthServerErrorDomain)
@@ -102,18 +102,18 @@ internal import Testing
         }
     }
 
-    @Test func saysWhenAnAssertionSpeaksOfSomebodyElse() async throws {
+    @Test func reportsAnAssertionAboutAnotherUser() async throws {
         try await AgentFixture.with { f in
             let app = ADALApp(f)
             let result = try await app.redeem(assertion: Self.assertion(ADALApp.bob), userID: Self.alice)
             #expect(result.error?.domain == ADAuthenticationErrorDomain)
             #expect(result.error?.code == ADErrorCode.ERROR_SERVER_WRONG_USER.rawValue)
-            // The tokens are kept: it is bob's sign-in.
+            // The tokens are saved, as those of a sign-in of Bob.
             #expect(try await app.silent(ADALApp.bob).status == AD_SUCCEEDED)
         }
     }
 
-    @Test func refusesAnAssertionOfAKindThatNobodyKnows() async throws {
+    @Test func refusesAnAssertionOfAnUnknownType() async throws {
         try await AgentFixture.with { f in
             let result = try await ADALApp(f).redeem(assertion: "<Assertion/>", ADAssertionType(7))
             #expect(result.error?.code == ADErrorCode.ERROR_DEVELOPER_INVALID_ARGUMENT.rawValue)

@@ -5,12 +5,12 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// How ADAL renews a token.
+/// Refreshes of ADAL.
 @Suite(.bounded) struct ADALRefreshTests {
     private static let alice = ADALApp.alice
 
     // Mirrors: 8 ADAcquireTokenTests testSilentBadRefreshToken
-    @Test func forgetsABadRefreshTokenForOneResource() async throws {
+    @Test func removesARejectedRefreshTokenForOneResource() async throws {
         try await AgentFixture.with { f in
             f.emulator.control.settings.tokenReply = ["resource": nil]
             let app = ADALApp(f)
@@ -25,7 +25,7 @@ internal import Testing
     }
 
     // Mirrors: 9 ADAcquireTokenTests testSilentExpiredATBadMRRT
-    @Test func forgetsABadRefreshTokenForAllResources() async throws {
+    @Test func removesARejectedRefreshTokenForAllResources() async throws {
         try await AgentFixture.with { f in
             let app = ADALApp(f)
             try await app.signIn()
@@ -69,7 +69,7 @@ internal import Testing
             #expect(item.expiresOn == Date(timeIntervalSince1970: TimeInterval(f.clock.now + 3599)))
             #expect(item.userInformation?.homeAccountId == old.tokenCacheItem?.userInformation?.homeAccountId)
             #expect(try await app.silent(Self.alice).accessToken == item.accessToken)
-            // The new refresh token is the one to use from now on, for other resources too.
+            // The new refresh token is used from now on, also for other resources.
             #expect(try await ADALApp(f, resource: "https://other").silent(Self.alice).status == AD_SUCCEEDED)
             #expect(Set(app.refreshes.map { $0["refresh_token"] }).count == 2)
             #expect(f.emulator.control.counts.reusedRefreshTokens == 0)
@@ -106,7 +106,7 @@ internal import Testing
             #expect(result.status == AD_FAILED)
             #expect(result.error?.domain == NSURLErrorDomain)
             #expect(result.error?.protocolCode == nil)
-            // ADAL says nothing here; support asks for it.
+            // ADAL's result has no correlation ID here. Support asks for it.
             #expect(result.correlationId != nil)
             f.emulator.control.clearFaults()
             f.letTokensExpire()
@@ -141,7 +141,7 @@ internal import Testing
     }
 
     // Mirrors: 17 ADAcquireTokenTests testRequestRetryOnUnusualHttpResponse
-    @Test func asksOnceMoreWhenTheServerStumbles() async throws {
+    @Test func retriesOnceAfterAServerError() async throws {
         try await AgentFixture.with { f in
             let app = ADALApp(f)
             try await app.signIn()
@@ -161,7 +161,7 @@ internal import Testing
     }
 
     // Mirrors: 18 ADAcquireTokenTests testAdditionalServerProperties
-    @Test func takesAResponseWithFieldsItDoesNotKnow() async throws {
+    @Test func acceptsAResponseWithUnknownFields() async throws {
         try await AgentFixture.with { f in
             f.emulator.control.settings.tokenReply = ["arb": "property", "more": ["a": [1, nil]], "pwd_exp": "12"]
             let app = ADALApp(f)
@@ -174,7 +174,7 @@ internal import Testing
     }
 
     // Mirrors: 26 ADAcquireTokenTests testAcquireTokenSilent_whenUserMismatch_shouldContinueWithoutError
-    @Test func takesTheTokensOfWhomeverTheServerNames() async throws {
+    @Test func savesTheTokensOfTheUserThatTheServerNames() async throws {
         try await AgentFixture.with { f in
             let app = ADALApp(f)
             let bob = try #require(try await app.signIn(ADALApp.bob).tokenCacheItem?.userInformation)
@@ -199,14 +199,14 @@ internal import Testing
     }
 
     // Mirrors: 35 ADAcquireTokenTests testSilentForceRefresh_whenNoMRRT
-    @Test func asksForASignInWhenForcedWithoutARefreshToken() async throws {
+    @Test func requiresASignInToForceARefreshWithoutARefreshToken() async throws {
         try await AgentFixture.with { f in
             f.emulator.control.settings.tokenReply = ["refresh_token": nil]
             let app = ADALApp(f)
             let old = try await app.signIn()
             let cause = try await expectInputNeeded(app.silent(Self.alice, forceRefresh: true))
             #expect(cause == nil)
-            // ADAL throws the good token away here.
+            // ADAL removes the valid token here.
             #expect(try await app.silent(Self.alice).accessToken == old.accessToken)
         }
     }
@@ -221,7 +221,7 @@ internal import Testing
             #expect(result.status == AD_SUCCEEDED)
             #expect(result.accessToken != old.accessToken)
             #expect(!result.multiResourceRefreshToken)
-            // It is good for no other resource.
+            // It cannot be used for other resources.
             expectInputNeeded(try await ADALApp(f, resource: "https://other").silent(Self.alice))
             #expect(f.redemptions == 1)
         }

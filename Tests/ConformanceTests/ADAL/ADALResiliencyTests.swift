@@ -5,7 +5,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// Tokens that live longer while the server is down.
+/// Tokens with an extended lifetime during an outage.
 @Suite(.bounded) struct ADALResiliencyTests {
     private static let alice = ADALApp.alice
 
@@ -35,7 +35,7 @@ internal import Testing
 
     // Mirrors: 24 ADAcquireTokenTests testResilencyTokenReturn, for apps that do not allow it, and after a forced refresh
     @Test(arguments: [(false, false), (true, true)])
-    func returnsNoneToWhomItIsNoUse(isAllowed: Bool, isForced: Bool) async throws {
+    func returnsNoExtendedTokenIfDisabledOrForced(isAllowed: Bool, isForced: Bool) async throws {
         try await AgentFixture.with { f in
             var app = app(f)
             app.extendedLifetime = isAllowed

@@ -5,13 +5,13 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// What ADAL makes of a server's refusals.
+/// The errors of ADAL for errors of the server.
 @Suite(.bounded) struct ADALServerErrorTests {
     private static let alice = ADALApp.alice
     private static let claims = "%7B%22access_token%22%3A%7B%22polids%22%3A%7B%7D%7D%7D"
 
     // Mirrors: 13 ADAcquireTokenTests testMRRT_whenInteractionRequiredError_andSubError_shouldReturnSuberror
-    @Test func repeatsTheSuberrorOfARefusal() async throws {
+    @Test func reportsTheSuberrorOfARefusal() async throws {
         try await AgentFixture.with { f in
             let app = ADALApp(f)
             try await app.signIn()
@@ -28,7 +28,7 @@ internal import Testing
     }
 
     // Mirrors: 14 ADAcquireTokenTests testMRRT_whenSubErrorNull_shouldReturnMainError
-    @Test func takesNoNoticeOfASuberrorThatIsNull() async throws {
+    @Test func ignoresANullSuberror() async throws {
         try await AgentFixture.with { f in
             let app = ADALApp(f)
             try await app.signIn()
@@ -58,7 +58,7 @@ internal import Testing
     }
 
     // Mirrors: 34 ADAcquireTokenTests testMRRTInDifferentCache_whenPolicyProtectionRequired_shouldNotRemoveTokenAndReturnUserId
-    @Test func namesThePersonOfAPolicyWhoSignedInByMSAL() async throws {
+    @Test func namesTheUserOfAPolicyAfterASignInWithMSAL() async throws {
         try await AgentFixture.with { f in
             try await f.signIn(Self.alice, f.parameters())
             f.failRefresh("unauthorized_client", suberror: "protection_policy_required")
@@ -88,7 +88,7 @@ internal import Testing
     @Test(arguments: [
         "unauthorized_client", "interaction_required", "temporarily_unavailable", "invalid_client", "made_up",
     ])
-    func keepsTheRefreshTokenWhateverElseIsWrong(error: String) async throws {
+    func keepsTheRefreshTokenAfterOtherErrors(error: String) async throws {
         try await AgentFixture.with { f in
             let app = ADALApp(f)
             try await app.signIn()

@@ -7,7 +7,7 @@ internal import TestSupport
 internal import Testing
 internal import TokenModel
 
-/// What ADAL 2.7 reads of MSAL's, and MSAL of ADAL's.
+/// The entries of the cache that ADAL 2.7 and MSAL use in common.
 @Suite(.bounded) struct ADALSharedCacheTests {
     private static let (alice, bob) = (ADALApp.alice, ADALApp.bob)
     private static let interactionRequired = MSALError.interactionRequired.rawValue
@@ -41,7 +41,7 @@ internal import TokenModel
     }
 
     // Mirrors: 49 MSIDLegacyAccessorSSOIntegrationTests, a refresh token in both formats: there is one, the newest
-    @Test func usesTheNewestRefreshTokenWhoeverGotIt() async throws {
+    @Test func usesTheNewestRefreshTokenOfAnyApp() async throws {
         try await AgentFixture.with { f in
             let app = ADALApp(f)
             try await app.signIn()
@@ -55,7 +55,7 @@ internal import TokenModel
     }
 
     // Mirrors: 49 MSIDLegacyAccessorSSOIntegrationTests, a family's refresh token is none of an app that is no member
-    @Test func leavesTheFamilysRefreshTokenToItsMembers() async throws {
+    @Test func usesTheFamilyRefreshTokenForMembersOnly() async throws {
         try await AgentFixture.with(settings: Self.family("app-1")) { f in
             let loner = ADALApp(f, "app-9")
             try await loner.signIn(Self.bob)
@@ -114,7 +114,7 @@ internal import TokenModel
 
     // Mirrors: 48 MSIDLegacyAccessorSSOIntegrationTests, without a home account id in the legacy format only
     // Mirrors: 52 MSIDDefaultAccessorSSOIntegrationTests, an account by its legacy id, and one that only the legacy format has
-    @Test func isKnownToMSALByNameUntilItsIdentifierIs() async throws {
+    @Test func findsAnAccountByNameUntilItsIdentifierIsKnown() async throws {
         try await AgentFixture.with { f in
             f.emulator.control.settings.tokenReply = ["client_info": nil]
             let user = try await ADALApp(f).signIn().tokenCacheItem?.userInformation
@@ -127,7 +127,7 @@ internal import TokenModel
             #expect(result.account.identifier?.contains(".") == true)
             #expect(try neighbour.accounts.map(\.identifier) == [result.account.identifier])
             #expect(f.signIns == 1)
-            // ADAL goes on with the token it has, and with the account's new refresh token.
+            // ADAL keeps using its access token, and uses the new refresh token of the account.
             #expect(try await ADALApp(f).silent().status == AD_SUCCEEDED)
             f.letTokensExpire()
             let renewed = try await ADALApp(f).silent()
@@ -136,10 +136,10 @@ internal import TokenModel
     }
 
     // Mirrors: 50 MSIDLegacyAccessorSSOIntegrationTests, no user and several accounts
-    @Test func countsOnlyThoseWhomADALKnows() async throws {
+    @Test func countsOnlyAccountsThatADALKnows() async throws {
         try await AgentFixture.with { f in
             for user in [Self.alice, Self.bob] { try await f.signIn(user, f.parameters()) }
-            // ADAL knows neither, and a sign-in is the way out.
+            // ADAL finds neither, so that a sign-in is required.
             expectInputNeeded(try await ADALApp(f).silent())
             try await ADALApp(f).signIn("carol@contoso.com")
             let result = try await ADALApp(f).silent()
@@ -170,7 +170,7 @@ internal import TokenModel
     }
 
     // Mirrors: 50 MSIDLegacyAccessorSSOIntegrationTests, removal in the secondary format
-    @Test func forgetsABadRefreshTokenForMSALToo() async throws {
+    @Test func removesARejectedRefreshTokenForMSALToo() async throws {
         try await AgentFixture.with { f in
             try await f.signIn(Self.alice, f.parameters())
             f.failRefresh("invalid_grant", suberror: "bad_token")
@@ -204,7 +204,7 @@ internal import TokenModel
             #expect(guest.authority == "\(f.emulator.url)/fabrikam.com")
             #expect(guest.accessToken != home.accessToken)
             #expect(try await ADALApp(f).silent(Self.alice).accessToken == home.accessToken)
-            // The account is the same, whichever tenant names it.
+            // The account is the same in every tenant.
             let user = guest.tokenCacheItem?.userInformation
             #expect(user?.homeAccountId == home.tokenCacheItem?.userInformation?.homeAccountId)
             #expect(user?.tenantId == f.emulator.control.tenantID("fabrikam.com"))

@@ -9,13 +9,13 @@ internal import Testing
 @Suite(.bounded) struct ADALSignInTests {
     private static let (alice, bob) = (ADALApp.alice, ADALApp.bob)
 
-    /// What the sign-in page was opened with.
+    /// The parameters of the requests for the sign-in page.
     private func pages(_ f: AgentFixture) -> [[String: String]] {
         f.emulator.control.requests.filter { $0.counter == .authorize }.map(\.parameters)
     }
 
     // Mirrors: ADAcquireTokenTests' authorize requests with `nux=1`, and those of ADAuthenticationRequest+WebRequest
-    @Test func tellsThePageWhoCallsAndThatItKnowsTheNewExperience() async throws {
+    @Test func sendsClientInformationToThePage() async throws {
         try await AgentFixture.with { f in
             let app = ADALApp(f)
             try await app.signIn()
@@ -30,7 +30,7 @@ internal import Testing
         }
     }
 
-    @Test func asksTheCacheThenTheServerThenThePerson() async throws {
+    @Test func usesTheCacheThenARefreshTokenThenASignIn() async throws {
         try await AgentFixture.with { f in
             let app = ADALApp(f)
             let alice = ADUserIdentifier(id: Self.alice)
@@ -51,7 +51,7 @@ internal import Testing
         ("interaction_required", "basic_action"), ("unauthorized_client", "protection_policy_required"),
         ("invalid_client", nil), ("temporarily_unavailable", nil),
     ])
-    func showsThePageWhateverTheServerSaidToTheRefreshToken(error: String, suberror: String?) async throws {
+    func showsThePageAfterAnyErrorOfTheRefresh(error: String, suberror: String?) async throws {
         try await AgentFixture.with { f in
             let app = ADALApp(f)
             try await app.signIn()
@@ -79,7 +79,7 @@ internal import Testing
         (AD_PROMPT_AUTO, nil), (AD_PROMPT_ALWAYS, "login"), (AD_FORCE_PROMPT, "login"),
         (AD_PROMPT_REFRESH_SESSION, "refresh_session"),
     ])
-    func tellsThePageHowToPrompt(prompt: ADPromptBehavior, sent: String?) async throws {
+    func sendsThePromptToThePage(prompt: ADPromptBehavior, sent: String?) async throws {
         try await AgentFixture.with { f in
             let app = ADALApp(f)
             if prompt != AD_PROMPT_AUTO { try await app.signIn() }
@@ -92,14 +92,14 @@ internal import Testing
     }
 
     @Test(arguments: [(RequiredDisplayableId, true), (OptionalDisplayableId, true), (UniqueId, false)])
-    func hintsAtNamesThatPeopleKnow(type: ADUserIdentifierType, isHint: Bool) async throws {
+    func sendsDisplayableNamesAsLoginHints(type: ADUserIdentifierType, isHint: Bool) async throws {
         try await AgentFixture.with(usernames: [Self.alice]) { f in
             _ = try await ADALApp(f).acquire(ADUserIdentifier(id: " Alice@contoso.com ", type: type))
             #expect(pages(f).map { $0["login_hint"] } == [isHint ? Self.alice : nil])
         }
     }
 
-    @Test func handsMoreParametersToThePage() async throws {
+    @Test func sendsAdditionalParametersToThePage() async throws {
         try await AgentFixture.with { f in
             let app = ADALApp(f)
             _ = try await app.acquire(
@@ -111,7 +111,7 @@ internal import Testing
         }
     }
 
-    @Test func refusesParametersThatAreNotEncodedBeforeItAsksAnybody() async throws {
+    @Test func refusesParametersThatAreNotEncodedBeforeItSendsARequest() async throws {
         try await AgentFixture.with { f in
             let app = ADALApp(f)
             try await app.signIn()
@@ -126,19 +126,19 @@ internal import Testing
         try await AgentFixture.with { f in
             let app = ADALApp(f)
             try await app.signIn(Self.bob)
-            // An ID token that was not issued for a sign-in, and so names no nonce.
+            // An ID token that was not issued for a sign-in has no nonce.
             let refreshed = try await app.silent(Self.bob, forceRefresh: true)
             let bob = try #require(refreshed.tokenCacheItem?.userInformation)
             f.emulator.control.settings.tokenReply = ["id_token": .string(bob.rawIdToken), "client_info": nil]
             let result = try await app.acquire(ADUserIdentifier(id: Self.alice, type: type))
             #expect(result.status == (isTaken ? AD_SUCCEEDED : AD_FAILED))
             #expect(result.error?.code == (isTaken ? nil : ADErrorCode.ERROR_SERVER_WRONG_USER.rawValue))
-            // Either way the tokens are kept: bob did sign in.
+            // The tokens are saved in both cases, because Bob did sign in.
             #expect(try await app.silent(Self.bob).status == AD_SUCCEEDED)
         }
     }
 
-    @Test func reportsWhatThePageSays() async throws {
+    @Test func reportsTheErrorsOfThePage() async throws {
         try await AgentFixture.with { f in
             f.emulator.control.inject(
                 Fault {
@@ -163,7 +163,7 @@ internal import Testing
         }
     }
 
-    @Test func saysWhatTheAppCanDoWithoutPassingOverTheCache() async throws {
+    @Test func sendsCapabilitiesWithoutBypassingTheCache() async throws {
         try await AgentFixture.with { f in
             let app = ADALApp(f)
             let signedIn = try await app.signIn()
@@ -180,7 +180,7 @@ internal import Testing
         }
     }
 
-    @Test func asksTheServerForClaimsBeforeThePerson() async throws {
+    @Test func redeemsForClaimsBeforeASignIn() async throws {
         try await AgentFixture.with { f in
             let app = ADALApp(f)
             try await app.signIn()

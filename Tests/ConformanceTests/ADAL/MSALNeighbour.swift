@@ -5,7 +5,7 @@ internal import Foundation
 internal import MSALCompat
 internal import Testing
 
-/// An app written for MSAL that shares the cache with ADAL's.
+/// An MSAL app that shares the cache with ADAL apps.
 struct MSALNeighbour {
     let f: AgentFixture
     let application: MSALPublicClientApplication
@@ -29,7 +29,7 @@ struct MSALNeighbour {
             with: MSALSilentTokenParameters(scopes: ["User.Read"], account: account))
     }
 
-    /// The code of the error that a silent request ends with; nil when it succeeds.
+    /// The code of the error of a silent request; nil if it succeeds.
     func refusal(of account: MSALAccount) async -> Int? {
         do {
             _ = try await silent(account)

@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import MSALCompat
 
-/// Which accounts an app sees, and as what.
+/// The accounts that an app lists, and their properties.
 @Suite(.bounded) struct AccountListingTests {
     private static let alice = "alice@contoso.com"
     private static let bob = "bob@contoso.com"
@@ -20,7 +20,7 @@ internal import Testing
 
     // Mirrors: D12 MSIDDefaultAccessorSSOIntegrationTests testAccountsWithAuthority_
     //   whenReturnSignedInAccountTrue_shouldFilterOutSignedOutAccountInBothDefaultAndLegacyCache
-    @Test func aSignOutHidesAccountsOfBothLibraries() async throws {
+    @Test func hidesAccountsOfBothLibrariesAfterASignOut() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             try await app.signIn(Self.alice)
@@ -35,7 +35,7 @@ internal import Testing
 
     // Mirrors: D13 MSIDDefaultAccessorSSOIntegrationTests
     //   testAccountsWithAuthority_whenReturnSignedInAccountTrue_shouldIncludeSignedInAccountWithoutRefreshToken
-    @Test func aSignInWithoutARefreshTokenIsListed() async throws {
+    @Test func listsASignInWithoutARefreshToken() async throws {
         try await AgentFixture.with(settings: .with { $0.tokenReply = ["refresh_token": nil] }) { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
@@ -46,7 +46,7 @@ internal import Testing
 
     // Mirrors: D14 MSIDDefaultAccessorSSOIntegrationTests
     //   testAccountsWithAuthority_whenReturnSignedInAccountFalse_shouldReturnAllAvailableAccounts
-    @Test func everyAccountOfTheGroupIsListedOnRequest() async throws {
+    @Test func listsEveryAccountOfTheGroupOnRequest() async throws {
         try await AgentFixture.with { f in
             try await f.msalApp().signIn(Self.alice)
             try await LegacyApp(f, clientID: "app-2").signIn(Self.bob)
@@ -61,7 +61,7 @@ internal import Testing
     // Mirrors: D16 MSIDDefaultAccessorSSOIntegrationTests
     //   testGetAccount_whenNoAccountsInCache_shouldReturnNilAndNilError; M6 MSALPublicClientApplicationTests
     //   testAccountWithHomeAccountId_whenAccountExistsButNotMatching_shouldReturnNoAccountNoError
-    @Test func aMissIsNoErrorOfMSALs() async throws {
+    @Test func reportsAMissWithoutAnMSALError() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             for _ in 1...2 {
@@ -76,7 +76,7 @@ internal import Testing
     }
 
     // Mirrors: M1 MSALAccountsProviderTests testAllAccounts_whenLegacyAccountInCache_shouldReturnAccount
-    @Test func anAccountOfADALsIsListedWithItsTenantAndItsClaims() async throws {
+    @Test func listsAnAccountOfADALWithItsTenantAndItsClaims() async throws {
         try await AgentFixture.with { f in
             try await LegacyApp(f).signIn(Self.alice)
             let account = try #require(try await f.msalApp().listed().first)
@@ -91,7 +91,7 @@ internal import Testing
     // Mirrors: M2 MSALAccountsProviderTests testAllAccounts_
     //   whenDefaultAccountInCacheWithDifferentClientIdButSameFamily_shouldFindItButNotExposeAllClaims, and its legacy twin
     @Test(arguments: [true, false])
-    func anotherMembersAccountIsListedWithoutItsClaims(signedInWithMSAL: Bool) async throws {
+    func listsTheAccountOfAnotherMemberWithoutItsClaims(signedInWithMSAL: Bool) async throws {
         try await AgentFixture.with(settings: .family()) { f in
             if signedInWithMSAL {
                 try await f.msalApp("family-1").signIn(Self.alice)
@@ -109,7 +109,7 @@ internal import Testing
     // Mirrors: M3 MSALAccountsProviderTests
     //   testAllAccounts_whenMixLegacyAccountsAndDefaultAccountsInCache_shouldReturnThemProperly; M4
     //   testAccountForUsername_whenMix…, testAccountForHomeAccountId_whenMix…
-    @Test func accountsOfBothLibrariesAreMergedWithAllTheirTenants() async throws {
+    @Test func mergesAccountsOfBothLibrariesWithAllTheirTenants() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let (first, second) = ("fabrikam.com", "tailspin.com")
@@ -138,7 +138,7 @@ internal import Testing
     //   whenFociTokenExistsForOtherClient_andAppMetadataWithNoFamilyIdInCache_shouldReturnNoAccountNoError; and
     //   …_andAppMetadataWithSameFamilyIdInCache_shouldReturnAccountNoError; testAccountWithUsername_
     //   whenFociTokenExistsForOtherClient_andNoAppMetadataInCache_shouldReturnAccountNoError
-    @Test func aFamilysAccountsAreSeenByItsMembersAndByWhoMayBeOne() async throws {
+    @Test func listsTheAccountsOfAFamilyForMembersAndPossibleMembers() async throws {
         try await AgentFixture.with(settings: .family()) { f in
             try await f.msalApp("family-1").signIn(Self.alice)
             try await f.msalApp("family-2").signIn(Self.bob)
@@ -152,7 +152,7 @@ internal import Testing
 
     // Mirrors: K8 MSIDAccountCredentialsCacheTests
     //   testGetAccountsWithQuery_…_matchingByHomeAccountIdWithDifferentCasing_shouldReturnAccount
-    @Test func identifiersAndNamesAreFoundInAnyCase() async throws {
+    @Test func findsIdentifiersAndNamesWithoutRegardToCase() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn("Alice@Contoso.com").account
@@ -168,6 +168,6 @@ internal import Testing
 }
 
 extension URL {
-    /// `host:port`, as an authority's environment is written.
+    /// `host:port`, the environment of an authority.
     fileprivate var hostAndPort: String? { host.map { host in port.map { "\(host):\($0)" } ?? host } }
 }

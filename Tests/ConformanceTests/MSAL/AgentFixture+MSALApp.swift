@@ -7,9 +7,9 @@ internal import Testing
 
 @testable internal import MSALCompat
 
-/// MSAL apps that talk to the fixture's agent.
+/// MSAL apps that use the fixture's agent.
 extension AgentFixture {
-    /// An app that signs people in with a browser that asks nothing.
+    /// An app whose sign-ins need no user.
     func msalApp(
         _ clientID: String = "app-1", realm: String = "common", host: String? = nil,
         _ change: (MSALPublicClientApplicationConfig) -> Void = { _ in }
@@ -19,30 +19,30 @@ extension AgentFixture {
             clientId: clientID, redirectUri: "http://localhost", authority: authority)
         config.knownAuthorities = [authority]
         change(config)
-        // An app is a process of its own, with a connection and a sign-in page of its own.
+        // Each app represents a process, and so has its own connection and `CurrentSignIn`.
         let app = try MSALPublicClientApplication(
             configuration: config, client: AgentClient(socketPath: socketPath),
             presenter: SignInPresenter(way: .browser, browserCommands: ["curl -sSL -o /dev/null %s"]))
-        app.session?.interaction = CurrentInteraction()
+        app.session?.currentSignIn = CurrentSignIn()
         return app
     }
 
-    /// An authority of the emulator's, under its own host or another name of it.
+    /// An authority of the emulator, under its host or another name of that.
     func msalAuthority(_ realm: String, host: String? = nil) throws -> MSALAuthority {
         var components = try #require(URLComponents(string: "\(emulator.url)/\(realm)"))
         if let host { components.host = host }
         return try MSALAADAuthority(url: try #require(components.url))
     }
 
-    /// The requests that redeemed a refresh token, as they arrived.
+    /// The requests that redeemed a refresh token, in order.
     var redeemed: [RecordedRequest] { emulator.control.requests.filter { $0.counter == .refreshToken } }
 
-    /// Lets every access token issued so far expire, and every record of a refused request too.
+    /// Lets every access token and every throttling record expire.
     func expireTokens() { clock.advance(by: 4000) }
 }
 
 extension EmulatorSettings {
-    /// Settings that differ in what `change` says.
+    /// Settings with the changes of `change`.
     static func with(_ change: (inout EmulatorSettings) -> Void) -> EmulatorSettings {
         var settings = EmulatorSettings()
         change(&settings)
@@ -59,6 +59,6 @@ extension EmulatorSettings {
 }
 
 extension AgentFixture {
-    /// The requests for a sign-in page, as they arrived.
+    /// The requests for a sign-in page, in order.
     var authorized: [RecordedRequest] { emulator.control.requests.filter { $0.counter == .authorize } }
 }

@@ -6,14 +6,14 @@ internal import Testing
 
 @testable internal import MSALCompat
 
-/// The one account of an app, and the one before it.
+/// The current account of an app, and the previous one.
 @Suite(.bounded) struct CurrentAccountTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: A4 MSIDAccountMetadataCacheAccessorTests
     //   testUpdatePrincipalAccountId_whenNilPrincipalId_shouldRemovePreviousPrincipalId; MSALPublicClientApplicationTests
     //   testCurrentAccount_*
-    @Test func theLastAnswerIsRememberedNobodyTooInEveryProcessOfTheApp() async throws {
+    @Test func remembersTheLastAnswerInEveryProcessOfTheApp() async throws {
         try await AgentFixture.with { f in
             let (app, again, other) = (try f.msalApp(), try f.msalApp(), try f.msalApp("app-2"))
             func answer(_ app: MSALPublicClientApplication) async throws -> [String?] {
@@ -34,7 +34,7 @@ internal import Testing
 
     // Mirrors: M11 MSALPublicClientApplicationTests
     //   testCurrentAccount_whenBrokerDisabled_andMultipleAccounts_shouldReturnError
-    @Test func severalAccountsAreAmbiguous() async throws {
+    @Test func failsIfSeveralAccountsAreSignedIn() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             for user in [Self.alice, "bob@contoso.com"] { try await app.signIn(user) }
@@ -51,7 +51,7 @@ internal import Testing
     }
 
     // Mirrors: msal.md 3.2: an account of an external provider counts
-    @Test func anExternalAccountCounts() async throws {
+    @Test func countsAnExternalAccount() async throws {
         try await AgentFixture.with { f in
             let provider = KnownAccounts([NamedAccount(username: "carl@contoso.com", identifier: "carl.tenant")])
             let app = try f.msalApp { $0.cacheConfig.addExternalAccountProvider(provider) }
@@ -63,7 +63,7 @@ internal import Testing
     }
 }
 
-/// Always knows the same accounts.
+/// A provider with constant accounts.
 private final class KnownAccounts: NSObject, MSALExternalAccountProviding {
     private let known: [NamedAccount]
 

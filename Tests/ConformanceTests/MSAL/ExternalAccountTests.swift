@@ -6,13 +6,13 @@ internal import Testing
 
 @testable internal import MSALCompat
 
-/// The app's own places that keep accounts: asked, told, and never trusted with the outcome.
+/// External account providers: they are asked and notified, and their errors do not fail a request.
 @Suite(.bounded) struct ExternalAccountTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: M5 MSALAccountsProviderTests
     //   testAllAccounts_whenLegacyAccountInCache_andSameExternalAccountExists_shouldReturnOneMergedAccount
-    @Test func theSameAccountFromTwoPlacesIsOne() async throws {
+    @Test func listsAnAccountOfTwoSourcesOnce() async throws {
         try await AgentFixture.with { f in
             try await LegacyApp(f).signIn(Self.alice)
             let provider = Provider()
@@ -33,7 +33,7 @@ internal import Testing
     // Mirrors: M18 MSALPublicClientApplicationAccountUpdateTests
     //   testAcquireTokenSilent_whenSuccessfulResponse_shouldUpdateExternalAccount,
     //   testAcquireToken_whenSuccessfulResponse_shouldUpdateExternalAccount
-    @Test func providersAreToldOfEveryToken() async throws {
+    @Test func notifiesProvidersOfEveryToken() async throws {
         try await AgentFixture.with { f in
             let provider = Provider()
             let app = try f.msalApp { $0.cacheConfig.addExternalAccountProvider(provider) }
@@ -48,7 +48,7 @@ internal import Testing
     }
 
     // Mirrors: msal.md 1.10: a provider that fails is logged, and a token is a token
-    @Test func aProviderThatFailsCostsNobodyAToken() async throws {
+    @Test func returnsTheTokenAlthoughAProviderFails() async throws {
         try await AgentFixture.with { f in
             let provider = Provider()
             provider.fails = true
@@ -61,7 +61,7 @@ internal import Testing
     // Mirrors: MSALPublicClientApplicationAccountUpdateTests
     //   testRemoveAccount_whenAccountExistsInExternalCache_shouldCallRemoveAccountFromExternalCache; msal.md 6.1
     @Test(arguments: [false, true])
-    func providersAreToldOfARemovalWhichIsDoneEvenIfTheyFail(fails: Bool) async throws {
+    func notifiesProvidersOfARemovalEvenIfOneFails(fails: Bool) async throws {
         try await AgentFixture.with { f in
             let provider = Provider()
             let app = try f.msalApp { $0.cacheConfig.addExternalAccountProvider(provider) }
@@ -79,7 +79,7 @@ internal import Testing
     }
 }
 
-/// Keeps what it is told.
+/// A provider that records its calls.
 ///
 /// Unchecked because MSAL's protocol is of classes that are not `Sendable`; what may change is behind the lock.
 private final class Provider: NSObject, MSALExternalAccountProviding, @unchecked Sendable {

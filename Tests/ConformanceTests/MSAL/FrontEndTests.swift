@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import MSALCompat
 
-/// What is refused before the agent is asked, and in which order.
+/// The errors that are found before the agent is asked, and their order.
 @Suite(.bounded) struct FrontEndTests {
     private static let alice = "alice@contoso.com"
     private static let invalid = MSALInternalError.internalErrorInvalidParameter.rawValue
@@ -17,7 +17,7 @@ internal import Testing
         (["openid"], true), (["User.Read", "profile"], true), (["offline_access"], true), (["app-1"], true),
         (["OpenID"], false), (["email"], false), (["app-1/.default"], false),
     ])
-    func someScopesMayNotBeNamed(scopes: [String], isRefused: Bool) async throws {
+    func refusesReservedScopes(scopes: [String], isRefused: Bool) async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
@@ -28,7 +28,7 @@ internal import Testing
     }
 
     // Mirrors: msal.md 4.1 (2): an authority of another class
-    @Test func anAuthorityOfAnotherClassIsRefused() async throws {
+    @Test func refusesAnAuthorityOfAnotherKind() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
@@ -41,7 +41,7 @@ internal import Testing
     }
 
     // Mirrors: msal.md 4.1: account, then authority and scopes, then sign-in state, and only then anybody else
-    @Test func theAccountIsLookedAtFirstAndTheSignInStateLast() async throws {
+    @Test func checksTheAccountFirstAndTheSignInStateLast() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
@@ -56,7 +56,7 @@ internal import Testing
 
     // Mirrors: MSALAcquireTokenTests testAcquireTokenSilent_whenNilAccountPassed_shouldReturnInteractionRequiredError; an
     //   account that says nothing is as none
-    @Test func anAccountWithoutIdentifierAndNameIsNoAccount() async throws {
+    @Test func rejectsAnAccountWithoutIdentifierAndName() async throws {
         try await AgentFixture.with { f in
             let nobody = MSALAccount(external: NamedAccount(username: " ", identifier: nil))
             let app = try f.msalApp()
@@ -66,7 +66,7 @@ internal import Testing
 
     // Mirrors: MSALPublicClientApplicationTests testFetchAccountWithEmptyUsername_shouldReturnError
     @Test(arguments: ["", "  "])
-    func aBlankNameIsAnErrorOfTheInnerLibrary(name: String) async throws {
+    func reportsABlankNameWithTheErrorOfTheInnerLibrary(name: String) async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let error = await failure { _ = try await app.found(username: name) }
@@ -77,7 +77,7 @@ internal import Testing
 
     // Mirrors: MSALPublicClientApplicationTests testInitWithClientId_whenBlank…, msal.md 1.6
     @Test(arguments: [("", nil, -42000), ("app-1", "no-scheme", -42011)] as [(String, String?, Int)])
-    func anApplicationThatCannotWorkIsNotMade(clientID: String, redirectURI: String?, inner: Int) async {
+    func refusesToCreateAnInvalidApplication(clientID: String, redirectURI: String?, inner: Int) async {
         let config = MSALPublicClientApplicationConfig(
             clientId: clientID, redirectUri: redirectURI, authority: nil)
         let error = await failure { _ = try MSALPublicClientApplication(configuration: config) }
@@ -85,7 +85,7 @@ internal import Testing
     }
 
     // Mirrors: msal.md 1.9: without a network, Foundation's own error
-    @Test func withoutANetworkTheErrorIsFoundations() async throws {
+    @Test func reportsAMissingNetworkWithTheErrorOfFoundation() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account

@@ -7,13 +7,13 @@ internal import TokenModel
 
 @testable internal import MSALCompat
 
-/// What was granted against what was asked for, and how a result shows it.
+/// Granted and requested scopes in a result.
 @Suite(.bounded) struct GrantedScopesTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: A5 MSIDDefaultTokenResponseValidatorTests testValidateTokenResult_
     //   whenSomeScopesRejectedByServer_shouldReturnErrorWithGrantedScopesButWithoutDefaultOidcScopes
-    @Test func aSignInWithFewerScopesSaysWhichAndKeepsThem() async throws {
+    @Test func reportsAndSavesTheScopesOfASignInThatGrantsFewer() async throws {
         try await AgentFixture.with(settings: .with { $0.declinedScopes = ["mail.read", "files.read"] }) { f in
             let app = try f.msalApp()
             let asked = ["User.Read", "Mail.Read", "Files.Read"]
@@ -30,7 +30,7 @@ internal import TokenModel
 
     // Mirrors: A5 MSIDDefaultTokenResponseValidatorTests
     //   testValidateTokenResult_whenEmailScopesNotIncludedByServer_shouldReturnValidResult
-    @Test func emailNeedNotBeMentioned() async throws {
+    @Test func doesNotRequireEmailAmongTheGrantedScopes() async throws {
         try await AgentFixture.with(settings: .with { $0.declinedScopes = ["email", "profile"] }) { f in
             let result = try await f.msalApp().signIn(Self.alice, scopes: ["User.Read", "email"])
             #expect(result.scopes == ["User.Read", "openid"])
@@ -40,7 +40,7 @@ internal import TokenModel
     // Mirrors: M19 MSALResultTests testMSALResultWithTokenResult_
     //   whenTokenResultContainsInvalidIdToken_shouldReturnError_BearerFlow
     @Test(arguments: ["not a token", "a.b.c"])
-    func anIDTokenThatCannotBeReadFailsTheCall(idToken: String) async throws {
+    func failsIfTheIDTokenCannotBeRead(idToken: String) async throws {
         try await AgentFixture.with(settings: .with { $0.tokenReply = ["id_token": .string(idToken)] }) { f in
             let app = try f.msalApp()
             let error = await failure { try await app.signIn(Self.alice) }
@@ -50,7 +50,7 @@ internal import TokenModel
     }
 
     // Mirrors: msal.md 1.7, row by row
-    @Test func aResultSaysWhatWasGrantedByWhomAndToWhom() async throws {
+    @Test func describesTheTokenItsIssuerAndItsAccount() async throws {
         try await AgentFixture.with(settings: .with { $0.tokenReply = ["scope": "user.READ  openid Extra.Scope"] }) {
             f in
             let correlationID = UUID()
@@ -77,7 +77,7 @@ internal import TokenModel
     // Mirrors: A1 MSIDAccountIdentifierTests
     //   testInitWithJSONDictionary_whenDisplayableAndHomeAccountIDs_shouldInitAndNormalize; A2 MSIDClientInfoTests
     //   testAccountIdentifier_whenHomeAccountId_shouldReturnUserIndentifier
-    @Test func anIdentifierIsUIDAndUTIDInLowerCase() async throws {
+    @Test func formsTheIdentifierOfUIDAndUTIDInLowerCase() async throws {
         let info = clientInfo(uid: " UID ", utid: "UTID")
         try await AgentFixture.with(settings: .with { $0.tokenReply = ["client_info": .string(info)] }) { f in
             let account = try await f.msalApp().signIn("Alice@Contoso.com").account

@@ -1,3 +1,4 @@
+internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
@@ -6,7 +7,7 @@ internal import Testing
 
 @testable internal import MSALCompat
 
-/// How a sign-in ends when it does not end well.
+/// The errors of sign-ins.
 @Suite(.bounded) struct InteractiveOutcomeTests {
     private static let alice = "alice@contoso.com"
 
@@ -23,7 +24,7 @@ internal import Testing
             ("login_required", MSALError.internal.rawValue, -42104),
             ("unheard_of", MSALError.internal.rawValue, -42104),
         ] as [(String, Int, Int?)])
-    func aRefusalOfThePageHasItsCode(oauthError: String, code: Int, inner: Int?) async throws {
+    func mapsEachErrorOfTheAuthorizationEndpoint(oauthError: String, code: Int, inner: Int?) async throws {
         try await AgentFixture.with { f in
             f.emulator.control.inject(
                 Fault {
@@ -47,7 +48,7 @@ internal import Testing
         ("invalid_request", -42002), ("invalid_client", -42003), ("invalid_grant", -42004), ("invalid_scope", -42005),
         ("unauthorized_client", -42006), ("unheard_of", -42104),
     ])
-    func aRefusalOfTheCodeHasItsCode(oauthError: String, inner: Int) async throws {
+    func mapsEachErrorOfTheTokenEndpoint(oauthError: String, inner: Int) async throws {
         try await AgentFixture.with { f in
             f.emulator.control.inject(.error(oauthError, grant: .authorizationCode))
             let app = try f.msalApp()
@@ -60,7 +61,7 @@ internal import Testing
 
     // Mirrors: msal.md 4.7: Entra's 50142 in a sign-in is -50142
     @Test(arguments: [Grant.authorizationCode, .refreshToken])
-    func aPasswordToResetHasItsOwnCodeInASignIn(grant: Grant) async throws {
+    func reportsAPasswordResetWithItsOwnCodeInASignIn(grant: Grant) async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
@@ -88,11 +89,11 @@ internal import Testing
     }
 
     // Mirrors: msal.md 4.10, MSIDDefaultTokenResponseValidatorTests testValidateAccount_…: another account is an error
-    @Test func anotherAccountThanTheOneAskedForIsAnError() async throws {
+    @Test func failsIfAnotherAccountSignsInThanTheOneRequested() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let signedIn = try await app.signIn(Self.alice).account
-            // Without a name, so that the page is not asked for this person's sign-in.
+            // Without a username, which would be the login hint and let Alice sign in.
             let account = MSALAccount(external: NamedAccount(username: nil, identifier: signedIn.identifier))
             let error = try #require(
                 await failure { try await app.signIn("bob@contoso.com") { $0.account = account } })
@@ -104,7 +105,7 @@ internal import Testing
 
     // Mirrors: msal.md 4.10: somebody deleted and made anew in the same tenant, under the same name
     @Test(arguments: [("contoso.com", true), ("fabrikam.com", false)])
-    func aUserMadeAnewIsTheSame(domain: String, isAccepted: Bool) async throws {
+    func comparesARecreatedUserByItsTenant(domain: String, isAccepted: Bool) async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
@@ -117,7 +118,7 @@ internal import Testing
     }
 
     // Mirrors: MSALAcquireTokenTests testAcquireTokenInteractive_whenCancelled: the app gives up, the person gives up
-    @Test func aSignInGivenUpIsCancelled() async throws {
+    @Test func reportsACancelledSignIn() async throws {
         try await AgentFixture.with { f in
             f.emulator.control.inject(
                 Fault {
@@ -134,7 +135,7 @@ internal import Testing
             let second = await failure { try await app.signIn("bob@contoso.com") }
             let running = MSALInternalError.internalErrorInteractiveSessionAlreadyRunning.rawValue
             #expect(second?.internalCode == running)
-            #expect(app.session?.interaction.cancel() == true)
+            #expect(app.session?.currentSignIn.cancel() == true)
             for await error in outcomes {
                 #expect(error?.domain == MSALErrorDomain)
                 #expect(error?.code == MSALError.userCanceled.rawValue)

@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import MSALCompat
 
-/// What a sign-in sends: to the page, and to the token endpoint.
+/// The requests of a sign-in to the authorization endpoint and the token endpoint.
 @Suite(.bounded) struct InteractiveRequestTests {
     private static let alice = "alice@contoso.com"
 
@@ -16,7 +16,7 @@ internal import Testing
             (.promptIfNecessary, nil), (.default, nil), (.selectAccount, "select_account"), (.login, "login"),
             (.consent, "consent"), (.create, "create"),
         ] as [(MSALPromptType, String?)])
-    func eachPromptHasItsWord(prompt: MSALPromptType, word: String?) async throws {
+    func sendsTheValueOfEachPrompt(prompt: MSALPromptType, word: String?) async throws {
         try await AgentFixture.with { f in
             try await f.msalApp().signIn(Self.alice) { $0.promptType = prompt }
             #expect(f.authorized.map { $0.parameters["prompt"] } == [word])
@@ -25,7 +25,7 @@ internal import Testing
 
     // Mirrors: M22 MSIDAADV2WebviewFactoryTests testAuthorizationParametersFromParameters_*: the account's name is the hint
     @Test(arguments: [nil, "bob@contoso.com"])
-    func theAccountsNameIsTheHintWhateverTheAppGives(hint: String?) async throws {
+    func prefersTheAccountsNameAsTheLoginHint(hint: String?) async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
@@ -40,7 +40,7 @@ internal import Testing
 
     // Mirrors: M22 MSIDAADV2WebviewFactoryTests
     //   testAuthorizationParametersFromParameters_withValidParams_shouldContainAADV2Configuration
-    @Test func thePageIsToldWhoCallsAndWhoHasToSignIn() async throws {
+    @Test func sendsAppAndAccountToThePage() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
@@ -66,7 +66,7 @@ internal import Testing
     }
 
     // Mirrors: msal.md 1.4: extra scopes are consented to and not asked for; the domain hint is for the page alone
-    @Test func someParametersAreForThePageAlone() async throws {
+    @Test func sendsSomeParametersToThePageOnly() async throws {
         try await AgentFixture.with { f in
             let result = try await f.msalApp().signIn(Self.alice) {
                 $0.domainHint = "contoso.com"
@@ -84,7 +84,7 @@ internal import Testing
     }
 
     // Mirrors: msal.md 1.4: `extraQueryParameters`, slice and capabilities reach both endpoints
-    @Test func otherParametersReachBothEndpoints() async throws {
+    @Test func sendsExtraParametersToBothEndpoints() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp {
                 $0.sliceConfig = MSALSliceConfig(slice: "testslice", dc: "prod")
@@ -105,7 +105,7 @@ internal import Testing
 
     // Mirrors: MSALAcquireTokenTests testAcquireTokenInteractive_whenClaimsIsPassedViaOverloadedAcquireToken_…;
     //   capabilities are laid into the claims asked for
-    @Test func claimsAndCapabilitiesAreOneRequest() async throws {
+    @Test func mergesCapabilitiesIntoTheClaims() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp { $0.clientApplicationCapabilities = ["cp1"] }
             let json = #"{"access_token":{"polids":{"essential":true,"values":["p1"]}},"id_token":{"email":null}}"#
@@ -119,7 +119,7 @@ internal import Testing
     }
 
     // Mirrors: MSALAcquireTokenTests testAcquireTokenInteractive_whenDuplicateClaimsIsPassedInEQP_shouldReturnError
-    @Test func claimsGivenTwiceAreRefused() async throws {
+    @Test func refusesClaimsGivenTwice() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let error = await failure {
@@ -134,7 +134,7 @@ internal import Testing
     }
 
     // Mirrors: msal.md 4.6: what goes with a refresh
-    @Test func aRefreshSaysWhoAsksForWhat() async throws {
+    @Test func sendsClientAndScopesWithARefresh() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
@@ -155,7 +155,7 @@ internal import Testing
 }
 
 extension AgentFixture {
-    /// The requests that redeemed an authorization code, as they arrived.
+    /// The requests that redeemed an authorization code, in order.
     fileprivate var exchanged: [RecordedRequest] {
         emulator.control.requests.filter { $0.counter == .authorizationCode }
     }

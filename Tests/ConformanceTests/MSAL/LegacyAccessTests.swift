@@ -7,14 +7,14 @@ internal import Testing
 
 @testable internal import MSALCompat
 
-/// What an ADAL app sees of MSAL's sign-ins, and what its own leave behind for MSAL.
+/// The entries of the cache that an ADAL app uses after a sign-in with MSAL or ADAL.
 @Suite(.bounded) struct LegacyAccessTests {
     private static let alice = "alice@contoso.com"
     private static let bob = "bob@contoso.com"
 
     // Mirrors: L1 MSIDLegacyAccessorSSOIntegrationTests
     //   testSaveTokensWithFactory_whenMultiResourceResponse_savesTokensToBothAccessors
-    @Test func aSignInThroughADALIsAnAccountForMSAL() async throws {
+    @Test func listsAnAccountOfADALInMSAL() async throws {
         try await AgentFixture.with { f in
             let signedIn = try await LegacyApp(f).signIn(Self.alice)
             let app = try f.msalApp()
@@ -27,13 +27,13 @@ internal import Testing
 
     // Mirrors: L2 MSIDLegacyAccessorSSOIntegrationTests
     //   testSaveTokensWithFactory_whenMultiResourceFOCIResponse_savesTokensToBothAccessors, …_savesAppMetadata
-    @Test func aMembersSignInThroughADALServesItsFamilyInMSAL() async throws {
+    @Test func servesTheFamilyInMSALAfterASignInOfAMemberWithADAL() async throws {
         try await AgentFixture.with(settings: .family()) { f in
             try await LegacyApp(f, clientID: "family-1").signIn(Self.alice)
             try await LegacyApp(f, clientID: "stranger").signIn(Self.bob)
             let member = try f.msalApp("family-2")
             try await member.token(try member.found(username: Self.alice))
-            // ADAL's sign-in said that this app belongs to no family.
+            // The response of ADAL's sign-in said that this app belongs to no family.
             #expect(try await f.msalApp("stranger").listed().map(\.username) == [Self.bob])
             #expect(Set(try await f.msalApp("family-1").listed().map(\.username)) == [Self.alice])
         }
@@ -41,7 +41,7 @@ internal import Testing
 
     // Mirrors: L3 MSIDLegacyAccessorSSOIntegrationTests
     //   testSaveTokens_withNoHomeAccountIdForSecondaryFormat_shouldSaveToLegacyFormatOnly
-    @Test func aSignInWithoutClientInfoIsKnownByName() async throws {
+    @Test func findsASignInWithoutClientInfoByName() async throws {
         try await AgentFixture.with(settings: .with { $0.tokenReply = ["client_info": nil] }) { f in
             let legacy = try LegacyApp(f)
             let signedIn = try await legacy.signIn(Self.alice)
@@ -60,7 +60,7 @@ internal import Testing
 
     // Mirrors: L4 MSIDLegacyAccessorSSOIntegrationTests
     //   testSaveTokensWithFactory_whenNotMultiresourceResponse_savesTokensOnlyToPrimaryAccessor
-    @Test func aRefreshTokenForOneResourceIsNotForMSAL() async throws {
+    @Test func doesNotUseARefreshTokenForOneResourceInMSAL() async throws {
         try await AgentFixture.with(settings: .with { $0.tokenReply = ["resource": nil] }) { f in
             let legacy = try LegacyApp(f)
             let signedIn = try await legacy.signIn(Self.alice)
@@ -79,7 +79,7 @@ internal import Testing
 
     // Mirrors: L5 MSIDLegacyAccessorSSOIntegrationTests
     //   testGetRefreshTokenWithAccount_whenNoFamilyId_andTokenInSecondaryAccessor_shouldReturnToken
-    @Test func aRefreshTokenOfMSALsServesADAL() async throws {
+    @Test func redeemsARefreshTokenOfMSALForADAL() async throws {
         try await AgentFixture.with { f in
             let account = try await f.msalApp().signIn(Self.alice).account
             let served = try await LegacyApp(f).silent(account.username)
@@ -91,7 +91,7 @@ internal import Testing
 
     // Mirrors: L6 MSIDLegacyAccessorSSOIntegrationTests testGetRefreshTokenWithAccount_
     //   whenFamilyIdProvidedNoUserID_andMultipleTokensInCache_shouldReturnNilAndFillError
-    @Test func severalUsersOfAFamilyHaveToBeNamed() async throws {
+    @Test func requiresANameIfSeveralUsersOfAFamilyAreSignedIn() async throws {
         try await AgentFixture.with(settings: .family()) { f in
             for user in [Self.alice, Self.bob] { try await LegacyApp(f, clientID: "family-1").signIn(user) }
             let other = try LegacyApp(f, clientID: "family-2")
@@ -104,7 +104,7 @@ internal import Testing
     // Mirrors: L7 MSIDLegacyAccessorSSOIntegrationTests
     //   testGetAccessTokenWithAccount_whenNoUserID_andOnlyOneTokenInCache_shouldReturnToken,
     //   testGetAccessTokenWithAccount_whenNoUserID_andMultipleTokensInCache_shouldReturnNilAndFillError
-    @Test func oneUserNeedsNoName() async throws {
+    @Test func findsTheOnlyUserWithoutAName() async throws {
         try await AgentFixture.with { f in
             let legacy = try LegacyApp(f)
             let signedIn = try await legacy.signIn(Self.alice)
@@ -116,7 +116,7 @@ internal import Testing
 
     // Mirrors: L9 MSIDLegacyAccessorSSOIntegrationTests
     //   testClearCacheForAccount_whenTokensInCacheInMultipleAccessors_shouldRemoveCorrectTokens
-    @Test func aRemovalTakesTheAppsTokensOfBothLibrariesAndNoOthers() async throws {
+    @Test func removesTheAppsTokensOfBothLibrariesAndNoOthers() async throws {
         try await AgentFixture.with { f in
             let (legacy, other) = (try LegacyApp(f), try LegacyApp(f, clientID: "app-2"))
             for app in [legacy, other] { try await app.signIn(Self.alice) }

@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import ADALCompat
 
-/// An ADAL app beside MSAL apps.
+/// An ADAL app that shares the cache with MSAL apps.
 struct LegacyApp {
     static let graph = "https://graph.microsoft.com"
     private static let redirect = "http://localhost"
@@ -20,10 +20,10 @@ struct LegacyApp {
             ADAuthenticationContext(authority: "\(f.emulator.url)/\(realm)", validateAuthority: false, error: nil))
         context.agent = AgentClient(socketPath: f.socketPath)
         context.presenter = SignInPresenter(way: .browser, browserCommands: ["curl -sSL -o /dev/null %s"])
-        context.interactiveSession = InteractiveSession()
+        context.currentSignIn = CurrentSignIn()
     }
 
-    /// Lets a person sign in.
+    /// Signs a user in.
     @discardableResult
     func signIn(_ userID: String) async throws -> ADAuthenticationResult {
         let result = await context.acquireToken(
@@ -33,7 +33,7 @@ struct LegacyApp {
         return result
     }
 
-    /// Gets a token silently, for a user or for whoever is signed in.
+    /// Acquires a token silently, for a user or for the only one that is signed in.
     func silent(_ userID: String? = nil, resource: String = graph) async throws -> ADAuthenticationResult {
         let redirect = try #require(URL(string: Self.redirect))
         guard let userID else {
@@ -46,7 +46,7 @@ struct LegacyApp {
 }
 
 extension ADAuthenticationResult {
-    /// Whether it says that only a page can help.
+    /// Whether a sign-in is required.
     var needsUser: Bool {
         status == AD_FAILED && error?.code == ADErrorCode.ERROR_SERVER_USER_INPUT_NEEDED.rawValue
     }

@@ -4,9 +4,9 @@ internal import TestSupport
 
 @testable internal import MSALCompat
 
-/// The calls that most tests make, with the parameters that they differ in.
+/// The calls that most tests make.
 extension MSALPublicClientApplication {
-    /// Lets a person sign in.
+    /// Signs a user in.
     @discardableResult
     func signIn(
         _ username: String, scopes: [String] = ["User.Read"],
@@ -30,25 +30,25 @@ extension MSALPublicClientApplication {
         return try await acquireTokenSilent(with: parameters)
     }
 
-    /// `allAccounts()`, which blocks, off the pool.
+    /// Calls `allAccounts()`, which blocks, outside of the cooperative pool.
     func listed() async throws -> [MSALAccount] { try await offPool { try self.allAccounts() } }
 
-    /// `accounts(for:)`, likewise.
+    /// Calls `accounts(for:)` outside of the cooperative pool.
     func listed(_ parameters: MSALAccountEnumerationParameters) async throws -> [MSALAccount] {
         try await offPool { try self.accounts(for: parameters) }
     }
 
-    /// `account(forIdentifier:)`, likewise.
+    /// Calls `account(forIdentifier:)` outside of the cooperative pool.
     func found(identifier: String) async throws -> MSALAccount {
         try await offPool { try self.account(forIdentifier: identifier) }
     }
 
-    /// `account(forUsername:)`, likewise.
+    /// Calls `account(forUsername:)` outside of the cooperative pool.
     func found(username: String) async throws -> MSALAccount {
         try await offPool { try self.account(forUsername: username) }
     }
 
-    /// The error of a silent request; nil when there is a token.
+    /// The error of a silent request; nil if it succeeds.
     func refusal(
         _ account: MSALAccount, scopes: [String] = ["User.Read"],
         _ change: (MSALSilentTokenParameters) -> Void = { _ in }
@@ -65,7 +65,7 @@ extension MSALPublicClientApplication {
     }
 }
 
-/// The error of `body`, as apps look at it.
+/// Returns the error that `body` throws.
 func failure(_ body: () async throws -> Void) async -> NSError? {
     do {
         try await body()
@@ -76,7 +76,7 @@ func failure(_ body: () async throws -> Void) async -> NSError? {
 }
 
 extension NSError {
-    /// Whether it is MSAL's "only an interactive request can help".
+    /// Whether it is `MSALError.interactionRequired`.
     var isInteractionRequired: Bool {
         domain == MSALErrorDomain && code == MSALError.interactionRequired.rawValue
     }

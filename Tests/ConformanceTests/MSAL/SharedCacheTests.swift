@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import MSALCompat
 
-/// What an MSAL app finds of an ADAL app's sign-in, and what a sign-in leaves behind.
+/// The entries of the cache that an MSAL app uses after a sign-in with ADAL or MSAL.
 @Suite(.bounded) struct SharedCacheTests {
     private static let alice = "alice@contoso.com"
 
@@ -15,7 +15,7 @@ internal import Testing
     //   testSaveTokensWithFactory_whenMultiResourceResponse_savesTokensOnlyToDefaultAccessor; L8
     //   MSIDLegacyAccessorSSOIntegrationTests
     //   testGetAccessTokenForAccount_whenAccessTokensInSecondaryCache_shouldNotReturnToken
-    @Test func anAccessTokenOfMSALsIsNotADALs() async throws {
+    @Test func doesNotShowAnAccessTokenOfMSALToADAL() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let signedIn = try await app.signIn(Self.alice)
@@ -29,12 +29,12 @@ internal import Testing
 
     // Mirrors: D2 MSIDDefaultAccessorSSOIntegrationTests
     //   testSaveTokensWithFactory_whenMultiResourceFOCIResponse_savesTokensOnlyToDefaultAccessor
-    @Test func aMembersSignInServesItselfAndItsFamily() async throws {
+    @Test func servesTheFamilyAfterASignInOfAMember() async throws {
         try await AgentFixture.with(settings: .family()) { f in
             let (app, other) = (try f.msalApp("family-1"), try f.msalApp("family-2"))
             let account = try await app.signIn(Self.alice).account
             try await other.token(account)
-            // The first app's own refresh token went with the family's; the family has a new one.
+            // The refresh token of the first app was replaced by the new one of the family.
             f.expireTokens()
             try await app.token(account)
             #expect(f.signIns == 1)
@@ -43,7 +43,7 @@ internal import Testing
 
     // Mirrors: D4 MSIDDefaultAccessorSSOIntegrationTests testSaveTokensWithRequestParams_
     //   whenNoRefreshTokenReturnedInResponse_shouldOnlySaveAccessAndIDTokensToPrimaryCacheReturnYES
-    @Test func aReplyWithoutARefreshTokenLeavesTheOldOne() async throws {
+    @Test func keepsTheOldRefreshTokenIfTheReplyHasNone() async throws {
         try await AgentFixture.with(settings: .with { $0.rotation = .none }) { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
@@ -58,7 +58,7 @@ internal import Testing
 
     // Mirrors: D5 MSIDDefaultAccessorSSOIntegrationTests
     //   testGetRefreshTokenWithAccount_whenNoFamilyId_andTokenInSecondaryAccessor_shouldReturnToken
-    @Test func aRefreshTokenOfADALsServesMSAL() async throws {
+    @Test func redeemsARefreshTokenOfADALForMSAL() async throws {
         try await AgentFixture.with { f in
             let signedIn = try await LegacyApp(f).signIn(Self.alice)
             let app = try f.msalApp()
@@ -72,7 +72,7 @@ internal import Testing
 
     // Mirrors: D6 MSIDDefaultAccessorSSOIntegrationTests
     //   testGetRefreshTokenWithAccount_whenFamilyIdProvided_andTokensInBothAccessors_shouldReturnTokenFromPrimary
-    @Test func ofTwoSignInsTheLatestCounts() async throws {
+    @Test func usesTheRefreshTokenOfTheLatestSignIn() async throws {
         try await AgentFixture.with { f in
             try await LegacyApp(f).signIn(Self.alice)
             f.emulator.control.revokeTokens()
@@ -85,7 +85,7 @@ internal import Testing
 
     // Mirrors: D8 MSIDDefaultAccessorSSOIntegrationTests
     //   testGetRefreshToken_whenNoHomeAccountId_onlyLegacyUserId_andTokenInPrimaryCache_shouldReturnToken
-    @Test func anAccountWithANameAloneFindsItsRefreshToken() async throws {
+    @Test func findsTheRefreshTokenOfAnAccountByItsNameAlone() async throws {
         try await AgentFixture.with { f in
             let signedIn = try await f.msalApp().signIn(Self.alice).account
             let named = NamedAccount(username: Self.alice.uppercased(), identifier: nil)
@@ -99,7 +99,7 @@ internal import Testing
 
     // Mirrors: D18 MSIDDefaultAccessorSSOIntegrationTests
     //   testValidateAndRemoveRefreshToken_whenTokenProvided_butTokenFromSecondaryCache_shouldRemoveToken
-    @Test func aBadRefreshTokenOfADALsIsGoneForADALToo() async throws {
+    @Test func removesARejectedRefreshTokenForADALToo() async throws {
         try await AgentFixture.with { f in
             let legacy = try LegacyApp(f)
             try await legacy.signIn(Self.alice)
@@ -114,7 +114,7 @@ internal import Testing
     }
 
     // Mirrors: msal.md 5.6: a missing scope means the scopes asked for
-    @Test func aReplyWithoutScopesGrantsWhatWasAsked() async throws {
+    @Test func assumesTheRequestedScopesIfTheReplyHasNone() async throws {
         try await AgentFixture.with(settings: .with { $0.tokenReply = ["scope": nil] }) { f in
             let app = try f.msalApp()
             let signedIn = try await app.signIn(Self.alice, scopes: ["User.Read", "Mail.Read"])
@@ -125,7 +125,7 @@ internal import Testing
     }
 
     // Mirrors: msal.md 4.10: `expires_in` missing means an hour
-    @Test func aReplyWithoutALifetimeIsGoodForAnHour() async throws {
+    @Test func assumesALifetimeOfOneHour() async throws {
         try await AgentFixture.with(settings: .with { $0.tokenReply = ["expires_in": nil] }) { f in
             let signedIn = try await f.msalApp().signIn(Self.alice)
             #expect(signedIn.expiresOn == Date(timeIntervalSince1970: TimeInterval(f.clock.now + 3600)))
@@ -133,7 +133,7 @@ internal import Testing
     }
 }
 
-/// An account from elsewhere, as an external account provider brings it.
+/// An account of an external account provider.
 final class NamedAccount: NSObject, MSALAccountProtocol {
     let username: String?
     let identifier: String?

@@ -8,14 +8,14 @@ internal import Testing
 
 @testable internal import MSALCompat
 
-/// Removal and sign-out: what goes, what stays, and that it sticks.
+/// Removals and sign-outs: the entries that are removed and kept, and their persistence.
 @Suite(.bounded) struct SignInStateTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: A3 MSIDAccountMetadataCacheAccessorTests
     //   testUpdateSignInStateForHomeAccountId_whenSetSignedOut_shouldSetState,
     //   testSignInStateForHomeAccountId_whenMultipleCaches_shouldReadStateFromDisc
-    @Test func aSignOutIsSeenByTheSameAppInAnotherProcessAndAfterARestart() async throws {
+    @Test func keepsASignOutInOtherProcessesAndAfterARestart() async throws {
         try await AgentFixture.with { f in
             let (one, other) = (try f.msalApp(), try f.msalApp())
             let account = try await one.signIn(Self.alice).account
@@ -35,7 +35,7 @@ internal import Testing
     // Mirrors: D19 MSIDDefaultAccessorSSOIntegrationTests testClearCacheForAccount_whenAccountProvided_shouldRemoveTokens,
     //   …_andNonNilClientId_andClearAccountsYes_…, …_andNilClientId_shouldRemoveTokensForAllClientIds
     @Test(arguments: [false, true])
-    func aRemovalIsTheAppsOwnUnlessTheAccountIsWiped(wipes: Bool) async throws {
+    func removesTheAppsTokensOnlyUnlessTheAccountIsWiped(wipes: Bool) async throws {
         try await AgentFixture.with { f in
             let (one, other) = (try f.msalApp(), try f.msalApp("app-2"))
             let account = try await one.signIn(Self.alice).account
@@ -53,7 +53,7 @@ internal import Testing
 
     // Mirrors: M8 MSALPublicClientApplicationTests
     //   testRemoveAccount_whenAccountExists_andIsFociClient_shouldRemoveAccount_andMarkClientNonFoci
-    @Test func aMembersRemovalSticksThoughTheFamilysTokenStays() async throws {
+    @Test func keepsAMemberSignedOutAlthoughTheFamilyTokenRemains() async throws {
         try await AgentFixture.with(settings: .family()) { f in
             let (one, other) = (try f.msalApp("family-1"), try f.msalApp("family-2"))
             let account = try await one.signIn(Self.alice).account
@@ -69,7 +69,7 @@ internal import Testing
     }
 
     // Mirrors: M9 MSALPublicClientApplicationTests testRemove_whenUserDontExist_shouldReturnTrueWithNoError
-    @Test func removingNobodyIsDone() async throws {
+    @Test func succeedsInRemovingAMissingAccount() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let stranger = MSALAccount(external: NamedAccount(username: "x@contoso.com", identifier: "no.body"))
@@ -79,7 +79,7 @@ internal import Testing
     }
 
     // Mirrors: M9 MSALPublicClientApplicationTests testRemoveUser_whenKeychainError_shouldReturnNoWithError
-    @Test func aCacheThatCannotBeReachedFailsTheRemoval() async throws {
+    @Test func failsTheRemovalIfTheAgentCannotBeReached() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
@@ -91,7 +91,7 @@ internal import Testing
 
     // Mirrors: M10 MSALPublicClientApplicationTests
     //   testSignoutWithAccount_whenNonNilAccount_andWipeAccountTrue_andBrokerDisabled_shouldWipeAccount
-    @Test func wipingAnAccountTakesItFromBothLibraries() async throws {
+    @Test func wipesAnAccountOfBothLibraries() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let legacy = try LegacyApp(f, clientID: "app-2")
@@ -106,7 +106,7 @@ internal import Testing
 
     // Mirrors: M10 MSALPublicClientApplicationTests
     //   testSignoutWithAccount_whenNonNilAccount_andWipeAllAccountsTrue_andBrokerDisabled_shouldWipeAllAccounts
-    @Test func wipingEverythingStopsAtTheSharingGroup() async throws {
+    @Test func wipesEverythingInTheSharingGroupOnly() async throws {
         try await AgentFixture.with { f in
             let (app, other) = (try f.msalApp(), try f.msalApp("app-2"))
             let elsewhere = try f.msalApp { $0.cacheConfig.keychainSharingGroup = "another" }
@@ -127,7 +127,7 @@ internal import Testing
         (MSALPromptType.default, false, "login"), (.selectAccount, false, "login"), (.consent, false, "consent"),
         (.default, true, "login"),
     ])
-    func aSignInAfterASignOutAsksForCredentials(prompt: MSALPromptType, wipes: Bool, sent: String) async throws {
+    func asksForCredentialsAfterASignOut(prompt: MSALPromptType, wipes: Bool, sent: String) async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
@@ -144,7 +144,7 @@ internal import Testing
 
     // Mirrors: MSALPublicClientApplicationTests testSignoutWithAccount_
     //   whenNonNilAccount_andSignoutFromBrowserTrue_andBrokerDisabled_shouldRemoveAccountFromBrowser
-    @Test func aSignOutFromTheBrowserOpensTheAuthoritysPageAfterTheRemoval() async throws {
+    @Test func opensTheSignOutPageAfterTheRemoval() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account

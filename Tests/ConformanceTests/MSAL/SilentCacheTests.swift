@@ -7,12 +7,12 @@ internal import TokenModel
 
 @testable internal import MSALCompat
 
-/// When a cached token is returned, and when a new one is fetched.
+/// Silent requests that return a cached token, and those that refresh it.
 @Suite(.bounded) struct SilentCacheTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: S1 MSIDDefaultSilentTokenRequestTests testAcquireTokenSilent_whenNoAccountProvided_shouldReturnError
-    @Test func aRequestWithoutAnAccountAsksForInteractionAndNobodyElse() async throws {
+    @Test func requiresInteractionWithoutAnAccountAndSendsNothing() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
@@ -25,7 +25,7 @@ internal import TokenModel
 
     // Mirrors: S2 MSIDDefaultSilentTokenRequestTests
     //   testAcquireTokenSilent_whenAccessAndRefreshTokensInCache_shouldReturnATAndRT
-    @Test func aValidTokenIsReturnedWithoutANetwork() async throws {
+    @Test func returnsAValidTokenWithoutTheNetwork() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let signedIn = try await app.signIn(Self.alice)
@@ -41,7 +41,7 @@ internal import TokenModel
 
     // Mirrors: S6 MSIDDefaultSilentTokenRequestTests
     //   testAcquireTokenSilent_whenNoAccessTokenFound_shouldRefreshToken
-    @Test func withoutAnAccessTokenTheRefreshTokenIsRedeemedAndTheResultSaved() async throws {
+    @Test func redeemsTheRefreshTokenWithoutAnAccessTokenAndSavesTheResult() async throws {
         try await AgentFixture.with { f in
             try await LegacyApp(f).signIn(Self.alice)
             let app = try f.msalApp()
@@ -57,7 +57,7 @@ internal import TokenModel
 
     // Mirrors: S7 MSIDDefaultSilentTokenRequestTests
     //   testAcquireTokenSilent_whenNoMatchingAccessTokenFound_shouldRefreshToken
-    @Test func aTokenOfOtherScopesIsPassedOver() async throws {
+    @Test func ignoresATokenOfOtherScopes() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let signedIn = try await app.signIn(Self.alice)
@@ -70,7 +70,7 @@ internal import TokenModel
 
     // Mirrors: S8 MSIDDefaultSilentTokenRequestTests
     //   testAcquireTokenSilent_whenExpiredAccessTokenInCache_shouldRefreshToken
-    @Test func anExpiredTokenIsRenewed() async throws {
+    @Test func renewsAnExpiredToken() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let signedIn = try await app.signIn(Self.alice)
@@ -84,7 +84,7 @@ internal import TokenModel
     // Mirrors: S13 MSIDDefaultSilentTokenRequestTests
     //   testAcquireTokenSilent_whenATExpiresIn50WithinExpirationBuffer100_shouldReAcquireToken
     @Test(arguments: [(50, 100.0, 1), (150, 100.0, 0), (299, 300.0, 1), (301, 300.0, 0)])
-    func aTokenWithinTheBufferCountsAsExpired(lifetime: Int, buffer: Double, redemptions: Int) async throws {
+    func treatsATokenWithinTheBufferAsExpired(lifetime: Int, buffer: Double, redemptions: Int) async throws {
         try await AgentFixture.with(settings: .with { $0.accessTokenLifetime = lifetime }) { f in
             let app = try f.msalApp { $0.tokenExpirationBuffer = buffer }
             let account = try await app.signIn(Self.alice).account
@@ -95,7 +95,7 @@ internal import TokenModel
 
     // Mirrors: S14 MSIDDefaultSilentTokenRequestTests
     //   testAcquireTokenSilent_whenExpiredAccessTokenInCache_andTenantedAuthority_shouldRefreshToken
-    @Test func anExpiredTokenOfATenantIsRenewedThere() async throws {
+    @Test func renewsAnExpiredTokenAtItsTenant() async throws {
         try await AgentFixture.with { f in
             let tenant = f.emulator.control.tenantID("contoso.com")
             let app = try f.msalApp(realm: tenant)
@@ -110,7 +110,7 @@ internal import TokenModel
 
     // Mirrors: S15 MSIDDefaultSilentTokenRequestTests
     //   testAcquireTokenSilent_whenExpiredAccessTokenInCache_andNoRefreshTokenFound_shouldReturnError
-    @Test func anExpiredTokenWithoutARefreshTokenAsksForInteraction() async throws {
+    @Test func requiresInteractionForAnExpiredTokenWithoutARefreshToken() async throws {
         try await AgentFixture.with(settings: .with { $0.tokenReply = ["refresh_token": nil] }) { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
@@ -122,7 +122,7 @@ internal import TokenModel
 
     // Mirrors: S16 MSIDDefaultSilentTokenRequestTests
     //   testAcquireTokenSilent_whenAccessTokenInCache_andForceRefreshYES_shouldRefreshToken
-    @Test func forceRefreshPassesOverAValidToken() async throws {
+    @Test func bypassesAValidTokenToForceARefresh() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let signedIn = try await app.signIn(Self.alice)
@@ -145,7 +145,7 @@ internal import TokenModel
 
     // Mirrors: S18 MSIDDefaultSilentTokenRequestTests
     //   testAcquireTokenSilent_whenAccessTokenInCache_andForceRefreshYES_andNoATReturned_shouldReturnError
-    @Test func aReplyWithoutAnyTokenIsAnError() async throws {
+    @Test func failsIfTheReplyHasNoToken() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
@@ -157,7 +157,7 @@ internal import TokenModel
 
     // Mirrors: S19 MSIDDefaultSilentTokenRequestTests
     //   testAcquireTokenSilent_whenExpiredAccessTokenInCache_andDifferentAccountReturn_shouldReturnValidResult
-    @Test func aSilentRequestDoesNotMindAnotherAccount() async throws {
+    @Test func ignoresOtherAccountsInASilentRequest() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
@@ -173,7 +173,7 @@ internal import TokenModel
 
     // Mirrors: S24 MSIDDefaultSilentTokenRequestTests
     //   testAcquireTokenSilent_whenNonExpiredAccessTokenInCache_andClaims_shouldRefreshToken
-    @Test func claimsPassOverAValidToken() async throws {
+    @Test func bypassesAValidTokenForClaims() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let signedIn = try await app.signIn(Self.alice)
@@ -204,7 +204,7 @@ internal import TokenModel
     //   testAcquireTokenSilent_whenAT_RefreshInExpires_shouldRefreshToken,
     //   testAcquireTokenSilent_whenAccessATNotRefreshExpired_shouldReturnATAndRT
     @Test(arguments: [(Int64(50), 0), (200, 1)])
-    func aTokenPastItsRefreshTimeIsRenewed(after: Int64, redemptions: Int) async throws {
+    func renewsATokenAfterItsRefreshTime(after: Int64, redemptions: Int) async throws {
         try await AgentFixture.with(settings: .with { $0.refreshIn = 100 }) { f in
             let app = try f.msalApp()
             let signedIn = try await app.signIn(Self.alice)
@@ -216,7 +216,7 @@ internal import TokenModel
     }
 }
 
-/// `client_info` as the token endpoint writes it.
+/// `client_info` in the encoding of the token endpoint.
 func clientInfo(uid: String, utid: String) -> String {
     Base64URL.encode(Data(#"{"uid":"\#(uid)","utid":"\#(utid)"}"#.utf8))
 }

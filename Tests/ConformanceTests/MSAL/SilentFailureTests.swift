@@ -7,13 +7,13 @@ internal import TokenModel
 
 @testable internal import MSALCompat
 
-/// What an app gets when a token cannot be renewed, and what is left of the account.
+/// The errors of failed refreshes, and the entries of the account that remain.
 @Suite(.bounded) struct SilentFailureTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: S9 MSIDDefaultSilentTokenRequestTests testAcquireTokenSilent_whenATExpired_AndFailedToRefreshToken_
     //   shouldReturnError_AndRemoveExpiredAccesstoken_AndKeepRefreshTokenInCache
-    @Test func aRefusalThatMayPassKeepsTheRefreshToken() async throws {
+    @Test func keepsTheRefreshTokenAfterATransientError() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
@@ -34,7 +34,7 @@ internal import TokenModel
 
     // Mirrors: S10 MSIDDefaultSilentTokenRequestTests testAcquireTokenSilent_whenATExpired_
     //   AndFailedToRefreshTokenWithBadTokenError_shouldReturnError_AndRemoveExpiredAccesstoken_RemoveRefreshTokenInCache
-    @Test func aBadRefreshTokenIsNeverSentAgain() async throws {
+    @Test func sendsARejectedRefreshTokenOnceOnly() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
@@ -49,7 +49,7 @@ internal import TokenModel
 
     // Mirrors: S11 MSIDDefaultSilentTokenRequestTests testAcquireTokenSilent_whenATExpired_
     //   AndFailedToRefreshTokenWithUserAccountDeleted_shouldReturnError_AndRemoveAccountArtifacts
-    @Test func aDeletedUserIsForgotten() async throws {
+    @Test func removesADeletedUser() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
@@ -65,7 +65,7 @@ internal import TokenModel
 
     // Mirrors: S12 MSIDDefaultSilentTokenRequestTests testAcquireTokenSilent_
     //   whenATExpiredAndFailedToRefreshTokenWithProtectionPoliciesRequired_shouldReturnIt
-    @Test func aProtectionPolicyIsNamedWithTheAccount() async throws {
+    @Test func reportsAProtectionPolicyWithTheAccount() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
@@ -84,7 +84,7 @@ internal import TokenModel
 
     // Mirrors: S20 MSIDDefaultSilentTokenRequestTests
     //   testAcquireTokenSilent_whenResiliencyErrorReturned_shouldRetryRequestOnceAndSucceed
-    @Test func aServerErrorIsTriedOnceMore() async throws {
+    @Test func retriesAServerErrorOnce() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
@@ -97,7 +97,7 @@ internal import TokenModel
 
     // Mirrors: S21 MSIDDefaultSilentTokenRequestTests
     //   testAcquireTokenSilent_when429ThrottledErrorReturned_shouldReturnAllHeadersAnd429ErrorCode
-    @Test func aThrottledRequestBringsTheStatusAndTheHeaders() async throws {
+    @Test func reportsStatusAndHeadersOfAThrottledRequest() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
@@ -117,7 +117,7 @@ internal import TokenModel
     // Mirrors: S22 MSIDDefaultSilentTokenRequestTests
     //   testAcquireTokenSilent_when403HttpCodeReturned_shouldReturnMSIDErrorUnexpectedHttpResponseInUnderlyingError
     @Test(arguments: [403, 404])
-    func aRefusedOrMissingPageHasAnUnexpectedResponseBeneath(status: Int) async throws {
+    func reportsStatus403And404AsUnderlyingErrors(status: Int) async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
@@ -133,7 +133,7 @@ internal import TokenModel
 
     // Mirrors: S25 MSIDDefaultSilentTokenRequestTests testAcquireTokenSilent_
     //   whenATExpiredButExtendedExpiresInFlagPresent_andServerIsUnavailable_shouldReturnExtendedToken
-    @Test func anOutageIsBridgedByAnExtendedTokenWhereTheAppAllowsIt() async throws {
+    @Test func returnsAnExtendedTokenDuringAnOutageIfTheAppEnablesIt() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp { $0.extendedLifetimeEnabled = true }
             let signedIn = try await app.signIn(Self.alice)
@@ -147,7 +147,7 @@ internal import TokenModel
 
     // Mirrors: M14 MSALAcquireTokenTests
     //   testAcquireTokenSilent_whenExtendedLifetimeTokenDisabledAndServiceUnavailable_shouldNotReturnToken
-    @Test func anExtendedTokenIsNotForAppsThatDidNotAsk() async throws {
+    @Test func returnsAnExtendedTokenOnlyToAppsThatEnableIt() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
@@ -161,7 +161,7 @@ internal import TokenModel
 
     // Mirrors: S33 MSIDDefaultSilentTokenRequestTests
     //   testAcquireTokenSilent_whenRefreshExpired_and_ServerIsUnavailable_shouldReturnRefreshExpiredAccessToken
-    @Test func aTokenPastItsRefreshTimeServesThroughAnOutage() async throws {
+    @Test func usesATokenAfterItsRefreshTimeDuringAnOutage() async throws {
         try await AgentFixture.with(settings: .with { $0.refreshIn = 100 }) { f in
             let app = try f.msalApp()
             let signedIn = try await app.signIn(Self.alice)
@@ -175,7 +175,7 @@ internal import TokenModel
 
     // Mirrors: S31 MSIDDefaultSilentTokenRequestTests testAcquireTokenSilent_
     //   whenATExpired_andTokenRefreshReturnsLessScopes_shouldReturnErrorButCacheTokens
-    @Test func fewerScopesAreAnErrorThatKeepsWhatWasGranted() async throws {
+    @Test func failsWithFewerScopesAndSavesTheTokens() async throws {
         try await AgentFixture.with(settings: .with { $0.declinedScopes = ["mail.read"] }) { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
@@ -195,7 +195,7 @@ internal import TokenModel
 
     // Mirrors: M15 MSALAcquireTokenTests
     //   testAcquireTokenSilent_whenNoATForScopeInCache_andInvalidRT_shouldReturnInteractionRequired
-    @Test func otherScopesAndARevokedRefreshTokenAskForInteraction() async throws {
+    @Test func requiresInteractionForOtherScopesWithARevokedRefreshToken() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
@@ -211,7 +211,7 @@ internal import TokenModel
         ("invalid_scope", MSALInternalError.internalErrorInvalidScope),
         ("invalid_client", .internalErrorInvalidClient),
     ])
-    func aFaultOfTheRequestIsNoReasonToSignIn(oauthError: String, code: MSALInternalError) async throws {
+    func reportsAFaultyRequestWithoutAskingForASignIn(oauthError: String, code: MSALInternalError) async throws {
         try await AgentFixture.with(settings: .family()) { f in
             let (app, other) = (try f.msalApp("family-1"), try f.msalApp("family-2"))
             let account = try await app.signIn(Self.alice).account

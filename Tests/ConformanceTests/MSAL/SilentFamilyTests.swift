@@ -6,13 +6,13 @@ internal import Testing
 
 @testable internal import MSALCompat
 
-/// Which refresh token is used: the app's own, or its family's.
+/// The choice between the refresh token of the app and that of its family.
 @Suite(.bounded) struct SilentFamilyTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: S3 MSIDDefaultSilentTokenRequestTests testAcquireTokenSilent_
     //   whenAccessAndFociRefreshTokensInCache_andNoAppRefreshToken_shouldReturnATAndFociRT
-    @Test func anAccessTokenServesAnAppThatHasOnlyItsFamilysRefreshToken() async throws {
+    @Test func returnsACachedTokenWithOnlyAFamilyRefreshToken() async throws {
         try await AgentFixture.with(settings: .family { $0.rotation = .none }) { f in
             let account = try await f.msalApp("family-1").signIn(Self.alice).account
             let app = try f.msalApp("family-2")
@@ -25,7 +25,7 @@ internal import Testing
 
     // Mirrors: S26 MSIDDefaultSilentTokenRequestTests testAcquireTokenSilent_
     //   whenExpiredAccessTokenInCache_andFamilyRefreshTokenInCache_shouldRefreshToken
-    @Test func anExpiredTokenIsRenewedWithTheFamilysRefreshToken() async throws {
+    @Test func renewsAnExpiredTokenWithTheFamilyRefreshToken() async throws {
         try await AgentFixture.with(settings: .family { $0.rotation = .none }) { f in
             let account = try await f.msalApp("family-1").signIn(Self.alice).account
             let app = try f.msalApp("family-2")
@@ -40,11 +40,11 @@ internal import Testing
     // Mirrors: S27 MSIDDefaultSilentTokenRequestTests testAcquireTokenSilent_
     //   whenFamilyRefreshTokenInCache_andNoAppRefresh_ClientMismatch_shouldSkip; MSALAcquireTokenTests
     //   testAcquireTokenSilent_whenFRTUsedAndServerReturnsClientMismatch_shouldUpdateAppMetadata
-    @Test func anAppThatIsNoMemberTriesTheFamilysTokenOnce() async throws {
+    @Test func triesTheFamilyTokenOnceForAnAppOutsideTheFamily() async throws {
         try await AgentFixture.with(settings: .family()) { f in
             try await f.msalApp("family-1").signIn(Self.alice)
             let stranger = try f.msalApp("stranger")
-            // Nobody has said yet whether it belongs to the family.
+            // The agent does not know yet whether the app belongs to the family.
             let account = try await stranger.found(username: Self.alice)
             let error = await stranger.refusal(account)
             #expect(error?.isInteractionRequired == true)
@@ -60,7 +60,7 @@ internal import Testing
     // Mirrors: S28 MSIDDefaultSilentTokenRequestTests testAcquireTokenSilent_
     //   whenRevokedAppRefreshTokenInCache_shouldFallbackToFamilyRefreshToken; M13 MSALAcquireTokenTests
     //   testAcquireTokenSilent_whenMRRTUsedAndServerReturnsInvalidGrant_ShouldUseFRTToRefreshAccessToken
-    @Test func aRejectedTokenOfTheAppsGivesWayToTheFamilys() async throws {
+    @Test func usesTheFamilyTokenAfterTheAppsTokenIsRejected() async throws {
         try await AgentFixture.with(settings: .family()) { f in
             let app = try f.msalApp("family-1")
             let account = try await app.signIn(Self.alice).account
@@ -77,7 +77,7 @@ internal import Testing
 
     // Mirrors: S29 MSIDDefaultSilentTokenRequestTests
     //   testAcquireTokenSilent_whenRevokedFamilyRefreshTokenInCache_andNoMRRT_shouldFail
-    @Test func aRejectedTokenOfTheFamilysAsksForInteraction() async throws {
+    @Test func requiresInteractionAfterTheFamilyTokenIsRejected() async throws {
         try await AgentFixture.with(settings: .family()) { f in
             let account = try await f.msalApp("family-1").signIn(Self.alice).account
             let app = try f.msalApp("family-2")
@@ -89,7 +89,7 @@ internal import Testing
 
     // Mirrors: S29 MSIDDefaultSilentTokenRequestTests
     //   testAcquireTokenSilent_whenRevokedAppRefreshTokenInCache_andNoFRT_shouldFail
-    @Test func aRejectedTokenOfTheAppsWithoutAFamilyAsksForInteraction() async throws {
+    @Test func requiresInteractionAfterTheAppsTokenIsRejectedWithoutAFamily() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
@@ -102,7 +102,7 @@ internal import Testing
 
     // Mirrors: D7 MSIDDefaultAccessorSSOIntegrationTests
     //   testGetRefreshTokenWithAccount_whenFamilyIdProvided_andOnlyClientTokenInPrimaryAccessor_shouldReturnNil
-    @Test func anotherAppsOwnRefreshTokenIsNeverTheFamilys() async throws {
+    @Test func doesNotUseTheRefreshTokenOfAnotherApp() async throws {
         try await AgentFixture.with(settings: .family()) { f in
             let account = try await f.msalApp("outsider").signIn(Self.alice).account
             let app = try f.msalApp("family-1")

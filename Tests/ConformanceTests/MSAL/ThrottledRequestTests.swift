@@ -6,13 +6,13 @@ internal import Testing
 
 @testable internal import MSALCompat
 
-/// A refusal that would only be repeated is repeated by the agent.
+/// Throttling: the agent repeats an error instead of sending the request again.
 @Suite(.bounded) struct ThrottledRequestTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: A6 MSIDThrottlingServiceIntegrationTests (429 and 5xx are throttled, for as long as the server says)
     @Test(arguments: [(429, 30, Int64(30)), (503, 30, 30), (429, nil, 60), (500, nil, 60)])
-    func anOverloadedServerIsLeftAlone(status: Int, retryAfter: Int?, seconds: Int64) async throws {
+    func sendsNothingToAnOverloadedServer(status: Int, retryAfter: Int?, seconds: Int64) async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
@@ -34,7 +34,7 @@ internal import Testing
     }
 
     // Mirrors: A6 MSIDThrottlingServiceIntegrationTests (UI required is throttled), for two minutes
-    @Test func aRefusalThatNeedsAPersonIsRepeated() async throws {
+    @Test func repeatsAnErrorThatRequiresInteraction() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
@@ -46,7 +46,7 @@ internal import Testing
             #expect(second.isInteractionRequired)
             #expect(second.userInfo[MSALThrottlingCacheHitKey] as? NSNumber == 1)
             #expect(second.userInfo[MSALOAuthErrorKey] as? String == "interaction_required")
-            // Other scopes are another question.
+            // Requests for other scopes are not throttled.
             try await app.token(account, scopes: ["Mail.Read"])
             f.clock.advance(by: 2)
             try await app.token(account)
@@ -54,7 +54,7 @@ internal import Testing
     }
 
     // Mirrors: A6 MSIDThrottlingServiceIntegrationTests (an interactive success clears it), in whichever app
-    @Test func aSignInClearsTheRefusalsForEveryApp() async throws {
+    @Test func endsThrottlingForEveryAppAfterASignIn() async throws {
         try await AgentFixture.with { f in
             let (app, other) = (try f.msalApp(), try f.msalApp("app-2"))
             let account = try await app.signIn(Self.alice).account
@@ -68,7 +68,7 @@ internal import Testing
 
     // Mirrors: MSALAcquireTokenTests …ExtendedLifeTimeEnabled_ShouldReturnTokenResultInitially_AndThenThrottled, where we
     //   are better: the token that bridged the outage goes on bridging it
-    @Test func aTokenThatBridgesAnOutageDoesSoMoreThanOnce() async throws {
+    @Test func returnsATokenRepeatedlyDuringAnOutage() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp { $0.extendedLifetimeEnabled = true }
             let signedIn = try await app.signIn(Self.alice)
@@ -79,7 +79,7 @@ internal import Testing
                 #expect(result.accessToken == signedIn.accessToken)
                 #expect(result.extendedLifeTimeToken)
             }
-            // Asked and asked again the first time, and left alone the second.
+            // The first request was sent and retried; the second one was not sent.
             #expect(f.redemptions == 2)
         }
     }

@@ -6,19 +6,19 @@ internal import Testing
 
 @testable internal import MSALCompat
 
-/// Which cached token answers a request, and which tokens replace each other.
+/// The cached token for a request, and the tokens that replace each other.
 @Suite(.bounded) struct TokenMatchingTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: K1 MSIDDefaultTokenCacheIntegrationTests testSaveTokensWithRequestParams_
     //   withAccessTokenSameEverythingWithScopesIntersect_shouldOverwriteToken
-    @Test func aTokenThatSharesAScopeReplacesTheOld() async throws {
+    @Test func replacesATokenThatSharesAScope() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice, scopes: ["User.Read", "Mail.Read"]).account
             try await app.token(account, scopes: ["User.Read", "Files.Read"])
             #expect(f.redemptions == 1)
-            // The first token had this scope, and is gone.
+            // The first token had this scope, and has been replaced.
             try await app.token(account, scopes: ["Mail.Read"])
             #expect(f.redemptions == 2)
         }
@@ -26,7 +26,7 @@ internal import Testing
 
     // Mirrors: K2 MSIDDefaultTokenCacheIntegrationTests testSaveTokensWithRequestParams_
     //   withAccessTokenSameEverythingWithScopesDontIntersect_shouldWriteNewToken
-    @Test func tokensOfDifferentScopesLiveSideBySide() async throws {
+    @Test func keepsTokensOfDifferentScopes() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let first = try await app.signIn(Self.alice)
@@ -39,7 +39,7 @@ internal import Testing
 
     // Mirrors: K3 MSIDDefaultTokenCacheIntegrationTests
     //   testSaveTokensWithRequestParams_withAccessTokenAndDifferentAuthorities_shouldSave2Tokens, …DifferentUsers_…
-    @Test func eachTenantAndEachAccountHasItsOwnToken() async throws {
+    @Test func keepsATokenForEachTenantAndAccount() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let alice = try await app.signIn(Self.alice)
@@ -62,7 +62,7 @@ internal import Testing
         (["User.Read"], true), (["mail.READ", "USER.read"], true), ([], true), ([" User.Read ", "User.Read"], true),
         (["User.Read", "Files.Read"], false), (["User.ReadWrite"], false),
     ])
-    func anySubsetOfTheScopesWillDo(scopes: [String], isCached: Bool) async throws {
+    func returnsATokenForASubsetOfItsScopes(scopes: [String], isCached: Bool) async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let signedIn = try await app.signIn(Self.alice, scopes: ["User.Read", "Mail.Read"])
@@ -74,7 +74,7 @@ internal import Testing
 
     // Mirrors: K5 MSIDAccountCredentialsCacheTests
     //   testGetCredentialsWithQuery_whenNotExactMatch_andAccessTokenQuery_matchByEnvironmentAliases_shouldReturnItems
-    @Test func aTokenIsFoundUnderAnotherNameOfItsCloud() async throws {
+    @Test func findsATokenUnderAnotherHostOfItsCloud() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let signedIn = try await app.signIn(Self.alice)
@@ -89,7 +89,7 @@ internal import Testing
     // Mirrors: D15 MSIDDefaultAccessorSSOIntegrationTests
     //   testGetAccount_whenMultipleAccountsPresent_andRealmHintProvided_shouldReturnMatchingAccount,
     //   …_andNonMatchingRealmHintProvided_shouldReturnAnyAccount
-    @Test func theTenantAskedForDecidesTheProfile() async throws {
+    @Test func selectsTheProfileByTheRequestedTenant() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let home = try await app.signIn(Self.alice)
@@ -111,7 +111,7 @@ internal import Testing
     //   whenNoAuthority_andCommonAuthorityInPublicClientApplication_shouldUseAccountHomeAuthority, testAcquireTokenSilent_
     //   whenNoAuthority_andCommonAuthorityInPublicClientApplication_andNoAccountMetadata_shouldUseHomeAuthority
     @Test(arguments: ["common", "organizations"])
-    func anAuthorityWithoutATenantMeansTheAccountsOwn(realm: String) async throws {
+    func usesTheAccountsTenantIfTheAuthorityHasNone(realm: String) async throws {
         try await AgentFixture.with { f in
             let tenant = f.emulator.control.tenantID("contoso.com")
             let account = try await f.msalApp(realm: tenant).signIn(Self.alice).account

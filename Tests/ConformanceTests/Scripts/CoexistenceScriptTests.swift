@@ -5,13 +5,13 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// Two apps, two libraries, two processes: the originals' live scripts.
+/// The live scripts of the originals: two apps with two libraries, in two processes.
 @Suite(.bounded) struct CoexistenceScriptTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: E1 MSALUnifiedADALCacheCoexistenceTests
     //   testCoexistenceWithUnifiedADAL_startSigninInADAL_withAADAccount_andDoTokenRefresh
-    @Test func aSignInThroughADALServesMSALAndGoesOnServingADAL() async throws {
+    @Test func servesMSALAndADALAfterASignInWithADAL() async throws {
         try await AgentProcessFixture.script { f in
             let (adal, msal) = (ScriptedApp.adal(f), ScriptedApp.msal(f))
             let identifier = try #require(try await adal.run("sign-in", Self.alice).identifier)
@@ -25,7 +25,7 @@ internal import Testing
 
     // Mirrors: E2 MSALUnifiedADALCacheCoexistenceTests
     //   testCoexistenceWithUnifiedADAL_startSigninInMSAL_withAADAccount_andDoTokenRefresh
-    @Test func aSignInThroughMSALServesADALAndGoesOnServingMSAL() async throws {
+    @Test func servesADALAndMSALAfterASignInWithMSAL() async throws {
         try await AgentProcessFixture.script { f in
             let (adal, msal) = (ScriptedApp.adal(f), ScriptedApp.msal(f))
             let identifier = try #require(try await msal.run("sign-in", Self.alice).identifier)
@@ -37,7 +37,7 @@ internal import Testing
 
     // Mirrors: E3 MSALUnifiedADALCacheCoexistenceTests
     //   testCoexistenceWithUnifiedADAL_startSigninInMSAL_withAADAccount_andDoTokenRefresh_withFOCIToken
-    @Test func aSignInThroughMSALServesAnADALAppOfTheFamilyUnderAnotherHost() async throws {
+    @Test func servesAnADALAppOfTheFamilyUnderAnotherHostAfterASignInWithMSAL() async throws {
         try await AgentProcessFixture.script { f in
             let msal = ScriptedApp.msal(f).with {
                 $0.clientID = "family-1"
@@ -53,7 +53,7 @@ internal import Testing
 
     // Mirrors: E4 MSALUnifiedADALCacheCoexistenceTests
     //   testMSALCoexistenceWithUnifiedADAL_startSigninInADAL_withAADAccount_andDoTokenRefreshInMSAL_withFOCIToken
-    @Test func aSignInThroughADALServesAnMSALAppOfTheFamily() async throws {
+    @Test func servesAnMSALAppOfTheFamilyAfterASignInWithADAL() async throws {
         try await AgentProcessFixture.script { f in
             let adal = ScriptedApp.adal(f).with { $0.clientID = "family-1" }
             let msal = ScriptedApp.msal(f).with { $0.clientID = "family-2" }
@@ -67,11 +67,11 @@ internal import Testing
     //   testCoexistenceWithNonUnifiedADAL_startSigninInOlderADAL_withAADAccount_andDoTokenRefresh; and E6
     //   …_startSigninInOlderADAL_andDoAuthorityMigration_andDoTokenRefresh, where ADAL knew the host by another name
     @Test(arguments: [nil, "localhost"] as [String?])
-    func anOlderADALsSignInGetsItsIdentifierWithMSALsFirstToken(host: String?) async throws {
+    func addsTheIdentifierToASignInOfAnOlderADALWithTheFirstTokenOfMSAL(host: String?) async throws {
         try await AgentProcessFixture.script { f in
             let adal = ScriptedApp.adal(f).with { $0.host = host }
             let msal = ScriptedApp.msal(f)
-            // What an older ADAL saved: no client_info, so no identifier.
+            // An older ADAL saved no client_info, so that there is no identifier.
             f.emulator.control.settings.tokenReply = ["client_info": nil]
             #expect(try await adal.run("sign-in", Self.alice).identifier == nil)
             f.emulator.control.settings.tokenReply = [:]

@@ -5,13 +5,13 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// MSAL apps beside each other, in processes of their own: the originals' live scripts.
+/// The live scripts of the originals: MSAL apps in separate processes.
 @Suite(.bounded) struct MSALScriptTests {
     private static let alice = "alice@contoso.com"
 
     // Mirrors: E7 MSALMultiAppCacheCoexistenceTests
     //   testCoexistenceWithOtherMSAL_startSigninInCurrentMSAL_withAADAccount_andUseDifferentAuthorities
-    @Test func twoProcessesOfAnAppShareOneSignInUnderTwoNamesOfAHost() async throws {
+    @Test func sharesASignInBetweenProcessesUnderTwoHostNames() async throws {
         try await AgentProcessFixture.script { f in
             let app = ScriptedApp.msal(f)
             let other = ScriptedApp.msal(f, realm: "common").with { $0.host = "localhost" }
@@ -28,7 +28,7 @@ internal import Testing
 
     // Mirrors: E8 MSALMultiAppCacheCoexistenceTests
     //   testCoexistenceWithOtherMSAL_…_OtherMSALUsesFRTToRefreshAccessToken
-    @Test func anotherMemberOfTheFamilyIsServedToo() async throws {
+    @Test func servesAnotherMemberOfTheFamily() async throws {
         try await AgentProcessFixture.script { f in
             let app = ScriptedApp.msal(f).with { $0.clientID = "family-1" }
             let other = ScriptedApp.msal(f).with { $0.clientID = "family-2" }
@@ -40,7 +40,7 @@ internal import Testing
     }
 
     // Mirrors: E9 MSALCacheRemovalTests testRemoveAADAccount_whenMultipleAccountsInCache_andConvergedApp
-    @Test func removingOneAccountLeavesTheOther() async throws {
+    @Test func removesOneAccountAndKeepsTheOther() async throws {
         try await AgentProcessFixture.script { f in
             let app = ScriptedApp.msal(f)
             let alice = try #require(try await app.run("sign-in", Self.alice).identifier)
@@ -55,7 +55,7 @@ internal import Testing
     }
 
     // Mirrors: E10 MSALGuestUserTests (3 tests)
-    @Test func aGuestHasOneIdentifierAndATokenAndAProfileForEachTenant() async throws {
+    @Test func givesAGuestOneIdentifierWithATokenAndAProfileForEachTenant() async throws {
         try await AgentProcessFixture.script { f in
             let tenants = ["contoso.com", "fabrikam.com"].map(f.emulator.control.tenantID)
             let home = ScriptedApp.msal(f, realm: tenants[0])

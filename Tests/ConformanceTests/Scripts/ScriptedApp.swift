@@ -4,7 +4,7 @@ internal import EntraEmulator
 internal import Foundation
 internal import Testing
 
-/// An app of a script: every step of it is a process of its own, written for one library.
+/// An app of a script, which uses one library and runs each step in a separate process.
 struct ScriptedApp {
     let f: AgentProcessFixture
     let library: String
@@ -41,7 +41,8 @@ struct ScriptedApp {
         return (try #require(report.token, "\(step) \(who): \(report)"), report)
     }
 
-    /// The common script: a token; its expiry; a new token; and the new one again, by a process that names no tenant.
+    /// The common script: acquires a token, lets it expire, acquires a new one, and gets that again in a process
+    /// without a tenant.
     @discardableResult
     func silentScript(_ who: String, identifier: String) async throws -> Report {
         let expired = try await token("silent", who).token
@@ -59,7 +60,7 @@ struct ScriptedApp {
 }
 
 extension AgentProcessFixture {
-    /// An agent, and tokens that every app takes for expired at once: they live for less than the apps' buffer.
+    /// Starts an agent whose tokens expire within the expiration buffer of the apps, so that they count as expired at once.
     static func script(
         _ change: (inout EmulatorSettings) -> Void = { _ in }, _ body: (AgentProcessFixture) async throws -> Void
     ) async throws {
@@ -74,7 +75,7 @@ extension AgentProcessFixture {
         }
     }
 
-    /// What is issued meanwhile is good for an hour.
+    /// Lets tokens issued during `body` be valid for an hour.
     func withLongTokens<Value>(_ body: () async throws -> Value) async throws -> Value {
         emulator.control.settings.accessTokenLifetime = 3599
         defer { emulator.control.settings.accessTokenLifetime = 60 }

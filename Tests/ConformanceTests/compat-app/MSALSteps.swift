@@ -2,7 +2,7 @@ internal import CompatReport
 internal import Foundation
 internal import MSAL
 
-/// The steps of an app that was written for MSAL.
+/// The steps of an MSAL app.
 struct MSALSteps {
     private let application: MSALPublicClientApplication
     private let scope: String
@@ -47,7 +47,7 @@ struct MSALSteps {
     private func account(_ who: String) throws -> MSALAccount {
         if let account = try? application.account(forIdentifier: who) { return account }
         if let account = try? application.account(forUsername: who) { return account }
-        // An app that has kept the object of an account it signed out of.
+        // The app has stored the account object before the sign-out.
         let parameters = MSALAccountEnumerationParameters(identifier: who)
         parameters.returnOnlySignedInAccounts = false
         guard let account = try application.accounts(for: parameters).first else { throw CocoaError(.fileNoSuchFile) }

@@ -1,10 +1,10 @@
-/// What the command line says: which app this is, and what it does, step by step.
+/// The options of the command line: the app and its steps.
 struct Options: Sendable {
     enum Library: String, Sendable {
         case msal, adal
     }
 
-    /// One step; each prints one line.
+    /// A step, which prints one line.
     enum Step: Sendable {
         case signIn(String)
         /// By identifier or by name.
@@ -25,7 +25,7 @@ struct Options: Sendable {
     private(set) var scope = "User.Read"
     private(set) var steps: [Step] = []
 
-    /// Nil when there is a word that means nothing.
+    /// Returns nil for an unknown argument.
     init?(_ arguments: some Sequence<String>) {
         var words = arguments.makeIterator()
         guard let library = words.next().flatMap(Library.init) else { return nil }

@@ -1,7 +1,7 @@
 internal import CompatReport
 internal import Foundation
 
-// An app whose steps a test decides: one process, one library, one line for each step.
+// An app that runs the steps of a test with one library, and prints one line for each.
 guard let options = Options(CommandLine.arguments.dropFirst()) else {
     FileHandle.standardError.write(Data(Options.usage.utf8))
     exit(64)

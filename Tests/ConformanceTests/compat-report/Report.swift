@@ -1,4 +1,5 @@
-/// What a step of `compat-app` came to, which it writes as one line of JSON. Tokens are shown: they are the emulator's.
+/// The result of a step of `compat-app`, which writes it as one line of JSON. It holds tokens, which are those of the
+/// emulator.
 package struct Report: Codable, Equatable, Sendable {
     package var username: String?
     package var identifier: String?

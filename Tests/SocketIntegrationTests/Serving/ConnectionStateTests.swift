@@ -17,7 +17,7 @@ internal import Testing
         var state = ConnectionState()
         let id = state.reserveID()
         #expect(state.add(Self.call, id: id) == .needsThread)
-        #expect(state.take(id) != nil)
+        #expect(state.removeCall(id) != nil)
         #expect(state.abandon(id) == nil)
         #expect(state.calls.isEmpty && state.reserved.isEmpty)
     }

@@ -39,12 +39,12 @@ extension AcquireTokenSilent {
     }
 }
 
-extension TokenResponse {
+extension IssuedTokens {
     /// Tokens of a user: the access token `at-TOKEN` and the refresh token `rt-TOKEN`.
-    static func sample(_ user: String, _ token: String) -> TokenResponse {
+    static func sample(_ user: String, _ token: String) -> IssuedTokens {
         let claims =
             "{\"oid\":\"\(user)\",\"preferred_username\":\"\(user)@contoso.com\",\"sub\":\"\(user)\",\"tid\":\"tenant\"}"
-        return TokenResponse(
+        return IssuedTokens(
             accessToken: Secret("at-\(token)"), refreshToken: Secret("rt-\(token)"),
             idToken: "e30.\(Base64URL.encode(Data(claims.utf8))).", homeAccountID: .sample(user))
     }

@@ -15,14 +15,14 @@ final class ScriptedProvider: TokenService {
         func fail(_ error: TokenError) { continuation.resume(returning: .failure(error)) }
     }
 
-    typealias Redemption = Call<(request: TokenRequest, delivery: DeliveryMark?), TokenResponse>
+    typealias Redemption = Call<(request: TokenRequest, delivery: DeliveryTracker?), IssuedTokens>
 
     let redemptions = Mailbox<Redemption>()
     let discoveries = Mailbox<Call<Authority, [CloudDirectory.Cloud]>>()
     let federations = Mailbox<Call<String, Void>>()
     let deviceCodes = Mailbox<Call<DeviceCodeRequest, DeviceCodeGrant>>()
 
-    func redeem(_ request: TokenRequest, _ delivery: DeliveryMark?) async throws(TokenError) -> TokenResponse {
+    func redeem(_ request: TokenRequest, _ delivery: DeliveryTracker?) async throws(TokenError) -> IssuedTokens {
         try await Self.ask((request, delivery), redemptions)
     }
 
@@ -52,6 +52,3 @@ final class ScriptedProvider: TokenService {
         try await withCheckedContinuation { mailbox.put(Call(question: question, continuation: $0)) }.get()
     }
 }
-
-/// Records whether a grant may have reached the token endpoint.
-typealias DeliveryMark = SendingMark

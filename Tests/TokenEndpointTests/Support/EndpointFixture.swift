@@ -6,7 +6,7 @@ internal import TokenModel
 
 /// A token endpoint client in front of a scripted authority.
 struct EndpointFixture: Sendable {
-    let endpoint: TokenEndpoint
+    let endpoint: TokenEndpointClient
     let server: ScriptedServer
     let authority: Authority
 
@@ -19,7 +19,7 @@ struct EndpointFixture: Sendable {
         let network = try network ?? NetworkSettings(environment: [:])
         try await ScriptedServer.with(isSecure: isSecure, script) { server in
             let url = "\(isSecure ? "https" : "http")://\(host):\(server.port)\(path)"
-            let endpoint = TokenEndpoint(network: network, allowsLoopbackHTTP: true, timing: timing)
+            let endpoint = TokenEndpointClient(network: network, allowsLoopbackHTTP: true, timing: timing)
             try await withCleanup {
                 try await body(
                     EndpointFixture(endpoint: endpoint, server: server, authority: Authority(url, kind: kind)))
@@ -29,11 +29,11 @@ struct EndpointFixture: Sendable {
         }
     }
 
-    /// Waits for answers longer than any test should take, and repeats a request at once.
+    /// Time limits that no test reaches, and a retry without delay.
     static let patient = HTTPTiming(
-        connect: .seconds(600), whole: .seconds(600), beforeRepeating: .zero, browser: .seconds(600))
+        connect: .seconds(600), total: .seconds(600), retryDelay: .zero, browser: .seconds(600))
 
-    /// A script for `/token`; everything else is not there.
+    /// A script for `/token`; any other path is not found.
     static func token(_ reply: ScriptedReply) -> ScriptedServer.Script {
         { $0.path.hasSuffix("/token") ? reply : .answer(status: 404, body: "") }
     }
@@ -41,7 +41,7 @@ struct EndpointFixture: Sendable {
     /// The requests to the token endpoint.
     var redeemed: [ReceivedRequest] { server.received.filter { $0.path.hasSuffix("/token") } }
 
-    /// Redeems a refresh token and expects to fail.
+    /// Redeems a refresh token, and expects an error.
     func failure(_ request: TokenRequest? = nil) async throws -> TokenError {
         let sample = try request ?? .sample(authority)
         do throws(TokenError) {
@@ -68,7 +68,7 @@ extension TokenRequest {
     }
 }
 
-/// Answers that a token endpoint may give.
+/// Responses of a token endpoint.
 enum Answers {
     /// `{"uid":"u1","utid":"t1"}`
     static let clientInfo = "eyJ1aWQiOiJ1MSIsInV0aWQiOiJ0MSJ9"

@@ -2,7 +2,7 @@ internal import NIOCore
 internal import NIOPosix
 internal import TestSupport
 
-/// A server on a port of its own that answers every connection with the same bytes, whatever it is asked, and hangs up.
+/// A server on a free port that sends the same bytes on every connection and closes it.
 final class RawServer: Sendable {
     let port: Int
 

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A port of this machine that is taken, and that nobody listens on, for as long as this lives.
+/// A port of this machine that is in use, without a listener, during the lifetime of the value.
 final class ReservedPort {
     let port: Int
     private let descriptor: Int32

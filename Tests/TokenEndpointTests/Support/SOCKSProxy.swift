@@ -8,7 +8,7 @@ final class SOCKSProxy: Sendable {
     let port: Int
     private let log: Log
 
-    /// The hosts and ports that were asked for, in order.
+    /// The requested hosts and ports, in order.
     var targets: [String] { log.targets.withLock(\.self) }
 
     fileprivate final class Log: Sendable {
@@ -123,7 +123,7 @@ private final class SOCKSHandler: ChannelInboundHandler {
     }
 }
 
-/// Passes on what the server sends.
+/// Forwards the bytes of the server.
 private final class BackHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

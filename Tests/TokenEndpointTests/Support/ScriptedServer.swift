@@ -5,8 +5,10 @@ internal import NIOPosix
 internal import Synchronization
 internal import TestSupport
 
-/// An HTTP server on a port of its own that answers as a test tells it, for what an identity provider that behaves
-/// cannot show.
+@testable internal import TokenEndpoint
+
+/// An HTTP server on a free port whose responses the test scripts, for cases that a correct identity provider does not
+/// show.
 final class ScriptedServer: Sendable {
     typealias Script = @Sendable (ReceivedRequest) -> ScriptedReply
 
@@ -15,7 +17,7 @@ final class ScriptedServer: Sendable {
     private let log: RequestLog
     private let connectionLog: ConnectionLog
 
-    /// How many connections there have been.
+    /// The number of connections so far.
     var connections: Int { connectionLog.count.load(ordering: .relaxed) }
 
     /// Everything received so far.
@@ -34,7 +36,7 @@ final class ScriptedServer: Sendable {
         self.connectionLog = connectionLog
     }
 
-    /// Waits until so many requests have arrived.
+    /// Waits until a number of requests has arrived.
     func waitForRequests(_ count: Int) async {
         for await total in log.arrivals where total >= count { return }
     }
@@ -72,5 +74,123 @@ final class ScriptedServer: Sendable {
             try await listener.close()
             withExtendedLifetime(folder) {}
         }
+    }
+}
+
+/// The reaction of a scripted server to a request.
+enum ScriptedReply: Sendable {
+    /// Sends a response.
+    case answer(status: Int, headers: [(String, String)] = [], body: String)
+    /// Sends a response whose body has a number of bytes.
+    case filler(bytes: Int)
+    /// Starts a response and never completes it.
+    case drip
+    /// Closes the connection without a response.
+    case hangUp
+    /// Keeps the connection open without a response.
+    case silence
+
+    static func json(_ body: String, status: Int = 200, headers: [(String, String)] = []) -> ScriptedReply {
+        .answer(status: status, headers: headers + [("Content-Type", "application/json")], body: body)
+    }
+}
+
+/// A request that a scripted server has received.
+struct ReceivedRequest: Sendable {
+    var method: String
+    var uri: String
+    var headers: HTTPHeaders
+    var body: String
+
+    var path: String { String(uri.prefix { $0 != "?" }) }
+    var query: FormParameters? { FormParameters(decoding: uri.drop { $0 != "?" }.dropFirst()) }
+    var form: FormParameters? { FormParameters(decoding: body[...]) }
+}
+
+/// The requests that a scripted server has received.
+final class RequestLog: Sendable {
+    /// The number of requests, sent whenever one arrives. For a single reader.
+    let arrivals: AsyncStream<Int>
+    private let continuation: AsyncStream<Int>.Continuation
+    private let state = Mutex<[ReceivedRequest]>([])
+
+    init() {
+        (arrivals, continuation) = AsyncStream.makeStream()
+    }
+
+    var requests: [ReceivedRequest] { state.withLock { $0 } }
+
+    func append(_ request: ReceivedRequest) {
+        continuation.yield(
+            state.withLock { requests in
+                requests.append(request)
+                return requests.count
+            })
+    }
+}
+
+/// One connection to a scripted server.
+final class ScriptedHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let script: ScriptedServer.Script
+    private let log: RequestLog
+    private var head: HTTPRequestHead?
+    private var body: [UInt8] = []
+
+    init(script: @escaping ScriptedServer.Script, log: RequestLog) {
+        self.script = script
+        self.log = log
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            self.head = head
+            body = []
+        case .body(let bytes):
+            body += bytes.readableBytesView
+        case .end:
+            guard let head else { return }
+            let request = ReceivedRequest(
+                method: head.method.rawValue, uri: head.uri, headers: head.headers,
+                body: String(decoding: body, as: UTF8.self))
+            log.append(request)
+            reply(script(request), context)
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+
+    private func reply(_ reply: ScriptedReply, _ context: ChannelHandlerContext) {
+        switch reply {
+        case .answer(let status, let headers, let body):
+            answer(status, headers, ByteBuffer(string: body), context)
+        case .filler(let bytes):
+            answer(200, [], ByteBuffer(repeating: UInt8(ascii: "x"), count: bytes), context)
+        case .drip:
+            let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: ["Content-Length": "100"])
+            context.write(wrapOutboundOut(.head(head)), promise: nil)
+            context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: "{")))), promise: nil)
+        case .hangUp:
+            context.close(promise: nil)
+        case .silence:
+            break
+        }
+    }
+
+    private func answer(
+        _ status: Int, _ headers: [(String, String)], _ body: ByteBuffer, _ context: ChannelHandlerContext
+    ) {
+        var fields = HTTPHeaders(headers)
+        fields.add(name: "Content-Length", value: "\(body.readableBytes)")
+        let head = HTTPResponseHead(
+            version: .http1_1, status: HTTPResponseStatus(statusCode: status), headers: fields)
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
     }
 }

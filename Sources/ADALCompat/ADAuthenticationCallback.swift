@@ -1,2 +1,0 @@
-/// What is told how an acquisition ended.
-public typealias ADAuthenticationCallback = (ADAuthenticationResult) -> Void

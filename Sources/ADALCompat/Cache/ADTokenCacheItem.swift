@@ -1,0 +1,227 @@
+public import Foundation
+internal import TokenModel
+
+/// A token and its description.
+///
+/// A copy for the app: changes to it do not reach the agent. Must not be used from several threads at once.
+public final class ADTokenCacheItem: NSObject, NSCopying, NSSecureCoding {
+    /// The resource that the access token is for, as the app requested it.
+    public var resource: String?
+    /// The authority that the token was requested from, in canonical form.
+    public var authority: String = ""
+    /// The client ID of the app.
+    public var clientId: String?
+    /// The family of client IDs that the app belongs to; nil if it belongs to none.
+    public var familyId: String?
+    /// The access token.
+    public var accessToken: String?
+    /// The access token's type, `Bearer` in practice.
+    public var accessTokenType: String?
+    /// Always nil in items of the library: refresh tokens stay in the agent. `isMultiResourceRefreshToken()` tells
+    /// which item represents one.
+    public var refreshToken: String?
+    /// Always nil in items of the library: session keys belong to a broker app.
+    public var sessionKey: Data?
+    /// The time at which the access token expires.
+    public var expiresOn: Date?
+    /// The user of the token; nil if the server named none.
+    public var userInformation: ADUserInformation?
+    /// Whether the agent has a refresh token for this item, although `refreshToken` is nil.
+    package var representsRefreshToken = false
+
+    /// Creates an empty item.
+    public override init() {}
+
+    /// Returns the key by which the cache finds the item.
+    ///
+    /// Returns nil, with the error `ERROR_DEVELOPER_INVALID_ARGUMENT` (100), if the authority is not valid or there is
+    /// no client ID.
+    public func extractKey(
+        _ error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?
+    ) -> ADTokenCacheKey? {
+        let key = ADTokenCacheKey(authority: authority, resource: resource, clientID: clientId)
+        if key == nil { error?.pointee = .invalidArgument("an item needs an authority and a client ID to have a key") }
+        return key
+    }
+
+    /// Whether the access token expires within `ADAuthenticationSettings.expirationBuffer`; false if its expiry is not
+    /// known.
+    public func isExpired() -> Bool {
+        guard let expiresOn else { return false }
+        return expiresOn
+            < Date(timeIntervalSinceNow: Double(ADAuthenticationSettings.sharedInstance().expirationBuffer))
+    }
+
+    /// Whether the user of the token is not known.
+    public func isEmptyUser() -> Bool { userInformation == nil }
+
+    /// Whether the item is, or represents, a refresh token for several resources.
+    public func isMultiResourceRefreshToken() -> Bool {
+        resource?.trimmedNonEmpty == nil && accessToken?.trimmedNonEmpty == nil
+            && (representsRefreshToken || refreshToken?.trimmedNonEmpty != nil)
+    }
+
+    /// Returns a copy with the same values.
+    public func copy(with zone: NSZone? = nil) -> Any {
+        let item = ADTokenCacheItem()
+        item.resource = resource
+        item.authority = authority
+        item.clientId = clientId
+        item.familyId = familyId
+        item.accessToken = accessToken
+        item.accessTokenType = accessTokenType
+        item.refreshToken = refreshToken
+        item.sessionKey = sessionKey
+        item.expiresOn = expiresOn
+        item.userInformation = userInformation
+        item.representsRefreshToken = representsRefreshToken
+        return item
+    }
+
+    /// Whether all values are equal.
+    public override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? ADTokenCacheItem else { return false }
+        return texts == other.texts && sessionKey == other.sessionKey && expiresOn == other.expiresOn
+            && userInformation == other.userInformation
+    }
+
+    /// Equal for equal items.
+    public override var hash: Int { [resource, authority, clientId, userInformation?.userId].hashValue }
+
+    /// Authority, client ID and resource; never a token.
+    public override var description: String {
+        "token of \(clientId ?? "no app") for \(resource ?? "no resource") from \(authority)"
+    }
+
+    private var texts: [String?] {
+        [resource, authority, clientId, familyId, accessToken, accessTokenType, refreshToken]
+    }
+}
+
+/// Archives under the keys of ADAL.
+extension ADTokenCacheItem {
+    /// True: archives can be decoded securely.
+    public static var supportsSecureCoding: Bool { true }
+
+    /// Encodes all values, also tokens: store the archive as you would store passwords.
+    public func encode(with coder: NSCoder) {
+        for (key, path) in Self.textKeys {
+            coder.encode(self[keyPath: path].map { $0 as NSString }, forKey: key)
+        }
+        coder.encode(authority as NSString, forKey: "authority")
+        coder.encode(sessionKey.map { $0 as NSData }, forKey: "sessionKey")
+        coder.encode(expiresOn.map { $0 as NSDate }, forKey: "expiresOn")
+        coder.encode(userInformation, forKey: "userInformation")
+    }
+
+    /// Decodes an archive; values without a key are nil.
+    public convenience init?(coder: NSCoder) {
+        self.init()
+        for (key, path) in Self.textKeys { self[keyPath: path] = coder.text(forKey: key) }
+        authority = coder.text(forKey: "authority") ?? ""
+        sessionKey = coder.object(NSData.self, forKey: "sessionKey").map { Data(referencing: $0) }
+        expiresOn = coder.object(NSDate.self, forKey: "expiresOn").map {
+            Date(timeIntervalSinceReferenceDate: $0.timeIntervalSinceReferenceDate)
+        }
+        userInformation = coder.object(ADUserInformation.self, forKey: "userInformation")
+    }
+
+    private static var textKeys: [(key: String, path: ReferenceWritableKeyPath<ADTokenCacheItem, String?>)] {
+        [
+            ("resource", \.resource), ("clientId", \.clientId), ("familyId", \.familyId),
+            ("accessToken", \.accessToken), ("accessTokenType", \.accessTokenType), ("refreshToken", \.refreshToken),
+        ]
+    }
+}
+
+extension ADTokenCacheItem {
+    /// Creates the item of a token result.
+    convenience init(_ token: TokenResult, for target: TokenAcquisition.Target) {
+        self.init()
+        resource = target.resource
+        authority = target.authority.inCloud(of: token.authority)
+        clientId = target.clientID
+        familyId = token.familyID?.text
+        accessToken = token.accessToken.reveal()
+        accessTokenType = token.tokenType.trimmedNonEmpty ?? "Bearer"
+        let expiry = token.isExtendedLifetime ? token.extendedExpiresOn ?? token.expiresOn : token.expiresOn
+        expiresOn = Date(timeIntervalSince1970: TimeInterval(expiry))
+        userInformation = ADUserInformation(token.idToken, token.account.reference)
+    }
+}
+
+extension ADUserInformation {
+    /// Creates the information from the ID token, or else from the account; nil if neither names a user.
+    convenience init?(_ idToken: String?, _ account: AccountReference) {
+        let homeAccountID = account.homeAccountID?.text
+        if let idToken, UserClaims(idToken: idToken)?.user != nil {
+            self.init(idToken: idToken, homeAccountID: homeAccountID)
+        } else if let username = account.username.flatMap(ADUserInformation.normalizeUserId) {
+            self.init(userID: username, isDisplayable: true, homeAccountID: homeAccountID)
+        } else if let homeAccountID {
+            self.init(userID: homeAccountID, isDisplayable: false, homeAccountID: homeAccountID)
+        } else {
+            return nil
+        }
+    }
+}
+
+extension ADTokenCacheItem {
+    /// Creates the item of a credential in the agent's cache. The refresh token of a family has the client ID
+    /// `foci-`*n*.
+    convenience init(_ credential: Credential) {
+        self.init()
+        resource = credential.scopes.resource
+        authority = credential.authority
+        clientId = credential.familyID.map { "foci-\($0)" } ?? credential.clientID.text
+        familyId = credential.familyID?.text
+        accessToken = credential.accessToken?.reveal()
+        accessTokenType = credential.accessToken.map { _ in credential.tokenType?.trimmedNonEmpty ?? "Bearer" }
+        expiresOn = credential.expiresOn.map { Date(timeIntervalSince1970: TimeInterval($0)) }
+        userInformation = ADUserInformation(credential.idToken, credential.account)
+        representsRefreshToken = credential.kind == .refreshToken
+    }
+}
+
+/// The key of a cache item: authority, resource and client ID. Opaque to apps, which may compare keys.
+public final class ADTokenCacheKey: NSObject, NSCopying, Sendable {
+    private let authority: String
+    private let resource: String?
+    private let clientID: String
+
+    /// Returns nil if the authority is not valid, or the client ID is blank.
+    init?(authority: String, resource: String?, clientID: String?) {
+        guard let authority = CanonicalAuthority(authority)?.text, let clientID = clientID?.trimmedNonEmpty else {
+            return nil
+        }
+        self.authority = authority
+        self.resource = resource?.trimmedNonEmpty?.lowercased()
+        self.clientID = clientID.lowercased()
+    }
+
+    /// Whether two keys identify the same item, without regard to case.
+    public override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? ADTokenCacheKey else { return false }
+        return authority == other.authority && resource == other.resource && clientID == other.clientID
+    }
+
+    /// Equal for equal keys.
+    public override var hash: Int { [authority, resource ?? "", clientID].hashValue }
+
+    /// Returns the object itself, which is immutable.
+    public func copy(with zone: NSZone? = nil) -> Any { self }
+}
+
+extension NSCoder {
+    /// Decodes the object under `key`; returns nil if there is none or it has another type.
+    ///
+    /// Tests for the key first, because swift-corelibs-foundation traps on a missing key.
+    func object<Object: NSObject & NSCoding>(_ type: Object.Type, forKey key: String) -> Object? {
+        containsValue(forKey: key) ? decodeObject(of: type, forKey: key) : nil
+    }
+
+    /// Decodes the string under `key`; returns nil if there is none.
+    func text(forKey key: String) -> String? {
+        object(NSString.self, forKey: key).map { $0 as String }
+    }
+}

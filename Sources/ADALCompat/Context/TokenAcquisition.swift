@@ -1,0 +1,334 @@
+internal import AgentClient
+internal import Dispatch
+internal import Foundation
+internal import TokenModel
+
+/// One call of `acquireToken` or `acquireTokenSilent`: its arguments, and the settings at the time of the call.
+package struct TokenAcquisition: Sendable {
+    /// The arguments that the result repeats.
+    package struct Target: Sendable {
+        package var resource: String
+        package var clientID: String
+        var authority: CanonicalAuthority
+    }
+
+    let agent: AgentClient
+    let presenter: SignInPresenter?
+    let currentSignIn: CurrentSignIn
+    var target: Target
+    let sharingGroup: SharingGroup
+    let tokenCache: ADTokenCache?
+    /// Nil for an assertion, which is redeemed without one.
+    let redirectURI: String?
+    let validatesAuthority: Bool
+    let capabilities: [String]
+    let allowsExtendedLifetime: Bool
+    let expirationBuffer: Int64
+    let log: ADLog
+    let correlationID: CorrelationID
+
+    /// Nil for a silent request and for one with a grant.
+    var prompt: ADPromptBehavior?
+    /// The refresh token or assertion that the app holds.
+    var grant: Grant?
+    var identifier: ADUserIdentifier?
+    var forceRefresh = false
+    var claims: String?
+    var queryParameters: String?
+
+    init(_ context: ADAuthenticationContext, resource: String, clientID: String, redirectURI: URL?) {
+        agent = context.agent
+        presenter = context.presenter
+        currentSignIn = context.currentSignIn
+        target = Target(
+            resource: resource.trimmedNonEmpty ?? "", clientID: clientID.trimmedNonEmpty ?? "",
+            authority: context.canonicalAuthority)
+        sharingGroup = context.sharingGroup
+        tokenCache = context.tokenCache
+        self.redirectURI = redirectURI?.absoluteString
+        validatesAuthority = context.validateAuthority
+        capabilities = context.clientCapabilities ?? []
+        allowsExtendedLifetime = context.extendedLifetimeEnabled
+        expirationBuffer = Int64(ADAuthenticationSettings.sharedInstance().expirationBuffer)
+        correlationID = context.correlationId.map { CorrelationID($0) } ?? CorrelationID()
+        log = ADLog(component: context.logComponent, correlationID: correlationID)
+    }
+
+    /// Runs the request and calls `completion` once, on a background thread.
+    func run(_ completion: @escaping @Sendable (ADAuthenticationResult) -> Void) {
+        // Unstructured, because nothing waits for a completion block.
+        Task {
+            let outcome = await outcome()
+            // Outside of Swift's cooperative pool, which a block that waits for another request would starve.
+            DispatchQueue.global().async { completion(result(outcome)) }
+        }
+    }
+
+    /// Runs the request and returns its result.
+    func run() async -> ADAuthenticationResult { result(await outcome()) }
+
+    private func outcome() async -> Result<TokenResult, ADAuthenticationError> {
+        log.logStart(self)
+        await notify { $0.announceAccess() }
+        do throws(ADAuthenticationError) {
+            let token = try await acquire()
+            log.logSuccess(token)
+            if !token.isFromCache { await notify { $0.announceWrite() } }
+            return .success(token)
+        } catch {
+            log.logFailure(error)
+            return .failure(error)
+        }
+    }
+
+    /// Notifies the cache's delegate, if there is one.
+    private func notify(_ body: @escaping @Sendable (ADTokenCache) -> Void) async {
+        guard let tokenCache, tokenCache.delegate != nil else { return }
+        await runBlockingAppCode { body(tokenCache) }
+    }
+
+    private func acquire() async throws(ADAuthenticationError) -> TokenResult {
+        if let grant { return try await acquire(grant) }
+        guard let prompt else { return try await acquireSilently() }
+        return try await acquire(prompt)
+    }
+
+    private func result(_ outcome: Result<TokenResult, ADAuthenticationError>) -> ADAuthenticationResult {
+        switch outcome {
+        case .success(let token): ADAuthenticationResult(token, for: target)
+        case .failure(let error): ADAuthenticationResult(error, correlationID: correlationID)
+        }
+    }
+}
+
+/// Checks of the arguments.
+extension TokenAcquisition {
+    /// Checks the arguments and returns them as the parameters of the agent's requests.
+    ///
+    /// Throws `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) for an argument that is not valid.
+    func parameters() throws(ADAuthenticationError) -> TokenParameters {
+        guard let clientID = ClientID(target.clientID) else { throw .invalidArgument("clientId must not be blank") }
+        guard let resource = target.resource.trimmedNonEmpty else {
+            throw .invalidArgument("resource must not be blank")
+        }
+        try checkName()
+        return TokenParameters(
+            clientID: clientID, sharingGroup: sharingGroup, authority: target.authority.authority, version: .v1,
+            scopes: ScopeSet(resource: resource), redirectURI: redirectURI, claims: try decodedClaims(),
+            capabilities: capabilities, validatesAuthority: validatesAuthority, correlationID: correlationID)
+    }
+
+    /// Returns the additional query parameters as names and values.
+    ///
+    /// Throws `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) if they are not URL-encoded, or if they contain claims although
+    /// `claims` is set.
+    func decodedQuery() throws(ADAuthenticationError) -> [String: String] {
+        guard let query = FormEncoding.parameters(of: queryParameters ?? "") else {
+            throw .invalidArgument("extraQueryParameters must be URL-encoded")
+        }
+        guard claims?.trimmedNonEmpty == nil || query["claims"] == nil else {
+            throw .invalidArgument("claims must not be in extraQueryParameters too")
+        }
+        return query
+    }
+
+    /// Checks the user name for an AD FS authority, which is validated by the domain of the user principal name.
+    private func checkName() throws(ADAuthenticationError) {
+        guard validatesAuthority, target.authority.authority.kind == .adfs else { return }
+        let parts = (identifier?.userId ?? "").split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts.allSatisfy({ $0.trimmedNonEmpty != nil }) else {
+            throw .invalidArgument("an AD FS can be validated only for a user named by user principal name")
+        }
+    }
+
+    private func decodedClaims() throws(ADAuthenticationError) -> String? {
+        guard let claims = claims?.trimmedNonEmpty else { return nil }
+        guard let text = FormEncoding.decode(claims), Self.isJSONObject(text) else {
+            throw .invalidArgument("claims must be a JSON object, URL-encoded")
+        }
+        return text
+    }
+
+    private static func isJSONObject(_ text: String) -> Bool {
+        (try? JSONSerialization.jsonObject(with: Data(text.utf8))) is [String: Any]
+    }
+}
+
+extension TokenAcquisition {
+    /// Acquires a token from the cache or by redeeming a refresh token.
+    func acquireSilently() async throws(ADAuthenticationError) -> TokenResult {
+        try await acquireSilently(try parameters())
+    }
+
+    func acquireSilently(_ parameters: TokenParameters) async throws(ADAuthenticationError) -> TokenResult {
+        do throws(TokenError) {
+            // A cached token was not issued for this claims request.
+            let request = AcquireTokenSilent(
+                parameters: parameters, account: try await account(parameters),
+                forceRefresh: forceRefresh || parameters.claims != nil, expirationBuffer: expirationBuffer,
+                allowsExtendedLifetime: allowsExtendedLifetime)
+            return try await agent.acquireTokenSilent(request)
+        } catch {
+            throw .silent(error)
+        }
+    }
+
+    /// Returns the account that the identifier names, or an empty reference without an identifier.
+    private func account(_ parameters: TokenParameters) async throws(TokenError) -> AccountReference {
+        guard let identifier, identifier.type == UniqueId, let id = identifier.userId else {
+            return AccountReference(username: identifier?.userId)
+        }
+        // The agent finds accounts by user name, so that an object ID has to be looked up first.
+        let accounts = try await agent.listAccounts(
+            ListAccounts(clientID: parameters.clientID, sharingGroup: sharingGroup, localAccountID: id))
+        return accounts.count == 1 ? accounts[0].reference : AccountReference(username: id)
+    }
+}
+
+extension TokenAcquisition {
+    /// Acquires a token silently unless the prompt behavior forbids it, else by a sign-in.
+    func acquire(_ prompt: ADPromptBehavior) async throws(ADAuthenticationError) -> TokenResult {
+        let (parameters, query) = (try parameters(), try decodedQuery())
+        if prompt == AD_PROMPT_AUTO {
+            do throws(ADAuthenticationError) {
+                return try await acquireSilently(parameters)
+            } catch {
+                guard error.invitesInteraction else { throw error }
+            }
+        }
+        let token = try await signIn(parameters, prompt, query)
+        try check(token)
+        return token
+    }
+
+    private func signIn(
+        _ parameters: TokenParameters, _ prompt: ADPromptBehavior, _ query: [String: String]
+    ) async throws(ADAuthenticationError) -> TokenResult {
+        var parameters = parameters
+        parameters.claims = parameters.claims ?? query["claims"]
+        parameters.extraParameters = query.filter { $0.key != "claims" }
+        let hint = identifier.flatMap { $0.isDisplayable() ? $0.userId : nil }
+        let request = BeginInteractive(parameters: parameters, prompt: prompt.parameter, loginHint: hint)
+        let (agent, presenter) = (agent, presenter ?? SignInPresenter())
+        log.logRedirect(BrowserRedirect(parameters.redirectURI))
+        do throws(TokenError) {
+            return try await currentSignIn.run(refusal: "another sign-in is under way") { () throws(TokenError) in
+                try await agent.signIn(request, presenter: presenter)
+            }
+        } catch {
+            throw ADAuthenticationError(error)
+        }
+    }
+
+    /// Throws `ERROR_SERVER_WRONG_USER` (204) if another user signed in than the one requested. The tokens stay in the
+    /// cache, since that user did sign in.
+    func check(_ token: TokenResult) throws(ADAuthenticationError) {
+        guard let idToken = token.idToken else { return }
+        let info = ADUserInformation(idToken: idToken, homeAccountID: token.account.homeAccountID?.text)
+        guard ADUserIdentifier.identifier(identifier, matchesInfo: info) else {
+            throw ADAuthenticationError(.ERROR_SERVER_WRONG_USER, "somebody else signed in than the one asked for")
+        }
+    }
+}
+
+extension ADPromptBehavior {
+    /// The `prompt` parameter (OpenID Connect Core 1.0 section 3.1.2.1, and Entra's own `refresh_session`).
+    fileprivate var parameter: String? {
+        switch self {
+        case AD_PROMPT_ALWAYS, AD_FORCE_PROMPT: "login"
+        case AD_PROMPT_REFRESH_SESSION: "refresh_session"
+        default: nil
+        }
+    }
+}
+
+extension TokenAcquisition {
+    /// A grant that the app holds.
+    enum Grant: Sendable {
+        case refreshToken(String)
+        case assertion(String, ADAssertionType)
+    }
+
+    /// Acquires a token for a grant that the app holds.
+    func acquire(_ grant: Grant) async throws(ADAuthenticationError) -> TokenResult {
+        let parameters = try parameters()
+        switch grant {
+        case .refreshToken(let token):
+            guard token.trimmedNonEmpty != nil else { throw .invalidArgument("refreshToken must not be blank") }
+            do throws(TokenError) {
+                return try await redeem(token, .refreshToken, parameters)
+            } catch {
+                throw .refreshing(error)
+            }
+        case .assertion(let assertion, let type):
+            let kind = try type.kind
+            guard assertion.trimmedNonEmpty != nil else { throw .invalidArgument("assertion must not be blank") }
+            do throws(ADAuthenticationError) {
+                return try await acquireSilently(parameters)
+            } catch {
+                guard error.invitesInteraction else { throw error }
+            }
+            let token = try await redeemAssertion(assertion, kind, parameters)
+            try check(token)
+            return token
+        }
+    }
+
+    private func redeemAssertion(
+        _ assertion: String, _ kind: RedeemGrant.Kind, _ parameters: TokenParameters
+    ) async throws(ADAuthenticationError) -> TokenResult {
+        do throws(TokenError) {
+            return try await redeem(assertion, kind, parameters)
+        } catch {
+            throw ADAuthenticationError(error)
+        }
+    }
+
+    private func redeem(
+        _ grant: String, _ kind: RedeemGrant.Kind, _ parameters: TokenParameters
+    ) async throws(TokenError) -> TokenResult {
+        try await agent.redeemGrant(
+            RedeemGrant(
+                parameters: parameters, kind: kind, grant: Secret(grant),
+                account: AccountReference(username: identifier?.userId)))
+    }
+}
+
+extension ADAssertionType {
+    fileprivate var kind: RedeemGrant.Kind {
+        get throws(ADAuthenticationError) {
+            switch self {
+            case AD_SAML1_1: return .saml11
+            case AD_SAML2: return .saml2
+            default: throw .invalidArgument("assertionType has to be AD_SAML1_1 or AD_SAML2")
+            }
+        }
+    }
+}
+
+/// Decodes the query parameters and the claims that an app passes URL-encoded.
+///
+/// Not the decoder of OAuth responses, which refuses repeated names: ADAL takes the last value of a name, skips a leading `?`
+/// or `&`, and refuses characters that a URL cannot hold.
+enum FormEncoding {
+    /// Decodes percent-encoding and `+`; returns nil if the text holds characters that have to be encoded in a URL (RFC
+    /// 3986 section 3.4).
+    static func decode(_ text: some StringProtocol) -> String? {
+        guard text.unicodeScalars.allSatisfy({ $0 == "%" || CharacterSet.urlQueryAllowed.contains($0) }) else {
+            return nil
+        }
+        return text.replacingOccurrences(of: "+", with: " ").removingPercentEncoding
+    }
+
+    /// Decodes `a=b&c=d`, with or without a leading `?` or `&`; the last value of a name counts.
+    static func parameters(of query: String) -> [String: String]? {
+        let query = query.trimmedNonEmpty ?? ""
+        var parameters: [String: String] = [:]
+        for pair in query.drop(while: { $0 == "?" || $0 == "&" }).split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = decode(parts[0]), let value = decode(parts.count > 1 ? parts[1] : "") else { return nil }
+            if !name.isEmpty { parameters[name] = value }
+        }
+        return parameters
+    }
+}

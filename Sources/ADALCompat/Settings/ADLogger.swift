@@ -1,0 +1,147 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names of the constants are those of C enumerations, as Swift imports them.
+
+internal import AgentClient
+public import Foundation
+internal import Synchronization
+internal import TokenModel
+
+/// Called for each log line, with its level, the message, additional text, an error code, and additional values.
+public typealias LogCallback = (ADAL_LOG_LEVEL, String, String?, Int, [AnyHashable: Any]?) -> Void
+
+/// Called for each log line, with its level, the message, and whether it contains personal data.
+public typealias ADLoggerCallback = (ADAL_LOG_LEVEL, String, Bool) -> Void
+
+/// The log of the library. Tokens are never logged; user names only after `setPiiEnabled(true)`.
+///
+/// The settings are behind a lock because ADAL lets apps change them at any time, for the whole process. May be used
+/// from any thread.
+public final class ADLogger: NSObject {
+    static let state = Mutex(State())
+
+    /// Creates a logger without state: all settings are those of the class.
+    public override init() {}
+
+    /// Sets the level up to which lines are logged; `ADAL_LOG_LEVEL_ERROR` by default.
+    public class func setLevel(_ logLevel: ADAL_LOG_LEVEL) { state.withLock { $0.level = logLevel } }
+
+    /// The level up to which lines are logged.
+    public class func getLevel() -> ADAL_LOG_LEVEL { state.withLock { $0.level } }
+
+    /// Sets whether lines with personal data are logged; false by default.
+    public class func setPiiEnabled(_ piiEnabled: Bool) { state.withLock { $0.isPiiEnabled = piiEnabled } }
+
+    /// Whether lines with personal data are logged.
+    public class func getPiiEnabled() -> Bool { state.withLock { $0.isPiiEnabled } }
+
+    /// Sets the closure that is called for each line while no `ADLoggerCallback` is set; nil for none. It may be called
+    /// from any thread.
+    ///
+    /// A line with personal data has the message "PII message", and its text as the additional text.
+    @available(*, deprecated, message: "Use the setLoggerCallback: method instead.")
+    public class func setLogCallBack(_ callback: LogCallback?) {
+        let callback = callback.map(AppCallback.init)
+        state.withLock { $0.oldCallback = callback }
+    }
+
+    /// Sets the closure that is called for each line, instead of a `LogCallback`; nil for none. It may be called from
+    /// any thread.
+    public class func setLoggerCallback(_ callback: ADLoggerCallback?) {
+        let callback = callback.map(AppCallback.init)
+        state.withLock { $0.callback = callback }
+    }
+
+    /// Sets whether lines without personal data are written to standard error too; true by default.
+    public class func setNSLogging(_ nslogging: Bool) { state.withLock { $0.isWritten = nslogging } }
+
+    /// Whether lines without personal data are written to standard error too.
+    public class func getNSLogging() -> Bool { state.withLock { $0.isWritten } }
+
+    struct State {
+        var level = ADAL_LOG_LEVEL_ERROR
+        var isPiiEnabled = false
+        var isWritten = true
+        var callback: AppCallback<ADLoggerCallback>?
+        var oldCallback: AppCallback<LogCallback>?
+
+        /// Calls one closure at most, that of the newer kind if both are set, as ADAL does.
+        func callBack(_ level: ADAL_LOG_LEVEL, _ message: String, isPii: Bool, code: Int) {
+            if let callback {
+                callback.function(level, message, isPii)
+            } else if let oldCallback {
+                oldCallback.function(level, isPii ? "PII message" : message, isPii ? message : nil, code, nil)
+            }
+        }
+    }
+}
+
+/// The level up to which lines are logged.
+public struct ADAL_LOG_LEVEL: Hashable, RawRepresentable, Sendable {
+    /// The number in the C enumeration.
+    public var rawValue: UInt32
+
+    /// Creates the value with this number.
+    public init(_ rawValue: UInt32) { self.rawValue = rawValue }
+
+    /// Creates the value with this number.
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+}
+
+/// Nothing.
+public var ADAL_LOG_LEVEL_NO_LOG: ADAL_LOG_LEVEL { ADAL_LOG_LEVEL(0) }
+
+/// Errors; the default.
+public var ADAL_LOG_LEVEL_ERROR: ADAL_LOG_LEVEL { ADAL_LOG_LEVEL(1) }
+
+/// Also warnings.
+public var ADAL_LOG_LEVEL_WARN: ADAL_LOG_LEVEL { ADAL_LOG_LEVEL(2) }
+
+/// Also the start and the end of each request.
+public var ADAL_LOG_LEVEL_INFO: ADAL_LOG_LEVEL { ADAL_LOG_LEVEL(3) }
+
+/// Also all other lines.
+public var ADAL_LOG_LEVEL_VERBOSE: ADAL_LOG_LEVEL { ADAL_LOG_LEVEL(4) }
+
+/// The highest level.
+public var ADAL_LOG_LAST: ADAL_LOG_LEVEL { ADAL_LOG_LEVEL(4) }
+
+/// Writes the log lines of one request.
+struct ADLog: Sendable {
+    let component: String?
+    let correlationID: CorrelationID
+
+    func logStart(_ request: TokenAcquisition) {
+        let kind = request.prompt == nil && request.grant == nil ? "acquireTokenSilent" : "acquireToken"
+        write(ADAL_LOG_LEVEL_INFO, "\(kind) began")
+        let target = request.target
+        write(
+            ADAL_LOG_LEVEL_INFO, isPii: true,
+            "\(kind) of \(request.identifier?.userId ?? "whoever is signed in") for \(target.resource)")
+    }
+
+    func logSuccess(_ token: TokenResult) {
+        write(ADAL_LOG_LEVEL_INFO, "succeeded, \(token.isFromCache ? "from the cache" : "redeemed")")
+    }
+
+    /// Logs the redirect URI of a sign-in, which has to be registered with the identity provider.
+    func logRedirect(_ redirect: BrowserRedirect) {
+        write(redirect.replaced == nil ? ADAL_LOG_LEVEL_INFO : ADAL_LOG_LEVEL_WARN, redirect.notice)
+    }
+
+    func logFailure(_ error: ADAuthenticationError) {
+        let server = error.protocolCode.map { ", \($0)" } ?? ""
+        // Neither a required sign-in nor a cancelled one is a failure of the app.
+        let isExpected = error.isCancellation || error.invitesInteraction
+        let level = isExpected ? ADAL_LOG_LEVEL_INFO : ADAL_LOG_LEVEL_ERROR
+        write(level, "failed: \(error.domain) \(error.code)\(server)", code: error.code)
+    }
+
+    private func write(_ level: ADAL_LOG_LEVEL, isPii: Bool = false, _ text: String, code: Int = 0) {
+        let state = ADLogger.state.withLock { $0 }
+        guard level.rawValue <= state.level.rawValue, !isPii || state.isPiiEnabled else { return }
+        let message = "ADAL [\(correlationID)]\(component.map { " \($0)" } ?? "") \(text)"
+        // Called without the lock, because a callback may change the settings.
+        state.callBack(level, message, isPii: isPii, code: code)
+        if state.isWritten, !isPii { NSLog("%@", message) }
+    }
+}

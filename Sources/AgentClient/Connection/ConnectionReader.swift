@@ -1,0 +1,105 @@
+internal import AgentSocket
+internal import Synchronization
+internal import TokenModel
+internal import TokenWire
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// The loop of the reading thread: connects, delivers replies, and connects again while calls wait for a connection.
+struct ConnectionReader: ~Copyable {
+    let connection: AgentConnection
+    let path: String
+    let appName: String
+    private var wasConnected = false
+
+    init(connection: AgentConnection, path: String, appName: String) {
+        self.connection = connection
+        self.path = path
+        self.appName = appName
+    }
+
+    mutating func run() {
+        var isNeeded = true
+        while isNeeded {
+            let socket: Int32
+            do throws(TokenError) {
+                socket = try connect()
+            } catch {
+                for call in connection.state.withLock({ $0.connectingFailed() }) { call.deliver(.failure(error)) }
+                return
+            }
+            wasConnected = true
+            serve(socket)
+            let gone = TokenError(.agentUnavailable, "the agent went away before it answered; try again")
+            let (ended, hasCallsLeft) = connection.state.withLock { $0.connectionBroke() }
+            for call in ended { call.deliver(.failure(gone)) }
+            isNeeded = hasCallsLeft
+        }
+    }
+
+    /// Connects to the agent. An agent that was connected before may be restarting, so that connecting is retried for
+    /// two seconds.
+    private func connect() throws(TokenError) -> Int32 {
+        let deadline = MonotonicTime.now.advanced(by: .seconds(2))
+        while true {
+            let attempt = try UnixSocket.connect(to: path)
+            if case .connected(let socket) = attempt { return socket }
+            if case .nobody = attempt, !wasConnected { break }
+            guard MonotonicTime.now < deadline, connection.state.withLock({ $0.isOpen }) else { break }
+            poll(nil, 0, 10)
+        }
+        throw TokenError(
+            .agentUnavailable, "no agent is running at \(path); start it with: sso-agent &")
+    }
+
+    private func serve(_ socket: Int32) {
+        var wake: [Int32] = [-1, -1]
+        guard pipe(&wake) == 0 else {
+            close(socket)
+            return
+        }
+        let (wakeEnd, wakeStart) = (wake[0], wake[1])
+        for end in wake {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+        let id = connection.state.withLock { $0.newID() }
+        let greeting = (try? RequestFrame.encode(Hello(appName: appName), id: id)) ?? []
+        connection.stream.withLock { $0 = ReplyStream(socket: socket) }
+        connection.state.withLock { $0.opened(socket: socket, wake: wakeStart, greeting: greeting) }
+        deliverReplies(from: socket, wake: wakeEnd)
+        // State and stream drop the file descriptors, under their locks, before these are closed and may be reused.
+        connection.state.withLock { $0.disconnected() }
+        connection.stream.withLock { stream in
+            stream?.wipe()
+            stream = nil
+        }
+        close(socket)
+        close(wakeEnd)
+        close(wakeStart)
+    }
+
+    private func deliverReplies(from socket: Int32, wake: Int32) {
+        while let wait = connection.state.withLock({ $0.nextWait() }) {
+            var events = [
+                pollfd(fd: socket, events: wait.events, revents: 0),
+                pollfd(fd: wake, events: Int16(POLLIN), revents: 0),
+            ]
+            poll(&events, 2, wait.deadline.pollTimeout(from: .now))
+            if events[1].revents != 0 { drain(wake) }
+            if events[0].revents & Int16(POLLOUT) != 0 { connection.state.withLock { $0.flush() } }
+            if events[0].revents & ~Int16(POLLOUT) != 0, !connection.receive(within: 0) { return }
+            let late = TokenError(.timedOut, "the agent did not answer in time")
+            for call in connection.state.withLock({ $0.expire(at: .now) }) { call.deliver(.failure(late)) }
+        }
+    }
+
+    private func drain(_ descriptor: Int32) {
+        var bytes: (UInt64, UInt64) = (0, 0)
+        _ = read(descriptor, &bytes, 16)
+    }
+}

@@ -1,0 +1,49 @@
+internal import Synchronization
+package import TokenModel
+
+/// A cache of another library, in the parts in which it was received. A part is released as soon as it has been read for the
+/// last time, so that a long file and the records read from it are not in memory at the same time.
+package final class ForeignFile: Sendable {
+    /// The length in bytes.
+    package let count: Int
+    private let parts: Mutex<[Secret?]>
+
+    package init(_ parts: [Secret]) {
+        count = parts.reduce(0) { $0 + $1.count }
+        self.parts = Mutex(parts)
+    }
+
+    package convenience init(_ bytes: [UInt8]) { self.init([Secret(bytes: bytes)]) }
+
+    /// A part; nil after the last, and if it has been released.
+    ///
+    /// - Parameter isLast: whether the part is read for the last time, and released.
+    func part(_ index: Int, isLast: Bool) -> Secret? {
+        parts.withLock { parts in
+            guard index < parts.count else { return nil }
+            defer { if isLast { parts[index] = nil } }
+            return parts[index]
+        }
+    }
+
+    /// A JSON reader of the file.
+    ///
+    /// - Parameter isLast: whether the file is read for the last time, and its parts are released.
+    func jsonReader(isLast: Bool) -> JSONReader {
+        JSONReader(ByteFeed { [self] in part($0, isLast: isLast) }, as: Self.jsonDescription)
+    }
+
+    private static let jsonDescription = "a token cache in JSON"
+
+    /// The file in one piece; the parts are released one by one.
+    func joined() -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count)
+        var index = 0
+        while let part = part(index, isLast: true) {
+            part.withBytes { bytes += $0 }
+            index += 1
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,276 @@
+package import TokenCache
+package import TokenModel
+
+/// The changes of an import, which are applied together, and its report.
+package struct ImportPlan: Sendable {
+    package var changes: [CacheChange]
+    package var report: ImportCache.Report
+    /// The cache with the changes applied.
+    package var cache: CredentialCache
+}
+
+extension CredentialCache {
+    /// Compares a cache of another library with this one, and plans the import. The cache itself is not changed.
+    ///
+    /// Importing the same cache twice changes nothing. A token is replaced only by one that is not older, by the times in both
+    /// caches.
+    package func changes(importing foreign: ForeignCache, in group: SharingGroup) -> ImportPlan {
+        var merge = ImportMerge(foreign, into: self, group)
+        merge.mergeAccounts()
+        merge.mergeCredentials()
+        merge.saveSignIns()
+        return merge.plan
+    }
+}
+
+/// The merge of a foreign cache into a copy of the agent's, with the changes so far.
+private struct ImportMerge {
+    private let foreign: ForeignCache
+    private(set) var cache: CredentialCache
+    private let group: SharingGroup
+    private var skipped: SkippedEntries
+    private var changes: [CacheChange] = []
+    private let users: ImportedUsers
+    /// The hashes of the keys of new records: a record that changes twice is counted once.
+    private var accounts: Set<AccountKey> = []
+    private var refreshTokens: Set<Int> = []
+    private var accessTokens: Set<Int> = []
+    private var idTokens: Set<Int> = []
+    private var signIns = ImportedSignIns()
+    /// The accounts of stored records whose keys do not identify them.
+    private var ambiguousKeys: [StoreKey: AccountKey] = [:]
+    /// The contents of the opaque records. Their names do not identify them: an export may change a name.
+    private var opaqueContents: Set<[String]> = []
+
+    init(_ foreign: ForeignCache, into cache: CredentialCache, _ group: SharingGroup) {
+        self.foreign = foreign
+        self.cache = cache
+        self.group = group
+        skipped = foreign.skipped
+        users = ImportedUsers(foreign)
+        let partition = cache.partition(group)
+        for (account, credentials) in partition.accounts where !account.hasUnambiguousKeys {
+            for record in credentials.records { ambiguousKeys[StoreKey(record)] = account }
+        }
+        opaqueContents = Set(partition.opaqueRecords.values.map(\.content))
+        changes.reserveCapacity(foreign.entries.count + foreign.entries.count / 4)
+    }
+
+    var plan: ImportPlan {
+        let report = ImportCache.Report(
+            accounts: Int64(accounts.count), refreshTokens: Int64(refreshTokens.count),
+            accessTokens: Int64(accessTokens.count), idTokens: Int64(idTokens.count), skipped: skipped.first,
+            skippedCount: Int64(skipped.count))
+        return ImportPlan(changes: changes, report: report, cache: cache)
+    }
+
+    private var partition: Partition { cache.partition(group) }
+
+    // MARK: - Accounts
+
+    /// Merges the accounts. They come before the credentials, whose accounts they identify: an account that is known by its
+    /// username may be one that the file lists with its identifier.
+    mutating func mergeAccounts() {
+        for index in foreign.accountsInOrder {
+            let entry = foreign.entries[index]
+            guard case .account(let account) = identified(entry) else { continue }
+            merge(account, entry)
+        }
+    }
+
+    /// Merges an account. A file may list one account several times, under realms that lead to one tenant or under several names
+    /// of a cloud. The cache has one record of it, which is exported as one of these entries; the others are kept as opaque
+    /// records.
+    private mutating func merge(_ account: AccountRecord, _ entry: ForeignCache.Entry) {
+        let credentials = partition[account.account]
+        let held = credentials.account(like: account, cache.clouds)
+        if !entry.knowsTenant, credentials.isKnown(at: account.environment, cache.clouds) { return }
+        let isSameEntry =
+            !entry.isUnified
+            || held.map { $0.isWritten(under: entry.requestedRealm ?? account.realm, account.environment) } ?? true
+        apply(.on(account, held: held, isSameEntry: isSameEntry), to: .account(account), entry)
+        if !isSameEntry { keep(account.exported, in: .account, account.homeAccountID) }
+    }
+
+    /// Keeps an entry for its library as an opaque record, under the entry's name there.
+    private mutating func keep(_ item: UnifiedItem, in section: UnifiedSection, _ homeAccountID: String?) {
+        let entry = OpaqueRecord(
+            section: section.rawValue, name: item.key(in: section), json: item.tree.json,
+            homeAccountID: homeAccountID, clientID: item.text(.clientID)?.trimmedNonEmpty)
+        if partition.opaqueRecords[entry.key] != entry { save(.opaque(entry)) }
+    }
+
+    // MARK: - Credentials
+
+    /// Merges the credentials. Tokens that were requested from the tenant come before those of other realms, which may repeat
+    /// them.
+    mutating func mergeCredentials() {
+        let ages = RefreshTokenAges(foreign) { holder in
+            identifier(of: holder.account, holder.environment, holder.user).map(AccountKey.home) ?? holder.account
+        }
+        let chosen = chosenRefreshTokens(ages)
+        for rank in 0...2 {
+            for (index, entry) in foreign.entries.enumerated() where entry.rank == rank && !entry.isAccount {
+                var record = identified(entry)
+                if case .refreshToken(let token) = record {
+                    guard chosen.contains(index) else {
+                        skip(record, "the file has another for the same that is newer, or as new")
+                        continue
+                    }
+                    record = .refreshToken(ages.dated(token))
+                }
+                merge(record, entry)
+            }
+        }
+    }
+
+    /// The entries of the newest refresh token of each app and account, of equally new ones the last. MSAL for Python keeps
+    /// several.
+    private func chosenRefreshTokens(_ ages: RefreshTokenAges) -> Set<Int> {
+        var best: [RefreshTokenScope: (index: Int, time: Int64)] = [:]
+        for (index, entry) in foreign.entries.enumerated() {
+            guard case .refreshToken = entry.record, case .refreshToken(let token) = identified(entry) else { continue }
+            let time = ages.dated(token).obtainedOn ?? 0
+            let scope = RefreshTokenScope(token, cache.clouds)
+            if let known = best[scope], known.time > time { continue }
+            best[scope] = (index, time)
+        }
+        return Set(best.values.map(\.index))
+    }
+
+    private mutating func merge(_ record: CacheRecord, _ entry: ForeignCache.Entry) {
+        apply(decision(on: record), to: record, entry)
+        if let realm = entry.requestedRealm { signIns.noteAuthority(of: record, requestedFrom: realm) }
+    }
+
+    private mutating func apply(_ decision: MergeDecision, to record: CacheRecord, _ entry: ForeignCache.Entry) {
+        if !ambiguousKeys.isEmpty, let account = ambiguousKeys[StoreKey(record)], account != record.header.account {
+            return skip(record, "its identifier could be taken for another account's")
+        }
+        switch decision {
+        case .skip where entry.requestedRealm != nil: break
+        case .skip(let reason): skip(record, reason)
+        case .nothingNew: break
+        case .save(let record):
+            save(record)
+            count(record)
+        case .keep(let app): if entry.isUnified { keep(app.exported, in: .appMetadata, nil) }
+        }
+    }
+
+    private mutating func skip(_ record: CacheRecord, _ reason: String) {
+        let name = record.header.account.flatMap { cache.username(of: $0, in: group) }
+        skipped.add(record.title(user: name), reason)
+    }
+
+    private func decision(on record: CacheRecord) -> MergeDecision {
+        let partition = partition
+        let credentials = record.header.account.map { partition[$0] } ?? AccountCredentials()
+        return switch record {
+        case .accessToken(let token): .on(token, held: credentials.accessToken(like: token, cache.clouds))
+        case .refreshToken(let token): .on(token, held: credentials.refreshToken(like: token, cache.clouds))
+        case .idToken(let token): .on(token, held: credentials.idToken(sameAs: token, cache.clouds))
+        case .appMetadata(let app): .on(app, held: held(app, in: partition))
+        case .accountMetadata(let metadata):
+            credentials.contains(record) ? .nothingNew : .save(.accountMetadata(metadata))
+        case .account, .currentAccount: .nothingNew
+        case .opaque(let entry): opaqueContents.contains(entry.content) ? .nothingNew : .save(record)
+        }
+    }
+
+    private func held(_ app: AppMetadataRecord, in partition: Partition) -> AppMetadataRecord? {
+        partition.apps[app.key]
+            ?? partition.apps.values.filter {
+                $0.clientID.lowercased() == app.clientID.lowercased()
+                    && cache.clouds.sameCloud($0.environment, app.environment)
+            }.min { $0.key < $1.key }
+    }
+
+    private mutating func save(_ record: CacheRecord) {
+        changes.append(.save(record))
+        if let account = record.header.account, !account.hasUnambiguousKeys {
+            ambiguousKeys[StoreKey(record)] = account
+        }
+        if case .opaque(let entry) = record { opaqueContents.insert(entry.content) }
+        cache.apply([.save(record)], in: group)
+    }
+
+    private mutating func count(_ record: CacheRecord) {
+        switch record {
+        case .account(let record): accounts.insert(record.account)
+        case .accessToken(let token):
+            accessTokens.insert(token.key.hashValue)
+            signIns.note(token.account, token.clientID)
+        case .refreshToken(let token):
+            refreshTokens.insert(token.key.hashValue)
+            signIns.note(token.account, token.clientID)
+        case .idToken(let token):
+            idTokens.insert(token.key.hashValue)
+            signIns.note(token.account, token.clientID)
+        default: break
+        }
+    }
+
+    // MARK: - Identification of accounts
+
+    /// The entry's record, assigned to the identifier of its account if that is known.
+    private func identified(_ entry: ForeignCache.Entry) -> CacheRecord {
+        let header = entry.record.header
+        guard let account = header.account,
+            let identifier = identifier(of: account, header.environment, entry.user)
+        else { return entry.record }
+        return entry.record.assigned(to: identifier)
+    }
+
+    /// The identifier of an account that is known by its username: that of the account in the cache that is the same user of the
+    /// tenant's directory.
+    private func identifier(
+        of account: AccountKey, _ environment: String?, _ user: ForeignCache.DirectoryUser?
+    ) -> HomeAccountID? {
+        guard case .name(let name) = account else { return nil }
+        let users = user.map { [$0] } ?? users.named(name, at: environment, cache.clouds)
+        return users.isEmpty
+            ? sole(named: name, at: environment)
+            : users.lazy.compactMap { self.identifier(of: $0, named: name) }.first
+    }
+
+    private func identifier(of user: ForeignCache.DirectoryUser, named name: String) -> HomeAccountID? {
+        let partition = partition
+        return partition.accounts(named: name).first { account in
+            account.homeAccountID?.text == "\(user.objectID).\(user.tenantID)"
+                || account.homeAccountID != nil
+                    && partition[account].accounts.values.contains {
+                        $0.realm == user.tenantID && $0.localAccountID == user.objectID
+                    }
+        }?.homeAccountID
+    }
+
+    /// The identifier of the only account with a username in a cloud, for an entry that names no user of a directory. ADAL
+    /// finds accounts in the same way, and has no personal accounts.
+    private func sole(named name: String, at environment: String?) -> HomeAccountID? {
+        guard let environment else { return nil }
+        let candidates = partition.accounts(named: name).filter { account in
+            !account.isPersonal && partition[account].isKnown(at: environment, cache.clouds)
+        }
+        return candidates.count == 1 ? candidates.first?.homeAccountID : nil
+    }
+
+    // MARK: - Sign-ins
+
+    /// Records that the apps whose tokens were imported are signed in, also after a sign-out, and the authorities that lead to
+    /// their tokens.
+    mutating func saveSignIns() {
+        for metadata in signIns.metadata(in: partition, cache.clouds) { save(.accountMetadata(metadata)) }
+    }
+}
+
+/// The key of a record in the store, within a sharing group.
+private struct StoreKey: Hashable {
+    private let kind: Int32
+    private let key: String
+
+    init(_ record: CacheRecord) {
+        kind = record.kindNumber
+        key = record.content.key
+    }
+}

@@ -1,0 +1,120 @@
+internal import TokenCache
+internal import TokenModel
+
+// Facts about a file as a whole that the merge of its entries needs.
+
+extension ForeignCache.Entry {
+    var isAccount: Bool { if case .account = record { true } else { false } }
+
+    /// The pass in which the entry is merged, in ascending order: entries of accounts with identifiers, then those that repeat a
+    /// token under the requested realm, then those of accounts known by their usernames, which may be among the former.
+    var rank: Int {
+        if requestedRealm != nil { return 1 }
+        return record.header.account?.homeAccountID == nil ? 2 : 0
+    }
+
+    /// The order in which entries of accounts are merged: independent of the file's order for entries of one account.
+    ///
+    /// - Parameter index: the entry's position in the file.
+    func accountOrder(_ index: Int) -> (Int, String, String, Int) {
+        guard case .account(let account) = record else { return (rank, "", "", index) }
+        return (rank, requestedRealm ?? account.realm, account.environment, index)
+    }
+}
+
+extension ForeignCache {
+    /// The positions of the accounts among the entries, in the order in which they are merged.
+    var accountsInOrder: [Int] {
+        entries.indices.filter { entries[$0].isAccount }
+            .sorted { entries[$0].accountOrder($0) < entries[$1].accountOrder($1) }
+    }
+}
+
+/// The users in tenants' directories that a file names for its accounts without an identifier.
+struct ImportedUsers {
+    private var users: [String: [(environment: String, user: ForeignCache.DirectoryUser)]] = [:]
+
+    init(_ foreign: ForeignCache) {
+        for entry in foreign.entries {
+            guard case .account(let account) = entry.record, case .name(let name) = account.account,
+                let user = entry.user
+            else { continue }
+            users[name, default: []].append((account.environment, user))
+        }
+    }
+
+    /// The users with a username in one cloud.
+    func named(_ name: String, at environment: String?, _ clouds: CloudDirectory) -> [ForeignCache.DirectoryUser] {
+        guard let environment else { return [] }
+        return (users[name] ?? []).filter { clouds.sameCloud($0.environment, environment) }.map(\.user)
+    }
+}
+
+/// The times at which a file's refresh tokens were obtained. A refresh token is issued with an access token, which has a time
+/// more often.
+struct RefreshTokenAges {
+    private struct Pair: Hashable {
+        var account: AccountKey
+        var clientID: ClientID
+    }
+
+    private var obtained: [Pair: Int64] = [:]
+    private let now: Int64
+
+    /// - Parameter identify: returns the key of an account in the cache.
+    init(_ foreign: ForeignCache, _ identify: (ForeignCache.Holder) -> AccountKey) {
+        now = foreign.now
+        for (holder, time) in foreign.obtained {
+            let pair = Pair(account: identify(holder), clientID: holder.clientID)
+            obtained[pair] = max(obtained[pair] ?? 0, time)
+        }
+    }
+
+    /// The token with its time, if that is known.
+    func dated(_ token: RefreshTokenRecord) -> RefreshTokenRecord {
+        var token = token
+        // A time in the future would make the token the newest in every later comparison.
+        if let time = token.obtainedOn, time > now || time <= 0 { token.obtainedOn = nil }
+        token.obtainedOn = token.obtainedOn ?? obtained[Pair(account: token.account, clientID: token.clientID)]
+        return token
+    }
+}
+
+/// The scope within which one refresh token is kept: an app or a family, one cloud, and every resource or one of them.
+struct RefreshTokenScope: Hashable {
+    private let account: AccountKey
+    private let holder: String
+    private let isFamilyToken: Bool
+    private let realm: String?
+    private let scopes: ScopeSet?
+    private let cloud: String
+
+    init(_ token: RefreshTokenRecord, _ clouds: CloudDirectory) {
+        account = token.account
+        holder = token.familyID?.text ?? token.clientID.key
+        isFamilyToken = token.familyID != nil
+        realm = token.restriction?.realm
+        scopes = token.restriction?.scopes
+        cloud = clouds.cloud(of: token.environment).preferredCache
+    }
+}
+
+extension CacheRecord {
+    /// The record's title in a report: short, on one line, without a secret.
+    func title(user: String?) -> String {
+        let account = header.account
+        let user = user ?? account?.homeAccountID?.text ?? account?.name
+        switch self {
+        case .account(let record): return ForeignCache.title("account", user, nil, record.realm)
+        case .accessToken(let token):
+            return ForeignCache.title(
+                "access token", user, token.clientID.text, token.scopes.resource ?? token.scopes.target)
+        case .refreshToken(let token):
+            return ForeignCache.title("refresh token", user, token.clientID.text, token.restriction?.scopes.target)
+        case .idToken(let token): return ForeignCache.title("ID token", user, token.clientID.text)
+        case .appMetadata(let app): return ForeignCache.title("app metadata", nil, app.clientID)
+        case .accountMetadata(let metadata): return ForeignCache.title("account metadata", user, metadata.clientID)
+        case .currentAccount, .opaque: return ForeignCache.title("entry", nil, nil)
+        }
+    }
+}

@@ -1,0 +1,106 @@
+internal import TokenCache
+internal import TokenModel
+
+/// The result of comparing an entry of an imported cache with the record that the cache holds for the same thing.
+enum MergeDecision {
+    case save(CacheRecord)
+    /// Change nothing and report nothing: the cache has the entry's facts about an account or an app.
+    case nothingNew
+    case skip(String)
+    /// Keep the entry for its library: the cache has the record under another name of its cloud.
+    case keep(AppMetadataRecord)
+
+    static let known = Self.skip("the cache has it already")
+
+    /// Adds to the held account the values that it does not have.
+    ///
+    /// - Parameter isSameEntry: whether the held account is exported as the entry that the new one was read from.
+    static func on(_ new: AccountRecord, held: AccountRecord?, isSameEntry: Bool) -> Self {
+        guard let held else { return .save(.account(new)) }
+        var merged = held
+        merged.localAccountID = held.localAccountID ?? new.localAccountID
+        if held.username.isEmpty { merged.username = new.username }
+        merged.name = held.name ?? new.name
+        merged.givenName = held.givenName ?? new.givenName
+        merged.familyName = held.familyName ?? new.familyName
+        merged.alternativeAccountID = held.alternativeAccountID ?? new.alternativeAccountID
+        merged.clientInfo = held.clientInfo ?? new.clientInfo
+        if isSameEntry {
+            merged.unknownFields = merge(
+                held.unknownFields, new.unknownFields, alias(held.environment, new.environment))
+        }
+        return merged == held ? .nothingNew : .save(.account(merged))
+    }
+
+    /// Saves the refresh token that was obtained later, or the held one if either time is unknown. Of two that were obtained in
+    /// the same second the new one is saved, unless it is known to have been replaced.
+    static func on(_ new: RefreshTokenRecord, held: RefreshTokenRecord?) -> Self {
+        guard let held else { return .save(.refreshToken(new)) }
+        guard new.secret != held.secret else { return .known }
+        guard !held.hasReplaced(new.secret) else { return .skip("the cache has had it, and has one that is newer") }
+        guard let newTime = new.obtainedOn, let heldTime = held.obtainedOn, newTime >= heldTime else {
+            return .skip("the cache has a refresh token for the same that is newer, or not known to be older")
+        }
+        var token = new
+        token.environment = held.environment
+        token.unknownFields = merge(held.unknownFields, new.unknownFields, alias(held.environment, new.environment))
+        token.noteReplacement(of: held)
+        return .save(.refreshToken(token))
+    }
+
+    /// Saves the access token that was saved later, of two saved in the same second the one that expires later.
+    static func on(_ new: AccessTokenRecord, held: AccessTokenRecord?) -> Self {
+        guard let held else { return .save(.accessToken(new)) }
+        guard new.secret != held.secret else { return .known }
+        guard new.isNewer(than: held) else {
+            return .skip("the cache has a newer access token for the same")
+        }
+        var token = new
+        token.environment = held.environment
+        token.unknownFields = merge(held.unknownFields, new.unknownFields, alias(held.environment, new.environment))
+        return .save(.accessToken(token))
+    }
+
+    /// Saves the ID token that was issued later, by their `iat` claims.
+    static func on(_ new: IDTokenRecord, held: IDTokenRecord?) -> Self {
+        guard let held else { return .save(.idToken(new)) }
+        guard new.idToken != held.idToken else { return .known }
+        guard let newTime = issuedAt(new), let heldTime = issuedAt(held), newTime > heldTime else {
+            return .skip("the cache has an ID token for the same that is newer, or not known to be older")
+        }
+        var token = new
+        token.environment = held.environment
+        token.unknownFields = merge(held.unknownFields, new.unknownFields, alias(held.environment, new.environment))
+        return .save(.idToken(token))
+    }
+
+    /// Keeps what the token endpoint last reported of an app.
+    static func on(_ new: AppMetadataRecord, held: AppMetadataRecord?) -> Self {
+        guard let held else { return .save(.appMetadata(new)) }
+        guard held.isWritten(under: new.environment) else { return .keep(new) }
+        var merged = held
+        merged.unknownFields = merge(held.unknownFields, new.unknownFields, alias(held.environment, new.environment))
+        return merged == held ? .nothingNew : .save(.appMetadata(merged))
+    }
+
+    /// The unknown fields of both; those of the held record take precedence. A record that the agent made gets the environment
+    /// that the library of the new one uses.
+    private static func merge(_ held: String?, _ new: String?, _ alias: String?) -> String? {
+        guard let new, new != UnknownFields.none else { return held }
+        var fields = UnknownFields(held)
+        var added = UnknownFields(new)
+        if held == nil, let alias { added.addEnvironment(alias) }
+        fields.add(added)
+        let all = fields.json
+        return all.utf8.count <= ValueLimits.unknownFields ? all : held
+    }
+
+    /// The library's name for the cloud, if the held record is saved under another.
+    private static func alias(_ held: String, _ new: String) -> String? { held == new ? nil : new }
+
+    /// The `iat` claim (OpenID Connect Core 1.0 section 2).
+    private static func issuedAt(_ token: IDTokenRecord) -> Int64? {
+        guard let payload = IDTokenClaims.payload(ofJWT: token.idToken) else { return nil }
+        return (try? JSONReader.read(Array(payload)))?["iat"]?.integer
+    }
+}

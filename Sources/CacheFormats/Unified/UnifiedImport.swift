@@ -1,0 +1,172 @@
+internal import TokenCache
+internal import TokenModel
+
+/// Reads the JSON that MSAL for Python, Go, Java, .NET and Node share. An entry is identified by its fields; its name differs
+/// between libraries, and is not read.
+extension ForeignCache {
+    /// Reads the file twice: for the tenants, which the ID tokens name, and then for the entries.
+    mutating func readUnified(_ file: ForeignFile) throws(TokenError) {
+        let survey = try UnifiedSurvey(file, clouds)
+        var reader = file.jsonReader(isLast: true)
+        try UnifiedEntries.read(&reader) { step, reader throws(TokenError) in
+            guard case .entry(let entry) = step else { return }
+            guard !survey.superseded.contains(entry.number) else { return try reader.skip() }
+            let value = try reader.value(limit: ValueLimits.unknownFields)
+            guard let section = entry.section else { return keepSection(entry.name, value) }
+            guard let value else { return skip(section.entryName, Self.tooLong) }
+            read(JSONTree.Member(name: entry.name, value: value), in: section, survey.tenants)
+        }
+        try reader.finish()
+    }
+
+    private mutating func keepSection(_ name: String, _ value: JSONTree?) {
+        guard let value else { return skip(Self.title("section", name, nil), Self.tooLong) }
+        keep(OpaqueRecord(section: name, name: nil, json: value.json), "section")
+    }
+
+    private mutating func read(_ entry: JSONTree.Member, in section: UnifiedSection, _ tenants: UnifiedTenants) {
+        let item = UnifiedItem(entry.value)
+        if section == .own { return readOwn(entry.value) }
+        guard entry.value.isObject else {
+            return keep(entry, in: section, "it is not an object; kept for export only")
+        }
+        if let reason = Self.otherUse(of: item, in: section) {
+            return keep(entry, in: section, "\(reason); kept for export only")
+        }
+        switch section {
+        case .account: readAccount(item, entry, tenants)
+        case .appMetadata: readAppMetadata(item, entry)
+        case .idToken, .refreshToken, .accessToken: readCredential(item, entry, section, tenants)
+        case .own: break
+        }
+    }
+
+    private mutating func readAccount(_ item: UnifiedItem, _ entry: JSONTree.Member, _ tenants: UnifiedTenants) {
+        guard let home = item.text(.homeAccountID).flatMap({ shared.homeAccountID($0) }),
+            let environment = item.text(.environment)
+        else { return keep(entry, in: .account, "it does not say whose it is; kept for export only") }
+        let realm = shared(tenants.tenant(of: item) ?? Self.realm(item))
+        var record = AccountRecord(item, home, environment: shared(environment.lowercased()), realm: realm)
+        record.unknownFields = shared(item.unknownFields(beyond: UnifiedItem(record)))
+        let user = record.username.isEmpty ? home.text : record.username
+        add(
+            .account(record), Self.title("account", user, nil, realm),
+            requestedRealm: requestedRealm(item, realm), isUnified: true)
+    }
+
+    private mutating func readAppMetadata(_ item: UnifiedItem, _ entry: JSONTree.Member) {
+        guard let record = AppMetadataRecord(item) else {
+            return keep(entry, in: .appMetadata, "it does not say which app it is about; kept for export only")
+        }
+        add(.appMetadata(record), Self.title("app metadata", nil, record.clientID), isUnified: true)
+    }
+
+    private mutating func readCredential(
+        _ item: UnifiedItem, _ entry: JSONTree.Member, _ section: UnifiedSection, _ tenants: UnifiedTenants
+    ) {
+        func title() -> String {
+            Self.title(section.entryName, tenants.name(of: item), item.text(.clientID), item.target)
+        }
+        guard let secret = item.text(.secret) else { return skip(title(), "it holds no token") }
+        guard secret != ADALEntry.tombstone else { return skip(title(), "a tombstone: its token was rejected") }
+        guard let home = item.text(.homeAccountID).flatMap({ shared.homeAccountID($0) }) else {
+            return skip(title(), "an app's own token, of no account")
+        }
+        guard let environment = item.text(.environment).map({ shared($0.lowercased()) }),
+            let clientID = item.text(.clientID).flatMap({ shared.clientID($0) })
+        else { return keep(entry, in: section, "it does not say whose it is; kept for export only") }
+        let credential = UnifiedCredential(
+            account: .home(home), environment: environment, clientID: clientID, secret: secret)
+        let realm = shared(tenants.tenant(of: item) ?? Self.realm(item))
+        let requestedRealm = requestedRealm(item, realm)
+        switch section {
+        case .refreshToken:
+            var token = RefreshTokenRecord(item, credential)
+            token.unknownFields = shared(item.unknownFields(beyond: UnifiedItem(token)))
+            add(.refreshToken(token), title())
+        case .idToken:
+            guard var token = IDTokenRecord(credential, realm: realm) else {
+                return keep(entry, in: section, "its claims cannot be read; kept for export only")
+            }
+            token.unknownFields = shared(
+                item.unknownFields(beyond: UnifiedItem(token), requestedRealm: requestedRealm))
+            add(.idToken(token), title(), requestedRealm: requestedRealm)
+        default:
+            let scopes = shared.scopes(target: item.target ?? "")
+            guard var token = AccessTokenRecord(item, credential, realm: realm, scopes: scopes) else {
+                return skip(title(), "it does not say when it expires")
+            }
+            token.unknownFields = shared(
+                item.unknownFields(beyond: UnifiedItem(token), requestedRealm: requestedRealm))
+            add(.accessToken(token), title(), requestedRealm: requestedRealm)
+        }
+    }
+
+    /// Reads a record of the agent's own section, which holds what the schema has no place for.
+    private mutating func readOwn(_ entry: JSONTree) {
+        let item = UnifiedItem(entry)
+        guard let number = item[.kind]?.integer.flatMap({ Int32(exactly: $0) }), let body = item[.record],
+            let record = CacheRecord(exportedAs: number, Array(body.json.utf8))
+        else { return skip("record of sso-agent", "it cannot be read") }
+        var user: DirectoryUser?
+        if case .account(let account) = record, account.homeAccountID == nil, let objectID = account.localAccountID {
+            user = DirectoryUser(tenantID: account.realm, objectID: objectID)
+        }
+        let fields = UnifiedItem(body)
+        add(
+            record,
+            Self.title(
+                "\(record.header.kind)", fields.text(.username), fields.text(.clientID), fields[.target]?.string),
+            user: user)
+    }
+
+    /// Keeps an entry that the agent does not use, for its library.
+    private mutating func keep(_ entry: JSONTree.Member, in section: UnifiedSection, _ reason: String) {
+        let item = UnifiedItem(entry.value)
+        let record = OpaqueRecord(
+            section: section.rawValue, name: entry.name, json: entry.value.json,
+            homeAccountID: item.text(.homeAccountID).flatMap(HomeAccountID.init)?.text,
+            clientID: item.text(.clientID)?.trimmedNonEmpty)
+        let skippedBefore = skipped.count
+        keep(record, section.entryName)
+        guard skipped.count == skippedBefore else { return }
+        skip(Self.title(section.entryName, item.text(.username), item.text(.clientID), item.target), reason)
+    }
+
+    private mutating func keep(_ record: OpaqueRecord, _ kind: String) {
+        add(.opaque(record), Self.title(kind, record.section, record.clientID))
+    }
+}
+
+/// Fields that libraries write in different ways.
+extension ForeignCache {
+    /// The reason why an entry answers no request of an app here; nil if it may. Tokens may be bound to a key, to a claims
+    /// request, or to a user assertion.
+    private static func otherUse(of item: UnifiedItem, in section: UnifiedSection) -> String? {
+        let type = item.text(.credentialType)?.lowercased()
+        let isCredential = section != .account && section != .appMetadata
+        if isCredential, let type, type != section.rawValue.lowercased() { return "a credential of another kind" }
+        if item.text(.userAssertionHash) != nil || item.text(.userAssertionHashCamelCase) != nil {
+            return "it was issued on behalf of a user to a server"
+        }
+        guard section == .accessToken else { return nil }
+        if let type = item.text(.tokenType), type.lowercased() != "bearer" { return "not a bearer token" }
+        let fields: [UnifiedField] = [
+            .extCacheKey, .requestedClaimsCamelCase, .requestedClaimsHash, .requestedClaims,
+        ]
+        if fields.contains(where: { item.text($0) != nil }) || item[.ext]?.isObject == true {
+            return "it answers only the request that it was issued for"
+        }
+        return nil
+    }
+
+    /// The realm of an entry. AD FS has no tenants: MSAL for .NET omits the realm, other libraries write `adfs`.
+    private static func realm(_ item: UnifiedItem) -> String { item.text(.realm)?.lowercased() ?? "adfs" }
+
+    /// The realm that the entry's library requested; nil if it is the tenant. Early versions of MSAL for Node write no realm
+    /// for B2C.
+    private mutating func requestedRealm(_ item: UnifiedItem, _ tenant: String) -> String? {
+        guard let written = item.text(.realm)?.lowercased(), written != tenant else { return nil }
+        return shared(written)
+    }
+}

@@ -1,0 +1,170 @@
+internal import TokenCache
+internal import TokenModel
+
+// Each record as an entry of the schema that Microsoft's libraries share, and the entry as a record.
+
+extension UnifiedItem {
+    init(_ record: AccountRecord) {
+        put(.homeAccountID, record.homeAccountID)
+        put(.environment, record.environment)
+        put(.realm, record.realm)
+        put(.localAccountID, record.localAccountID)
+        put(.username, record.username)
+        put(.authorityType, record.authorityType)
+        for (field, path) in AccountRecord.optionalTexts { put(field, record[keyPath: path]) }
+        if record.source == AccountRecord.adalSource { put(.source, record.source) }
+    }
+}
+
+extension AccountRecord {
+    fileprivate static let optionalTexts: [(UnifiedField, any WritableKeyPath<AccountRecord, String?> & Sendable)] = [
+        (.name, \.name), (.givenName, \.givenName), (.familyName, \.familyName),
+        (.alternativeAccountID, \.alternativeAccountID), (.clientInfo, \.clientInfo),
+    ]
+    fileprivate static let adalSource = "adal"
+
+    init(_ item: UnifiedItem, _ home: HomeAccountID, environment: String, realm: String) {
+        self.init(
+            homeAccountID: home.text, environment: environment, realm: realm,
+            localAccountID: item.text(.localAccountID)?.lowercased(), username: item.text(.username) ?? "",
+            authorityType: Self.authorityType(item.text(.authorityType)),
+            source: item.text(.source) == Self.adalSource ? Self.adalSource : "msal")
+        for (field, path) in Self.optionalTexts { self[keyPath: path] = item.text(field) }
+    }
+
+    /// The authority type. Early versions wrote `AAD` and `MSA` for Entra's accounts.
+    private static func authorityType(_ text: String?) -> String {
+        switch text?.uppercased() {
+        case nil, "MSSTS", "AAD", "MSA": entraType
+        case "ADFS": "ADFS"
+        default: text ?? entraType
+        }
+    }
+
+    /// The record as an export writes it.
+    var exported: UnifiedItem { UnifiedItem(self).merging(unknownFields: unknownFields) }
+
+    /// Whether the record is exported as an entry of this realm and environment. A record that the agent made is equal under
+    /// every name of its cloud.
+    func isWritten(under realm: String, _ environment: String) -> Bool {
+        let written = exported
+        guard (written.text(.realm)?.lowercased() ?? self.realm) == realm else { return false }
+        return unknownFields == nil || written.text(.environment)?.lowercased() == environment
+    }
+}
+
+extension UnifiedItem {
+    init(_ record: AppMetadataRecord) {
+        put(.clientID, record.clientID)
+        put(.environment, record.environment)
+        if !record.familyID.isEmpty { put(.familyID, record.familyID) }
+    }
+}
+
+extension AppMetadataRecord {
+    /// Nil if the entry does not name an app.
+    init?(_ item: UnifiedItem) {
+        guard let clientID = item.text(.clientID), let environment = item.text(.environment) else { return nil }
+        self.init(
+            clientID: clientID, environment: environment.lowercased(), familyID: item.text(.familyID) ?? "")
+        unknownFields = item.unknownFields(beyond: UnifiedItem(self))
+    }
+
+    /// The record as an export writes it.
+    var exported: UnifiedItem { UnifiedItem(self).merging(unknownFields: unknownFields) }
+
+    /// Whether the record is exported as an entry of this environment.
+    func isWritten(under environment: String) -> Bool {
+        unknownFields == nil || exported.text(.environment)?.lowercased() == environment
+    }
+}
+
+/// The fields that the three kinds of credentials have in common.
+struct UnifiedCredential {
+    var account: AccountKey
+    var environment: String
+    var clientID: ClientID
+    var secret: String
+}
+
+extension UnifiedItem {
+    fileprivate init(_ section: UnifiedSection, _ credential: UnifiedCredential) {
+        put(.homeAccountID, credential.account.homeAccountID?.text)
+        put(.environment, credential.environment)
+        put(.credentialType, section.rawValue)
+        put(.clientID, credential.clientID.text)
+        put(.secret, credential.secret)
+    }
+
+    init(_ record: AccessTokenRecord) {
+        self.init(
+            .accessToken,
+            UnifiedCredential(
+                account: record.account, environment: record.environment, clientID: record.clientID,
+                secret: record.secret.reveal()))
+        put(.realm, record.realm)
+        put(.target, record.scopes.target)
+        put(.tokenType, record.tokenType)
+        put(.cachedAt, record.cachedAt)
+        put(.expiresOn, record.expiresOn)
+        put(.extendedExpiresOn, record.extendedExpiresOn)
+        put(.refreshOn, record.refreshOn)
+    }
+
+    init(_ record: RefreshTokenRecord) {
+        self.init(
+            .refreshToken,
+            UnifiedCredential(
+                account: record.account, environment: record.environment, clientID: record.clientID,
+                secret: record.secret.reveal()))
+        put(.familyID, record.familyID?.text)
+        put(.lastModificationTime, record.obtainedOn)
+    }
+
+    init(_ record: IDTokenRecord) {
+        self.init(
+            .idToken,
+            UnifiedCredential(
+                account: record.account, environment: record.environment, clientID: record.clientID,
+                secret: record.idToken))
+        put(.realm, record.realm)
+    }
+
+    fileprivate func merging(unknownFields: String?) -> UnifiedItem {
+        var item = self
+        item.merge(unknownFields: unknownFields)
+        return item
+    }
+}
+
+extension AccessTokenRecord {
+    /// Nil if the entry does not say when the token expires.
+    init?(_ item: UnifiedItem, _ credential: UnifiedCredential, realm: String, scopes: ScopeSet) {
+        guard let expiresOn = item[.expiresOn]?.integer else { return nil }
+        func time(_ value: JSONTree?) -> Int64? { value?.integer.flatMap { $0 > 0 ? $0 : nil } }
+        self.init(
+            account: credential.account, environment: credential.environment, clientID: credential.clientID,
+            realm: realm, version: .v2, scopes: scopes, tokenType: "Bearer", secret: Secret(credential.secret),
+            cachedAt: item[.cachedAt]?.integer ?? 0, expiresOn: expiresOn,
+            extendedExpiresOn: time(item[.extendedExpiresOn] ?? item[.extendedExpiresOnShort]),
+            refreshOn: time(item[.refreshOn]))
+    }
+}
+
+extension RefreshTokenRecord {
+    init(_ item: UnifiedItem, _ credential: UnifiedCredential) {
+        self.init(
+            account: credential.account, environment: credential.environment, clientID: credential.clientID,
+            familyID: item.text(.familyID).flatMap(FamilyID.init), secret: Secret(credential.secret),
+            obtainedOn: item[.lastModificationTime]?.integer)
+    }
+}
+
+extension IDTokenRecord {
+    /// Nil if the token's claims cannot be read.
+    init?(_ credential: UnifiedCredential, realm: String) {
+        self.init(
+            account: credential.account, environment: credential.environment, clientID: credential.clientID,
+            realm: realm, version: .v2, idToken: credential.secret)
+    }
+}

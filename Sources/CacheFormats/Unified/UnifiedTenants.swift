@@ -1,0 +1,83 @@
+internal import TokenCache
+internal import TokenModel
+
+/// The tenants that issued the tokens of a cache, and the usernames of its accounts, by its ID tokens.
+///
+/// A library writes the realm that it requested, which may be `common` or a domain; the agent finds a token by the tenant that
+/// issued it. An ID token may be saved under another name of the cloud than its access token, by another library.
+struct UnifiedTenants {
+    private struct Place: Hashable {
+        let home: String
+        let cloud: String
+        /// Empty for an account entry, which names no app.
+        let client: String
+        let realm: String
+    }
+
+    private let clouds: CloudDirectory
+    private var tenants: [Place: String] = [:]
+    private var names: [String: String] = [:]
+    private var shared = SharedTexts()
+
+    init(_ clouds: CloudDirectory) { self.clouds = clouds }
+
+    /// Adds an entry of the section of ID tokens.
+    mutating func add(_ item: UnifiedItem) {
+        guard let claims = item.text(.secret).flatMap({ IDTokenClaims(idToken: $0) }) else { return }
+        if let home = item.text(.homeAccountID)?.lowercased(), let name = claims.username { names[home] = name }
+        guard let tenant = claims.tenantID?.trimmedNonEmpty?.lowercased() else { return }
+        let place = place(of: item)
+        let kept = Place(
+            home: shared(place.home), cloud: shared(place.cloud), client: shared(place.client),
+            realm: shared(place.realm))
+        tenants[kept] = shared(tenant)
+        tenants[Place(home: kept.home, cloud: kept.cloud, client: "", realm: kept.realm)] = shared(tenant)
+    }
+
+    /// The tenant that issued an entry's token; nil if it is unknown.
+    func tenant(of item: UnifiedItem) -> String? { tenants[place(of: item)] ?? Self.b2cTenant(of: item) }
+
+    /// The tenant of a B2C account, which is in one only. B2C's ID tokens need not name it.
+    private static func b2cTenant(of item: UnifiedItem) -> String? {
+        guard item.text(.environment)?.lowercased().hasSuffix(b2cHosts) == true else { return nil }
+        return item.text(.homeAccountID).flatMap(HomeAccountID.init)?.tenantID
+    }
+
+    /// The suffix of the names of B2C's hosts.
+    static let b2cHosts = ".b2clogin.com"
+
+    /// The username of an entry's account, or its identifier if the username is unknown.
+    func name(of item: UnifiedItem) -> String? {
+        let home = item.text(.homeAccountID)?.lowercased()
+        return home.map { names[$0] ?? $0 }
+    }
+
+    private func place(of item: UnifiedItem) -> Place {
+        func part(_ field: UnifiedField) -> String { item.text(field)?.lowercased() ?? "" }
+        return Place(
+            home: part(.homeAccountID), cloud: clouds.cloud(of: part(.environment)).preferredCache,
+            client: part(.clientID), realm: part(.realm))
+    }
+}
+
+/// The realm of an authority in an authority map. Other libraries write authorities that are invalid here: MSAL for Python
+/// writes `tfp` for B2C.
+struct RequestedRealm {
+    let environment: String
+    let realm: String
+    /// The authority; nil if it is invalid here.
+    let authority: Authority?
+
+    init?(_ url: String) {
+        authority = try? Authority(url)
+        if let authority {
+            environment = authority.environment
+            realm = authority.realm
+        } else if let parts = try? URLParts(url), let first = parts.segments.first {
+            environment = parts.environment
+            realm = first
+        } else {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,210 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// An error number of the system (`errno`), described in the system's words.
+package struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
+    package let number: Int32
+
+    package init(number: Int32) { self.number = number }
+
+    /// The error of the last system call of this thread.
+    package static var last: SystemError { SystemError(number: errno) }
+
+    /// Whether the file does not exist (ENOENT).
+    package var isFileMissing: Bool { number == ENOENT }
+
+    package var description: String { String(cString: strerror(number)) }
+}
+
+/// The type, owner, mode and size of a file.
+package struct FileStatus: Sendable, Equatable {
+    package enum Kind: Sendable {
+        case regular, directory, socket, symbolicLink, other
+    }
+
+    package let kind: Kind
+    /// The user ID of the owner.
+    package let owner: UInt32
+    /// The permission bits.
+    package let mode: UInt32
+    /// The length in bytes.
+    package let size: Int
+
+    /// Returns nil if the file does not exist or cannot be reached.
+    ///
+    /// - Parameter followsLinks: whether to describe the target of a symbolic link instead of the link.
+    package init?(_ path: String, followsLinks: Bool = true) {
+        var status = stat()
+        guard (followsLinks ? stat(path, &status) : lstat(path, &status)) == 0 else { return nil }
+        self.init(status)
+    }
+
+    init(_ status: stat) {
+        kind =
+            switch status.st_mode & S_IFMT {
+            case S_IFREG: .regular
+            case S_IFDIR: .directory
+            case S_IFSOCK: .socket
+            case S_IFLNK: .symbolicLink
+            default: .other
+            }
+        owner = status.st_uid
+        mode = UInt32(status.st_mode) & 0o7777
+        size = Int(clamping: status.st_size)
+    }
+
+    /// Whether the effective user of this process is the owner.
+    package var isOwn: Bool { owner == Self.effectiveUser }
+
+    /// Whether the mode lets the group or other users write.
+    package var isWritableByOthers: Bool { mode & 0o022 != 0 }
+
+    /// Whether the mode lets the group or other users do anything.
+    package var isAccessibleToOthers: Bool { mode & 0o077 != 0 }
+
+    /// The effective user ID of this process.
+    package static var effectiveUser: UInt32 { geteuid() }
+}
+
+/// An open file or directory: closed at the end of the value's lifetime, and on exec.
+package struct FileDescriptor: ~Copyable {
+    package let number: Int32
+
+    /// Opens an existing file for reading.
+    package init(reading path: String) throws(SystemError) {
+        try self.init(open(path, O_RDONLY | O_CLOEXEC))
+    }
+
+    /// Opens a directory.
+    package init(directory path: String) throws(SystemError) {
+        try self.init(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+    }
+
+    /// Opens a file of mode 0600 for reading and writing, and creates it if it does not exist. Symbolic links are refused.
+    package init(openingOrCreating path: String) throws(SystemError) {
+        try self.init(open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600))
+    }
+
+    /// Creates a file of mode 0600, whatever the umask.
+    ///
+    /// - Throws: EEXIST if there is a file or a symbolic link with the name.
+    package init(creating path: String) throws(SystemError) {
+        let number = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard number >= 0 else { throw .last }
+        guard fchmod(number, 0o600) == 0 else {
+            let error = SystemError.last
+            close(number)
+            throw error
+        }
+        self.number = number
+    }
+
+    private init(_ number: Int32) throws(SystemError) {
+        guard number >= 0 else { throw .last }
+        self.number = number
+    }
+
+    deinit { close(number) }
+
+    package var status: FileStatus {
+        get throws(SystemError) {
+            var status = stat()
+            guard fstat(number, &status) == 0 else { throw .last }
+            return FileStatus(status)
+        }
+    }
+
+    /// Reads into a buffer from the current position.
+    ///
+    /// - Returns: the number of bytes; 0 at the end.
+    package func readBytes(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
+        while true {
+            let count = read(number, buffer.baseAddress, buffer.count)
+            if count >= 0 { return count }
+            guard errno == EINTR else { throw .last }
+        }
+    }
+
+    /// Reads up to `limit` bytes from the current position on. The array is allocated once, so that the only copy of a secret
+    /// is the one that is returned.
+    ///
+    /// Of anything but a regular file, at most 1 MiB is read.
+    package func readToEnd(limit: Int) throws(SystemError) -> [UInt8] {
+        let status = try status
+        let wanted = min(status.kind == .regular ? status.size : 1 << 20, limit)
+        var failure: SystemError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: wanted) { buffer, count in
+            while count < wanted, failure == nil {
+                do throws(SystemError) {
+                    let length = try readBytes(
+                        into: UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[count...]))
+                    if length == 0 { break }
+                    count += length
+                } catch {
+                    failure = error
+                }
+            }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
+    /// Writes all of the bytes at the current position.
+    package func writeAll(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
+        try Self.writeAll(bytes, to: number)
+    }
+
+    /// Writes all of the bytes to a descriptor that is not this type's to close.
+    static func writeAll(_ bytes: UnsafeRawBufferPointer, to number: Int32) throws(SystemError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let part = UnsafeRawBufferPointer(rebasing: rest)
+            let count = write(number, part.baseAddress, part.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw .last }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Replaces the content of the file by a short text.
+    package func replaceContent(with text: String) {
+        let bytes = Array(text.utf8)
+        ftruncate(number, 0)
+        _ = pwrite(number, bytes, bytes.count, 0)
+    }
+
+    /// Waits until the content has reached the disk.
+    package func synchronize() throws(SystemError) {
+        guard fsync(number) == 0 else { throw .last }
+    }
+}
+
+/// An advisory lock (`flock`) on an open file or directory. The kernel releases it when the process ends, however that happens.
+package struct FileLock: ~Copyable {
+    package enum Attempt: Sendable, Equatable {
+        case acquired
+        /// Another process, or another descriptor of this one, has the lock.
+        case held
+        /// The file system has no such locks (ENOLCK, EINVAL).
+        case unsupported
+    }
+
+    package let file: FileDescriptor
+
+    /// A lock on `file` that is not acquired yet.
+    package init(_ file: consuming FileDescriptor) { self.file = file }
+
+    deinit {
+        // Closing is not enough: a child process that has not reached its exec yet has a copy of the descriptor.
+        flock(file.number, LOCK_UN)
+    }
+
+    /// Tries to acquire the lock exclusively, without waiting.
+    package func acquire() -> Attempt {
+        guard flock(file.number, LOCK_EX | LOCK_NB) != 0 else { return .acquired }
+        return errno == EWOULDBLOCK ? .held : .unsupported
+    }
+}

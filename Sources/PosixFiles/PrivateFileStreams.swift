@@ -1,0 +1,99 @@
+package import TokenModel
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// Reads a file of secrets part by part.
+package final class PrivateFileReader {
+    /// The length in bytes; nil for anything but a regular file, such as a pipe.
+    package let size: Int?
+    /// The number of bytes read so far.
+    package private(set) var position = 0
+    private let files: PrivateFiles
+    private let path: String
+    private let file: FileDescriptor
+
+    /// - Throws: the error of `files` if the file cannot be read.
+    package init(_ path: String, _ files: PrivateFiles) throws(TokenError) {
+        self.path = path
+        self.files = files
+        do throws(SystemError) {
+            file = try FileDescriptor(reading: path)
+        } catch {
+            throw files.failure("cannot read \(path)", error)
+        }
+        let status = try? file.status
+        size = status?.kind == .regular ? status?.size : nil
+    }
+
+    /// Reads the next part; nil at the end.
+    ///
+    /// - Throws: the error of `files` if the file cannot be read.
+    package func next() throws(TokenError) -> Secret? {
+        var bytes = [UInt8](repeating: 0, count: Self.partSize)
+        defer { bytes.withUnsafeMutableBytes { wipeMemory($0) } }
+        let length = try files.attempt("cannot read \(path)") { () throws(SystemError) in
+            try bytes.withUnsafeMutableBytes { buffer in
+                Result { () throws(SystemError) in try file.readBytes(into: buffer) }
+            }.get()
+        }
+        guard length > 0 else { return nil }
+        position += length
+        return Secret(bytes: bytes[..<length])
+    }
+
+    private static let partSize = 256 * 1024
+}
+
+/// Writes a file of mode 0600 part by part. The file appears under its name when it is complete; an incomplete one is removed.
+package final class PrivateFileWriter {
+    private let files: PrivateFiles
+    private let path: String
+    private let replaces: Bool
+    /// In the directory of the file, so that it can be renamed.
+    private let draft: String
+    private let file: FileDescriptor
+    private var isFinished = false
+
+    /// - Parameter replaces: whether a file with the name is replaced; otherwise it is an error.
+    /// - Throws: the error of `files` if the file cannot be created.
+    package init(_ path: String, replacing replaces: Bool, _ files: PrivateFiles) throws(TokenError) {
+        self.files = files
+        self.path = path
+        self.replaces = replaces
+        draft = "\(path).\(getpid()).part"
+        unlink(draft)
+        do throws(SystemError) {
+            file = try FileDescriptor(creating: draft)
+        } catch {
+            throw files.failure("cannot write \(path)", error)
+        }
+    }
+
+    deinit { if !isFinished { unlink(draft) } }
+
+    /// Appends bytes.
+    ///
+    /// - Throws: the error of `files` if they cannot be written.
+    package func write(_ part: Secret) throws(TokenError) {
+        try files.attempt("cannot write \(path)") { () throws(SystemError) in
+            try part.withBytes { bytes in Result { () throws(SystemError) in try file.writeAll(bytes) } }.get()
+        }
+    }
+
+    /// Gives the complete file its name.
+    ///
+    /// - Throws: the error of `files` if that fails, or if there is a file with the name and it is not to be replaced.
+    package func finish() throws(TokenError) {
+        try files.attempt("cannot write \(path)") { () throws(SystemError) in
+            try file.synchronize()
+            // `link` fails if there is a file with the name; `rename` replaces it.
+            guard (replaces ? rename(draft, path) : link(draft, path)) == 0 else { throw .last }
+        }
+        unlink(draft)
+        isFinished = true
+    }
+}

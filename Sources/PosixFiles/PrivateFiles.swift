@@ -1,0 +1,150 @@
+package import TokenModel
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// Files and directories that only the user of this process may read or write.
+package struct PrivateFiles: Sendable {
+    /// The code of the errors that the methods throw.
+    package let errorCode: TokenError.Code
+
+    package init(errorCode: TokenError.Code) { self.errorCode = errorCode }
+
+    /// Whether there is a file, a directory or a symbolic link with the name.
+    package func exists(_ path: String) -> Bool { FileStatus(path, followsLinks: false) != nil }
+
+    /// The size of a file in bytes; nil if it does not exist.
+    package func size(of path: String) -> Int? { FileStatus(path)?.size }
+
+    /// Makes a directory with mode 0700, whatever the umask, unless there is one.
+    ///
+    /// - Parameter parentMode: the mode of the directories above it that do not exist either, less the umask.
+    package func makeDirectory(_ path: String, parentMode: UInt32) throws(TokenError) {
+        if mkdir(path, 0o700) == 0 {
+            chmod(path, 0o700)
+            return
+        }
+        let error = SystemError.last
+        if error.number == EEXIST { return }
+        guard error.isFileMissing, let parent = Self.parent(of: path) else {
+            throw failure("cannot make \(path)", error)
+        }
+        try makeParent(parent, mode_t(parentMode))
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure("cannot make \(path)", .last) }
+        chmod(path, 0o700)
+    }
+
+    private func makeParent(_ path: String, _ mode: mode_t) throws(TokenError) {
+        if mkdir(path, mode) == 0 || errno == EEXIST { return }
+        let error = SystemError.last
+        guard error.isFileMissing, let parent = Self.parent(of: path) else {
+            throw failure("cannot make \(path)", error)
+        }
+        try makeParent(parent, mode)
+        guard mkdir(path, mode) == 0 || errno == EEXIST else { throw failure("cannot make \(path)", .last) }
+    }
+
+    /// The names of the files in a directory; none if it cannot be read.
+    package func names(in directory: String) -> [String] {
+        guard let stream = opendir(directory) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            names.append(
+                withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                    String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+                })
+        }
+        return names
+    }
+
+    /// Sets the mode of a file to 0600 if other users could access it, as after a restore from a backup. A failure is ignored,
+    /// since the mode of the directory still protects the file. A file that does not exist is left alone.
+    ///
+    /// - Throws: if there is something other than a regular file of the user's with the name.
+    package func restrictToOwner(_ path: String) throws(TokenError) {
+        guard let status = FileStatus(path, followsLinks: false) else { return }
+        guard status.kind == .regular, status.isOwn else {
+            throw TokenError(
+                errorCode, "\(path) is not a file of user \(FileStatus.effectiveUser); move it elsewhere")
+        }
+        if status.isAccessibleToOthers { chmod(path, 0o600) }
+    }
+
+    /// Makes an empty file of mode 0600, whatever the umask, in place of any file with the name.
+    package func makeEmpty(_ path: String) throws(TokenError) {
+        unlink(path)
+        try attempt("cannot make \(path)") { () throws(SystemError) in _ = try FileDescriptor(creating: path) }
+    }
+
+    /// Reads the content of a file, `limit` bytes at most; nil if the file does not exist.
+    package func read(_ path: String, limit: Int = .max) throws(TokenError) -> [UInt8]? {
+        do throws(SystemError) {
+            return try FileDescriptor(reading: path).readToEnd(limit: limit)
+        } catch {
+            if error.isFileMissing { return nil }
+            throw failure("cannot read \(path)", error)
+        }
+    }
+
+    /// Replaces a file by a new one of mode 0600 in one step: a reader, and the disk after a crash, has the old content or the
+    /// new content.
+    package func replace(_ path: String, with bytes: [UInt8]) throws(TokenError) {
+        let draft = path + ".new"
+        unlink(draft)
+        do throws(SystemError) {
+            let file = try FileDescriptor(creating: draft)
+            try bytes.withUnsafeBytes { bytes in
+                Result { () throws(SystemError) in try file.writeAll(bytes) }
+            }.get()
+            try file.synchronize()
+        } catch {
+            unlink(draft)
+            throw failure("cannot write \(path)", error)
+        }
+        try move(draft, to: path)
+    }
+
+    /// Renames a file, in place of any other with the new name, and waits until that has reached the disk.
+    package func move(_ path: String, to other: String) throws(TokenError) {
+        guard rename(path, other) == 0 else { throw failure("cannot move \(path) to \(other)", .last) }
+        let parent = Self.parent(of: other) ?? "."
+        let directory = try openDirectory(parent, "cannot use \(parent)")
+        do throws(SystemError) {
+            try directory.synchronize()
+        } catch {
+            // Some file systems do not synchronise directories.
+            guard error.number == EINVAL else { throw failure("cannot write \(other)", error) }
+        }
+    }
+
+    /// Removes a file; has no effect if there is none.
+    package func remove(_ path: String) { unlink(path) }
+
+    /// A lock on a directory, not acquired yet.
+    package func lock(directory: String) throws(TokenError) -> FileLock {
+        FileLock(try openDirectory(directory, "cannot open \(directory)"))
+    }
+
+    /// The error for a failed system call.
+    package func failure(_ operation: String, _ error: SystemError) -> TokenError {
+        TokenError(errorCode, "\(operation): \(error)")
+    }
+
+    private func openDirectory(_ path: String, _ operation: String) throws(TokenError) -> FileDescriptor {
+        do throws(SystemError) { return try FileDescriptor(directory: path) } catch { throw failure(operation, error) }
+    }
+
+    func attempt<Value>(_ operation: String, _ body: () throws(SystemError) -> Value) throws(TokenError) -> Value {
+        do throws(SystemError) { return try body() } catch { throw failure(operation, error) }
+    }
+
+    /// The directory of a path; nil if the path names none, or only the root.
+    private static func parent(of path: String) -> String? {
+        guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return nil }
+        return String(path[..<slash])
+    }
+}

@@ -1,0 +1,13 @@
+/// The standard output and standard error of the process, written without a buffer.
+package enum StandardStream: Int32, Sendable {
+    case output = 1
+    case error = 2
+
+    /// Writes all of a text. The rest is dropped if the stream is closed or broken.
+    package func write(_ text: String) {
+        let bytes = Array(text.utf8)
+        bytes.withUnsafeBytes { bytes in
+            _ = Result { () throws(SystemError) in try FileDescriptor.writeAll(bytes, to: rawValue) }
+        }
+    }
+}

@@ -1,0 +1,204 @@
+package import TokenModel
+internal import TokenStore
+
+extension CredentialCache {
+    /// The accounts that match a request, a page at a time, in a stable order.
+    ///
+    /// An account with more tenant profiles than fit into a page is repeated on the next page, with its other profiles.
+    package func accounts(_ request: ListAccounts) -> ListAccounts.Reply {
+        let partition = partition(request.sharingGroup)
+        let keys = candidates(request, in: partition).sorted { $0.key < $1.key }
+        let start = request.after.map(AccountListPosition.init)
+        var page = AccountPage()
+        for key in keys where start.map({ $0.isBefore(key) }) ?? true {
+            guard let account = account(key, for: request, in: partition) else { continue }
+            guard page.add(account, key, from: start) else { break }
+        }
+        return page.reply
+    }
+
+    private func candidates(_ request: ListAccounts, in partition: Partition) -> [AccountKey] {
+        if let identifier = request.homeAccountID { return [.home(identifier)] }
+        if let username = request.username { return partition.accounts(named: username) }
+        return Array(partition.accounts.keys)
+    }
+
+    /// The account with its tenant profiles; nil if it does not match the request.
+    private func account(_ key: AccountKey, for request: ListAccounts, in partition: Partition) -> Account? {
+        let credentials = partition[key]
+        let records = credentials.orderedAccounts
+        guard let first = records.first, isListed(key, credentials, request, in: partition) else { return nil }
+        var account = account(of: key, record: first)
+        var realms = Set<String>()
+        account.tenantProfiles = records.filter { realms.insert($0.realm).inserted }.map { record in
+            profile(of: record, idToken: idToken(of: record, credentials, for: request.clientID))
+        }
+        account.homeIDToken = account.tenantProfiles.first { $0.isHome }?.idToken
+        if let username = request.username?.lowercased(), !credentials.names.contains(username) { return nil }
+        if let local = request.localAccountID?.lowercased(),
+            !records.contains(where: { $0.localAccountID == local })
+        {
+            return nil
+        }
+        return account
+    }
+
+    /// Whether the account is listed for the request's app, by MSAL's rule: it has a refresh token of the app or of its family,
+    /// or the app is recorded as signed in; never after a sign-out.
+    private func isListed(
+        _ account: AccountKey, _ credentials: AccountCredentials, _ request: ListAccounts, in partition: Partition
+    ) -> Bool {
+        // Tokens that AD FS issues without naming a user make no account.
+        if account == .unnamed { return false }
+        // An account known by its username is not listed beside the account of its cloud with that name and an identifier.
+        if case .name(let name) = account {
+            let known = partition.accounts(named: name).filter { $0.homeAccountID != nil }
+            if known.contains(where: { sharesCloud(credentials, partition[$0]) }) { return false }
+        }
+        guard request.onlySignedIn, let clientID = request.clientID else { return true }
+        switch credentials.metadata[clientID.key]?.signInState {
+        case .signedOut: return false
+        case .signedIn: return true
+        case nil:
+            return credentials.refreshTokens.values.contains { token in
+                guard let family = token.familyID else { return token.clientID == clientID }
+                return family == self.family(of: clientID, at: token.environment, in: partition)
+            }
+        }
+    }
+
+    private func sharesCloud(_ left: AccountCredentials, _ right: AccountCredentials) -> Bool {
+        left.accounts.values.contains { one in
+            right.accounts.values.contains { clouds.sameCloud(one.environment, $0.environment) }
+        }
+    }
+
+    private func idToken(
+        of record: AccountRecord, _ credentials: AccountCredentials, for clientID: ClientID?
+    ) -> String? {
+        guard let clientID else { return nil }
+        return credentials.idTokens.values.filter { $0.clientID == clientID && $0.tenant == record.realm }
+            .max { ($0.version.rawValue, $0.key) < ($1.version.rawValue, $1.key) }?.idToken
+    }
+
+    /// The size of a page in bytes; far below the longest reply.
+    static let pageBytes = 256 * 1024
+    /// The number of items on a page; below the longest list in a message.
+    static let pageItems = 200
+}
+
+extension CredentialCache {
+    /// The only account that is signed in to an app, the app's current account before this call, and the changes that record
+    /// the new one.
+    ///
+    /// - Throws: `ambiguousAccount` (-51200) if several accounts are signed in.
+    package func currentAccount(
+        _ request: GetCurrentAccount
+    ) throws(TokenError) -> (reply: GetCurrentAccount.Reply, changes: [CacheChange]) {
+        let accounts = accounts(ListAccounts(clientID: request.clientID, sharingGroup: request.sharingGroup)).accounts
+        guard accounts.count < 2 else {
+            throw TokenError(
+                .ambiguousAccount, "several accounts are signed in; list them and let the person choose one")
+        }
+        let key = CurrentAccountRecord.key(of: request.clientID.text)
+        let known = partition(request.sharingGroup).currentAccounts[key]
+        let reply = GetCurrentAccount.Reply(account: accounts.first, previous: known?.account)
+        guard let account = accounts.first else {
+            return (reply, known == nil ? [] : [remove(.principal, key, account: nil, request.sharingGroup)])
+        }
+        let record = CurrentAccountRecord(clientID: request.clientID, account: account)
+        return (reply, record == known ? [] : [.save(.currentAccount(record))])
+    }
+}
+
+/// The position at which a list of accounts continues: after an account, or after one of its tenant profiles.
+private struct AccountListPosition {
+    private let account: String
+    /// The last profile that was listed; nil if all were.
+    private let profile: String?
+
+    /// Reads the `next` of a reply.
+    init(_ text: String) {
+        // No identifier has a line break.
+        let parts = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        account = parts[0]
+        profile = parts.count > 1 ? parts[1] : nil
+    }
+
+    static func after(_ account: AccountKey) -> String { account.key }
+
+    static func after(_ profile: TenantProfile, of account: AccountKey) -> String {
+        "\(account.key)\n\(key(profile))"
+    }
+
+    /// Whether the account, or some of its profiles, are still to be listed.
+    func isBefore(_ account: AccountKey) -> Bool {
+        account.key > self.account || account.key == self.account && profile != nil
+    }
+
+    /// Whether the profile is still to be listed.
+    func isBefore(_ profile: TenantProfile, of account: AccountKey) -> Bool {
+        guard account.key == self.account, let last = self.profile else { return true }
+        return Self.key(profile) > last
+    }
+
+    /// Sorts as an account's profiles do: the home tenant's first, then by realm.
+    private static func key(_ profile: TenantProfile) -> String { "\(profile.isHome ? 0 : 1)\(profile.realm)" }
+}
+
+/// A page of accounts, filled up to the size of one reply.
+private struct AccountPage {
+    private(set) var reply = ListAccounts.Reply(accounts: [])
+    private var last: AccountKey?
+    private var size = 0
+
+    /// Adds an account: all of its profiles, or as many as fit if the page is empty.
+    ///
+    /// - Returns: whether the page has room for another account.
+    mutating func add(_ account: Account, _ key: AccountKey, from start: AccountListPosition?) -> Bool {
+        var account = account
+        if let start { account.tenantProfiles.removeAll { !start.isBefore($0, of: key) } }
+        let needed = account.tenantProfiles.reduce(account.approximateSize) { $0 + $1.approximateSize }
+        let fits =
+            size + needed <= CredentialCache.pageBytes && account.tenantProfiles.count <= CredentialCache.pageItems
+        guard fits || reply.accounts.isEmpty, reply.accounts.count < CredentialCache.pageItems else {
+            reply.next = last.map(AccountListPosition.after)
+            return false
+        }
+        if !fits { truncateProfiles(of: &account, key) }
+        reply.accounts.append(account)
+        last = key
+        size += needed
+        return reply.next == nil
+    }
+
+    /// Keeps as many profiles as fit, at least one.
+    private mutating func truncateProfiles(of account: inout Account, _ key: AccountKey) {
+        var (size, count) = (account.approximateSize, 0)
+        for profile in account.tenantProfiles.prefix(CredentialCache.pageItems) {
+            size += profile.approximateSize
+            guard count == 0 || size <= CredentialCache.pageBytes else { break }
+            count += 1
+        }
+        guard count < account.tenantProfiles.count else { return }
+        account.tenantProfiles.removeSubrange(count...)
+        reply.next = account.tenantProfiles.last.map { AccountListPosition.after($0, of: key) }
+    }
+}
+
+extension Account {
+    /// An upper bound of the account's size in a message without its profiles, in bytes.
+    fileprivate var approximateSize: Int {
+        128 + (homeAccountID?.text.utf8.count ?? 0) + (username?.utf8.count ?? 0) + environment.utf8.count
+            + (homeIDToken?.utf8.count ?? 0)
+    }
+}
+
+extension TenantProfile {
+    /// An upper bound of the profile's size in a message, in bytes.
+    fileprivate var approximateSize: Int {
+        128 + realm.utf8.count + (localAccountID?.utf8.count ?? 0) + (username?.utf8.count ?? 0)
+            + environment.utf8.count
+            + (idToken?.utf8.count ?? 0)
+    }
+}

@@ -1,0 +1,152 @@
+package import TokenModel
+internal import TokenStore
+
+/// What the token endpoint said of an app: which family of client IDs it belongs to.
+package struct AppMetadataRecord: Sendable, Equatable, Codable {
+    package var clientID: String
+    package var environment: String
+    /// Empty for an app that belongs to no family.
+    package var familyID: String
+    /// Fields this version does not know, as JSON; preserved for export. Nil for a record that the agent made.
+    package var unknownFields: String?
+
+    enum CodingKeys: String, CodingKey {
+        case clientID = "client_id"
+        case environment
+        case familyID = "family_id"
+        case unknownFields = "foreign"
+    }
+
+    package init(clientID: String, environment: String, familyID: String, unknownFields: String? = nil) {
+        self.clientID = clientID
+        self.environment = environment
+        self.familyID = familyID
+        self.unknownFields = unknownFields
+    }
+
+    static func key(_ clientID: String, at environment: String) -> String {
+        "appmetadata-\(environment)-\(clientID)".lowercased()
+    }
+}
+
+extension AppMetadataRecord: RecordContent {
+    package var header: RecordHeader {
+        RecordHeader(kind: .appMetadata, environment: environment, unknownFields: unknownFields)
+    }
+    package var key: String { Self.key(clientID, at: environment) }
+    package var record: CacheRecord { .appMetadata(self) }
+
+    package mutating func mapIdentifiers(_ body: IdentifierTransform) throws(LimitViolation) {
+        clientID = try body("client ID", clientID)
+        environment = try body("environment", environment)
+        familyID = try body("family ID", familyID)
+    }
+}
+
+/// The state of one account in one app: signed in or out, and the tenant that each authority led to.
+package struct AccountMetadataRecord: Sendable, Equatable, Codable {
+    package enum SignInState: String, Sendable, Codable {
+        case signedIn = "signed_in"
+        case signedOut = "signed_out"
+    }
+
+    package var clientID: String
+    package var homeAccountID: String?
+    package var username: String?
+    package var signInState: SignInState
+    /// The requested authority → the authority that issued the tokens.
+    package var authorityMap: [String: String]
+
+    enum CodingKeys: String, CodingKey {
+        case clientID = "client_id"
+        case homeAccountID = "home_account_id"
+        case username
+        case signInState = "sign_in_state"
+        case authorityMap = "authority_map"
+    }
+
+    package init(account: AccountKey, clientID: ClientID, signInState: SignInState, authorityMap: [String: String]) {
+        self.clientID = clientID.text
+        self.signInState = signInState
+        self.authorityMap = authorityMap
+        switch account {
+        case .home(let identifier): homeAccountID = identifier.text
+        case .name(let name): username = name
+        }
+    }
+
+    package var account: AccountKey {
+        AccountKey(homeAccountID: homeAccountID.flatMap(HomeAccountID.init), username: username)
+    }
+}
+
+extension AccountMetadataRecord: RecordContent {
+    package var header: RecordHeader { RecordHeader(kind: .accountMetadata, account: account) }
+    package var key: String { "\(account.key)-accountmetadata-\(clientID)".lowercased() }
+    package var record: CacheRecord { .accountMetadata(self) }
+
+    package mutating func assign(to identifier: HomeAccountID) {
+        homeAccountID = identifier.text
+        username = nil
+    }
+
+    package mutating func mapIdentifiers(_ body: IdentifierTransform) throws(LimitViolation) {
+        clientID = try body("client ID", clientID)
+        if let identifier = homeAccountID { homeAccountID = try body("home account ID", identifier) }
+        if let name = username { username = try body("name", name) }
+    }
+
+    /// Removes authorities that are longer than a request can name.
+    package mutating func shortenNames() {
+        let isFitting = { (url: String) in
+            url.utf8.count <= 2 * ValueLimits.authority && ValueLimits.isPrintable(url)
+        }
+        if !authorityMap.allSatisfy({ isFitting($0.key) && isFitting($0.value) }) {
+            authorityMap = authorityMap.filter { isFitting($0.key) && isFitting($0.value) }
+        }
+    }
+}
+
+/// The account that an app was last told is its current one.
+package struct CurrentAccountRecord: Sendable, Equatable, Codable {
+    package var clientID: String
+    package var homeAccountID: String?
+    package var username: String?
+    package var environment: String
+
+    enum CodingKeys: String, CodingKey {
+        case clientID = "client_id"
+        case homeAccountID = "principal_home_account_id"
+        case username = "principal_username"
+        case environment = "principal_account_environment"
+    }
+
+    init(clientID: ClientID, account: Account) {
+        self.clientID = clientID.text
+        homeAccountID = account.homeAccountID?.text
+        username = account.username
+        environment = account.environment
+    }
+
+    static func key(of clientID: String) -> String { "principal-\(clientID)".lowercased() }
+
+    var account: Account {
+        Account(
+            homeAccountID: homeAccountID.flatMap(HomeAccountID.init), username: username, environment: environment,
+            source: .msal)
+    }
+}
+
+extension CurrentAccountRecord: RecordContent {
+    package var header: RecordHeader { RecordHeader(kind: .principal) }
+    package var key: String { Self.key(of: clientID) }
+    package var record: CacheRecord { .currentAccount(self) }
+
+    package mutating func mapIdentifiers(_ body: IdentifierTransform) throws(LimitViolation) {
+        clientID = try body("client ID", clientID)
+        if let identifier = homeAccountID { homeAccountID = try body("home account ID", identifier) }
+        environment = try body("environment", environment)
+    }
+
+    package mutating func shortenNames() { username = username.map { ValueLimits.name($0) } }
+}

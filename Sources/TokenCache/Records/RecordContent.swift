@@ -1,0 +1,62 @@
+package import TokenModel
+package import TokenStore
+
+/// The fields that the cache uses of a record of any kind.
+package struct RecordHeader: Sendable, Equatable {
+    /// The kind under which the store keeps the record.
+    package let kind: RecordKind
+    /// The account that the record belongs to; nil for a record of an app, and for an opaque record.
+    package var account: AccountKey?
+    /// The host that the record was saved under; nil for a record that is valid in every cloud.
+    package var environment: String?
+    /// Fields this version does not know, as JSON; preserved for export. Nil for a record that the agent made.
+    package var unknownFields: String?
+}
+
+/// A record of one kind.
+///
+/// `CacheRecord` lists the kinds. Everything that is done to a record of whatever kind is a requirement here, so that it is
+/// written next to the fields that it concerns.
+package protocol RecordContent: Sendable, Equatable {
+    var header: RecordHeader { get }
+    /// The record's key in the store; unique among the records of its kind in a sharing group.
+    var key: String { get }
+    /// The record as a case of `CacheRecord`.
+    var record: CacheRecord { get }
+
+    /// The record as the store keeps it.
+    ///
+    /// - Throws: `internalError` (-51100) if it cannot be encoded.
+    func encoded() throws(TokenError) -> [UInt8]
+
+    /// Assigns a record that was known by a username to the account with this identifier.
+    mutating func assign(to identifier: HomeAccountID)
+    mutating func setUnknownFields(_ json: String)
+    /// Replaces every identifier by what `body` returns for it.
+    mutating func mapIdentifiers(_ body: IdentifierTransform) throws(LimitViolation)
+    /// Checks the values that may be neither cut nor replaced.
+    ///
+    /// - Throws: the first value that no message can hold.
+    func checkSecrets() throws(LimitViolation)
+    /// Cuts names that are shown to users to the length that a message may hold, and removes optional values that are too long.
+    mutating func shortenNames()
+    /// Removes optional times before 1970 or after the year 9999.
+    ///
+    /// - Returns: whether the record is usable, which it is not if a required time is impossible.
+    mutating func removeImpossibleTimes() -> Bool
+}
+
+/// Returns an identifier, or what replaces it; `what` names its role in an error.
+package typealias IdentifierTransform = (_ what: StaticString, _ text: String) throws(LimitViolation) -> String
+
+extension RecordContent {
+    package mutating func assign(to identifier: HomeAccountID) {}
+    package mutating func setUnknownFields(_ json: String) {}
+    package func checkSecrets() throws(LimitViolation) {}
+    package mutating func shortenNames() {}
+    package mutating func removeImpossibleTimes() -> Bool { true }
+}
+
+extension RecordContent where Self: Encodable {
+    package func encoded() throws(TokenError) -> [UInt8] { try CacheJSON.encode(self) }
+}

@@ -1,0 +1,106 @@
+package import TokenModel
+internal import TokenStore
+
+extension CredentialCache {
+    /// The changes of a sign-out; empty if the cache holds nothing of the account.
+    package func changes(removing request: RemoveAccount) -> [CacheChange] {
+        let partition = partition(request.sharingGroup)
+        if request.extent == .everything { return partition.isEmpty ? [] : [.removeEverything] }
+        return accounts(of: request.account, in: partition).flatMap { account in
+            request.extent == .account
+                ? wipe(account, for: request.clientID, in: partition, request.sharingGroup)
+                : signOut(account, of: request.clientID, in: partition, request.sharingGroup)
+        }
+    }
+
+    /// The accounts that a reference means. An identifier includes accounts that are known only by one of its usernames.
+    private func accounts(of reference: AccountReference, in partition: Partition) -> [AccountKey] {
+        var accounts: [AccountKey] = []
+        if let identifier = reference.homeAccountID {
+            let home = AccountKey.home(identifier)
+            accounts = partition[home].names.sorted().map(AccountKey.name) + [home]
+        } else if let name = reference.username {
+            accounts = partition.accounts(named: name)
+        }
+        return accounts.filter { !partition[$0].isEmpty }
+    }
+
+    /// Removes the app's own tokens, and its family's refresh token if no other member is signed in. The account stays for other
+    /// apps.
+    private func signOut(
+        _ account: AccountKey, of clientID: ClientID, in partition: Partition, _ group: SharingGroup
+    ) -> [CacheChange] {
+        let credentials = partition[account]
+        var changes = credentialRemovals(of: account, credentials, group) { $0 == clientID }
+        for token in credentials.refreshTokens.values.sorted(by: { $0.key < $1.key }) {
+            guard let family = token.familyID, !hasOtherMember(of: family, than: clientID, account, in: partition)
+            else {
+                continue
+            }
+            changes.append(remove(.refreshToken, token.key, account: account, group))
+        }
+        changes += opaqueRecordRemovals(of: account, in: partition, group) { $0 == clientID }
+        // An app that found the account only through its family is recorded as signed out, too.
+        return changes + signedOut(account, of: clientID, credentials, unlessKnown: changes.isEmpty)
+    }
+
+    /// Records the sign-out: silent requests of the app fail until it signs in to this account again.
+    private func signedOut(
+        _ account: AccountKey, of clientID: ClientID, _ credentials: AccountCredentials, unlessKnown: Bool
+    ) -> [CacheChange] {
+        if unlessKnown, credentials.isSignedOut(clientID) { return [] }
+        let record = AccountMetadataRecord(
+            account: account, clientID: clientID, signInState: .signedOut, authorityMap: [:])
+        return [.save(.accountMetadata(record))]
+    }
+
+    /// Removes the account with the credentials of every app.
+    private func wipe(
+        _ account: AccountKey, for clientID: ClientID, in partition: Partition, _ group: SharingGroup
+    ) -> [CacheChange] {
+        let credentials = partition[account]
+        var changes = credentialRemovals(of: account, credentials, group) { _ in true }
+        changes += credentials.refreshTokens.values.filter { $0.familyID != nil }.map {
+            remove(.refreshToken, $0.key, account: account, group)
+        }
+        changes += credentials.accounts.keys.sorted().map { remove(.account, $0, account: account, group) }
+        changes += credentials.metadata.filter { $0.key != clientID.key }.values.sorted { $0.key < $1.key }
+            .map { remove(.accountMetadata, $0.key, account: account, group) }
+        changes += opaqueRecordRemovals(of: account, in: partition, group) { _ in true }
+        return changes + signedOut(account, of: clientID, credentials, unlessKnown: changes.isEmpty)
+    }
+
+    /// Removes the opaque records that name the account.
+    private func opaqueRecordRemovals(
+        of account: AccountKey, in partition: Partition, _ group: SharingGroup, isIncluded: (ClientID?) -> Bool
+    ) -> [CacheChange] {
+        guard let identifier = account.homeAccountID?.text else { return [] }
+        return partition.opaqueRecords.values
+            .filter { $0.homeAccountID == identifier && isIncluded($0.clientID.flatMap(ClientID.init)) }
+            .sorted { $0.key < $1.key }.map { remove(.carried, $0.key, account: nil, group) }
+    }
+
+    /// Removes the credentials of the apps for which `isIncluded` is true; a family's refresh token belongs to no app.
+    func credentialRemovals(
+        of account: AccountKey, _ credentials: AccountCredentials, _ group: SharingGroup, isIncluded: (ClientID) -> Bool
+    ) -> [CacheChange] {
+        let access = credentials.accessTokens.filter { isIncluded($0.value.clientID) }.keys.sorted()
+        let refresh = credentials.refreshTokens.filter { isIncluded($0.value.clientID) && $0.value.familyID == nil }
+            .keys.sorted()
+        let identity = credentials.idTokens.filter { isIncluded($0.value.clientID) }.keys.sorted()
+        return access.map { remove(.accessToken, $0, account: account, group) }
+            + refresh.map { remove(.refreshToken, $0, account: account, group) }
+            + identity.map { remove(.idToken, $0, account: account, group) }
+    }
+
+    /// Whether another app of the family is signed in to the account, and so still needs the family's refresh token.
+    private func hasOtherMember(
+        of family: FamilyID, than clientID: ClientID, _ account: AccountKey, in partition: Partition
+    ) -> Bool {
+        let signedIn = partition[account].metadata.values.filter { $0.signInState == .signedIn }
+        return signedIn.contains { metadata in
+            guard let other = ClientID(metadata.clientID), other != clientID else { return false }
+            return partition.apps.values.contains { ClientID($0.clientID) == other && $0.familyID == family.text }
+        }
+    }
+}

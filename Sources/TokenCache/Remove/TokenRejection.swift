@@ -1,0 +1,86 @@
+package import TokenModel
+internal import TokenStore
+
+extension CredentialCache {
+    /// The changes that follow from a token endpoint's rejection of a refresh token.
+    ///
+    /// Only `bad_token` makes the token invalid; other rejections may be temporary. A token that has been replaced since is kept.
+    package func changes(
+        rejecting token: RefreshTokenRecord, for clientID: ClientID, in group: SharingGroup, _ error: TokenError
+    ) -> [CacheChange] {
+        let partition = partition(group)
+        let credentials = partition[token.account]
+        switch (error.details.oauthError, error.details.subError) {
+        case ("invalid_grant", "bad_token"):
+            return credentials.refreshTokens.values.filter { $0.secret == token.secret }.sorted { $0.key < $1.key }
+                .map { remove(.refreshToken, $0.key, account: token.account, group) }
+        case ("invalid_grant", "user_account_deleted"):
+            guard stillHolds(secret: token.secret, of: token.account, in: group) else { return [] }
+            return credentialRemovals(of: token.account, credentials, group) { $0 == clientID }
+                + credentials.metadata.values.sorted { $0.key < $1.key }.map {
+                    remove(.accountMetadata, $0.key, account: token.account, group)
+                }
+        case (_, "client_mismatch") where token.familyID != nil:
+            var app =
+                appMetadata(of: clientID, at: token.environment, in: partition)
+                ?? AppMetadataRecord(clientID: clientID.text, environment: token.environment, familyID: "")
+            app.familyID = ""
+            return [.save(.appMetadata(app))]
+        default: return []
+        }
+    }
+
+    /// Whether the cache still holds a refresh token under this one's key, whatever its secret. If not, the app has signed out since
+    /// the token was read.
+    package func stillHolds(_ token: RefreshTokenRecord, in group: SharingGroup) -> Bool {
+        let partition = partition(group)
+        if partition[token.account].refreshTokens[token.key] != nil { return true }
+        // An account known by its username may have got its identifier since, and its tokens have moved to it.
+        guard case .name(let name) = token.account else { return false }
+        return partition.accounts(named: name).contains { account in
+            partition[account].refreshTokens.values.contains { $0.secret == token.secret }
+        }
+    }
+
+    /// The refresh token under this one's key: itself, or the token that has replaced it since by a sign-in or an import.
+    package func refreshToken(inPlaceOf token: RefreshTokenRecord, in group: SharingGroup) -> RefreshTokenRecord? {
+        partition(group)[token.account].refreshTokens[token.key]
+    }
+
+    /// Whether an access token is still in the cache, including that of an account that has got its identifier since.
+    package func stillHolds(_ accessToken: Secret, of account: AccountKey, in group: SharingGroup) -> Bool {
+        let partition = partition(group)
+        var accounts = [account]
+        if case .name(let name) = account { accounts += partition.accounts(named: name) }
+        return accounts.contains { account in
+            partition[account].accessTokens.values.contains { $0.secret == accessToken }
+        }
+    }
+
+    private func stillHolds(secret: Secret, of account: AccountKey, in group: SharingGroup) -> Bool {
+        partition(group)[account].refreshTokens.values.contains { $0.secret == secret }
+    }
+
+    /// Whether the app has signed out of the account.
+    package func isSignedOut(_ account: AccountKey, of clientID: ClientID, in group: SharingGroup) -> Bool {
+        partition(group)[account].isSignedOut(clientID)
+    }
+}
+
+extension CredentialCache {
+    /// The account's username; nil if it is unknown.
+    package func username(of account: AccountKey, in group: SharingGroup) -> String? {
+        partition(group)[account].orderedAccounts.first?.username.trimmedNonEmpty
+    }
+}
+
+extension CredentialCache {
+    /// The refresh tokens in the cache that `changes` would replace.
+    package func refreshTokens(replacedBy changes: [CacheChange], in group: SharingGroup) -> [Secret] {
+        let partition = partition(group)
+        return changes.compactMap { change in
+            guard case .save(.refreshToken(let token)) = change else { return nil }
+            return partition[token.account].refreshTokens[token.key]?.secret
+        }
+    }
+}

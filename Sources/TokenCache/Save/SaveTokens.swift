@@ -1,0 +1,135 @@
+package import TokenModel
+internal import TokenStore
+
+extension CredentialCache {
+    /// The changes that save a token response, and the result for the app. The cache itself is not changed.
+    ///
+    /// - Parameters:
+    ///   - requested: the authority of the request, by which ADAL finds a v1 token.
+    ///   - inUse: refresh tokens that are being redeemed, which are not changed.
+    /// - Throws: `serverInvalidResponse` (-51401) if the response has no access token, or names no account.
+    package func changes(
+        saving tokens: IssuedTokens, from issuance: Issuance, _ parameters: TokenParameters, at requested: Authority,
+        now: Int64, leaving inUse: Set<Secret> = []
+    ) throws(TokenError) -> SavedTokens {
+        let partition = partition(parameters.sharingGroup)
+        let saving = try Saving(
+            tokens: withoutOutdated(tokens, issuance, in: parameters.sharingGroup),
+            issuance: issuance, parameters: parameters, requested: requested,
+            environment: cacheEnvironment(of: requested), now: now)
+        let credentials = partition[saving.account]
+        let app = appMetadata(of: parameters.clientID, at: saving.environment, in: partition)
+        var changes = replacedTokens(saving, credentials)
+        let records = try saving.records(knownBefore: credentials, app: app, clouds)
+        for record in records {
+            changes += save(
+                record, replacing: credentials.aliasMatch(of: record, clouds), parameters.sharingGroup)
+        }
+        changes += supersededTokens(saving, in: partition)
+        changes += adoptedRecords(saving, in: partition, leaving: inUse)
+        return SavedTokens(
+            account: saving.account, changes: changes,
+            result: try saving.result(of: records, cache: self, credentials: credentials))
+    }
+
+    /// The tokens to save: without the refresh token if a sign-in or an import has replaced the one that was redeemed, since
+    /// that replacement is newer.
+    private func withoutOutdated(
+        _ tokens: IssuedTokens, _ issuance: Issuance, in group: SharingGroup
+    ) -> IssuedTokens {
+        guard case .redemption(let used) = issuance, let held = refreshToken(inPlaceOf: used, in: group),
+            held.secret != used.secret
+        else { return tokens }
+        var tokens = tokens
+        tokens.refreshToken = nil
+        return tokens
+    }
+
+    /// Removes the access tokens whose scopes the new one includes, apart from the scopes that every token has.
+    private func replacedTokens(_ saving: Saving, _ credentials: AccountCredentials) -> [CacheChange] {
+        guard let new = saving.accessToken else { return [] }
+        return credentials.accessTokens.values.filter { old in
+            old.key != new.key && old.version == new.version && old.clientID == new.clientID && old.realm == new.realm
+                && clouds.sameCloud(old.environment, new.environment)
+                && (old.scopes == new.scopes || old.scopes.subtracting(Self.common).intersects(new.scopes))
+        }.map { remove(.accessToken, $0.key, account: $0.account, saving.parameters.sharingGroup) }
+    }
+
+    private static let common = ScopeSet.reserved.union(ScopeSet(["email"]))
+
+    /// Saves a record, and removes the one of another library that it replaces under another name of the cloud. That library's
+    /// unknown fields and its name for the cloud are preserved for export.
+    private func save(_ record: CacheRecord, replacing match: CacheRecord?, _ group: SharingGroup) -> [CacheChange] {
+        guard let match else { return [.save(record)] }
+        let key = match.key(in: group)
+        return [
+            .save(record.inheritingUnknownFields(from: match)),
+            remove(key.kind, key.key, account: match.header.account, group),
+        ]
+    }
+
+    /// Removes the refresh token that was redeemed, if the new one is saved under another name of the cloud and so does not
+    /// replace it.
+    private func supersededTokens(_ saving: Saving, in partition: Partition) -> [CacheChange] {
+        guard case .redemption(let used) = saving.issuance, let new = saving.tokens.refreshToken, new != used.secret,
+            used.account == saving.account, used.environment != saving.environment
+        else { return [] }
+        return partition[used.account].refreshTokens.values.filter { $0.secret == used.secret }.map(\.key).sorted()
+            .map { remove(.refreshToken, $0, account: used.account, saving.parameters.sharingGroup) }
+    }
+
+    func remove(_ kind: RecordKind, _ key: String, account: AccountKey?, _ group: SharingGroup) -> CacheChange {
+        .remove(RecordKey(group: group.name, kind: kind, key: key), account: account)
+    }
+}
+
+/// The first redemption of a refresh token of an account that was known by its username alone reports its identifier.
+extension CredentialCache {
+    /// Moves the records of the username to the identifier, so that apps find them by either.
+    ///
+    /// Refresh tokens that are being redeemed are not moved: their redemptions save newer ones, which must not be overwritten.
+    func adoptedRecords(_ saving: Saving, in partition: Partition, leaving inUse: Set<Secret>) -> [CacheChange] {
+        guard case .redemption(let used) = saving.issuance, case .name = used.account,
+            case .home(let identifier) = saving.account
+        else { return [] }
+        let credentials = partition[saving.account]
+        let group = saving.parameters.sharingGroup
+        var changes: [CacheChange] = []
+        for record in partition[used.account].records {
+            if let environment = record.header.environment, !clouds.sameCloud(environment, saving.environment) {
+                continue
+            }
+            let moved = record.assigned(to: identifier)
+            if case .refreshToken(let token) = record, !saving.replaces(token, used) {
+                // Which of two refresh tokens is the better one is unknown: both are kept.
+                if credentials.contains(moved) || token.secret != used.secret && inUse.contains(token.secret) {
+                    continue
+                }
+                changes.append(.save(moved))
+            } else if !saving.replaces(record), !credentials.contains(moved) {
+                changes.append(.save(moved))
+            }
+            changes.append(.remove(record.key(in: group), account: used.account))
+        }
+        return changes
+    }
+}
+
+extension Saving {
+    /// Whether the response includes a newer refresh token for the same app or family.
+    fileprivate func replaces(_ token: RefreshTokenRecord, _ used: RefreshTokenRecord) -> Bool {
+        guard tokens.refreshToken != nil, token.secret == used.secret || token.restriction == nil else { return false }
+        guard let family = token.familyID else { return token.clientID == parameters.clientID }
+        return family == tokens.familyID
+    }
+
+    /// Whether the response includes newer values of everything in the record.
+    fileprivate func replaces(_ record: CacheRecord) -> Bool {
+        switch record {
+        case .refreshToken: true
+        case .account: claims != nil
+        case .accountMetadata(let metadata): ClientID(metadata.clientID) == parameters.clientID
+        default: false
+        }
+    }
+}

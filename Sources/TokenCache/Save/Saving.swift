@@ -1,0 +1,252 @@
+internal import TokenModel
+
+/// A token response with everything that saving it needs: the account, the tenant and the access token.
+struct Saving {
+    let tokens: IssuedTokens
+    let issuance: Issuance
+    let parameters: TokenParameters
+    /// The authority of the request.
+    let requested: Authority
+    let environment: String
+    let now: Int64
+    let account: AccountKey
+    let claims: IDTokenClaims?
+    let accessToken: AccessTokenRecord?
+
+    init(
+        tokens: IssuedTokens, issuance: Issuance, parameters: TokenParameters, requested: Authority,
+        environment: String,
+        now: Int64
+    ) throws(TokenError) {
+        self.tokens = tokens
+        self.issuance = issuance
+        self.parameters = parameters
+        self.requested = requested
+        self.now = now
+        claims = tokens.idToken.flatMap { IDTokenClaims(idToken: $0) }
+        guard tokens.idToken == nil || claims != nil else {
+            throw TokenError(.serverInvalidResponse, "the ID token in the response cannot be read")
+        }
+        account = Self.account(tokens, issuance, claims: claims, parameters: parameters, requested: requested)
+        guard !account.looksLikeName else {
+            throw TokenError(
+                .serverInvalidResponse, "the response names an account in a way that could be taken for another's name")
+        }
+        guard tokens.familyID.map({ ValueLimits.isIdentifier($0.text) }) ?? true else {
+            throw TokenError(.serverInvalidResponse, "the response names a family of apps in too many words")
+        }
+        self.environment = environment
+        accessToken = Self.accessToken(
+            tokens, account: account, parameters: parameters, environment: environment,
+            realm: Self.realm(account: account, claims: claims, parameters: parameters, requested: requested), now: now)
+    }
+
+    /// The tenant that issued the tokens.
+    var tenant: String { Self.tenant(account: account, claims: claims, requested: requested) }
+
+    private static func tenant(account: AccountKey, claims: IDTokenClaims?, requested: Authority) -> String {
+        switch requested.kind {
+        case .entra, .ciam, .adfs: claims?.tenantID?.lowercased() ?? requested.realm.lowercased()
+        case .b2c: account.homeAccountID?.tenantID ?? claims?.tenantID?.lowercased() ?? requested.realm.lowercased()
+        // The `tid` claim of another OpenID provider is not an Entra tenant.
+        case .openID: requested.realm.lowercased()
+        }
+    }
+
+    /// The account that `client_info` names; without it the account of the redeemed token, the `sub` claim, or the username.
+    private static func account(
+        _ tokens: IssuedTokens, _ issuance: Issuance, claims: IDTokenClaims?, parameters: TokenParameters,
+        requested: Authority
+    ) -> AccountKey {
+        if let identifier = tokens.homeAccountID { return .home(identifier) }
+        if case .redemption(let used) = issuance { return used.account }
+        let isEntra = requested.kind == .entra || requested.kind == .ciam
+        if parameters.version == .v2 || !isEntra, let subject = claims?.subject.flatMap(HomeAccountID.init) {
+            return .home(subject)
+        }
+        return .name(claims?.v1UserID ?? "")
+    }
+
+    /// The realm of the access token in the cache: for MSAL the tenant that issued it, for ADAL the requested realm.
+    private static func realm(
+        account: AccountKey, claims: IDTokenClaims?, parameters: TokenParameters, requested: Authority
+    ) -> String {
+        parameters.version == .v1
+            ? requested.realm(for: account, .v1) : tenant(account: account, claims: claims, requested: requested)
+    }
+
+    private static func accessToken(
+        _ tokens: IssuedTokens, account: AccountKey, parameters: TokenParameters, environment: String, realm: String,
+        now: Int64
+    ) -> AccessTokenRecord? {
+        guard let secret = tokens.accessToken else { return nil }
+        let granted = (parameters.version == .v1 ? parameters.scopes : tokens.scopes ?? parameters.scopes)
+            .limited(keeping: parameters.scopes)
+        return AccessTokenRecord(
+            account: account, environment: environment, clientID: parameters.clientID, realm: realm,
+            version: parameters.version, scopes: granted, tokenType: tokens.tokenType, secret: secret, cachedAt: now,
+            expiresOn: now + tokens.expiresIn, extendedExpiresOn: tokens.extendedExpiresIn.map { now + $0 },
+            refreshOn: tokens.refreshIn.map { now + $0 })
+    }
+
+    var idToken: IDTokenRecord? {
+        tokens.idToken.flatMap {
+            IDTokenRecord(
+                account: account, environment: environment, clientID: parameters.clientID,
+                realm: Self.realm(account: account, claims: claims, parameters: parameters, requested: requested),
+                version: parameters.version, idToken: $0)
+        }
+    }
+}
+
+extension Saving {
+    /// The records to write, the most important first. A renewed record keeps its unknown fields.
+    ///
+    /// - Throws: `serverInvalidResponse` (-51401) if a value in the response is longer than the store allows.
+    func records(
+        knownBefore credentials: AccountCredentials, app: AppMetadataRecord?, _ clouds: CloudDirectory
+    ) throws(TokenError) -> [CacheRecord] {
+        var records = refreshTokens.map { token in
+            var token = token
+            token.unknownFields = credentials.refreshTokens[token.key]?.unknownFields
+            if let held = credentials.refreshToken(like: token, clouds) { token.noteReplacement(of: held) }
+            if case .redemption(let used) = issuance { token.noteReplacement(of: used) }
+            return CacheRecord.refreshToken(token)
+        }
+        if var accessToken {
+            let held = credentials.accessToken(like: accessToken, clouds)
+            accessToken.unknownFields = held?.environment == accessToken.environment ? held?.unknownFields : nil
+            let record = CacheRecord.accessToken(accessToken)
+            records.append(held.map { record.inheritingUnknownFields(from: .accessToken($0)) } ?? record)
+        }
+        if var idToken {
+            idToken.unknownFields = credentials.idTokens[idToken.key]?.unknownFields
+            records.append(.idToken(idToken))
+        }
+        if let account = account(knownBefore: credentials) { records.append(.account(account)) }
+        if tokens.isMultiResource { records.append(.appMetadata(appMetadata(knownBefore: app))) }
+        records.append(.accountMetadata(metadata(knownBefore: credentials)))
+        return try Self.withinLimits(records)
+    }
+
+    private static func withinLimits(_ records: [CacheRecord]) throws(TokenError) -> [CacheRecord] {
+        do throws(LimitViolation) {
+            var fitting: [CacheRecord] = []
+            for record in records { fitting.append(try record.withinLimits()) }
+            return fitting
+        } catch {
+            throw TokenError(.serverInvalidResponse, "a part of the response cannot be kept: \(error.reason)")
+        }
+    }
+
+    /// The app's own refresh token, and its family's if it has one; empty if the response has none, and the old ones stay.
+    private var refreshTokens: [RefreshTokenRecord] {
+        guard let secret = tokens.refreshToken else { return [] }
+        let own = RefreshTokenRecord(
+            account: account, environment: environment, clientID: parameters.clientID, familyID: nil, secret: secret,
+            restriction: restriction, obtainedOn: now)
+        guard let family = tokens.familyID else { return [own] }
+        var shared = own
+        shared.familyID = family
+        return [own, shared]
+    }
+
+    /// The restriction of the refresh token. Several OpenID providers may share a host: a token of one is of no use to another.
+    private var restriction: RefreshTokenRecord.Restriction? {
+        let realm = requested.realm(for: account, parameters.version)
+        if !tokens.isMultiResource { return RefreshTokenRecord.Restriction(realm: realm, scopes: parameters.scopes) }
+        return requested.kind == .openID ? RefreshTokenRecord.Restriction(realm: realm, scopes: ScopeSet([])) : nil
+    }
+
+    private func account(knownBefore credentials: AccountCredentials) -> AccountRecord? {
+        guard let claims else {
+            // Without an ID token the response says nothing new about the account.
+            guard credentials.accounts.isEmpty, case .name(let name) = account else { return nil }
+            return blankAccount(username: name)
+        }
+        var record = blankAccount(username: username(claims) ?? "")
+        record.localAccountID = claims.localAccountID
+        record.name = claims.name
+        record.givenName = claims.givenName
+        record.familyName = claims.familyName
+        record.alternativeAccountID = claims.alternativeSecurityID
+        record.clientInfo = tokens.clientInfo
+        // MSAL's record of an account is the more complete one: ADAL does not replace its source, nor its spelling by lower case.
+        let known = credentials.accounts[record.key]
+        record.unknownFields = known?.unknownFields
+        if let known, known.source == "msal" {
+            record.source = "msal"
+            if known.username.lowercased() == record.username.lowercased() { record.username = known.username }
+        }
+        return record
+    }
+
+    private func username(_ claims: IDTokenClaims) -> String? {
+        let preferred = claims.preferredUsername?.trimmedNonEmpty
+        switch (requested.kind, parameters.version) {
+        // The text that MSAL returns; apps may depend on it.
+        case (.b2c, .v2): return preferred ?? "Missing from the token response"
+        case (.openID, _):
+            return preferred ?? claims.upn?.trimmedNonEmpty ?? claims.email?.trimmedNonEmpty ?? claims.subject
+        case (_, .v1): return claims.preferredUsername ?? claims.v1UserID
+        case (_, .v2): return claims.username
+        }
+    }
+
+    private func blankAccount(username: String) -> AccountRecord {
+        AccountRecord(
+            homeAccountID: account.homeAccountID?.text, environment: environment, realm: tenant, localAccountID: nil,
+            username: username, authorityType: AccountRecord.type(of: requested),
+            source: parameters.version == .v1 ? "adal" : "msal")
+    }
+
+    private func appMetadata(knownBefore known: AppMetadataRecord?) -> AppMetadataRecord {
+        AppMetadataRecord(
+            clientID: parameters.clientID.text, environment: known?.environment ?? environment,
+            familyID: tokens.familyID?.text ?? "", unknownFields: known?.unknownFields)
+    }
+
+    private func metadata(knownBefore credentials: AccountCredentials) -> AccountMetadataRecord {
+        var map = credentials.metadata[parameters.clientID.key]?.authorityMap ?? [:]
+        if parameters.version == .v2 { map[parameters.authorityMapKey] = requested.withRealm(tenant).url }
+        return AccountMetadataRecord(
+            account: account, clientID: parameters.clientID, signInState: .signedIn, authorityMap: map)
+    }
+
+    /// The result for the app. B2C issues only an ID token if no resource was requested; the access token is empty then.
+    ///
+    /// - Parameter records: the records that are saved.
+    /// - Throws: `serverInvalidResponse` (-51401) if there is no token, or no account it belongs to.
+    func result(
+        of records: [CacheRecord], cache: CredentialCache, credentials: AccountCredentials
+    ) throws(TokenError) -> TokenResult {
+        var after = credentials
+        var accessToken: AccessTokenRecord?
+        for record in records {
+            switch record {
+            case .account(let account): after.accounts[account.key] = account
+            case .idToken(let token): after.idTokens[token.key] = token
+            case .accessToken(let token): accessToken = token
+            default: break
+            }
+        }
+        guard let accessToken = accessToken ?? emptyToken,
+            var result = cache.result(for: accessToken, parameters, at: requested, credentials: after)
+        else {
+            throw TokenError(.serverInvalidResponse, "the response holds no access token, or does not say whose it is")
+        }
+        result.isFromCache = false
+        result.familyID = tokens.familyID
+        result.hasMultiResourceRefreshToken = tokens.isMultiResource && tokens.refreshToken != nil
+        return result
+    }
+
+    private var emptyToken: AccessTokenRecord? {
+        guard parameters.version == .v2, let idToken else { return nil }
+        return AccessTokenRecord(
+            account: account, environment: environment, clientID: idToken.clientID, realm: idToken.realm, version: .v2,
+            scopes: (tokens.scopes ?? ScopeSet([])).limited(keeping: parameters.scopes), tokenType: tokens.tokenType,
+            secret: Secret(""), cachedAt: now,
+            expiresOn: now + tokens.expiresIn, extendedExpiresOn: nil, refreshOn: nil)
+    }
+}

@@ -1,0 +1,106 @@
+internal import TokenModel
+
+/// The account that a silent request refers to.
+enum AccountChoice {
+    case one(AccountKey)
+    case several
+    case none
+}
+
+extension CredentialCache {
+    /// Finds the account that a silent request refers to: by identifier, else by username, else the only account that is usable.
+    func account(for request: AcquireTokenSilent, in partition: Partition, now: Int64) -> AccountChoice {
+        if let identifier = request.account.homeAccountID { return .one(.home(identifier)) }
+        if let name = request.account.username { return account(named: name, request, in: partition, now: now) }
+        return soleAccount(for: request, in: partition, now: now)
+    }
+
+    /// Of several accounts with one username, the first for which this app can get a token.
+    ///
+    /// ADAL looks for an access token before it looks for refresh tokens, and uses one that AD FS issued without naming a user
+    /// for every username.
+    private func account(
+        named name: String, _ request: AcquireTokenSilent, in partition: Partition, now: Int64
+    ) -> AccountChoice {
+        let accounts = partition.accounts(named: name)
+        if request.parameters.version == .v1,
+            let holder = (accounts + [.unnamed]).first(where: { holdsItem($0, for: request, in: partition, now: now) })
+        {
+            return .one(holder)
+        }
+        let usable = accounts.first { isUsable($0, for: request.parameters, in: partition) }
+        return (usable ?? accounts.first).map(AccountChoice.one) ?? .none
+    }
+
+    /// The only usable account. ADAL counts each kind of token separately: refresh tokens of two accounts are not ambiguous if
+    /// only one of the accounts has an access token.
+    ///
+    /// ADAL does not know accounts that only MSAL apps signed in to. The only one of them is used; several count as none.
+    private func soleAccount(
+        for request: AcquireTokenSilent, in partition: Partition, now: Int64
+    ) -> AccountChoice {
+        let parameters = request.parameters
+        let usable = partition.accounts.keys.filter { isUsable($0, for: parameters, in: partition) }
+        guard parameters.version == .v1 else {
+            return usable.count > 1 ? .several : usable.first.map(AccountChoice.one) ?? .none
+        }
+        let known = usable.filter { partition[$0].isKnownToADAL }
+        let steps: [(AccountKey) -> Bool] = [
+            { hasItem($0, for: parameters, in: partition) },
+            { account in refreshTokens(of: account, for: parameters, in: partition).contains { $0.familyID == nil } },
+            { _ in true },
+        ]
+        for step in steps {
+            let people = Set(known.filter(step).map { partition[$0].userID })
+            if people.count > 1 { return .several }
+            if let name = people.first { return account(named: name, request, in: partition, now: now) }
+        }
+        return usable.count == 1 ? .one(usable[0]) : .none
+    }
+
+    /// Whether the account has what ADAL calls an item of the resource: an access token, or a refresh token for that resource only.
+    private func hasItem(_ account: AccountKey, for parameters: TokenParameters, in partition: Partition) -> Bool {
+        partition[account].accessTokens.values.contains { matches($0, parameters, at: parameters.authority) }
+            || refreshTokens(of: account, for: parameters, in: partition).contains { $0.isSingleResource }
+    }
+
+    /// Whether the account has such an item that has not expired.
+    private func holdsItem(
+        _ account: AccountKey, for request: AcquireTokenSilent, in partition: Partition, now: Int64
+    ) -> Bool {
+        let (parameters, credentials) = (request.parameters, partition[account])
+        guard !credentials.isSignedOut(parameters.clientID) else { return false }
+        let allowsCachedToken = !request.forceRefresh && parameters.claims == nil
+        return allowsCachedToken
+            && credentials.accessTokens.values.contains {
+                matches($0, parameters, at: parameters.authority)
+                    && !$0.isExpired(at: now, buffer: request.expirationBuffer)
+            } || refreshTokens(of: account, for: parameters, in: partition).contains { $0.isSingleResource }
+    }
+
+    private func refreshTokens(
+        of account: AccountKey, for parameters: TokenParameters, in partition: Partition
+    ) -> [RefreshTokenRecord] {
+        let credentials = partition[account]
+        let authority = effectiveAuthority(of: parameters, account: account, credentials: credentials)
+        return refreshTokens(for: parameters, at: authority, credentials: credentials, in: partition)
+    }
+
+    private func isUsable(_ account: AccountKey, for parameters: TokenParameters, in partition: Partition) -> Bool {
+        let credentials = partition[account]
+        guard !credentials.isSignedOut(parameters.clientID) else { return false }
+        let authority = effectiveAuthority(of: parameters, account: account, credentials: credentials)
+        return !refreshTokens(of: account, for: parameters, in: partition).isEmpty
+            || credentials.accessTokens.values.contains { matches($0, parameters, at: authority) }
+    }
+}
+
+extension AccountCredentials {
+    /// The username under which ADAL saves the account's tokens; empty for a sign-in without a user.
+    fileprivate var userID: String { orderedAccounts.first?.username.lowercased() ?? "" }
+
+    /// Whether an app that uses ADAL signed in to the account.
+    fileprivate var isKnownToADAL: Bool {
+        accounts.values.contains { $0.source == "adal" } || idTokens.values.contains { $0.version == .v1 }
+    }
+}

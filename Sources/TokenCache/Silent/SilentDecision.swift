@@ -1,0 +1,61 @@
+package import TokenModel
+
+/// The answer of the cache to a silent request.
+package enum SilentDecision: Sendable, Equatable {
+    /// Return this result from the cache.
+    case use(TokenResult)
+    /// Redeem a refresh token.
+    case redeem(RedemptionPlan)
+    /// An interactive sign-in is needed; the text gives the reason.
+    case interactionRequired(String)
+    /// The request names no account, and several match.
+    case ambiguousAccount
+}
+
+/// The refresh tokens to redeem for a request, and the result to return if the token endpoint cannot be reached.
+package struct RedemptionPlan: Sendable, Equatable {
+    /// The account that the new token is for.
+    package var account: AccountKey
+    /// The authority to send the request to: the app's, with the tenant that it leads to.
+    package var authority: Authority
+    /// The refresh tokens to try in turn, the best first: the next one if the issuer rejects one.
+    package var candidates: [RefreshTokenRecord]
+    /// A result that has not expired, for when the issuer cannot be reached.
+    package var fallback: TokenResult?
+}
+
+extension CredentialCache {
+    /// Decides a silent request. A pure function of the cache, the request and the time.
+    package func decide(_ request: AcquireTokenSilent, now: Int64) -> SilentDecision {
+        let partition = partition(request.parameters.sharingGroup)
+        let clientID = request.parameters.clientID
+        switch account(for: request, in: partition, now: now) {
+        case .none: return .interactionRequired("this account is not in the cache; sign in")
+        case .several: return .ambiguousAccount
+        case .one(let account):
+            let credentials = partition[account]
+            guard !credentials.isSignedOut(clientID) else {
+                return .interactionRequired("this account signed out of the app; sign in again")
+            }
+            return decide(request, account: account, credentials: credentials, in: partition, now: now)
+        }
+    }
+
+    private func decide(
+        _ request: AcquireTokenSilent, account: AccountKey, credentials: AccountCredentials, in partition: Partition,
+        now: Int64
+    ) -> SilentDecision {
+        let authority = effectiveAuthority(of: request.parameters, account: account, credentials: credentials)
+        let token = usableToken(for: request, at: authority, credentials: credentials, now: now)
+        if let token, token.isFresh { return .use(token.result) }
+        let candidates = refreshTokens(for: request.parameters, at: authority, credentials: credentials, in: partition)
+        if !candidates.isEmpty {
+            let plan = RedemptionPlan(
+                account: account, authority: authority, candidates: candidates, fallback: token?.result)
+            return .redeem(plan)
+        }
+        // A token that should be renewed but cannot is valid until it expires.
+        if let token, !token.result.isExtendedLifetime { return .use(token.result) }
+        return .interactionRequired("no token in the cache fits this request; sign in")
+    }
+}

@@ -1,0 +1,158 @@
+internal import Synchronization
+package import TokenModel
+
+extension TokenEndpointClient {
+    /// The number of remembered authorities. Apps may name any number of them; beyond this one, all are forgotten.
+    private static let discoveredLimit = 256
+
+    /// Requests the aliases of the authority's cloud from a trusted host (instance discovery).
+    ///
+    /// An authority that is not Entra's is a cloud of its own without a request, and so is one on this machine without
+    /// instance discovery.
+    /// - Throws: `authorityValidation` (-51600) if the authority is not known; `serverInvalidResponse` (-51401) for
+    ///   metadata with wrong types or host names.
+    package func discoverClouds(
+        of authority: Authority, correlationID: CorrelationID
+    ) async throws(TokenError) -> [CloudDirectory.Cloud] {
+        try await withCorrelationID(correlationID) { () async throws(TokenError) in
+            try requireAllowed(authority)
+            guard authority.kind == .entra else { return [InstanceDiscovery.singleHost(authority)] }
+            let url = InstanceDiscovery.url(for: authority)
+            let response = try await transport.send(HTTPRequest(url: url, correlationID: correlationID))
+            return try InstanceDiscovery.clouds(in: response, of: authority)
+        }
+    }
+
+    /// The endpoints of an authority: by convention in Microsoft's clouds, else from the discovery document (OpenID Connect
+    /// Discovery 1.0 section 4), which is requested once, or by convention if there is none.
+    ///
+    /// - Throws: `serverInvalidResponse` (-51401) if the document names an endpoint without `https`.
+    package func endpoints(of authority: Authority, version: OAuthVersion) async throws(TokenError) -> Endpoints {
+        try await endpoints(of: authority, version: version, correlationID: nil)
+    }
+
+    func endpoints(
+        of authority: Authority, version: OAuthVersion, correlationID: CorrelationID?
+    ) async throws(TokenError) -> Endpoints {
+        try requireAllowed(authority)
+        if authority.kind == .entra, CloudDirectory.isBuiltIn(authority.environment),
+            let endpoints = Endpoints(byConventionOf: authority, version: version)
+        {
+            return endpoints
+        }
+        let key = DiscoveryKey(authority: authority, version: version)
+        if let known = discovered.withLock({ $0[key] }) { return known }
+        let url = Endpoints.discoveryURL(of: authority, version: version)
+        let response = try await transport.send(HTTPRequest(url: url, correlationID: correlationID))
+        let endpoints = try Endpoints(response, of: authority, version: version)
+        discovered.withLock { known in
+            if known.count >= Self.discoveredLimit { known.removeAll() }
+            known[key] = endpoints
+        }
+        return endpoints
+    }
+
+    /// Requests the discovery document, to check for `ssoctl doctor` that the authority can be reached. Returns the time of
+    /// its clock.
+    package func probe(_ authority: Authority) async -> Result<ServerClock, TokenError> {
+        do throws(TokenError) {
+            try requireAllowed(authority)
+            let url = Endpoints.discoveryURL(of: authority, version: .v2)
+            let response = try await transport.send(HTTPRequest(url: url, correlationID: nil))
+            guard response.status == 200 else { throw response.unhandled }
+            let date = response.field("Date").flatMap(HTTPDate.secondsSince1970)
+            return .success(ServerClock(secondsSince1970: date))
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+/// The key of a remembered discovery document.
+struct DiscoveryKey: Hashable, Sendable {
+    var authority: Authority
+    var version: OAuthVersion
+}
+
+/// The clock of an authority.
+package struct ServerClock: Sendable, Equatable {
+    /// The header field `Date` of the response, in seconds since 1970; nil if it is missing or cannot be decoded.
+    package var secondsSince1970: Int64?
+
+    package init(secondsSince1970: Int64?) {
+        self.secondsSince1970 = secondsSince1970
+    }
+}
+
+/// Entra's instance discovery: the request and the response.
+enum InstanceDiscovery {
+    /// The host that is asked about hosts that are not built in.
+    private static let trusted = "login.microsoftonline.com"
+    /// The largest number of clouds and of aliases. Microsoft's list has nine clouds with up to four aliases.
+    private static let limit = 64
+
+    /// A cloud whose only host is the authority's.
+    static func singleHost(_ authority: Authority) -> CloudDirectory.Cloud {
+        CloudDirectory.Cloud(
+            aliases: [authority.environment], preferredNetwork: authority.environment,
+            preferredCache: authority.environment)
+    }
+
+    /// The URL of the request. It goes to the authority itself if that is built in or on this machine, else to the public
+    /// cloud.
+    static func url(for authority: Authority) -> String {
+        let asksItself = CloudDirectory.isBuiltIn(authority.environment) || authority.isLoopback
+        let base = asksItself ? "\(authority.scheme)://\(authority.environment)" : "https://\(trusted)"
+        var query = FormParameters()
+        query.add("api-version", "1.1")
+        query.add("authorization_endpoint", authority.url + "/oauth2/v2.0/authorize")
+        return "\(base)/common/discovery/instance?\(query.encoded)"
+    }
+
+    /// Decodes the response. Without metadata, the authority is a cloud of its own.
+    static func clouds(
+        in response: HTTPResponse, of authority: Authority
+    ) throws(TokenError) -> [CloudDirectory.Cloud] {
+        let object = response.isOAuth ? response.json : nil
+        if authority.isLoopback, response.status == 404 || (response.isOAuth && object == nil) {
+            return [singleHost(authority)]
+        }
+        guard response.isOAuth else { throw response.unhandled }
+        guard let object else { throw response.invalid("is not JSON") }
+        if let error = OAuthError(object) {
+            throw error.error == "invalid_instance"
+                ? error.tokenError(.authorityValidation, response: response)
+                : error.tokenError(response: response)
+        }
+        guard let metadata = object["metadata"] else { return [singleHost(authority)] }
+        guard let entries = metadata.array, entries.count <= limit else { throw malformed(response) }
+        let clouds = entries.compactMap(cloud)
+        guard clouds.count == entries.count else { throw malformed(response) }
+        return clouds
+    }
+
+    private static func malformed(_ response: HTTPResponse) -> TokenError {
+        response.invalid("has instance metadata with wrong types or host names")
+    }
+
+    private static func cloud(_ entry: JSONValue) -> CloudDirectory.Cloud? {
+        guard let entry = entry.object, let network = host(entry["preferred_network"]),
+            let cache = host(entry["preferred_cache"]), let names = entry["aliases"]?.array,
+            !names.isEmpty, names.count <= limit
+        else { return nil }
+        let aliases = names.compactMap(host)
+        guard aliases.count == names.count else { return nil }
+        return CloudDirectory.Cloud(aliases: aliases, preferredNetwork: network, preferredCache: cache)
+    }
+
+    /// Decodes a host with an optional port, in lower case.
+    private static func host(_ value: JSONValue?) -> String? {
+        guard let text = value?.text?.lowercased(), text.utf8.count <= 253,
+            text.utf8.allSatisfy({ allowed.contains($0) }),
+            let parts = try? URLParts("https://\(text)"), parts.environment == text
+        else { return nil }
+        return text
+    }
+
+    private static let allowed = Set("abcdefghijklmnopqrstuvwxyz0123456789.-:[]".utf8)
+}

@@ -1,0 +1,62 @@
+package import TokenModel
+
+extension TokenEndpointClient {
+    /// Validates that an AD FS is trusted by the users of a domain. Their registration service, the organisation's own or
+    /// else the cloud's, names their AD FS, and that names the authorities that it trusts (WebFinger, RFC 7033).
+    ///
+    /// - Throws: `authorityValidation` (-51600) if it is not trusted; `invalidDeveloperParameter` (-51112) if `domain`
+    ///   cannot be a domain.
+    package func validateFederation(
+        of authority: Authority, domain: String, correlationID: CorrelationID
+    ) async throws(TokenError) {
+        try await withCorrelationID(correlationID) { () async throws(TokenError) in
+            guard (try? URLParts("https://\(domain)"))?.environment == domain, domain.contains(".") else {
+                throw TokenError(.invalidDeveloperParameter, "the user's name does not end in @ and a domain")
+            }
+            let farm = try await farm(of: domain, correlationID)
+            guard try await isTrusted(authority, by: farm, correlationID) else {
+                throw TokenError(
+                    .authorityValidation, "\(farm), the AD FS of \(domain), does not trust \(authority.environment)")
+            }
+        }
+    }
+
+    /// Requests the host of a domain's AD FS.
+    private func farm(of domain: String, _ correlationID: CorrelationID) async throws(TokenError) -> String {
+        let path = "enrollmentserver/contract?api-version=1.0"
+        do throws(TokenError) {
+            return try await farm(at: "https://enterpriseregistration.\(domain)/\(path)", correlationID)
+        } catch {
+            if error.code == .cancelled { throw error }
+            return try await farm(at: "https://enterpriseregistration.windows.net/\(domain)/\(path)", correlationID)
+        }
+    }
+
+    private func farm(at url: String, _ correlationID: CorrelationID) async throws(TokenError) -> String {
+        let response = try await transport.send(HTTPRequest(url: url, correlationID: correlationID))
+        guard response.status == 200,
+            let endpoint = response.json?["IdentityProviderService"]?.object?.text("PassiveAuthEndpoint"),
+            let parts = try? URLParts(endpoint), parts.scheme == "https"
+        else {
+            throw TokenError(
+                .authorityValidation, "\(response.endpoint) names no AD FS (HTTP status \(response.status))")
+        }
+        return parts.environment
+    }
+
+    private func isTrusted(
+        _ authority: Authority, by farm: String, _ correlationID: CorrelationID
+    ) async throws(TokenError) -> Bool {
+        var query = FormParameters()
+        query.add("resource", authority.url)
+        let url = "https://\(farm)/.well-known/webfinger?\(query.encoded)"
+        let response = try await transport.send(HTTPRequest(url: url, correlationID: correlationID))
+        guard response.status == 200, let links = response.json?["links"]?.array else { return false }
+        return links.lazy.compactMap(\.object).contains { link in
+            link.text("rel")?.lowercased() == Self.trustedRealm
+                && link.text("href").flatMap { try? URLParts($0) }?.environment == authority.environment
+        }
+    }
+
+    private static let trustedRealm = "http://schemas.microsoft.com/rel/trusted-realm"
+}

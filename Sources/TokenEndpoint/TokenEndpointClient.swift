@@ -1,0 +1,89 @@
+internal import Synchronization
+package import TokenModel
+
+/// Requests to identity providers: token requests, device codes, and discovery (OAuth 2.0 over HTTPS). It knows no accounts
+/// and keeps no tokens.
+///
+/// Every method may be called from any task, and throws `networkUnavailable` (-53009) if the authority cannot be reached,
+/// `cancelled` (-53007) if the task is cancelled, and `invalidDeveloperParameter` (-51112) for an `http` authority that is
+/// not allowed. A request and its retry end within 30 seconds. `close` must be called before the last reference is
+/// released.
+package final class TokenEndpointClient: Sendable {
+    let transport: HTTPTransport
+    let allowsLoopbackHTTP: Bool
+    let discovered = Mutex<[DiscoveryKey: Endpoints]>([:])
+
+    /// - Parameter allowsLoopbackHTTP: whether authorities on this machine may use `http`.
+    package init(network: NetworkSettings, allowsLoopbackHTTP: Bool, timing: HTTPTiming = HTTPTiming()) {
+        self.transport = HTTPTransport(network: network, timing: timing)
+        self.allowsLoopbackHTTP = allowsLoopbackHTTP
+    }
+
+    /// Redeems a grant for tokens (RFC 6749 sections 4.1.3 and 6, RFC 8628 section 3.4).
+    ///
+    /// - Parameter delivery: tells afterwards whether the grant may have reached the token endpoint.
+    /// - Throws: `interactionRequired` (-51115), without sending the request, if the host of the token endpoint is not
+    ///   among `allowedEnvironments`; the code of the OAuth error; `unhandledHTTPResponse` (-51500) for a status other than
+    ///   200, 400 and 401; `serverInvalidResponse` (-51401) if the response is not valid.
+    package func redeem(
+        _ request: TokenRequest, _ delivery: DeliveryTracker? = nil
+    ) async throws(TokenError) -> IssuedTokens {
+        try await withCorrelationID(request.correlationID) { () async throws(TokenError) in
+            let form = try request.form()
+            let url = try await endpoints(
+                of: request.authority, version: request.version, correlationID: request.correlationID
+            ).token
+            try request.requireAllowedEnvironment(of: url)
+            let response = try await transport.send(
+                HTTPRequest(url: url, form: form, correlationID: request.correlationID, delivery: delivery))
+            return try IssuedTokens(response, to: request)
+        }
+    }
+
+    /// Closes all connections. Requests in progress and later ones fail with `cancelled`.
+    package func close() async {
+        await transport.close()
+    }
+
+    /// Runs `body`, and adds the correlation ID to its error.
+    func withCorrelationID<Value>(
+        _ correlationID: CorrelationID?, _ body: () async throws(TokenError) -> Value
+    ) async throws(TokenError) -> Value {
+        do {
+            return try await body()
+        } catch {
+            var error = error
+            error.details.correlationID = error.details.correlationID ?? correlationID
+            throw error
+        }
+    }
+
+    /// Refuses an `http` authority, unless it is on this machine and the agent allows that.
+    func requireAllowed(_ authority: Authority) throws(TokenError) {
+        guard authority.scheme != "https" else { return }
+        guard allowsLoopbackHTTP, authority.isLoopback else {
+            throw TokenError(
+                .invalidDeveloperParameter,
+                "authority \(authority) does without TLS; start the agent with --allow-loopback-http to allow that")
+        }
+    }
+}
+
+extension TokenEndpointClient {
+    /// Starts a sign-in on another device (RFC 8628). The caller redeems `Grant.deviceCode` as long as the error is
+    /// `serverOAuth` with `authorization_pending` or `slow_down`.
+    ///
+    /// - Throws: `unsupportedFunctionality` (-51114) if the authority has no such endpoint.
+    package func beginDeviceCode(_ request: DeviceCodeRequest) async throws(TokenError) -> DeviceCodeGrant {
+        try await withCorrelationID(request.correlationID) { () async throws(TokenError) in
+            let form = try request.form()
+            let endpoints = try await endpoints(
+                of: request.authority, version: request.version, correlationID: request.correlationID)
+            guard let url = endpoints.deviceCode else {
+                throw TokenError(.unsupportedFunctionality, "\(request.authority) offers no device code sign-in")
+            }
+            return try DeviceCodeGrant(
+                await transport.send(HTTPRequest(url: url, form: form, correlationID: request.correlationID)))
+        }
+    }
+}

@@ -1,0 +1,87 @@
+package import TokenModel
+
+/// A request for a code that the user enters on another device (RFC 8628 section 3.1).
+package struct DeviceCodeRequest: Sendable {
+    /// The app for which the user signs in.
+    package var clientID: ClientID
+    /// The authority whose endpoint receives the request.
+    package var authority: Authority
+    /// The generation of the endpoint, which takes scopes or a resource.
+    package var version: OAuthVersion
+    /// The requested scopes; in v1 exactly one `<resource>/.default`.
+    package var scopes: ScopeSet
+    /// The `claims` parameter as JSON; nil for none.
+    package var claims: String?
+    /// Further form fields; names that the protocol sets are ignored.
+    package var extraParameters: [String: String]
+    /// The correlation ID of the operation.
+    package var correlationID: CorrelationID
+
+    package init(
+        clientID: ClientID, authority: Authority, version: OAuthVersion, scopes: ScopeSet, claims: String? = nil,
+        extraParameters: [String: String] = [:], correlationID: CorrelationID
+    ) {
+        self.clientID = clientID
+        self.authority = authority
+        self.version = version
+        self.scopes = scopes
+        self.claims = claims
+        self.extraParameters = extraParameters
+        self.correlationID = correlationID
+    }
+
+    /// Encodes the body.
+    func form() throws(TokenError) -> FormParameters {
+        var form = FormParameters()
+        form.add("client_id", clientID.text)
+        try form.addAudience(scopes, version: version)
+        form.add("client_info", authority.kind == .openID ? nil : "1")
+        form.add("claims", claims)
+        form.add(extra: extraParameters)
+        return form
+    }
+}
+
+/// The response to a device code request (RFC 8628 section 3.2).
+package struct DeviceCodeGrant: Sendable {
+    /// The code to redeem after the user has entered the user code.
+    package var deviceCode: Secret
+    /// The code that the user enters.
+    package var userCode: String
+    /// The page on which the user enters the code.
+    package var verificationURL: String
+    /// Instructions for the user, without control characters.
+    package var message: String
+    /// The lifetime of the code in seconds.
+    package var expiresIn: Int64
+    /// The time between two polls in seconds.
+    package var interval: Int64
+
+    package init(
+        deviceCode: Secret, userCode: String, verificationURL: String, message: String, expiresIn: Int64,
+        interval: Int64
+    ) {
+        self.deviceCode = deviceCode
+        self.userCode = userCode
+        self.verificationURL = verificationURL
+        self.message = message
+        self.expiresIn = expiresIn
+        self.interval = interval
+    }
+
+    init(_ response: HTTPResponse) throws(TokenError) {
+        let object = try response.oauthObject()
+        guard let deviceCode = object.text("device_code"), let userCode = object.text("user_code"),
+            let url = object.text("verification_uri") ?? object.text("verification_url")
+        else { throw response.invalid("holds no device code") }
+        let shownCode = UntrustedText.clean(userCode)
+        let shownURL = UntrustedText.clean(url)
+        self.init(
+            deviceCode: Secret(deviceCode), userCode: shownCode, verificationURL: shownURL,
+            message: UntrustedText.clean(
+                object.text("message") ?? "To sign in, open \(shownURL) in a browser and enter the code \(shownCode)."),
+            expiresIn: object.seconds("expires_in") ?? 900,
+            // RFC 8628 section 3.5: the default is five seconds. Less than a second would be a busy loop.
+            interval: max(object.seconds("interval") ?? 5, 1))
+    }
+}

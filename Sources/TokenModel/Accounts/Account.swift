@@ -1,0 +1,87 @@
+/// An account of the cache: one user at one identity provider.
+public struct Account: Sendable, Equatable {
+    /// The library whose sign-in made the account known.
+    public enum Source: Int32, Sendable {
+        /// A sign-in through MSAL (v2 endpoint).
+        case msal = 1
+        /// A sign-in through ADAL (v1 endpoint), or an imported ADAL cache.
+        case adal = 2
+    }
+
+    /// The identifier of the account, the same in every tenant; nil for an account known only from an older ADAL cache.
+    public var homeAccountID: HomeAccountID?
+    /// The name of the user, such as a mail address. It may change and is never a key.
+    public var username: String?
+    /// The environment under which the account is saved: the preferred cache host of its cloud.
+    public var environment: String
+    /// The library whose sign-in made the account known.
+    public var source: Source
+    /// The account's profile in each tenant, the home tenant first; empty in a token result.
+    public var tenantProfiles: [TenantProfile]
+    /// The ID token that was issued to this app in the home tenant; nil if there is none.
+    public var homeIDToken: String?
+
+    /// Creates an account.
+    public init(
+        homeAccountID: HomeAccountID?, username: String?, environment: String, source: Source,
+        tenantProfiles: [TenantProfile] = [], homeIDToken: String? = nil
+    ) {
+        self.homeAccountID = homeAccountID
+        self.username = username
+        self.environment = environment
+        self.source = source
+        self.tenantProfiles = tenantProfiles
+        self.homeIDToken = homeIDToken
+    }
+
+    /// The reference by which a request names this account.
+    public var reference: AccountReference {
+        AccountReference(homeAccountID: homeAccountID, username: username)
+    }
+}
+
+/// The profile of an account in one tenant.
+public struct TenantProfile: Sendable, Equatable {
+    /// The ID of the tenant.
+    public var realm: String
+    /// The account's object ID in this tenant, in lower case; the `sub` claim if the issuer names none.
+    public var localAccountID: String?
+    /// The username in this tenant.
+    public var username: String?
+    /// The environment under which the profile is saved.
+    public var environment: String
+    /// Whether this is the account's home tenant.
+    public var isHome: Bool
+    /// The ID token that was issued to this app in this tenant; nil if there is none.
+    public var idToken: String?
+
+    /// Creates a profile.
+    public init(
+        realm: String, localAccountID: String?, username: String?, environment: String, isHome: Bool,
+        idToken: String? = nil
+    ) {
+        self.realm = realm
+        self.localAccountID = localAccountID
+        self.username = username
+        self.environment = environment
+        self.isHome = isHome
+        self.idToken = idToken
+    }
+}
+
+/// A reference to an account: by its home account ID or, if the app does not know that, by its username.
+public struct AccountReference: Sendable, Hashable {
+    /// The identifier; if it is given, the username is not compared.
+    public var homeAccountID: HomeAccountID?
+    /// The username, compared regardless of case.
+    public var username: String?
+
+    /// Creates a reference. A blank username counts as none.
+    public init(homeAccountID: HomeAccountID? = nil, username: String? = nil) {
+        self.homeAccountID = homeAccountID
+        self.username = username?.trimmedNonEmpty
+    }
+
+    /// Whether the reference names no account.
+    public var isEmpty: Bool { homeAccountID == nil && username == nil }
+}

@@ -1,0 +1,151 @@
+/// The URL of an identity provider: scheme, environment (host and port) and path, which names the realm.
+///
+/// `https://login.microsoftonline.com/common` has the environment `login.microsoftonline.com` and the realm `common`.
+/// Normal form: lower-case host, no query, no fragment, no trailing slash; Entra authorities keep only the first
+/// path segment, in lower case.
+public struct Authority: Sendable, Hashable, CustomStringConvertible {
+    /// The kind of identity provider.
+    public enum Kind: Int32, Sendable, Hashable, CaseIterable {
+        /// Microsoft Entra ID (Azure AD), in any cloud.
+        case entra = 1
+        /// Azure AD B2C: one authority per policy.
+        case b2c = 2
+        /// AD FS, whose first path segment is `adfs`.
+        case adfs = 3
+        /// Entra External ID for customers, on `ciamlogin.com` or a custom domain.
+        case ciam = 4
+        /// Any other OpenID Connect provider, found by discovery (OpenID Connect Discovery 1.0 section 4). It cannot be
+        /// recognised by the URL: the app must name the kind.
+        case openID = 5
+    }
+
+    /// The kind of identity provider.
+    public let kind: Kind
+    /// `https`; `http` for loopback hosts only.
+    public let scheme: String
+    /// The host in lower case, followed by `:port` if the URL names one.
+    public let environment: String
+    /// The path without its leading slash, `/`-separated.
+    public let path: String
+
+    /// Parses and normalises a URL.
+    ///
+    /// - Throws: `invalidDeveloperParameter` (-51112) if it is not an `https` URL with a host and a path. `http` is
+    ///   accepted for loopback hosts, but the agent refuses it unless started with `--allow-loopback-http`.
+    public init(_ url: String, kind: Kind? = nil) throws(TokenError) {
+        let parts = try URLParts(url)
+        guard parts.scheme == "https" || (parts.scheme == "http" && parts.isLoopback) else {
+            throw TokenError(.invalidDeveloperParameter, "authority \(url) must use https")
+        }
+        let kind =
+            if let kind { kind } else { try Self.kind(host: parts.host, segments: parts.segments, url: url) }
+        let segments = try Self.normalised(parts.segments, kind: kind, host: parts.host, url: url)
+        self.init(
+            kind: kind, scheme: parts.scheme, environment: parts.environment, path: segments.joined(separator: "/"))
+    }
+
+    private init(kind: Kind, scheme: String, environment: String, path: String) {
+        self.kind = kind
+        self.scheme = scheme
+        self.environment = environment
+        self.path = path
+    }
+
+    /// The public cloud's authority for work, school and personal accounts.
+    public static let common = Authority(
+        kind: .entra, scheme: "https", environment: "login.microsoftonline.com", path: "common")
+
+    /// The tenant: the first path segment; the tenant of a B2C policy; for any other OpenID provider the whole path, or `/`
+    /// if it has none.
+    public var realm: String {
+        switch kind {
+        case .entra, .adfs, .ciam: path.utf8.firstIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) } ?? path
+        case .b2c: policyPath.tenant
+        case .openID: path.isEmpty ? "/" : path
+        }
+    }
+
+    /// The policy (user flow) of a B2C authority as written; nil for other kinds, and if the path names none.
+    package var policy: String? { kind == .b2c ? policyPath.policy : nil }
+
+    /// The authority as a URL without a trailing slash.
+    public var url: String { path.isEmpty ? "\(scheme)://\(environment)" : "\(scheme)://\(environment)/\(path)" }
+
+    /// The same as `url`.
+    public var description: String { url }
+
+    /// Whether the realm is not a tenant: `common`, `organizations` or `consumers`.
+    public var isTenantless: Bool { kind == .entra && ["common", "organizations", "consumers"].contains(realm) }
+
+    /// Whether the host is this machine.
+    public var isLoopback: Bool { URLParts.isLoopback(host: URLParts.host(ofEnvironment: environment)) }
+
+    /// The same authority with another tenant. Unchanged if the path has no tenant: AD FS, OpenID providers, and B2C
+    /// policies without `tfp`.
+    public func withRealm(_ realm: String) -> Authority {
+        switch kind {
+        case .entra, .ciam:
+            return Authority(kind: kind, scheme: scheme, environment: environment, path: realm.lowercased())
+        case .b2c:
+            let parts = policyPath
+            guard let prefix = parts.prefix, let policy = parts.policy else { return self }
+            return Authority(
+                kind: kind, scheme: scheme, environment: environment, path: "\(prefix)/\(realm)/\(policy)")
+        case .adfs, .openID: return self
+        }
+    }
+
+    /// The same authority at another host of its cloud.
+    public func withEnvironment(_ environment: String) -> Authority {
+        Authority(kind: kind, scheme: scheme, environment: environment, path: path)
+    }
+
+    /// `tfp/TENANT/POLICY` or `TENANT/POLICY`.
+    private var policyPath: (prefix: String?, tenant: String, policy: String?) {
+        let segments = path.split(separator: "/").map(String.init)
+        guard Self.hasPolicyPrefix(segments) else {
+            return (nil, segments.first ?? "", segments.count > 1 ? segments[1] : nil)
+        }
+        return (segments[0], segments[1], segments[2])
+    }
+
+    private static func hasPolicyPrefix(_ segments: [String]) -> Bool {
+        segments.count >= 3 && segments[0].lowercased() == "tfp"
+    }
+
+    private static func kind(host: String, segments: [String], url: String) throws(TokenError) -> Kind {
+        switch segments.first?.lowercased() {
+        case "tfp":
+            guard hasPolicyPrefix(segments) else {
+                throw TokenError(
+                    .invalidDeveloperParameter, "authority \(url) has to be https://<host>/tfp/<tenant>/<policy>")
+            }
+            return .b2c
+        case "adfs": return .adfs
+        case _ where host.hasSuffix(".ciamlogin.com"): return .ciam
+        case _ where host.hasSuffix(".b2clogin.com"): return .b2c
+        default: return .entra
+        }
+    }
+
+    private static func normalised(
+        _ segments: [String], kind: Kind, host: String, url: String
+    ) throws(TokenError) -> [String] {
+        switch kind {
+        case .entra, .adfs:
+            guard let first = segments.first else {
+                throw TokenError(
+                    .invalidDeveloperParameter, "authority \(url) names no tenant; add one, such as /common")
+            }
+            return [first.lowercased()]
+        case .ciam:
+            if let first = segments.first { return [first.lowercased()] }
+            // A custom domain does not name the tenant.
+            return host.hasSuffix(".ciamlogin.com") ? [host.prefix { $0 != "." } + ".onmicrosoft.com"] : []
+        case .b2c:
+            return hasPolicyPrefix(segments) ? Array(segments.prefix(3)) : segments
+        case .openID:
+            return segments
+        }
+    }
+}

@@ -1,0 +1,120 @@
+/// The clouds and their hosts: which hosts are aliases of one cloud, under which to save credentials and to which to send
+/// requests.
+///
+/// Microsoft's clouds are built in, so that a cached token needs no network request. Others are learnt by instance
+/// discovery.
+package struct CloudDirectory: Sendable, Equatable {
+    /// A cloud and its hosts.
+    package struct Cloud: Sendable, Equatable, Codable {
+        /// Every host of the cloud, in lower case.
+        package var aliases: [String]
+        /// The host to send requests to.
+        package var preferredNetwork: String
+        /// The host under which credentials are saved.
+        package var preferredCache: String
+
+        package init(aliases: [String], preferredNetwork: String, preferredCache: String) {
+            self.aliases = aliases
+            self.preferredNetwork = preferredNetwork
+            self.preferredCache = preferredCache
+        }
+    }
+
+    /// The clouds that are not built in, in the order in which they were learnt.
+    package private(set) var learnt: [Cloud] = []
+    private var byHost: [String: Cloud]
+
+    /// Creates a directory with Microsoft's clouds.
+    package init() {
+        byHost = Self.index(Self.builtIn)
+    }
+
+    /// The cloud of a host; an unknown host is a cloud of its own.
+    package func cloud(of environment: String) -> Cloud {
+        byHost[environment]
+            ?? Cloud(aliases: [environment], preferredNetwork: environment, preferredCache: environment)
+    }
+
+    /// Whether the cloud of the host is known, built in or learnt.
+    package func knows(_ environment: String) -> Bool { byHost[environment] != nil }
+
+    /// Whether two hosts belong to one cloud.
+    package func sameCloud(_ left: String, _ right: String) -> Bool {
+        left == right || cloud(of: left).aliases.contains(right) || Self.sameHost(left, right)
+    }
+
+    /// Most of Microsoft's libraries save the host without the port, so that a host without one matches the host with any
+    /// port.
+    private static func sameHost(_ left: String, _ right: String) -> Bool {
+        let (leftHost, rightHost) = (URLParts.host(ofEnvironment: left), URLParts.host(ofEnvironment: right))
+        return leftHost == rightHost && (left == leftHost || right == rightHost)
+    }
+
+    /// The hosts under which credentials may be saved: the preferred one first, then `environment`, then the others.
+    package func cacheAliases(of environment: String) -> [String] {
+        let cloud = cloud(of: environment)
+        let host = URLParts.host(ofEnvironment: environment)
+        var seen = Set<String>()
+        return ([cloud.preferredCache, environment] + cloud.aliases + [host]).filter { seen.insert($0).inserted }
+    }
+
+    /// Whether the host belongs to one of Microsoft's clouds.
+    package static func isBuiltIn(_ environment: String) -> Bool { builtInHosts.contains(environment) }
+
+    private static let builtInHosts = Set(builtIn.flatMap(\.aliases))
+
+    /// Adds the clouds that instance discovery of `environment` returned.
+    ///
+    /// A cloud is added only if none of its hosts is known yet: otherwise a hostile provider could declare itself an alias
+    /// of another cloud, and would receive that cloud's refresh tokens. Returns whether any was added.
+    package mutating func learn(_ clouds: [Cloud], from environment: String) -> Bool {
+        var hasChanged = false
+        for cloud in clouds {
+            let hosts = Set(cloud.aliases + [cloud.preferredNetwork, cloud.preferredCache])
+            guard hosts.allSatisfy({ byHost[$0] == nil }) else { continue }
+            learnt.append(cloud)
+            for host in hosts { byHost[host] = cloud }
+            hasChanged = true
+        }
+        guard byHost[environment] == nil else { return hasChanged }
+        let own = cloud(of: environment)
+        learnt.append(own)
+        byHost[environment] = own
+        return true
+    }
+
+    private static func index(_ clouds: [Cloud]) -> [String: Cloud] {
+        var index: [String: Cloud] = [:]
+        for cloud in clouds {
+            for host in cloud.aliases { index[host] = cloud }
+        }
+        return index
+    }
+
+    private static func singleHost(_ host: String) -> Cloud {
+        Cloud(aliases: [host], preferredNetwork: host, preferredCache: host)
+    }
+
+    /// Microsoft's clouds, as in Microsoft's own libraries.
+    package static let builtIn: [Cloud] = [
+        Cloud(
+            aliases: [
+                "login.microsoftonline.com", "login.windows.net", "login.microsoft.com", "sts.windows.net",
+            ],
+            preferredNetwork: "login.microsoftonline.com", preferredCache: "login.windows.net"),
+        Cloud(
+            aliases: ["login.partner.microsoftonline.cn", "login.chinacloudapi.cn"],
+            preferredNetwork: "login.partner.microsoftonline.cn", preferredCache: "login.partner.microsoftonline.cn"),
+        singleHost("login.microsoftonline.de"),
+        Cloud(
+            aliases: ["login.microsoftonline.us", "login.usgovcloudapi.net"],
+            preferredNetwork: "login.microsoftonline.us", preferredCache: "login.microsoftonline.us"),
+        singleHost("login-us.microsoftonline.com"),
+        singleHost("login.sovcloud-identity.fr"),
+        singleHost("login.sovcloud-identity.de"),
+        singleHost("login.sovcloud-identity.sg"),
+        Cloud(
+            aliases: ["login.windows-ppe.net", "sts.windows-ppe.net", "login.microsoft-ppe.com"],
+            preferredNetwork: "login.windows-ppe.net", preferredCache: "login.windows-ppe.net"),
+    ]
+}

@@ -1,0 +1,112 @@
+/// The application (client) ID under which an app is registered (RFC 6749 section 2.2). Compared regardless of case.
+public struct ClientID: Sendable, Hashable, CustomStringConvertible {
+    /// The identifier as the app gave it, without surrounding white space; never empty.
+    public let text: String
+
+    /// Nil when `text` is blank.
+    public init?(_ text: String) {
+        guard let text = text.trimmedNonEmpty else { return nil }
+        self.text = text
+        self.key = text.lowercased()
+    }
+
+    /// The identifier in lower case, for cache keys and comparisons.
+    package let key: String
+
+    /// The identifier as given.
+    public var description: String { text }
+    /// Case does not matter.
+    public static func == (left: Self, right: Self) -> Bool { left.key == right.key }
+    /// Case does not matter.
+    public func hash(into hasher: inout Hasher) { hasher.combine(key) }
+}
+
+/// The identifier of an account, the same in every tenant: `<object ID>.<home tenant ID>` for Entra accounts, the `sub`
+/// claim for others.
+///
+/// Lower-cased and trimmed, as the token caches of Microsoft's libraries store it.
+public struct HomeAccountID: Sendable, Hashable, CustomStringConvertible {
+    /// The normalised identifier; never empty.
+    public let text: String
+
+    /// Nil when `text` is blank.
+    public init?(_ text: String) {
+        guard let text = text.trimmedNonEmpty else { return nil }
+        self.text = text.lowercased()
+    }
+
+    /// Joins the two parts of `client_info`; nil if either is blank.
+    public init?(uid: String?, utid: String?) {
+        guard let uid = uid?.trimmedNonEmpty, let utid = utid?.trimmedNonEmpty else { return nil }
+        self.text = "\(uid).\(utid)".lowercased()
+    }
+
+    /// The object ID in the home tenant; nil unless the identifier has exactly two parts.
+    public var objectID: String? { separator.map { String(text[..<$0]) } }
+
+    /// The home tenant ID; nil unless the identifier has exactly two parts.
+    public var tenantID: String? { separator.map { String(text[text.utf8.index(after: $0)...]) } }
+
+    /// The position of the only dot, if there is text on both sides of it.
+    private var separator: String.Index? {
+        let bytes = text.utf8
+        guard let dot = bytes.firstIndex(of: UInt8(ascii: ".")), dot > bytes.startIndex else { return nil }
+        let rest = bytes[bytes.index(after: dot)...]
+        return rest.isEmpty || rest.contains(UInt8(ascii: ".")) ? nil : dot
+    }
+
+    /// The identifier.
+    public var description: String { text }
+}
+
+/// A group of first-party client IDs that share refresh tokens; `"1"` in practice.
+public struct FamilyID: Sendable, Hashable, CustomStringConvertible {
+    /// The number of the family, as in the field `foci` of a token response; never empty.
+    public let text: String
+
+    /// Nil when `text` is blank.
+    public init?(_ text: String) {
+        guard let text = text.trimmedNonEmpty else { return nil }
+        self.text = text
+    }
+
+    /// The family that an app with no app metadata may belong to.
+    package static let presumed = FamilyID(unchecked: "1")
+
+    private init(unchecked text: String) { self.text = text }
+
+    /// The family's number.
+    public var description: String { text }
+}
+
+/// A partition of the agent's cache: apps in one sharing group see each other's accounts, others do not.
+public struct SharingGroup: Sendable, Hashable, CustomStringConvertible {
+    /// The group's name.
+    public let name: String
+
+    /// The group both Microsoft libraries use when the app names none.
+    public static let standard = SharingGroup(unchecked: "com.microsoft.adalcache")
+
+    /// Nil when `name` is blank.
+    public init?(_ name: String) {
+        guard let name = name.trimmedNonEmpty else { return nil }
+        self.name = name
+    }
+
+    private init(unchecked name: String) { self.name = name }
+
+    /// The group's name.
+    public var description: String { name }
+}
+
+extension StringProtocol {
+    /// The text without surrounding white space; nil if nothing is left.
+    package var trimmedNonEmpty: String? {
+        // A fast path: most texts are identifiers in ASCII without white space.
+        if !isEmpty, utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) { return String(self) }
+        guard let first = firstIndex(where: { !$0.isWhitespace }),
+            let last = lastIndex(where: { !$0.isWhitespace })
+        else { return nil }
+        return String(self[first...last])
+    }
+}

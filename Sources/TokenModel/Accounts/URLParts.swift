@@ -1,0 +1,114 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The parts of a URL that make up an authority.
+package struct URLParts: Sendable, Equatable {
+    /// The scheme in lower case.
+    package let scheme: String
+    /// The host in lower case, without brackets.
+    package let host: String
+    /// The host and, unless it is the default, the port, in lower case.
+    package let environment: String
+    /// The segments of the path as written, percent-encoded, without empty ones.
+    package let segments: [String]
+
+    /// - Throws: `invalidDeveloperParameter` (-51112) if `url` has no scheme, no host or an encoded host, or names a user.
+    package init(_ url: String) throws(TokenError) {
+        if let plain = URLParts(plain: url) {
+            self = plain
+        } else {
+            try self.init(parsing: url)
+        }
+    }
+
+    /// Parses any URL, without the fast path.
+    package init(parsing url: String) throws(TokenError) {
+        let parts = URLComponents(string: url.trimmedNonEmpty ?? "")
+        // Checked first, so that no other message contains a password.
+        guard parts?.user == nil, parts?.password == nil else {
+            throw TokenError(.invalidDeveloperParameter, "a URL with a user name in it is not an authority")
+        }
+        guard let parts, let scheme = parts.scheme?.lowercased(), let host = parts.host?.lowercased(), !host.isEmpty,
+            // The host must not be encoded: `a%2Fb` would be the host `a/b`, and a URL with it would lead to `a`.
+            parts.encodedHost?.lowercased() == host
+        else { throw TokenError(.invalidDeveloperParameter, "\(url) is not a URL with a scheme and a host") }
+        self.scheme = scheme
+        self.host = host.withoutBrackets
+        let literal = self.host.contains(":") ? "[\(self.host)]" : self.host
+        let standard = (scheme == "https" && parts.port == 443) || (scheme == "http" && parts.port == 80)
+        self.environment = parts.port.flatMap { standard ? nil : "\(literal):\($0)" } ?? literal
+        self.segments = parts.percentEncodedPath.split(separator: "/").map(String.init)
+    }
+
+    init(scheme: String, host: String, environment: String, segments: [String]) {
+        self.scheme = scheme
+        self.host = host
+        self.environment = environment
+        self.segments = segments
+    }
+
+    package var isLoopback: Bool { Self.isLoopback(host: host) }
+
+    /// Whether a host is this machine: `localhost`, `127.0.0.0/8` or `::1`.
+    package static func isLoopback(host: String) -> Bool {
+        if host == "localhost" || host == "::1" { return true }
+        let octets = host.split(separator: ".", omittingEmptySubsequences: false)
+        return octets.count == 4 && octets.first == "127" && octets.allSatisfy { UInt8($0) != nil }
+    }
+
+    /// The host in an environment such as `localhost:8080` or `[::1]:8080`.
+    package static func host(ofEnvironment environment: String) -> String {
+        if environment.hasPrefix("["), let end = environment.firstIndex(of: "]") {
+            return String(environment[environment.index(after: environment.startIndex)..<end])
+        }
+        return environment.split(separator: ":").first.map(String.init) ?? environment
+    }
+}
+
+extension String {
+    /// The address in a literal such as `[::1]`; any other text unchanged.
+    package var withoutBrackets: String {
+        hasPrefix("[") && hasSuffix("]") ? String(dropFirst().dropLast()) : self
+    }
+}
+
+extension URLParts {
+    /// Parses an `https` URL without a port, escapes, or capitals in the host, as nearly every authority is; nil for any
+    /// other.
+    ///
+    /// A fast path: every request names an authority, and the full parser would be the most expensive part of a cache hit.
+    package init?(plain url: String) {
+        let scheme = "https"
+        let opening = "\(scheme)://"
+        guard url.utf8.starts(with: opening.utf8) else { return nil }
+        let pieces = url.utf8.dropFirst(opening.utf8.count)
+            .split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        let segments = pieces.dropFirst().filter { !$0.isEmpty }
+        guard let first = pieces.first, !first.isEmpty, first.allSatisfy(Self.isPlainInHost),
+            segments.allSatisfy({ $0.allSatisfy(Self.isPlainInPath) })
+        else { return nil }
+        let host = String(Substring(first))
+        self.init(
+            scheme: scheme, host: host, environment: host, segments: segments.map { String(Substring($0)) })
+    }
+
+    private static func isPlainInHost(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
+            UInt8(ascii: "."):
+            true
+        default: false
+        }
+    }
+
+    /// The unreserved characters of RFC 3986 section 2.3.
+    private static func isPlainInPath(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"), UInt8(ascii: "~"): true
+        default: isPlainInHost(byte)
+        }
+    }
+}

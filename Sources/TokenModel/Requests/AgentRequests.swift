@@ -1,0 +1,135 @@
+/// Introduces the app, and returns the requests that the agent knows. Optional, and at most once for each connection. The
+/// reply is `Hello.Reply`.
+///
+/// PROTOCOL.md, "hello".
+public struct Hello: Sendable, Equatable {
+    /// The highest protocol version that the app supports.
+    public var protocolVersion: UInt32
+    /// The name of the app, for the agent's log.
+    public var appName: String
+
+    /// Creates the request.
+    public init(protocolVersion: UInt32 = 1, appName: String) {
+        self.protocolVersion = protocolVersion
+        self.appName = appName
+    }
+
+    /// The version and the requests of the agent.
+    public struct Reply: Sendable, Equatable {
+        /// The protocol version of the connection.
+        public var protocolVersion: UInt32
+        /// The agent's version.
+        public var agentVersion: String
+        /// The numbers of the requests that the agent knows.
+        public var requests: [UInt32]
+
+        /// Creates the reply.
+        public init(protocolVersion: UInt32, agentVersion: String, requests: [UInt32]) {
+            self.protocolVersion = protocolVersion
+            self.agentVersion = agentVersion
+            self.requests = requests
+        }
+    }
+}
+
+extension Hello: AgentRequest { package static let number: UInt32 = 10 }
+
+/// Returns the state of the agent. The reply is `AgentStatus`. PROTOCOL.md, "status".
+public struct GetStatus: Sendable, Equatable {
+    /// Creates the request.
+    public init() {}
+}
+
+/// The state of the agent.
+public struct AgentStatus: Sendable, Equatable {
+    /// The process ID of the agent.
+    public var processID: Int32
+    /// The version of the agent, such as `0.1.0`.
+    public var version: String
+    /// The protocol version of the agent.
+    public var protocolVersion: UInt32
+    /// The path of the agent's socket.
+    public var socketPath: String
+    /// The directory of the agent's store.
+    public var stateDirectory: String
+    /// The time since the start of the agent, in seconds.
+    public var uptimeSeconds: Int64
+    /// The number of accounts in all sharing groups.
+    public var accounts: Int64
+    /// The names of the quarantined files of the store: damaged ones that were moved aside and still exist.
+    public var quarantined: [String]
+    /// The reason why the store is not open or cannot be written; nil if it is open and can be written.
+    public var storeProblem: String?
+
+    /// Creates the reply.
+    public init(
+        processID: Int32, version: String, protocolVersion: UInt32, socketPath: String, stateDirectory: String,
+        uptimeSeconds: Int64, accounts: Int64, quarantined: [String] = [], storeProblem: String? = nil
+    ) {
+        self.processID = processID
+        self.version = version
+        self.protocolVersion = protocolVersion
+        self.socketPath = socketPath
+        self.stateDirectory = stateDirectory
+        self.uptimeSeconds = uptimeSeconds
+        self.accounts = accounts
+        self.quarantined = quarantined
+        self.storeProblem = storeProblem
+    }
+}
+
+extension GetStatus: AgentRequest {
+    package typealias Reply = AgentStatus
+    package static let number: UInt32 = 19
+}
+
+/// Checks the state directory, the key, the clock and the token endpoints of the agent. The reply is `Diagnose.Reply`.
+/// PROTOCOL.md, "diagnose".
+public struct Diagnose: Sendable, Equatable {
+    /// The authority whose token endpoint to check; nil for those of the known accounts or, without accounts, of the public
+    /// cloud.
+    public var authority: Authority?
+
+    /// Creates the request.
+    public init(authority: Authority? = nil) {
+        self.authority = authority
+    }
+
+    /// The results of the checks.
+    public struct Reply: Sendable, Equatable {
+        /// The results, in the order of the checks.
+        public var checks: [HealthCheck]
+
+        /// Creates the reply.
+        public init(checks: [HealthCheck]) {
+            self.checks = checks
+        }
+    }
+}
+
+/// The result of a check.
+public struct HealthCheck: Sendable, Equatable {
+    /// The name of the check, in a few words.
+    public var name: String
+    /// Whether the check has passed.
+    public var ok: Bool
+    /// A description of what was found.
+    public var detail: String
+    /// The remedy; nil if there is none, or none is needed.
+    public var hint: String?
+
+    /// Creates a result.
+    public init(name: String, ok: Bool, detail: String, hint: String? = nil) {
+        self.name = name
+        self.ok = ok
+        self.detail = detail
+        self.hint = hint
+    }
+}
+
+extension Diagnose: AgentRequest { package static let number: UInt32 = 20 }
+
+/// The version of this package, for `--version`, `status` and the token endpoint.
+package enum ProductVersion {
+    package static let text = "0.1.0"
+}

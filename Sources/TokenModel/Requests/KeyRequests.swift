@@ -1,0 +1,95 @@
+/// The source of the key that encrypts the store's key. The numbers are on disk and on the wire.
+public enum KeySource: Int32, Sendable, CaseIterable {
+    /// A file of mode 0600 beside the store: protects only against a copy of the store without the file.
+    case file = 1
+    /// `sso-agent.key` in `$CREDENTIALS_DIRECTORY`, from a service manager that stores it, for example sealed by a TPM.
+    case credential = 2
+    /// The desktop's keyring, through its Secret Service.
+    case secretService = 3
+    /// A passphrase that the user enters after each start of the agent.
+    case passphrase = 4
+
+    /// The name on the command line.
+    public var name: String {
+        switch self {
+        case .file: "file"
+        case .credential: "credential"
+        case .secretService: "secret-service"
+        case .passphrase: "passphrase"
+        }
+    }
+
+    /// The source with a name of the command line; nil if there is none.
+    public init?(name: String) {
+        guard let source = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = source
+    }
+}
+
+/// Returns the source of the store's key. The reply is `KeyStatus`. PROTOCOL.md, "get_key".
+public struct GetKey: Sendable, Equatable {
+    /// Creates the request.
+    public init() {}
+}
+
+/// The source of the store's key, and whether the store is open.
+public struct KeyStatus: Sendable, Equatable {
+    /// The source; nil while the store is being loaded.
+    public var source: KeySource?
+    /// The place of the key in words, such as a path.
+    public var place: String
+    /// Whether the agent has the key, so that the store is open.
+    public var isOpen: Bool
+    /// The reason why the store is not open, with what to do; nil if it is open.
+    public var problem: String?
+
+    /// Creates the reply.
+    public init(source: KeySource?, place: String, isOpen: Bool, problem: String? = nil) {
+        self.source = source
+        self.place = place
+        self.isOpen = isOpen
+        self.problem = problem
+    }
+}
+
+extension GetKey: AgentRequest {
+    package typealias Reply = KeyStatus
+    package static let number: UInt32 = 31
+}
+
+/// Changes the source of the store's key. The reply is `KeyStatus`. PROTOCOL.md, "set_key".
+public struct SetKey: Sendable, Equatable {
+    /// The new source.
+    public var source: KeySource
+    /// The new passphrase, for the source `.passphrase`; nil for the others.
+    public var passphrase: Secret?
+
+    /// Creates the request.
+    public init(source: KeySource, passphrase: Secret? = nil) {
+        self.source = source
+        self.passphrase = passphrase
+    }
+}
+
+extension SetKey: AgentRequest {
+    package typealias Reply = KeyStatus
+    package static let number: UInt32 = 32
+}
+
+/// Opens the store: with a passphrase, or by reading the key from its source once more. The reply is `KeyStatus`.
+///
+/// PROTOCOL.md, "unlock".
+public struct Unlock: Sendable, Equatable {
+    /// The passphrase; nil if the key has another source.
+    public var passphrase: Secret?
+
+    /// Creates the request.
+    public init(passphrase: Secret? = nil) {
+        self.passphrase = passphrase
+    }
+}
+
+extension Unlock: AgentRequest {
+    package typealias Reply = KeyStatus
+    package static let number: UInt32 = 33
+}

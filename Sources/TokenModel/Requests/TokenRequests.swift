@@ -1,0 +1,125 @@
+/// The parameters of every token acquisition: the app, the scopes and the authority.
+public struct TokenParameters: Sendable, Equatable {
+    /// The client ID of the app.
+    public var clientID: ClientID
+    /// The partition of the cache.
+    public var sharingGroup: SharingGroup
+    /// The authority that issues the token.
+    public var authority: Authority
+    /// The generation of endpoints to use.
+    public var version: OAuthVersion
+    /// The requested scopes; for a v1 resource, `ScopeSet(resource:)`.
+    public var scopes: ScopeSet
+    /// The app's registered redirect URI. It is sent when a code is redeemed and, in v2, when a refresh token is redeemed.
+    public var redirectURI: String?
+    /// The `claims` parameter, a JSON object (OpenID Connect Core 1.0 section 5.5). Cached access tokens are not used for a
+    /// request with claims.
+    public var claims: String?
+    /// Client capabilities, such as `cp1`. They are merged into `claims`; cached access tokens are used.
+    public var capabilities: [String]
+    /// Further query parameters for the authorization endpoint, and form parameters for the token endpoint.
+    public var extraParameters: [String: String]
+    /// Whether the agent validates the authority; false if the app trusts it without that.
+    public var validatesAuthority: Bool
+    /// The correlation ID of the operation.
+    public var correlationID: CorrelationID
+
+    /// Creates parameters, by default with the values of Microsoft's libraries.
+    public init(
+        clientID: ClientID, sharingGroup: SharingGroup = .standard, authority: Authority = .common,
+        version: OAuthVersion = .v2, scopes: ScopeSet, redirectURI: String? = nil, claims: String? = nil,
+        capabilities: [String] = [], extraParameters: [String: String] = [:], validatesAuthority: Bool = true,
+        correlationID: CorrelationID = CorrelationID()
+    ) {
+        self.clientID = clientID
+        self.sharingGroup = sharingGroup
+        self.authority = authority
+        self.version = version
+        self.scopes = scopes
+        self.redirectURI = redirectURI
+        self.claims = claims
+        self.capabilities = capabilities
+        self.extraParameters = extraParameters
+        self.validatesAuthority = validatesAuthority
+        self.correlationID = correlationID
+    }
+
+    /// Whether the app accepts an account of another cloud than the authority's (Entra's `instance_aware`).
+    package var isInstanceAware: Bool { extraParameters["instance_aware"]?.lowercased() == "true" }
+}
+
+/// Acquires an access token without user interaction: from the cache, or by redeeming a refresh token.
+///
+/// The reply is a `TokenResult`. PROTOCOL.md, "acquire_token_silent".
+public struct AcquireTokenSilent: Sendable, Equatable {
+    /// The app, the scopes and the authority.
+    public var parameters: TokenParameters
+    /// The account; an empty reference is the only account that is signed in, as in ADAL, and fails if there is not exactly
+    /// one.
+    public var account: AccountReference
+    /// Whether to refresh the access token even if a cached one is valid.
+    public var forceRefresh: Bool
+    /// The time before its expiry from which on a token counts as expired, in seconds.
+    public var expirationBuffer: Int64
+    /// Whether an expired token may be returned in an outage, during its extended lifetime.
+    public var allowsExtendedLifetime: Bool
+
+    /// Creates the request, by default with the values of Microsoft's libraries.
+    public init(
+        parameters: TokenParameters, account: AccountReference, forceRefresh: Bool = false,
+        expirationBuffer: Int64 = 300, allowsExtendedLifetime: Bool = false
+    ) {
+        self.parameters = parameters
+        self.account = account
+        self.forceRefresh = forceRefresh
+        self.expirationBuffer = expirationBuffer
+        self.allowsExtendedLifetime = allowsExtendedLifetime
+    }
+}
+
+extension AcquireTokenSilent: AgentRequest {
+    package typealias Reply = TokenResult
+    package static let number: UInt32 = 11
+    package var tokenParameters: TokenParameters? { parameters }
+}
+
+/// Redeems a grant of the app without looking into the cache, and saves the tokens. The reply is a `TokenResult`.
+///
+/// The account is signed in afterwards. PROTOCOL.md, "redeem_grant".
+public struct RedeemGrant: Sendable, Equatable {
+    /// The kind of a grant.
+    public enum Kind: Int32, Sendable, CaseIterable {
+        /// A refresh token that the app acquired without the agent (RFC 6749 section 6).
+        case refreshToken = 1
+        /// A SAML 1.1 assertion.
+        case saml11 = 2
+        /// A SAML 2.0 assertion (RFC 7522).
+        case saml2 = 3
+    }
+
+    /// The app, the scopes and the authority.
+    public var parameters: TokenParameters
+    /// The kind of `grant`.
+    public var kind: Kind
+    /// The refresh token, or the assertion's XML.
+    public var grant: Secret
+    /// The account that the app expects; another account in the response is not an error.
+    public var account: AccountReference
+
+    /// Creates the request.
+    public init(
+        parameters: TokenParameters, kind: Kind, grant: Secret, account: AccountReference = AccountReference()
+    ) {
+        self.parameters = parameters
+        self.kind = kind
+        self.grant = grant
+        self.account = account
+    }
+}
+
+extension RedeemGrant: AgentRequest {
+    package typealias Reply = TokenResult
+    package static let number: UInt32 = 23
+    package var isRepeatable: Bool { false }
+    package var tokenParameters: TokenParameters? { parameters }
+}

@@ -1,0 +1,103 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// The identifier of one operation in the logs of the app, the agent and the token endpoint.
+public struct CorrelationID: Sendable, Hashable, CustomStringConvertible {
+    /// The UUID, sent as `client-request-id`.
+    public let uuid: UUID
+
+    /// Creates the identifier of an operation that the app has named.
+    public init(_ uuid: UUID) {
+        self.uuid = uuid
+    }
+
+    /// Creates a random identifier.
+    public init() {
+        self.uuid = .random()
+    }
+
+    /// Nil unless `text` is a UUID.
+    public init?(_ text: String) {
+        guard let uuid = UUID(text: text) else { return nil }
+        self.uuid = uuid
+    }
+
+    /// The UUID in lower case.
+    public var description: String { uuid.lowercaseText }
+}
+
+extension UUID {
+    /// A random UUID (RFC 9562 section 5.4) from the system's generator. Foundation opens a device for each one.
+    static func random() -> UUID {
+        var generator = SystemRandomNumberGenerator()
+        let version: UInt64 = 4 << 12
+        let variant: UInt64 = 2 << 62
+        let halves = (
+            (generator.next() & ~(0xF << 12) | version).bigEndian,
+            (generator.next() & ~(3 << 62) | variant).bigEndian
+        )
+        return withUnsafeBytes(of: halves) { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+    }
+}
+
+/// UUIDs as text (RFC 9562 section 4), for speed: every request has one, and Foundation uses `scanf` and `printf`.
+extension UUID {
+    /// Nil unless `text` is a UUID of 36 characters, in upper or lower case.
+    init?(text: String) {
+        var characters = text.utf8.makeIterator()
+        var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+        let isWhole = withUnsafeMutableBytes(of: &bytes) { bytes in
+            for index in bytes.indices {
+                if Self.hasDash(before: index), characters.next() != UInt8(ascii: "-") { return false }
+                guard let high = characters.next().flatMap(Self.digit), let low = characters.next().flatMap(Self.digit)
+                else { return false }
+                bytes[index] = high << 4 | low
+            }
+            return characters.next() == nil
+        }
+        guard isWhole else { return nil }
+        self.init(uuid: bytes)
+    }
+
+    /// The UUID in lower case, 36 characters.
+    var lowercaseText: String {
+        withUnsafeBytes(of: uuid) { bytes in
+            String(unsafeUninitializedCapacity: 36) { text in
+                var count = 0
+                func add(_ character: UInt8) {
+                    text.initializeElement(at: count, to: character)
+                    count += 1
+                }
+                for index in bytes.indices {
+                    if Self.hasDash(before: index) { add(UInt8(ascii: "-")) }
+                    add(Self.character(bytes[index] >> 4))
+                    add(Self.character(bytes[index] & 0xF))
+                }
+                return count
+            }
+        }
+    }
+
+    private static func hasDash(before index: Int) -> Bool {
+        switch index {
+        case 4, 6, 8, 10: true
+        default: false
+        }
+    }
+
+    private static func character(_ digit: UInt8) -> UInt8 {
+        digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+    }
+
+    private static func digit(_ character: UInt8) -> UInt8? {
+        switch character {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): character - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,175 @@
+internal import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// The bytes of a credential. They are not printed, are compared in constant time, and are wiped with the last reference.
+/// Their memory is excluded from core dumps.
+///
+/// Secrets are UTF-8 by convention. Safe to use from any thread: the bytes never change after `init`.
+public final class Secret: Sendable {
+    // A pointer is not Sendable. The memory is written in `init`, wiped in `deinit`, and only read in between.
+    private nonisolated(unsafe) let storage: UnsafeMutableRawBufferPointer
+
+    /// Copies the UTF-8 bytes of `text`.
+    public convenience init(_ text: String) {
+        self.init(bytes: Array(text.utf8))
+    }
+
+    /// Copies `bytes`.
+    public init(bytes: some Collection<UInt8>) {
+        storage = SecretMemory.shared.allocate(bytes.count)
+        storage.copyBytes(from: bytes)
+    }
+
+    deinit { SecretMemory.shared.deallocate(storage) }
+
+    /// The number of bytes.
+    public var count: Int { storage.count }
+
+    /// Whether there are no bytes.
+    public var isEmpty: Bool { storage.isEmpty }
+
+    /// Calls `body` with the bytes. The pointer is valid during the call only.
+    public func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        body(UnsafeRawBufferPointer(storage))
+    }
+
+    /// The secret as text, in memory that is not wiped. Invalid UTF-8 is repaired.
+    public func reveal() -> String {
+        String(decoding: storage, as: UTF8.self)
+    }
+}
+
+extension Secret: Equatable {
+    /// Compares every byte, so that the duration does not reveal where two secrets differ.
+    public static func == (left: Secret, right: Secret) -> Bool {
+        guard left.count == right.count else { return false }
+        var difference: UInt8 = 0
+        for index in 0..<left.count { difference |= left.storage[index] ^ right.storage[index] }
+        return difference == 0
+    }
+}
+
+extension Secret: Hashable {
+    /// Hashes the bytes with Swift's per-process seed.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(bytes: UnsafeRawBufferPointer(storage))
+    }
+}
+
+extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The length only.
+    public var description: String { "<secret, \(count) bytes>" }
+    /// The same as `description`.
+    public var debugDescription: String { description }
+    /// Shows nothing, so that `dump` of an enclosing value shows nothing either.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+/// Overwrites memory with zeros, which the optimiser must not remove.
+package func wipeMemory(_ memory: UnsafeMutableRawBufferPointer) {
+    guard let base = memory.baseAddress else { return }
+    #if canImport(Glibc)
+        explicit_bzero(base, memory.count)
+    #elseif canImport(Darwin)
+        _ = memset_s(base, memory.count, 0, memory.count)
+    #endif
+}
+
+/// An allocator for secrets. Its pages are excluded from core dumps and, up to a limit, from swap.
+///
+/// If the system refuses that, the memory is ordinary memory, and wiped all the same.
+final class SecretMemory: Sendable {
+    /// The allocator of the process. Secrets share pages, which are too large for one secret each.
+    static let shared = SecretMemory()
+
+    /// Addresses rather than pointers, which are not Sendable.
+    private struct State {
+        var free: [Int: [UInt]] = [:]
+        var next: UInt = 0
+        var end: UInt = 0
+        var locked = 0
+        /// Blocks with pages of their own, and the number of locked bytes of each.
+        var mapped: [UInt: Int] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    /// Allocates `count` bytes, which are 0.
+    func allocate(_ count: Int) -> UnsafeMutableRawBufferPointer {
+        let size = Self.size(for: count)
+        let address = state.withLock { state in
+            Self.allocate(size, from: &state)
+        }
+        return UnsafeMutableRawBufferPointer(
+            start: UnsafeMutableRawPointer(bitPattern: address) ?? Self.ordinary(size), count: count)
+    }
+
+    /// Ordinary memory, for when no pages can be mapped.
+    private static func ordinary(_ size: Int) -> UnsafeMutableRawPointer {
+        let start = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
+        start.initializeMemory(as: UInt8.self, repeating: 0, count: size)
+        return start
+    }
+
+    /// Wipes the memory and keeps it for the next secret of its size. Large blocks are unmapped, since their sizes rarely
+    /// recur.
+    func deallocate(_ memory: UnsafeMutableRawBufferPointer) {
+        wipeMemory(memory)
+        guard let start = memory.baseAddress else { return }
+        let (size, address) = (Self.size(for: memory.count), UInt(bitPattern: start))
+        state.withLock { state in
+            guard size > Self.largest else { return state.free[size, default: []].append(address) }
+            // Ordinary memory.
+            guard let locked = state.mapped.removeValue(forKey: address) else { return start.deallocate() }
+            munmap(start, size)
+            state.locked -= locked
+        }
+    }
+
+    /// The number of locked bytes.
+    var lockedCount: Int { state.withLock(\.locked) }
+
+    private static func allocate(_ size: Int, from state: inout State) -> UInt {
+        if let address = state.free[size]?.popLast() { return address }
+        if size > largest {
+            let before = state.locked
+            let address = map(size, &state.locked)
+            if address != 0 { state.mapped[address] = state.locked - before }
+            return address
+        }
+        if state.end - state.next < UInt(size) {
+            state.next = map(chunk, &state.locked)
+            state.end = state.next == 0 ? 0 : state.next + UInt(chunk)
+        }
+        guard state.next != 0 else { return 0 }
+        defer { state.next += UInt(size) }
+        return state.next
+    }
+
+    /// Maps new pages; returns 0 if that fails.
+    private static func map(_ count: Int, _ locked: inout Int) -> UInt {
+        let flags = MAP_PRIVATE | MAP_ANONYMOUS
+        guard let start = mmap(nil, count, PROT_READ | PROT_WRITE, flags, -1, 0), start != MAP_FAILED else { return 0 }
+        #if canImport(Glibc)
+            madvise(start, count, Int32(MADV_DONTDUMP))
+        #endif
+        // The limit is shared with the app: little is locked, and a refusal is not an error.
+        if locked + count <= lockLimit, mlock(start, count) == 0 { locked += count }
+        return UInt(bitPattern: start)
+    }
+
+    /// The size of the block, rounded up so that blocks can be reused.
+    private static func size(for count: Int) -> Int {
+        let step = count <= 1024 ? 64 : count <= largest ? 512 : 4096
+        return max((count + step - 1) / step * step, 64)
+    }
+
+    private static let chunk = 64 * 1024
+    private static let largest = 16 * 1024
+    private static let lockLimit = 1024 * 1024
+}

@@ -1,0 +1,80 @@
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
+
+/// The claims of an ID token that the cache and the compatibility libraries use.
+///
+/// The signature is not checked: the token came straight from the token endpoint over TLS
+/// (OpenID Connect Core 1.0 section 3.1.3.7, item 6).
+package struct IDTokenClaims: Sendable, Decodable, Equatable {
+    package var version: String?
+    package var tenantID: String?
+    package var objectID: String?
+    package var subject: String?
+    package var preferredUsername: String?
+    package var upn: String?
+    package var email: String?
+    package var uniqueName: String?
+    package var alternativeSecurityID: String?
+    package var name: String?
+    package var givenName: String?
+    package var familyName: String?
+    package var issuer: String?
+    package var nonce: String?
+
+    enum CodingKeys: String, CodingKey {
+        case version = "ver"
+        case tenantID = "tid"
+        case objectID = "oid"
+        case subject = "sub"
+        case preferredUsername = "preferred_username"
+        case upn, email, name, nonce
+        case uniqueName = "unique_name"
+        case alternativeSecurityID = "altsecid"
+        case givenName = "given_name"
+        case familyName = "family_name"
+        case issuer = "iss"
+    }
+
+    /// Decodes the claims of a compact JWS; nil if its payload is not a JSON object.
+    package init?(idToken: String) {
+        guard let payload = Self.payload(ofJWT: idToken),
+            let claims = try? JSONDecoder().decode(Self.self, from: payload)
+        else { return nil }
+        self = claims
+    }
+
+    /// The payload of a compact JWS (RFC 7515 section 3.1) as JSON. Old ID tokens may consist of the payload alone.
+    package static func payload(ofJWT token: String) -> Data? {
+        let parts = token.utf8.split(separator: UInt8(ascii: "."), maxSplits: 2, omittingEmptySubsequences: false)
+        guard let part = parts.count > 1 ? parts[1] : parts.first else { return nil }
+        return Base64URL.decode(Substring(part))
+    }
+
+    /// The identifier of the account in one tenant: `oid`, else `sub`, in lower case.
+    package var localAccountID: String? {
+        (objectID?.trimmedNonEmpty ?? subject?.trimmedNonEmpty)?.lowercased()
+    }
+
+    /// The username of a v2 sign-in: `preferred_username`, else `sub`, in the issuer's case.
+    package var v2Username: String? {
+        preferredUsername?.trimmedNonEmpty ?? subject?.trimmedNonEmpty
+    }
+
+    /// The username that ADAL uses: the first of `upn`, `email`, `sub`, `oid`, `unique_name`, `altsecid`, in lower case.
+    package var v1UserID: String? {
+        [upn, email, subject, objectID, uniqueName, alternativeSecurityID].lazy
+            .compactMap { $0?.trimmedNonEmpty }.first?.lowercased()
+    }
+
+    /// The username by the rules of the endpoint that issued the token, which `ver` names.
+    package var username: String? {
+        switch version {
+        case "2.0": v2Username
+        case "1.0": v1UserID
+        default: upn?.trimmedNonEmpty != nil || uniqueName?.trimmedNonEmpty != nil ? v1UserID : v2Username
+        }
+    }
+}

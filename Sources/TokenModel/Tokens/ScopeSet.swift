@@ -1,0 +1,84 @@
+/// A set of scopes: in the order given, without duplicates, compared regardless of case and order.
+///
+/// A v1 resource is written as the single scope `<resource>/.default`. A trailing slash of the resource is kept:
+/// `https://x/` becomes `https://x//.default`.
+public struct ScopeSet: Sendable, CustomStringConvertible {
+    /// The scopes, trimmed, in the order given.
+    public let scopes: [String]
+    private let keys: Set<String>
+
+    /// Trims each scope, and drops blank and duplicate ones.
+    public init(_ scopes: some Sequence<String>) {
+        // A loop, because generic algorithms are not specialised here.
+        var (kept, keys) = ([String](), Set<String>())
+        for scope in scopes {
+            guard let scope = scope.trimmedNonEmpty, keys.insert(scope.lowercased()).inserted else { continue }
+            kept.append(scope)
+        }
+        self.scopes = kept
+        self.keys = keys
+    }
+
+    /// Splits a space-separated `scope` value (RFC 6749 section 3.3).
+    public init(target: String) {
+        self.init(target.split(whereSeparator: \.isWhitespace).map(String.init))
+    }
+
+    /// The scope that stands for all permissions of a v1 resource.
+    public init(resource: String) {
+        self.init([resource + Self.defaultSuffix])
+    }
+
+    /// The v1 resource; nil unless there is exactly one scope and it ends in `/.default`.
+    public var resource: String? {
+        guard scopes.count == 1, let scope = scopes.first, scope.hasSuffix(Self.defaultSuffix) else { return nil }
+        return String(scope.dropLast(Self.defaultSuffix.count))
+    }
+
+    /// The scopes joined by single spaces, as in requests and in the store.
+    public var target: String { scopes.joined(separator: " ") }
+
+    /// The scopes in lower case and sorted, joined by single spaces: the same text for equal sets.
+    package var canonicalTarget: String { keys.count > 1 ? keys.sorted().joined(separator: " ") : keys.first ?? "" }
+
+    /// The scopes joined by single spaces.
+    public var description: String { target }
+
+    /// Whether there are none.
+    public var isEmpty: Bool { scopes.isEmpty }
+
+    /// Whether `other` has every scope of this set.
+    public func isSubset(of other: ScopeSet) -> Bool { keys.isSubset(of: other.keys) }
+
+    /// Whether the sets have a scope in common.
+    public func intersects(_ other: ScopeSet) -> Bool { !keys.isDisjoint(with: other.keys) }
+
+    /// Whether the set has `scope`.
+    public func contains(_ scope: String) -> Bool { keys.contains(scope.lowercased()) }
+
+    /// The scopes that `other` does not have.
+    public func subtracting(_ other: ScopeSet) -> ScopeSet { ScopeSet(scopes.filter { !other.contains($0) }) }
+
+    /// The scopes of this set, followed by those that only `other` has.
+    public func union(_ other: ScopeSet) -> ScopeSet { ScopeSet(scopes + other.scopes) }
+
+    /// The scopes that the agent adds to every v2 request. An app may not request them.
+    public static let reserved = ScopeSet(["openid", "profile", "offline_access"])
+
+    private static let defaultSuffix = "/.default"
+}
+
+extension ScopeSet: Hashable {
+    /// Order and case do not matter.
+    public static func == (left: Self, right: Self) -> Bool { left.keys == right.keys }
+    /// Order and case do not matter.
+    public func hash(into hasher: inout Hasher) { hasher.combine(keys) }
+}
+
+/// The generation of Entra's endpoints.
+public enum OAuthVersion: Int32, Sendable, Hashable {
+    /// `/oauth2/token` with a resource, as ADAL and AD FS use it.
+    case v1 = 1
+    /// `/oauth2/v2.0/token` with scopes, as MSAL uses it.
+    case v2 = 2
+}

@@ -1,0 +1,157 @@
+internal import CSQLite
+internal import TokenModel
+
+/// A connection to a database file. Not safe to share between threads.
+final class SQLiteConnection {
+    private let handle: OpaquePointer
+    private let path: String
+
+    /// Opens an existing file. It is not read before the first statement.
+    ///
+    /// - Parameters: - vfs: the name of The name of SQLite's VFS; nil is the system's. Tests use one that fails. -
+    ///   keepsLog: whether the log stays unchanged when the connection is closed, as for a file that may be damaged.
+    ///   Otherwise SQLite writes the log into the database and removes it.
+    init(path: String, vfs: String? = nil, keepsLog: Bool = false) throws(TokenError) {
+        var handle: OpaquePointer?
+        // NOMUTEX: a connection is used by one thread at a time.
+        let status = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, vfs)
+        guard status == SQLITE_OK, let handle else {
+            sqlite3_close_v2(handle)
+            throw TokenError(sqlite: status, path: path)
+        }
+        self.handle = handle
+        self.path = path
+        keepLog(keepsLog)
+    }
+
+    deinit { sqlite3_close_v2(handle) }
+
+    func keepLog(_ keeps: Bool) { _ = sqlite_keep_log(handle, keeps ? 1 : 0) }
+
+    /// Writes the log into the database, and truncates it.
+    func truncateLog() throws(TokenError) { try execute("PRAGMA wal_checkpoint(TRUNCATE)") }
+
+    /// Runs one or more statements, and ignores their rows.
+    func execute(_ sql: String) throws(TokenError) {
+        try check(sqlite3_exec(handle, sql, nil, nil, nil))
+    }
+
+    /// The first column of the first row; 0 if there is none.
+    func integer(_ sql: String) throws(TokenError) -> Int {
+        let statement = try prepare(sql)
+        return try statement.step() ? statement.integer(0) : 0
+    }
+
+    func prepare(_ sql: String) throws(TokenError) -> SQLiteStatement {
+        var statement: OpaquePointer?
+        try check(sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil))
+        guard let statement else { throw TokenError(sqlite: SQLITE_MISUSE, path: path) }
+        return SQLiteStatement(statement, path: path)
+    }
+
+    /// Rolls back a failed transaction; has no effect if SQLite has ended it already.
+    func rollBack() {
+        if sqlite3_get_autocommit(handle) == 0 { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
+    }
+
+    private func check(_ status: Int32) throws(TokenError) {
+        guard status == SQLITE_OK else { throw TokenError(sqlite: sqlite3_extended_errcode(handle), path: path) }
+    }
+}
+
+/// A prepared statement. Not safe to share between threads.
+final class SQLiteStatement {
+    enum Value {
+        case integer(Int64)
+        case blob([UInt8])
+    }
+
+    private let handle: OpaquePointer
+    private let path: String
+
+    init(_ handle: OpaquePointer, path: String) {
+        self.handle = handle
+        self.path = path
+    }
+
+    deinit { sqlite3_finalize(handle) }
+
+    /// Runs the statement with `values`, and resets it for the next run.
+    func run(_ values: Value...) throws(TokenError) {
+        defer {
+            sqlite3_reset(handle)
+            sqlite3_clear_bindings(handle)
+        }
+        for (index, value) in values.enumerated() {
+            let status = bind(value, Int32(index + 1))
+            guard status == SQLITE_OK else { throw TokenError(sqlite: status, path: path) }
+        }
+        _ = try step()
+    }
+
+    /// Goes to the next row; returns false if there is none.
+    func step() throws(TokenError) -> Bool {
+        let status = sqlite3_step(handle)
+        switch status {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        default: throw TokenError(sqlite: sqlite3_extended_errcode(sqlite3_db_handle(handle)), path: path)
+        }
+    }
+
+    func integer(_ column: Int32) -> Int {
+        Int(sqlite3_column_int64(handle, column))
+    }
+
+    func text(_ column: Int32) -> String {
+        String(decoding: blob(column), as: UTF8.self)
+    }
+
+    func blob(_ column: Int32) -> [UInt8] {
+        // SQLite requires the pointer before the count: the reverse order may convert the value and invalidate the pointer.
+        guard let start = sqlite3_column_blob(handle, column) else { return [] }
+        return [UInt8](UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
+    }
+
+    private func bind(_ value: Value, _ index: Int32) -> Int32 {
+        // SQLITE_TRANSIENT, a macro that Swift does not import: SQLite copies the bytes before the call returns.
+        let copying = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        switch value {
+        case .integer(let number):
+            return sqlite3_bind_int64(handle, index, number)
+        case .blob(let bytes):
+            // A null pointer would bind NULL.
+            if bytes.isEmpty { return sqlite3_bind_zeroblob(handle, index, 0) }
+            return sqlite3_bind_blob64(handle, index, bytes, UInt64(bytes.count), copying)
+        }
+    }
+}
+
+extension TokenError {
+    /// The error for an extended result code (https://www.sqlite.org/rescode.html), with what the user can do.
+    init(sqlite code: Int32, path: String) {
+        let reason = sqlite3_errstr(code).map { String(cString: $0) } ?? "unknown error"
+        switch code & 0xff {
+        case SQLITE_FULL:
+            self.init(.storeUnavailable, "the disk with \(path) is full; free some space")
+        case SQLITE_READONLY, SQLITE_PERM, SQLITE_CANTOPEN, SQLITE_AUTH:
+            self.init(
+                .storeUnavailable,
+                "\(path) cannot be written (\(reason)); check its owner, its mode, and that its file system is writable"
+            )
+        case SQLITE_BUSY, SQLITE_LOCKED:
+            self.init(.storeUnavailable, "\(path) is in use by another process; stop the other sso-agent")
+        case SQLITE_IOERR:
+            self.init(
+                .storeUnavailable,
+                "\(path) could not be read or written (\(reason), \(code)); check its disk, quota and file size limit")
+        // The statements are constant: if SQLite rejects one, the tables have been changed.
+        case SQLITE_NOTADB, SQLITE_CORRUPT, SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_SCHEMA:
+            self.init(.cacheBadFormat, "\(path) is damaged or not a database (\(reason))")
+        case SQLITE_TOOBIG:
+            self.init(.storeUnavailable, "a record is too big for \(path)")
+        default:
+            self.init(.storeUnavailable, "\(path): \(reason) (\(code))")
+        }
+    }
+}

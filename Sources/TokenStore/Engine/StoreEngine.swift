@@ -1,0 +1,176 @@
+internal import PosixFiles
+internal import TokenModel
+
+/// The database of the store, its key, and the ledger of its records.
+///
+/// Not safe to share between threads: `Store` uses it on its queue only.
+final class StoreEngine {
+    let paths: StorePaths
+    let options: StoreOptions
+    var ring: KeyRing
+    var report = StoreReport()
+
+    /// Nil while the database cannot be opened for writing.
+    var database: StoreDatabase?
+    var keys: StoreKeys?
+    var wrapped: WrappedKey?
+    var ledger = StoreLedger()
+    /// The work that has to be done before the next write.
+    var pending: Pending?
+    /// Whether a replacement of the database with the pending records has been built, and has not taken its place yet.
+    var isReplacing = false
+    private let lock: FileLock
+
+    enum Pending {
+        /// Write these records to a new database, and move the old one to quarantine.
+        case rebuild([SealedRecord])
+        /// Seal the records of a store of version 1 in place.
+        case seal(UnsealedDatabase, StoreLedger.Plan)
+        /// Truncate the write-ahead log, which holds records or keys that were removed. Writes do not wait for it.
+        case truncateLog
+
+        /// The records that are not written yet; nil if all are.
+        var records: [SealedRecord]? {
+            switch self {
+            case .rebuild(let records): records
+            case .seal(_, let plan): plan.inserted
+            case .truncateLog: nil
+            }
+        }
+    }
+
+    /// Locks the directory; nothing is read yet.
+    init(_ directory: String, _ options: StoreOptions) throws(TokenError) {
+        paths = StorePaths(directory)
+        self.options = options
+        ring = KeyRing(directory: paths.directory, settings: options.keys)
+        lock = try paths.lock()
+        for path in [paths.database, paths.log, ring.keyFile.path] { try PrivateFiles.store.restrictToOwner(path) }
+        report.quarantined = paths.quarantined
+    }
+
+    /// Makes all of the changes durable, or none.
+    func apply(_ changes: some Sequence<StoreChange>) throws(TokenError) {
+        let derived = try derivedKeys()
+        let database = try writableDatabase(derived)
+        let plan = try ledger.plan(changes, derived)
+        guard !plan.isEmpty else { return }
+        do throws(TokenError) {
+            try database.apply(plan, try plan.after.sealed(derived))
+            ledger.apply(plan)
+            report.writeError = nil
+        } catch {
+            // The numbers may have reached the disk: they are not given out again.
+            ledger.markUsed(upTo: plan.after.counter)
+            guard error.code == .cacheBadFormat else {
+                report.writeError = error
+                throw error
+            }
+            try repairInUse(derived, error)
+            try retry(changes, derived)
+        }
+    }
+
+    /// Makes all of the batches durable, or nothing, with one of them in memory at a time.
+    func apply(batches batch: (Int) throws(TokenError) -> [StoreChange]?) throws(TokenError) {
+        let derived = try derivedKeys()
+        do throws(TokenError) {
+            try write(batches: batch, to: try writableDatabase(derived), derived)
+        } catch {
+            guard error.code == .cacheBadFormat else { throw error }
+            try repairInUse(derived, error)
+            try write(batches: batch, to: try writableDatabase(derived), derived)
+        }
+    }
+
+    private func write(
+        batches batch: (Int) throws(TokenError) -> [StoreChange]?, to database: StoreDatabase,
+        _ derived: StoreKeys.Derived
+    ) throws(TokenError) {
+        var after = ledger
+        // Whether an error comes from the disk, and not from `batch` or the sealing.
+        var isDiskError = true
+        do throws(TokenError) {
+            try database.transaction { () throws(TokenError) in
+                var number = 0
+                while true {
+                    isDiskError = false
+                    guard let changes = try batch(number) else { break }
+                    let plan = try after.plan(changes, derived)
+                    isDiskError = true
+                    after.apply(plan)
+                    try database.write(plan)
+                    number += 1
+                }
+                let state = try after.state.sealed(derived)
+                isDiskError = true
+                try database.write(state)
+            }
+            ledger = after
+            report.writeError = nil
+        } catch {
+            // The numbers may have reached the disk: they are not given out again.
+            ledger.markUsed(upTo: after.state.counter)
+            if isDiskError, error.code != .cacheBadFormat { report.writeError = error }
+            throw error
+        }
+    }
+
+    /// The derived keys; a store that has not been loaded is loaded first.
+    func derivedKeys() throws(TokenError) -> StoreKeys.Derived {
+        if keys == nil { let _: [StoredRecord] = try load() }
+        guard let keys else { throw lockedError }
+        return keys.derived()
+    }
+
+    /// The database, open for writing, after any pending work is done.
+    func writableDatabase(_ derived: StoreKeys.Derived) throws(TokenError) -> StoreDatabase {
+        do throws(TokenError) {
+            try finishPending(derived)
+            if let database { return database }
+            _ = try paths.finishReplacing(now: options.now())
+            let reopened = try StoreDatabase(try connect())
+            guard try reopened.state(derived) == ledger.state else {
+                throw TokenError(.storeUnavailable, "\(paths.database) was changed by somebody else; restart the agent")
+            }
+            database = reopened
+            report.writeError = nil
+            return reopened
+        } catch {
+            report.writeError = error
+            throw error
+        }
+    }
+
+    func connect() throws(TokenError) -> SQLiteConnection {
+        let connection = try StoreDatabase.connect(paths.database, vfs: options.vfs)
+        try connection.execute(StoreDatabase.settings)
+        return connection
+    }
+
+    var lockedError: TokenError {
+        if case .locked(let error) = report.phase { return error }
+        return TokenError(.storeUnavailable, "the store has not been loaded")
+    }
+
+    /// Repairs a database that was damaged while it was in use. The ledger tells which records it had.
+    private func repairInUse(_ derived: StoreKeys.Derived, _ error: TokenError) throws(TokenError) {
+        let log = WriteAheadLog(try PrivateFiles.store.read(paths.log) ?? [])
+        let everywhere = try envelopes(log, all: false) + (try envelopes(log, all: true))
+        let found = StoreFindings(everywhere, derived, asOf: ledger)
+        _ = try repair(found, derived, error.message)
+        if !found.isComplete { report.losses += 1 }
+    }
+
+    private func retry(_ changes: some Sequence<StoreChange>, _ derived: StoreKeys.Derived) throws(TokenError) {
+        let database = try writableDatabase(derived)
+        let plan = try ledger.plan(changes, derived)
+        do throws(TokenError) {
+            try database.apply(plan, try plan.after.sealed(derived))
+            ledger.apply(plan)
+        } catch {
+            ledger.markUsed(upTo: plan.after.counter)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,255 @@
+internal import Dispatch
+internal import PosixFiles
+internal import Synchronization
+internal import TokenModel
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+extension StoreEngine {
+    /// The state of the store's files.
+    private enum Disk {
+        case nothing
+        /// Records that were recovered earlier and cannot be written yet.
+        case pending([StoredRecord])
+        /// The database was opened earlier, so that SQLite knows what has been committed.
+        case open(StoreDatabase)
+        case sealed(StoreDatabase)
+        case unsealed(UnsealedDatabase)
+        case damaged(String)
+        /// The database may be whole, but cannot be written.
+        case unwritable(TokenError)
+    }
+
+    /// Finds the key and reads every record. A damaged database is moved to quarantine, and what can be recovered is
+    /// returned.
+    ///
+    /// - Throws: `storeUnavailable` (-53008) if the key or the file cannot be read now; then nothing has been changed.
+    func load<Receiver: RecordReceiver>() throws(TokenError) -> Receiver {
+        let stuck = replacementError()
+        // The log belongs to the database that is to be replaced.
+        let log = WriteAheadLog(paths.isReplacing ? [] : try PrivateFiles.store.read(paths.log) ?? [])
+        let loaded: Receiver =
+            switch try examine(log, stuck) {
+            case .nothing: Receiver(try startEmpty(nil))
+            case .pending(let records): Receiver(records)
+            case .open(let database): try loadSealed(database, log, hidden: false)
+            case .sealed(let database): try loadSealed(database, log, hidden: log.hidesCommits)
+            case .unsealed(let database): Receiver(try loadUnsealed(database, log))
+            case .damaged(let reason): Receiver(try loadDamaged(log, reason))
+            case .unwritable(let error): Receiver(try loadUnwritable(log, error))
+            }
+        report.phase = .open
+        report.keySource = wrapped?.source
+        report.keyPlace = wrapped.map { ring.place(of: $0.source) } ?? ""
+        report.quarantined = paths.quarantined
+        ring.settings.passphrase = nil
+        return loaded
+    }
+
+    /// Finishes a replacement that was begun earlier. Returns the error if that fails.
+    private func replacementError() -> TokenError? {
+        do throws(TokenError) {
+            _ = try paths.finishReplacing(now: options.now())
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func examine(_ log: WriteAheadLog, _ stuck: TokenError?) throws(TokenError) -> Disk {
+        if let pending, let derived = keys?.derived(), (try? writableDatabase(derived)) == nil,
+            let records = pending.records
+        {
+            return .pending(records.compactMap { $0.open(derived)?.record })
+        }
+        if let stuck { return .unwritable(stuck) }
+        if let database { return .open(database) }
+        guard let size = PrivateFiles.store.size(of: paths.database) else {
+            return log.bytes.isEmpty ? .nothing : .damaged("the database is missing")
+        }
+        // SQLite would delete the log of an empty database.
+        if size == 0 { return .damaged("the database has been emptied") }
+        // SQLite takes a file of less than a page for an empty database.
+        guard size >= 4096 else { return .damaged("it is damaged or not a database") }
+        do throws(TokenError) {
+            // SQLite must not remove the log until the database is known to be whole.
+            let connection = try StoreDatabase.connect(paths.database, vfs: options.vfs, keepsLog: true)
+            return try disk(connection, isNew: size == 4096 && log.bytes.isEmpty)
+        } catch {
+            return error.code == .cacheBadFormat ? .damaged(error.message) : .unwritable(error)
+        }
+    }
+
+    private func disk(_ connection: SQLiteConnection, isNew: Bool) throws(TokenError) -> Disk {
+        let version = try connection.integer("PRAGMA user_version")
+        let application = try connection.integer("PRAGMA application_id")
+        let tables = try connection.integer("SELECT count(*) FROM sqlite_schema")
+        if version == 0, application == 0, tables == 0 {
+            return isNew ? .nothing : .damaged("it is empty, or its log is damaged")
+        }
+        guard application == StoreDatabase.applicationID else { return .damaged("it is another program's database") }
+        switch version {
+        case UnsealedDatabase.version: return .unsealed(UnsealedDatabase(connection: connection))
+        case StoreDatabase.version:
+            try connection.execute(StoreDatabase.settings)
+            database = try StoreDatabase(connection)
+            return database.map(Disk.sealed) ?? .nothing
+        default:
+            return .damaged(
+                "it is of format \(version), and this sso-agent knows \(StoreDatabase.version) and earlier; "
+                    + "update sso-agent and put the file back")
+        }
+    }
+
+    private func loadSealed<Receiver: RecordReceiver>(
+        _ database: StoreDatabase, _ log: WriteAheadLog, hidden mayBeHidden: Bool
+    ) throws(TokenError) -> Receiver {
+        var wrapped = (try? database.wrappedKeys()) ?? []
+        if wrapped.isEmpty { wrapped = try envelopes(log, all: true).wrappedKeys }
+        if let reason = try unlock(wrapped) { return Receiver(try startEmpty(reason)) }
+        guard let derived = keys?.derived() else { throw lockedError }
+        let found: StoreContents<Receiver> = try StoreContents(database, derived)
+        var hidden = false
+        if mayBeHidden, let state = found.state {
+            let all = StoreFindings(try envelopes(log, all: true), derived)
+            // If the state cannot be read any more, a commit has been lost.
+            hidden = all.state == nil || all.ledger.state.counter > state.counter
+        }
+        if let state = found.state, found.isWhole, !hidden {
+            ledger = found.ledger
+            ledger.markUsed(upTo: state.counter)
+            database.connection.keepLog(false)
+            return found.received
+        }
+        let reason =
+            hidden
+            ? "its log is damaged, or was cut off in the middle"
+            : "records are damaged, or have been set back or taken out"
+        return Receiver(try repair(try findings(log, derived), derived, reason))
+    }
+
+    private func loadUnsealed(
+        _ unsealed: UnsealedDatabase, _ log: WriteAheadLog
+    ) throws(TokenError) -> [StoredRecord] {
+        let (records, isReadable) = try unsealed.records()
+        let isWhole = isReadable && !log.hidesCommits
+        let fresh = StoreKeys.random()
+        let derived = fresh.derived()
+        wrapped = try ring.wrap(fresh, with: ring.defaultSource, generation: 1)
+        keys = fresh
+        let plan = try ledger.plan(records.lazy.map(StoreChange.put), derived)
+        ledger.apply(plan)
+        pending = isWhole ? .seal(unsealed, plan) : .rebuild(plan.inserted)
+        if !isWhole { report.notices.append("\(paths.database) was damaged; its quarantined copy is not sealed") }
+        _ = try? writableDatabase(derived)
+        return records
+    }
+
+    private func loadDamaged(_ log: WriteAheadLog, _ reason: String) throws(TokenError) -> [StoredRecord] {
+        if let problem = try unlock(try envelopes(log, all: true).wrappedKeys) {
+            return try startEmpty("\(reason); \(problem)")
+        }
+        guard let derived = keys?.derived() else { throw lockedError }
+        return try repair(try findings(log, derived), derived, reason)
+    }
+
+    /// Reads a database that SQLite cannot open, because the disk cannot be written.
+    private func loadUnwritable(_ log: WriteAheadLog, _ error: TokenError) throws(TokenError) -> [StoredRecord] {
+        guard try unlock(try envelopes(log, all: false).wrappedKeys) == nil, let derived = keys?.derived() else {
+            throw error
+        }
+        report.writeError = error
+        let seen = StoreFindings(try envelopes(log, all: false), derived)
+        let found = try findings(log, derived)
+        guard found.isComplete, found.ledger.state.counter == seen.ledger.state.counter else {
+            return try repair(found, derived, "and cannot be written: \(error.message)")
+        }
+        ledger = found.ledger
+        return found.stored
+    }
+
+    /// Opens one of the wrapped keys.
+    ///
+    /// - Returns: the reason why none of them can ever be opened; nil if one was opened.
+    private func unlock(_ wrapped: [WrappedKey]) throws(TokenError) -> String? {
+        if keys != nil { return nil }
+        switch ring.open(wrapped) {
+        case .open(let keys, let key):
+            (self.keys, self.wrapped) = (keys, key)
+            return nil
+        case .wrong(let reason): return reason
+        case .locked(let error, let source):
+            report.phase = .locked(error)
+            report.keySource = source
+            report.keyPlace = ring.place(of: source)
+            throw error
+        }
+    }
+}
+
+/// The records of a sealed database, read through SQLite. They are opened on every processor and passed to the receiver
+/// batch by batch, so that a large store is never in memory twice.
+struct StoreContents<Receiver: RecordReceiver> {
+    private(set) var received = Receiver()
+    private(set) var ledger = StoreLedger()
+    private(set) var state: StoreState?
+    private var isReadable = true
+    private var rows = 0
+
+    /// Whether the records are exactly those of the last commit.
+    var isWhole: Bool {
+        isReadable && rows == ledger.state.count && state?.count == rows && state?.digest == ledger.state.digest
+    }
+
+    /// - Throws: `storeUnavailable` (-53008) if the disk cannot be read now. Damage is not an error: `isWhole` is false.
+    init(_ database: StoreDatabase, _ keys: StoreKeys.Derived) throws(TokenError) {
+        do throws(TokenError) {
+            state = try database.state(keys)
+            try database.forEachBatch(of: Self.batch) { add($0, keys) }
+        } catch {
+            guard error.code == .cacheBadFormat else { throw error }
+            isReadable = false
+        }
+    }
+
+    private struct Read: Sendable {
+        let sealed: SealedRecord
+        let group: String
+        let digest: SetDigest
+        let item: Receiver.Item?
+    }
+
+    private mutating func add(_ batch: [SealedRecord?], _ keys: StoreKeys.Derived) {
+        rows += batch.count
+        let read = batch.concurrentMap { sealed -> Read? in
+            guard let sealed, let opened = sealed.open(keys) else { return nil }
+            return Read(
+                sealed: sealed, group: opened.group, digest: opened.digest, item: opened.record.map(Receiver.decode))
+        }
+        for case let record? in read {
+            ledger.add(record.sealed, in: record.group, record.digest, keys)
+            if let item = record.item { received.add(item) }
+        }
+    }
+
+    /// The number of records: enough for every processor, and about two megabytes.
+    private static var batch: Int { 1024 }
+}
+
+extension Array where Element: Sendable {
+    /// Maps the elements on every processor if there are enough of them.
+    func concurrentMap<Value: Sendable>(_ transform: @Sendable (Element) -> Value) -> [Value] {
+        let pieces = Swift.min(ProcessInfo.processInfo.activeProcessorCount, count / 64)
+        guard pieces > 1 else { return map(transform) }
+        let done = Mutex([[Value]](repeating: [], count: pieces))
+        DispatchQueue.concurrentPerform(iterations: pieces) { piece in
+            let values = self[(count * piece / pieces)..<(count * (piece + 1) / pieces)].map(transform)
+            done.withLock { $0[piece] = values }
+        }
+        return done.withLock { $0.flatMap(\.self) }
+    }
+}

@@ -1,0 +1,122 @@
+internal import PosixFiles
+internal import TokenModel
+
+extension StoreEngine {
+    /// Everything in the database and the log that looks like an envelope.
+    func envelopes(_ log: WriteAheadLog, all: Bool) throws(TokenError) -> [Envelope] {
+        StoreImage(database: try PrivateFiles.store.read(paths.current) ?? [], log: log, all: all).envelopes()
+    }
+
+    /// The authentic records of the files: those that SQLite sees or, if they are later, those with the commits that a
+    /// damaged log hides. If neither set is complete, the latest version of each record.
+    func findings(_ log: WriteAheadLog, _ derived: StoreKeys.Derived) throws(TokenError) -> StoreFindings {
+        let visible = try envelopes(log, all: false)
+        var seen = StoreFindings(visible, derived)
+        guard log.hidesCommits else { return seen }
+        let hidden = try envelopes(log, all: true)
+        let all = StoreFindings(hidden, derived)
+        guard all.ledger.state.counter > seen.ledger.state.counter else {
+            seen.isLatest = all.state != nil
+            return seen
+        }
+        if all.isComplete { return all }
+        return all.completed(from: seen, derived) ?? StoreFindings(visible + hidden, derived)
+    }
+
+    /// Continues with the records found, in a new database. The old one is moved to quarantine as soon as the disk can be
+    /// written.
+    func repair(
+        _ found: StoreFindings, _ derived: StoreKeys.Derived, _ reason: String
+    ) throws(TokenError) -> [StoredRecord] {
+        report.notices.append("\(paths.database) was damaged (\(reason)): \(found.outcome)")
+        ledger = found.ledger
+        // If the database is closed before it is moved, SQLite must keep its log.
+        database?.connection.keepLog(true)
+        pending = .rebuild(found.records.values.map(\.sealed).sorted { $0.sequence < $1.sequence })
+        // If this fails, the records are served all the same and written with the next commit.
+        _ = try? writableDatabase(derived)
+        return found.stored
+    }
+
+    /// Starts an empty store with a new key, and moves the existing files to quarantine.
+    func startEmpty(_ reason: String?) throws(TokenError) -> [StoredRecord] {
+        if let reason {
+            let isKeyDamaged = if case .damaged? = try? ring.keyFile.read() { true } else { false }
+            let name = try paths.quarantine(isKeyDamaged ? [ring.keyFile.path] : [], now: options.now())
+            report.notices.append(
+                "the store cannot be opened (\(reason)); it is kept as \(name). A new one was begun, and its key comes from "
+                    + "\(ring.place(of: ring.defaultSource)); to change that, run: ssoctl key set")
+        } else {
+            // No record has ever been written to it.
+            PrivateFiles.store.remove(paths.database)
+        }
+        database = nil
+        let fresh = StoreKeys.random()
+        wrapped = try ring.wrap(fresh, with: ring.defaultSource, generation: 1)
+        keys = fresh
+        ledger = StoreLedger()
+        pending = .rebuild([])
+        _ = try? writableDatabase(fresh.derived())
+        return []
+    }
+
+    /// Does the work that is pending before the next write.
+    func finishPending(_ derived: StoreKeys.Derived) throws(TokenError) {
+        guard let pending, let wrapped else { return }
+        switch pending {
+        case .seal(let unsealed, let plan):
+            database = try unsealed.seal(plan, try ledger.state.sealed(derived), wrapped)
+            unsealed.connection.keepLog(false)
+            truncateLog()
+        case .rebuild(let records):
+            try replace(with: records, try ledger.state.sealed(derived), wrapped)
+            self.pending = nil
+            database = nil
+            report.quarantined = paths.quarantined
+            database = try StoreDatabase(try connect())
+        case .truncateLog: truncateLog()
+        }
+    }
+
+    /// Truncates the log; if that fails, the next commit tries again.
+    func truncateLog() {
+        do throws(TokenError) {
+            try database?.connection.truncateLog()
+            pending = nil
+        } catch {
+            pending = .truncateLog
+        }
+    }
+
+    /// Replaces the database by a new one, and moves the old one to quarantine.
+    private func replace(with records: [SealedRecord], _ state: Envelope, _ key: WrappedKey) throws(TokenError) {
+        // A replacement that an earlier run began is finished first. One that this run began has these records already.
+        _ = try paths.finishReplacing(now: options.now())
+        if isReplacing {
+            isReplacing = false
+            return
+        }
+        try build(records, state, key)
+        defer { isReplacing = paths.isReplacing }
+        try PrivateFiles.store.move(paths.draft, to: paths.replacement)
+        _ = try paths.finishReplacing(now: options.now())
+    }
+
+    /// Writes a complete new database, and closes it.
+    private func build(
+        _ records: [SealedRecord], _ state: Envelope, _ key: WrappedKey
+    ) throws(TokenError) {
+        for path in [paths.draft + "-wal", paths.draft + "-journal"] { PrivateFiles.store.remove(path) }
+        try PrivateFiles.store.makeEmpty(paths.draft)
+        let draft = try StoreDatabase.create(try StoreDatabase.connect(paths.draft, vfs: options.vfs))
+        try draft.transaction { () throws(TokenError) in try draft.fill(records, state, key) }
+        try draft.connection.truncateLog()
+    }
+}
+
+extension StoreFindings {
+    /// The decoded records, in the order in which they were written.
+    var stored: [StoredRecord] {
+        records.values.sorted { $0.sealed.sequence < $1.sealed.sequence }.compactMap(\.opened.record)
+    }
+}

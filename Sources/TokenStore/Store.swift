@@ -1,0 +1,208 @@
+internal import Dispatch
+internal import PosixFiles
+internal import Synchronization
+package import TokenModel
+
+/// The records of the cache on disk: what `commit` has returned for is durable.
+///
+/// Safe to use from any thread. Only the store's own queue waits for the disk, and a caller of the blocking `load()`.
+package final class Store: Sendable {
+    /// The directory of the store.
+    package let directory: String
+
+    // Not private, so that a test can block it while commits wait.
+    let queue = DispatchQueue(label: "sso-agent.store", qos: .userInitiated)
+    // Used on `queue` only, so that the lock is never contended; with it, the compiler checks the isolation.
+    private let engine: Mutex<StoreEngine?>
+    private let waiting = Mutex<[Commit]>([])
+    private let lastReport: Mutex<StoreReport>
+
+    private struct Commit: Sendable {
+        var changes: [StoreChange]
+        var done: CheckedContinuation<Result<Void, TokenError>, Never>
+    }
+
+    private init(directory: String, engine: sending StoreEngine) {
+        self.directory = directory
+        lastReport = Mutex(engine.report)
+        self.engine = Mutex(engine)
+    }
+
+    /// Opens the store in `directory` for this process alone, and makes the directory with mode 0700 if it does not exist.
+    /// The records are read by `load`.
+    ///
+    /// - Throws: `storeUnavailable` (-53008) if the directory is not private, cannot be made, or is in use.
+    package static func open(directory: String, _ options: StoreOptions) throws(TokenError) -> Store {
+        try StorePaths(directory).prepare()
+        let engine = try StoreEngine(directory, options)
+        return Store(directory: engine.paths.directory, engine: engine)
+    }
+
+    /// Finds the key and reads every record; commits wait meanwhile. `report` then describes any damage.
+    ///
+    /// - Parameters: - passphrase: needed if the key's source is a passphrase. - receiver: decodes and collects the
+    ///   records.
+    /// - Throws: `storeUnavailable` (-53008) if the key or the file cannot be read now; another call tries again.
+    package func load<Receiver: RecordReceiver>(
+        passphrase: Secret? = nil, into receiver: Receiver.Type
+    ) async throws(TokenError) -> Receiver {
+        try await onQueue { engine throws(TokenError) -> Receiver in
+            if let passphrase { engine.ring.settings.passphrase = passphrase }
+            return try engine.load()
+        }
+    }
+
+    /// Finds the key and reads every record, as above, and blocks the calling thread meanwhile.
+    package func load() throws(TokenError) -> [StoredRecord] {
+        try queue.sync {
+            withEngine { engine throws(TokenError) in try engine.load() }
+        }.get()
+    }
+
+    /// The state of the store after its last operation.
+    package var report: StoreReport { lastReport.withLock(\.self) }
+
+    /// The names of the quarantined files: damaged ones that were moved aside and still exist.
+    package var quarantined: [String] { StorePaths(directory).quarantined }
+
+    /// Wraps the store's key with the key of another source.
+    ///
+    /// - Parameter passphrase: the new passphrase, for the source `.passphrase`.
+    /// - Throws: `storeUnavailable` (-53008) if the source has no key, or the disk cannot be written.
+    package func changeKeySource(to source: KeySource, passphrase: Secret?) async throws(TokenError) {
+        try await onQueue { engine throws(TokenError) in
+            try engine.changeKeySource(to: source, passphrase: passphrase)
+        }
+    }
+
+    /// The error that the key's source would have at the next start of the agent; nil if it has none, or cannot be asked without
+    /// the user.
+    package func keyProblem() async -> TokenError? {
+        (try? await onQueue { engine throws(TokenError) in engine.keyProblem() }) ?? nil
+    }
+
+    /// Forgets a passphrase that did not open the store.
+    package func forgetPassphrase() async {
+        try? await onQueue { engine throws(TokenError) in engine.ring.settings.passphrase = nil }
+    }
+
+    /// Makes all of `changes` durable, or none; returns when they have reached the disk.
+    ///
+    /// Commits are made in the order of the calls. Those that wait while the disk is busy share one transaction, so that
+    /// many of them cost one flush. A failed commit changes nothing, and the next one is tried.
+    ///
+    /// - Throws: `storeUnavailable` (-53008), with what to do; `cacheBadFormat` (-51201) if the file is damaged.
+    package func commit(_ changes: [StoreChange]) async throws(TokenError) {
+        let result = await withCheckedContinuation { done in
+            let isFirst = waiting.withLock { commits in
+                commits.append(Commit(changes: changes, done: done))
+                return commits.count == 1
+            }
+            if isFirst { queue.async { self.writeWaiting() } }
+        }
+        try result.get()
+    }
+
+    /// Makes all of a long commit durable, or nothing. Its changes are requested batch by batch and are not kept in memory.
+    ///
+    /// - Parameter batch: returns the changes of the batch with a number, counted from 0; nil after the last. Called on the
+    ///   store's queue, and again from 0 after a repair of the file.
+    /// - Throws: as `commit(_:)` does, and what `batch` throws.
+    package func commit(
+        batches batch: @escaping @Sendable (Int) throws(TokenError) -> [StoreChange]?
+    ) async throws(TokenError) {
+        try await onQueue { engine throws(TokenError) in try engine.apply(batches: batch) }
+    }
+
+    /// Finishes the commits in progress and closes the file; later calls fail with `storeUnavailable` (-53008).
+    package func close() async {
+        await withCheckedContinuation { done in
+            queue.async {
+                self.engine.withLock { $0 = nil }
+                done.resume()
+            }
+        }
+    }
+
+    private func writeWaiting() {
+        let commits = waiting.withLock { commits in
+            defer { commits = [] }
+            return commits
+        }
+        let shared = write(commits)
+        for commit in commits {
+            // A commit that cannot be made must not fail the others: after a failure, each is tried by itself.
+            if case .failure = shared, commits.count > 1 {
+                commit.done.resume(returning: write([commit]))
+            } else {
+                commit.done.resume(returning: shared)
+            }
+        }
+    }
+
+    private func write(_ commits: [Commit]) -> Result<Void, TokenError> {
+        withEngine { engine throws(TokenError) in
+            try engine.apply(commits.lazy.flatMap(\.changes))
+        }
+    }
+
+    /// Runs `body` on the store's queue, after the earlier operations.
+    func onQueue<Value: Sendable>(
+        _ body: @escaping @Sendable (StoreEngine) throws(TokenError) -> Value
+    ) async throws(TokenError) -> Value {
+        try await withCheckedContinuation { done in
+            queue.async { done.resume(returning: self.withEngine(body)) }
+        }.get()
+    }
+
+    func withEngine<Value: Sendable>(
+        _ body: @Sendable (StoreEngine) throws(TokenError) -> Value
+    ) -> Result<Value, TokenError> {
+        dispatchPrecondition(condition: .onQueue(queue))
+        return engine.withLock { engine in
+            guard let engine else { return .failure(TokenError(.storeUnavailable, "the store is closed")) }
+            defer { lastReport.withLock { $0 = engine.report } }
+            return Result { () throws(TokenError) in try body(engine) }
+        }
+    }
+}
+
+/// The settings of a store.
+package struct StoreOptions: Sendable {
+    package var keys: KeySettings
+    /// The current time in seconds since 1970, for the names of quarantined files.
+    package var now: @Sendable () -> Int64
+    /// The name of SQLite's VFS; nil is the system's. Tests use one that fails.
+    package var vfs: String?
+
+    package init(keys: KeySettings = KeySettings(), vfs: String? = nil, now: @escaping @Sendable () -> Int64) {
+        self.keys = keys
+        self.vfs = vfs
+        self.now = now
+    }
+}
+
+/// The state of the store, for `status`, `doctor` and the log.
+package struct StoreReport: Sendable, Equatable {
+    /// Whether the store has been loaded.
+    package enum Phase: Sendable, Equatable {
+        case loading
+        case open
+        /// The key is not available; the error says what to do.
+        case locked(TokenError)
+    }
+
+    package var phase = Phase.loading
+    package var keySource: KeySource?
+    /// The place of the key, in words.
+    package var keyPlace = ""
+    /// The error of the last write; nil if it succeeded.
+    package var writeError: TokenError?
+    /// Descriptions of the damage found since the start, and of its repair.
+    package var notices: [String] = []
+    /// The number of times that records were lost while the store was in use. A caller that has them in memory can write
+    /// them again.
+    package var losses = 0
+    /// The names of the quarantined files, those of earlier runs included.
+    package var quarantined: [String] = []
+}

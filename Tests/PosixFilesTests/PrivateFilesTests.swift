@@ -1,0 +1,168 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+@testable internal import PosixFiles
+
+@Suite(.bounded) struct PrivateFilesTests {
+    private let files = PrivateFiles(errorCode: .storeUnavailable)
+
+    @Test func makesADirectoryAndTheMissingOnesAboveIt() throws {
+        let folder = try TemporaryFolder()
+        try files.makeDirectory(folder.file("a/b/c"), parentMode: 0o750)
+        #expect(try TemporaryFolder.mode(of: folder.file("a/b/c")) == 0o700)
+        #expect(try TemporaryFolder.mode(of: folder.file("a/b")) & 0o700 == 0o700)
+        // An existing directory keeps its mode.
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.file("a/b/c"))
+        try files.makeDirectory(folder.file("a/b/c"), parentMode: 0o750)
+        #expect(try TemporaryFolder.mode(of: folder.file("a/b/c")) == 0o755)
+    }
+
+    @Test func namesThePathAndTheReasonWithTheCodeOfTheCaller() throws {
+        let folder = try TemporaryFolder()
+        let file = folder.file("file")
+        try files.makeEmpty(file)
+        let error = try #require(throws: TokenError.self) {
+            try PrivateFiles(errorCode: .agentUnavailable).makeDirectory(file + "/below", parentMode: 0o700)
+        }
+        #expect(error.code == .agentUnavailable)
+        #expect(error.message == "cannot make \(file)/below: Not a directory")
+    }
+
+    @Test func replacesAFileByOneOfMode0600() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("file")
+        try Data("old".utf8).write(to: URL(filePath: path))
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+        try files.replace(path, with: Array("new".utf8))
+        #expect(try files.read(path) == Array("new".utf8))
+        #expect(try TemporaryFolder.mode(of: path) == 0o600)
+        #expect(files.names(in: folder.path).filter { !$0.hasPrefix(".") } == ["file"])
+    }
+
+    @Test func makesANewFileInPlaceOfALink() throws {
+        let folder = try TemporaryFolder()
+        let (target, link) = (folder.file("target"), folder.file("link"))
+        try Data("kept".utf8).write(to: URL(filePath: target))
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
+        try files.makeEmpty(link)
+        #expect(try files.read(target) == Array("kept".utf8))
+        #expect(FileStatus(link, followsLinks: false)?.kind == .regular)
+    }
+
+    @Test func readsUpToTheLimit() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("file")
+        try files.replace(path, with: [1, 2, 3, 4])
+        #expect(try files.read(path, limit: 3) == [1, 2, 3])
+        #expect(files.size(of: path) == 4)
+        #expect(try files.read(folder.file("missing")) == nil)
+        #expect(files.size(of: folder.file("missing")) == nil)
+        #expect(throws: TokenError.self) { try files.read(folder.path) }
+    }
+
+    @Test func takesAccessFromOthersOnlyOnAFileOfTheUsers() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("file")
+        try files.makeEmpty(path)
+        try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: path)
+        try files.restrictToOwner(path)
+        #expect(try TemporaryFolder.mode(of: path) == 0o600)
+        try files.restrictToOwner(folder.file("missing"))
+        let link = folder.file("link")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+        #expect(throws: TokenError.self) { try files.restrictToOwner(link) }
+        #expect(throws: TokenError.self) { try files.restrictToOwner(folder.path) }
+    }
+
+    @Test func givesALockToOneDescriptorAtATime() throws {
+        let folder = try TemporaryFolder()
+        let second = try files.lock(directory: folder.path)
+        do {
+            let first = try files.lock(directory: folder.path)
+            #expect(first.acquire() == .acquired)
+            #expect(second.acquire() == .held)
+        }
+        #expect(second.acquire() == .acquired)
+    }
+
+    @Test func refusesToOpenALinkForTheLockFile() throws {
+        let folder = try TemporaryFolder()
+        let (target, link) = (folder.file("target"), folder.file("link"))
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
+        #expect(throws: SystemError.self) { _ = try FileDescriptor(openingOrCreating: link) }
+        #expect(!files.exists(target))
+    }
+}
+
+@Suite(.bounded) struct PrivateFileStreamTests {
+    private let files = PrivateFiles(errorCode: .invalidDeveloperParameter)
+
+    @Test func writesAFileInPartsAndReadsItBack() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("cache")
+        let part = [UInt8](repeating: 7, count: 300_000)
+        let writer = try PrivateFileWriter(path, replacing: false, files)
+        try writer.write(Secret(bytes: part))
+        try writer.write(Secret("end"))
+        #expect(!files.exists(path))
+        try writer.finish()
+        #expect(try TemporaryFolder.mode(of: path) == 0o600)
+
+        let reader = try PrivateFileReader(path, files)
+        #expect(reader.size == 300_003)
+        var content: [UInt8] = []
+        while let next = try reader.next() { next.withBytes { content += $0 } }
+        #expect(content == part + Array("end".utf8))
+        #expect(reader.position == 300_003)
+    }
+
+    @Test func removesAFileThatIsNotFinished() throws {
+        let folder = try TemporaryFolder()
+        do {
+            let writer = try PrivateFileWriter(folder.file("cache"), replacing: true, files)
+            try writer.write(Secret("part"))
+        }
+        #expect(files.names(in: folder.path).filter { $0.contains("cache") }.isEmpty)
+    }
+
+    @Test(arguments: [false, true])
+    func replacesAFileOnlyWhenTold(replaces: Bool) throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("cache")
+        try files.replace(path, with: Array("old".utf8))
+        let writer = try PrivateFileWriter(path, replacing: replaces, files)
+        try writer.write(Secret("new"))
+        if replaces {
+            try writer.finish()
+        } else {
+            #expect(throws: TokenError.self) { try writer.finish() }
+        }
+        #expect(try files.read(path) == Array((replaces ? "new" : "old").utf8))
+    }
+
+    @Test(
+        arguments: [
+            ("secret\nrest", "secret"), ("no end", "no end"), ("\n", ""), ("", ""),
+            (String(repeating: "x", count: PassphraseLine.limit), String(repeating: "x", count: PassphraseLine.limit)),
+        ])
+    func readsOneLineAndNotBeyondIt(input: String, line: String) throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("input")
+        try files.replace(path, with: Array(input.utf8))
+        let file = try FileDescriptor(reading: path)
+        #expect(try PassphraseLine.read(from: file.number).reveal() == line)
+        let rest = try file.readToEnd(limit: 1 << 20)
+        #expect(String(decoding: rest, as: UTF8.self) == (input.contains("rest") ? "rest" : ""))
+    }
+
+    @Test func refusesALongerLine() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("input")
+        try files.replace(path, with: [UInt8](repeating: 120, count: PassphraseLine.limit + 1))
+        let file = try FileDescriptor(reading: path)
+        let error = try #require(throws: TokenError.self) { try PassphraseLine.read(from: file.number) }
+        #expect(error.code == .invalidDeveloperParameter)
+    }
+}

@@ -1,0 +1,1 @@
+../Swift5AppTests/MailService.swift

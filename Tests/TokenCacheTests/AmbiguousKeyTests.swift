@@ -1,0 +1,88 @@
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+@testable internal import CacheFormats
+@testable internal import TokenCache
+
+/// The store knows a record by its name, of which an account's identifier is a part: no file and no server may say one
+/// under which another account's record would be overwritten.
+@Suite(.bounded) struct AmbiguousKeyTests {
+    private static let environment = "login.microsoftonline.com"
+    private static let home = "aaaaaaaa-0000-4000-8000-00000000000b.\(CacheBuilder.tenant)"
+    private static let reason = "its identifier could be taken for another account's"
+
+    /// Bob is known by his name, from ADAL.
+    @Test func refusesAnIdentifierThatLooksLikeAName() throws {
+        var cache = CredentialCache()
+        cache.merge(try Fixture.adal[0].read())
+        let bob = try #require(cache.accounts(ListAccounts(clientID: nil)).accounts.first?.username)
+        let client = "d3590ed6-52b3-4102-aeff-aad2292ab01c"
+        let before = cache.records()
+        let plan = try cache.merge(Self.file("name:\(bob)", Self.environment, client), .msalJSON)
+        #expect(plan.changes.isEmpty)
+        #expect(plan.report.reasons == [Self.reason, Self.reason])
+        #expect(cache.records().count == before.count)
+    }
+
+    /// The dash that ends an identifier may be any of those in a GUID.
+    @Test func refusesAnIdentifierThatEndsElsewhere() throws {
+        for (home, environment) in [
+            ("aaaaaaaa", "0000-4000-8000-00000000000b.\(CacheBuilder.tenant)-\(Self.environment)"),
+            ("\(Self.home)-login", "microsoftonline.com"),
+        ] {
+            var cache = CredentialCache()
+            let plan = try cache.merge(Self.file(home, environment, "app-1"), .msalJSON)
+            #expect(plan.changes.isEmpty)
+            #expect(plan.report.reasons == [Self.reason, Self.reason])
+        }
+    }
+
+    /// AD FS names a person by random letters, dashes among them: nothing tells where these end, but whose is there first.
+    @Test func leavesARecordToWhoseItIs() throws {
+        var cache = CredentialCache()
+        try cache.merge(Self.file("ab-my", "fs.contoso.com", "app-1"), .msalJSON)
+        let before = Set(cache.records().map { "\($0)" })
+        let plan = try cache.merge(Self.file("ab", "my-fs.contoso.com", "app-1"), .msalJSON)
+        #expect(plan.report.reasons == [Self.reason, Self.reason])
+        #expect(Set(cache.records().map { "\($0)" }) == before)
+    }
+
+    @Test(arguments: [
+        home, "aaaaaaaa-0000-4000-8000-00000000000b-b2c_1_x.\(CacheBuilder.tenant)", "ab-cd_ef", "google|1.2",
+    ])
+    func takesTheIdentifiersThatThereAre(home: String) throws {
+        for environment in [
+            Self.environment, "login-us.microsoftonline.com", "contoso.b2clogin.com", "my-fs.contoso.com:8443",
+        ] {
+            var cache = CredentialCache()
+            let plan = try cache.merge(Self.file(home, environment, "app-1"), .msalJSON)
+            #expect(plan.report.counts == [1, 1, 0, 0], "\(environment)")
+        }
+    }
+
+    @Test func refusesASignInUnderSuchAnIdentifier() throws {
+        let builder = CacheBuilder()
+        let parameters = try builder.parameters(authority: "https://fs.contoso.com/adfs")
+        let tokens = IssuedTokens(
+            accessToken: Secret("at"), tokenType: "Bearer", expiresIn: 3600, extendedExpiresIn: nil, refreshIn: nil,
+            scopes: nil, refreshToken: Secret("rt"), isMultiResource: true,
+            idToken: CacheBuilder.idToken(["sub": "name:bob@contoso.com"]), homeAccountID: nil, clientInfo: nil,
+            familyID: nil)
+        let error = #expect(throws: TokenError.self) {
+            try builder.cache.changes(
+                saving: tokens, from: .signIn, parameters, at: parameters.authority, now: builder.now)
+        }
+        #expect(error?.code == .serverInvalidResponse)
+    }
+
+    /// An account and a refresh token.
+    private static func file(_ home: String, _ environment: String, _ client: String) -> [UInt8] {
+        let base = #""home_account_id": "\#(home)", "environment": "\#(environment)", "client_id": "\#(client)""#
+        let file = """
+            {"RefreshToken": {"1": {\(base), "credential_type": "RefreshToken", "secret": "rt-\(home)"}},
+             "Account": {"2": {\(base), "realm": "r", "username": "eve@contoso.com", "authority_type": "MSSTS"}}}
+            """
+        return Array(file.utf8)
+    }
+}

@@ -1,0 +1,215 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+@testable internal import CacheFormats
+@testable internal import TokenCache
+
+/// One account asked at several realms that lead to one tenant, as MSAL Python and Go write it.
+@Suite(.bounded) struct RequestedRealmTests {
+    private static let environment = "login.microsoftonline.com"
+    private static let b2cHome = "00000000-0000-4000-8000-00000000000b-b2c_1_susi.7a1e0000-0000-4000-8000-000000000001"
+
+    /// Accounts, ID tokens and access tokens of `common` and of a domain: both stand in the export, as they were.
+    @Test func writesEveryRealmAgain() throws {
+        let json = try JSONReader.read(Array(Self.file.utf8))
+        var cache = CredentialCache()
+        let first = try cache.merge(Array(Self.file.utf8), .msalJSON)
+        #expect(first.report.accounts == 1)
+        #expect(cache.accounts(ListAccounts(clientID: nil)).accounts.map(\.tenantProfiles.count) == [1])
+        let exported = try cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten)
+        let after = try JSONReader.read(exported)
+        for section in ["Account", "AccessToken", "IdToken"] {
+            for entry in json[section]?.members ?? [] {
+                let isKept = (after[section]?.members ?? []).contains { kept in
+                    entry.value.members.allSatisfy { kept.value[$0.name] == $0.value }
+                }
+                #expect(isKept, "\(section) \(entry.name)")
+            }
+        }
+    }
+
+    /// Libraries that ask for the home tenant and for `organizations`, as azure-identity's do, find an entry of the account under
+    /// each.
+    @Test(
+        arguments: [
+            [CacheBuilder.tenant, "organizations"], ["organizations", CacheBuilder.tenant],
+            ["common", CacheBuilder.tenant, "organizations", "contoso.com"],
+        ])
+    func writesTheHomeTenantsAccountBesideThoseOfOtherRealms(realms: [String]) throws {
+        let file = Self.accounts(realms)
+        var cache = CredentialCache()
+        #expect(try cache.merge(Array(file.utf8), .msalJSON).report.accounts == 1)
+        let exported = try cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten)
+        try Self.expectAccounts(of: file, in: exported)
+        #expect(try cache.merge(exported, .msalJSON).changes.isEmpty)
+        var copy = CredentialCache()
+        try copy.merge(exported, .msalJSON)
+        #expect(try copy.export(.msalJSON, of: .standard, now: Fixture.whenWritten) == exported)
+        #expect(cache.accounts(ListAccounts(clientID: nil)).accounts.map(\.tenantProfiles.count) == [1])
+    }
+
+    /// The same when they come in one after the other.
+    @Test(arguments: [[CacheBuilder.tenant, "organizations"], ["organizations", CacheBuilder.tenant]])
+    func writesTheAccountsOfSeveralImports(realms: [String]) throws {
+        var cache = CredentialCache()
+        for realm in realms { try cache.merge(Array(Self.accounts([realm]).utf8), .msalJSON) }
+        let exported = try cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten)
+        try Self.expectAccounts(of: Self.accounts(realms), in: exported)
+        #expect(try cache.merge(exported, .msalJSON).changes.isEmpty)
+        var copy = CredentialCache()
+        try copy.merge(exported, .msalJSON)
+        #expect(try copy.export(.msalJSON, of: .standard, now: Fixture.whenWritten) == exported)
+    }
+
+    /// What the agent signed in itself is written for every library that asks for the tenant, and beside it what came in.
+    @Test func writesItsOwnAccountBesideAnImportedRealms() throws {
+        var builder = CacheBuilder()
+        builder.now = 1_795_228_000
+        try builder.signIn("alice", builder.parameters(), refreshToken: "rt-mine")
+        try builder.cache.merge(Array(Self.accounts(["organizations"]).utf8), .msalJSON)
+        let json = try JSONReader.read(builder.cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten))
+        let realms = try #require(json["Account"]).members.compactMap { $0.value["realm"]?.string }
+        #expect(Set(realms) == ["organizations", CacheBuilder.tenant])
+    }
+
+    private static func expectAccounts(of file: String, in exported: [UInt8]) throws {
+        let (before, after) = (try JSONReader.read(Array(file.utf8)), try JSONReader.read(exported))
+        let entries = try #require(after["Account"]).members.map(\.value)
+        #expect(entries.count == before["Account"]?.members.count)
+        for entry in try #require(before["Account"]).members {
+            #expect(entries.contains { $0.sorted == entry.value.sorted }, "\(entry.name)")
+        }
+    }
+
+    /// An account under several realms, which an ID token for each says are one tenant's.
+    private static func accounts(_ realms: [String]) -> String {
+        let idToken = CacheBuilder.idToken("alice", tenant: CacheBuilder.tenant, version: .v2)
+        let idTokens = realms.map { realm in
+            #""id-\#(realm)": {\#(base(realm)), "credential_type": "IdToken", "secret": "\#(idToken)"}"#
+        }
+        let accounts = realms.map { realm in
+            #""account-\#(realm)": {"home_account_id": "oid-alice.\#(CacheBuilder.tenant)", "realm": "\#(realm)", "#
+                + #""environment": "\#(environment)", "username": "alice@contoso.com", "authority_type": "MSSTS", "#
+                + #""local_account_id": "oid-alice-in-7a1e", "account_source": "\#(realm)", "last_modification_time": "1.5"}"#
+        }
+        return
+            "{\"IdToken\": {\(idTokens.joined(separator: ", "))}, \"Account\": {\(accounts.joined(separator: ", "))}}"
+    }
+
+    @Test func changesNothingWhenItsExportComesBack() throws {
+        var cache = CredentialCache()
+        try cache.merge(Array(Self.file.utf8), .msalJSON)
+        let exported = try cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten)
+        #expect(try cache.merge(exported, .msalJSON).changes.isEmpty)
+        var copy = CredentialCache()
+        try copy.merge(exported, .msalJSON)
+        #expect(try copy.export(.msalJSON, of: .standard, now: Fixture.whenWritten) == exported)
+    }
+
+    /// Python's token of `common` is found by Node, Java and .NET, which look for the tenant.
+    @Test func writesATokenUnderTheTenantThatIssuedItToo() throws {
+        var cache = CredentialCache()
+        try cache.merge(Array(UnifiedImportTests.cache(realm: "common").utf8), .msalJSON)
+        let json = try JSONReader.read(cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten))
+        for section in ["AccessToken", "IdToken"] {
+            let realms = (json[section]?.members ?? []).compactMap { $0.value["realm"]?.string }
+            #expect(Set(realms) == ["common", CacheBuilder.tenant], "\(section)")
+        }
+    }
+
+    /// Go and Python name a B2C tenant as the app did, Node by the policy; here the account tells. A policy's tokens are
+    /// nothing to another.
+    @Test(arguments: ["contoso.onmicrosoft.com", "b2c_1_susi", "tfp", ""])
+    func findsB2CTokensOfTheirPolicyOnly(realm: String) throws {
+        var cache = CredentialCache()
+        let base = Self.base(realm, home: Self.b2cHome, environment: "contoso.b2clogin.com")
+        let file = """
+            {"AccessToken": {"1": {\(base), "credential_type": "AccessToken", "target": "https://api/read", "secret": "at",
+               "cached_at": "1795229000", "expires_on": "1795239000"}},
+             "IdToken": {"4": {\(base), "credential_type": "IdToken", "secret": "\(CacheBuilder.idToken(["sub": "bea"]))"}},
+             "RefreshToken": {"2": {\(base), "credential_type": "RefreshToken", "secret": "rt"}},
+             "Account": {"3": {\(base), "username": "", "authority_type": "MSSTS", "local_account_id": "oid-bea"}}}
+            """
+        try cache.merge(Array(file.utf8), .msalJSON)
+        let account = AccountReference(homeAccountID: HomeAccountID(Self.b2cHome))
+        for (path, token) in [("b2c_1_susi", "at"), ("b2c_1_edit", nil)] {
+            let authority = try Authority("https://contoso.b2clogin.com/contoso.onmicrosoft.com/\(path)")
+            let parameters = TokenParameters(
+                clientID: try #require(CacheBuilder.app), authority: authority, scopes: ScopeSet(["https://api/read"]))
+            let decision = cache.decide(
+                AcquireTokenSilent(parameters: parameters, account: account), now: Fixture.whenWritten)
+            #expect(decision.token == token, "\(path)")
+            let json = try JSONReader.read(cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten))
+            let realms = (json["AccessToken"]?.members ?? []).compactMap { $0.value["realm"] }
+            #expect(realms.contains(.text(realm)))
+            // Early Node finds whatever there is, and two are one too many.
+            #expect(realms.count == 1)
+        }
+    }
+
+    /// However many realms a file says, each token is written under a few of them.
+    @Test func writesATokenUnderAFewRealmsOnly() throws {
+        let tokens = (0..<300).map { number in
+            let members = Self.base("tenant-\(number).com")
+            return """
+                "a\(number)": {\(members), "credential_type": "AccessToken", "secret": "at-\(number)", "target": "s\(number)",
+                  "cached_at": "1795229000", "expires_on": "1795239000"}
+                """
+        }
+        let idToken = CacheBuilder.idToken("alice", tenant: CacheBuilder.tenant, version: .v2)
+        let idTokens = (0..<300).map { number in
+            let members = Self.base("tenant-\(number).com")
+            return #""i\#(number)": {\#(members), "credential_type": "IdToken", "secret": "\#(idToken)"}"#
+        }
+        let file = """
+            {"AccessToken": {\(tokens.joined(separator: ","))}, "IdToken": {\(idTokens.joined(separator: ","))}}
+            """
+        var cache = CredentialCache()
+        try cache.merge(Array(file.utf8), .msalJSON)
+        let json = try JSONReader.read(cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten))
+        let written = try #require(json["AccessToken"]).members
+        #expect(written.count == 300 * 17)
+        #expect(Set(written.compactMap { $0.value["secret"]?.string }).count == 300)
+    }
+
+    /// What the agent saved itself goes over to the library whose file names it: under the name that the library asks for.
+    @Test func writesAnAccountUnderTheNameThatItsLibraryKnows() throws {
+        var builder = CacheBuilder()
+        builder.now = 1_795_228_000
+        try builder.signIn("alice", builder.parameters(), refreshToken: "rt-mine")
+        let file = UnifiedImportTests.cache(realm: CacheBuilder.tenant)
+            .replacingOccurrences(of: #""authority_type""#, with: #""account_source": "device", "authority_type""#)
+            .replacingOccurrences(of: #""secret": "rt-1""#, with: #""secret": "rt-1", "target": "User.Read""#)
+        try builder.cache.merge(Array(file.utf8), .msalJSON)
+        let json = try JSONReader.read(builder.cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten))
+        for section in ["Account", "RefreshToken"] {
+            let names = (json[section]?.members ?? []).compactMap { $0.value["environment"]?.string }
+            #expect(names == [Self.environment], "\(section)")
+        }
+    }
+
+    private static var file: String {
+        let idToken = CacheBuilder.idToken("alice", tenant: CacheBuilder.tenant, version: .v2)
+        func entries(_ name: String, _ members: (String) -> String) -> String {
+            let list = ["common", "contoso.com"].map { realm in
+                "\"\(name)-\(realm)\": {\(base(realm)), \(members(realm))}"
+            }
+            return "{\(list.joined(separator: ", "))}"
+        }
+        return """
+            {"AccessToken": \(entries("at") { #""credential_type": "AccessToken", "secret": "at-\#($0)", "note": "\#($0)", "#
+                + #""target": "\#($0).Read", "cached_at": "1795229000", "expires_on": "1795239000""# }),
+             "IdToken": \(entries("id") { _ in #""credential_type": "IdToken", "secret": "\#(idToken)""# }),
+             "Account": \(entries("account") { #""username": "alice@contoso.com", "authority_type": "MSSTS", "#
+                + #""local_account_id": "oid-alice-in-7a1e", "account_source": "\#($0)""# })}
+            """
+    }
+
+    private static func base(
+        _ realm: String, home: String = "oid-alice.\(CacheBuilder.tenant)", environment: String = environment
+    ) -> String {
+        #""home_account_id": "\#(home)", "environment": "\#(environment)", "client_id": "app-1", "realm": "\#(realm)""#
+    }
+}

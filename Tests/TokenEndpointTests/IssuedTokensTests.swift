@@ -1,0 +1,110 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+@testable internal import TokenEndpoint
+
+@Suite(.bounded) struct IssuedTokensTests {
+    @Test func readsEverythingThatEntraSends() async throws {
+        let body = """
+            {"token_type":"Bearer","scope":"User.Read openid","expires_in":3599,"ext_expires_in":7199,\
+            "refresh_in":1800,"access_token":"at","refresh_token":"rt-2","id_token":"h.p.s","foci":"1",\
+            "client_info":"\(Answers.clientInfo)"}
+            """
+        try await EndpointFixture.with(EndpointFixture.token(.json(body))) { fixture in
+            let response = try await fixture.endpoint.redeem(.sample(fixture.authority))
+            #expect(response.accessToken == Secret("at"))
+            #expect(response.tokenType == "Bearer")
+            #expect(response.expiresIn == 3599)
+            #expect(response.extendedExpiresIn == 7199)
+            #expect(response.refreshIn == 1800)
+            #expect(response.scopes == ScopeSet(["openid", "User.Read"]))
+            #expect(response.refreshToken == Secret("rt-2"))
+            #expect(response.idToken == "h.p.s")
+            #expect(response.familyID == FamilyID("1"))
+            #expect(response.homeAccountID == HomeAccountID("u1.t1"))
+            #expect(response.clientInfo == Answers.clientInfo)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (#""3599""#, 3599), ("3599", 3599), ("3599.0", 3599), (#""3599.0""#, 3599), (#"" 3599 ""#, 3599),
+            ("null", 3600), (#""soon""#, 3600), ("[]", 3600), ("-5", 0), ("9e18", 3_162_240_000),
+        ])
+    func readsNumbersHoweverTheyAreWritten(written: String, seconds: Int64) async throws {
+        let body = Answers.minimal.dropLast() + #","expires_in":\#(written)}"#
+        try await EndpointFixture.with(EndpointFixture.token(.json(String(body)))) { fixture in
+            let response = try await fixture.endpoint.redeem(.sample(fixture.authority))
+            #expect(response.expiresIn == seconds)
+        }
+    }
+
+    @Test func takesNullForAbsent() async throws {
+        let body = Answers.minimal.dropLast() + #","refresh_token":null,"scope":null,"id_token":null,"error":null}"#
+        try await EndpointFixture.with(EndpointFixture.token(.json(String(body)))) { fixture in
+            let response = try await fixture.endpoint.redeem(.sample(fixture.authority))
+            #expect(response.refreshToken == nil)
+            #expect(response.scopes == nil)
+            #expect(response.idToken == nil)
+            #expect(response.expiresIn == 3600)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("", TokenError.Code.serverInvalidResponse), ("<html>", .serverInvalidResponse),
+            ("[]", .serverInvalidResponse), ("{}", .internalError), (#"{"access_token":""}"#, .internalError),
+            (#"{"access_token":7,"client_info":"x"}"#, .internalError),
+            (
+                #"{"access_token":"at","token_type":"mac","client_info":"\#(Answers.clientInfo)"}"#,
+                .serverInvalidResponse
+            ),
+        ])
+    func refusesAnAnswerThatMakesNoSense(body: String, code: TokenError.Code) async throws {
+        try await EndpointFixture.with(EndpointFixture.token(.json(body))) { fixture in
+            let error = try await fixture.failure()
+            #expect(error.code == code)
+            #expect(error.details.httpStatus == 200)
+            #expect(error.details.correlationID != nil)
+            #expect(error.message.contains("/common/oauth2/v2.0/token"))
+            #expect(body.isEmpty || !error.message.contains(body))
+        }
+    }
+
+    @Test(arguments: [#"{"access_token":"at"}"#, #"{"access_token":"at","client_info":"%%%"}"#])
+    func needsClientInfoFromMicrosoftAndNotFromOthers(body: String) async throws {
+        let response = HTTPResponse(
+            endpoint: "the token endpoint", status: 200, body: Secret(body))
+        let failure = try #require(throws: TokenError.self) { try IssuedTokens(response, to: .sample(.common)) }
+        #expect(failure.code == .internalError)
+        try await EndpointFixture.with(EndpointFixture.token(.json(body))) { fixture in
+            let taken = try await fixture.endpoint.redeem(.sample(fixture.authority))
+            #expect(taken.homeAccountID == nil)
+        }
+    }
+
+    @Test func needsNoClientInfoFromADFS() async throws {
+        try await EndpointFixture.with(path: "/adfs", EndpointFixture.token(.json(#"{"access_token":"at"}"#))) {
+            fixture in
+            let response = try await fixture.endpoint.redeem(.sample(fixture.authority))
+            #expect(response.homeAccountID == nil)
+            #expect(fixture.redeemed.map(\.path) == ["/adfs/oauth2/token"])
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("https://id.example/main", #""app-1""#, true), ("https://id.example/main/", #"["x","APP-1"]"#, true),
+            ("https://id.example/other", #""app-1""#, false), ("https://id.example/main", #""app-2""#, false),
+            ("https://id.example/main", "[]", false), ("https://id.example/main", "7", false),
+        ])
+    func believesAnIDTokenOfAnOpenIDProviderOnlyIfItIsMeant(issuer: String, audience: String, isTaken: Bool) throws {
+        let payload = Base64URL.encode(Data(#"{"iss":"\#(issuer)","aud":\#(audience),"sub":"s"}"#.utf8))
+        let body = #"{"access_token":"at","id_token":"e30.\#(payload)."}"#
+        let response = HTTPResponse(endpoint: "x", status: 200, body: Secret(body))
+        let request = try TokenRequest.sample(Authority("https://id.example/main", kind: .openID))
+        #expect(((try? IssuedTokens(response, to: request)) != nil) == isTaken)
+    }
+}

@@ -1,0 +1,61 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+@testable internal import TokenModel
+
+@Suite(.bounded) struct CivilTimeTests {
+    @Test(
+        arguments: [
+            (0, "1970-01-01 00:00:00"), (951_782_399, "2000-02-28 23:59:59"), (951_782_400, "2000-02-29 00:00:00"),
+            (1_709_251_199, "2024-02-29 23:59:59"), (1_709_251_200, "2024-03-01 00:00:00"),
+            (4_107_542_399, "2100-02-28 23:59:59"), (4_107_542_400, "2100-03-01 00:00:00"),
+            (946_684_799, "1999-12-31 23:59:59"), (253_402_300_799, "9999-12-31 23:59:59"),
+        ] as [(Int64, String)])
+    func convertsBetweenMomentsAndDates(moment: Int64, text: String) {
+        let time = CivilTime(secondsSince1970: moment)
+        #expect(time.text == text)
+        #expect(time.secondsSince1970 == moment)
+    }
+
+    @Test func showsMomentsBefore1970() {
+        #expect(CivilTime(secondsSince1970: -1).text == "1969-12-31 23:59:59")
+    }
+
+    @Test func writesTheBasicFormatOfISO8601() {
+        #expect(CivilTime(secondsSince1970: 1_709_251_199).compactText == "20240229T235959")
+    }
+
+    @Test func countsALeapSecondAsTheFirstSecondOfTheNextMinute() {
+        let time = CivilTime(year: 1999, month: 12, day: 31, hour: 23, minute: 59, second: 60)
+        #expect(time?.secondsSince1970 == 946_684_800)
+    }
+
+    @Test(
+        arguments: [
+            [1969, 1, 1, 0, 0, 0], [10_000, 1, 1, 0, 0, 0], [2024, 0, 1, 0, 0, 0], [2024, 13, 1, 0, 0, 0],
+            [2024, 1, 0, 0, 0, 0], [2024, 1, 32, 0, 0, 0], [2024, 1, 1, 24, 0, 0], [2024, 1, 1, 0, 60, 0],
+            [2024, 1, 1, 0, 0, 61], [2024, 1, 1, -1, 0, 0],
+        ] as [[Int64]])
+    func refusesNumbersOutOfRange(n: [Int64]) {
+        #expect(CivilTime(year: n[0], month: n[1], day: n[2], hour: n[3], minute: n[4], second: n[5]) == nil)
+    }
+}
+
+@Suite(.bounded) struct LocalTimeZoneTests {
+    @Test(arguments: [0, 3600, -5 * 3600, 20_700])
+    func addsAFixedOffset(offset: Int) throws {
+        let zone = LocalTimeZone(secondsFromGMT: offset)
+        let time = zone.time(at: 1_700_000_000)
+        #expect(time.secondsSince1970 == 1_700_000_000 + Int64(offset))
+        #expect(zone.secondsSince1970(time) == 1_700_000_000)
+        #expect(zone.secondsFromGMT(at: 0) == Int64(offset))
+    }
+
+    /// Foundation knows the offsets of the system's time zone by itself.
+    @Test(arguments: [0, 1_700_000_000, 1_720_000_000, 1_711_846_799, 1_711_846_800, 4_000_000_000] as [Int64])
+    func agreesWithFoundationAboutTheTimeZoneOfTheSystem(moment: Int64) {
+        let expected = TimeZone.current.secondsFromGMT(for: Date(timeIntervalSince1970: TimeInterval(moment)))
+        #expect(LocalTimeZone.current.secondsFromGMT(at: moment) == Int64(expected))
+    }
+}
