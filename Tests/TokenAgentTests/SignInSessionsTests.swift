@@ -98,11 +98,11 @@ internal import TokenModel
     @Test func limitsTheNumberOfSessions() async throws {
         var ids: [String] = []
         for _ in 0..<64 { ids.append(try await parts.beginDeviceCode()) }
-        #expect(await parts.refusalOfFurtherSessionsSignIns?.code == .interactionInProgress)
+        #expect(await parts.refusalOfFurtherSessions?.code == .interactionInProgress)
         await parts.cancel(ids[0])
-        #expect(await parts.refusalOfFurtherSessionsSignIns == nil)
+        #expect(await parts.refusalOfFurtherSessions == nil)
         try await parts.timers.advance(by: 900)
-        #expect(await parts.refusalOfFurtherSessionsSignIns == nil, "those that have expired do not count")
+        #expect(await parts.refusalOfFurtherSessions == nil, "those that have expired do not count")
     }
 
     @Test func cancelsEverySessionWhenTheAgentStops() async throws {
@@ -141,7 +141,7 @@ internal import TokenModel
 }
 
 extension Parts {
-    fileprivate var refusalOfFurtherSessionsSignIns: TokenError? { signIns.refusalOfFurtherSessions }
+    fileprivate var refusalOfFurtherSessions: TokenError? { signIns.refusalOfFurtherSessions }
 
     /// Begins a device code sign-in with a polling interval of five seconds.
     fileprivate func beginDeviceCode(
