@@ -64,7 +64,8 @@ let package = Package(
 
         // The apps' half.
         .target(
-            name: "AgentClient", dependencies: ["AgentSocket", "CAgentSystem", "PosixFiles", "TokenModel", "TokenWire"],
+            name: "AgentClient",
+            dependencies: ["AgentSocket", "CAgentSystem", "PosixFiles", "TokenModel", "TokenWire"],
             swiftSettings: strict),
         .target(name: "AppleTypes", swiftSettings: strict),
         .target(name: "MSALCompat", dependencies: ["AgentClient", "AppleTypes", "TokenModel"], swiftSettings: strict),
@@ -117,7 +118,8 @@ let package = Package(
         .target(
             name: "TokenAgent",
             dependencies: [
-                "AgentSocket", "CAgentSystem", "CacheFormats", "PosixFiles", "TokenCache", "TokenEndpoint", "TokenModel",
+                "AgentSocket", "CAgentSystem", "CacheFormats", "PosixFiles", "TokenCache", "TokenEndpoint",
+                "TokenModel",
                 "TokenStore", "TokenWire",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
