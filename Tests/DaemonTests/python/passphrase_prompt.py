@@ -12,6 +12,8 @@ def shows_typing(terminal):
     return bool(termios.tcgetattr(terminal)[3] & termios.ECHO)
 
 
+# A shell starts what it runs in the background with SIGINT ignored, and that is inherited.
+signal.signal(signal.SIGINT, signal.SIG_DFL)
 controller, terminal = pty.openpty()
 process = subprocess.Popen([sys.argv[1], "key", "set", "passphrase"], stdin=terminal, stderr=subprocess.PIPE)
 prompt = process.stderr.read(len("New passphrase: "))
