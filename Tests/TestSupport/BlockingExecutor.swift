@@ -1,11 +1,11 @@
 internal import Foundation
 internal import Synchronization
 
-/// Runs the code of tests on threads of their own, as many as are needed.
+/// A task executor that runs each test on a thread of its own, however many that takes.
 ///
-/// Tests block: they read sockets, wait for processes, call methods that wait for the agent. Swift's pool has a thread a
-/// processor. In a test the agent and the emulator live in the same process; on a pool that tests block, they would never
-/// answer what the tests wait for.
+/// Tests block: they read sockets, wait for processes, call methods that wait for the agent. Swift's thread pool
+/// has one thread for each processor. In a test the agent and the emulator live in the same process; on a pool that the tests
+/// block, they could not send the replies that the tests wait for.
 final class BlockingExecutor: TaskExecutor {
     static let shared = BlockingExecutor()
 
@@ -28,7 +28,7 @@ final class BlockingExecutor: TaskExecutor {
         work.signal()
     }
 
-    /// Does jobs until the process ends; threads are kept for the next test.
+    /// Runs jobs until the process ends; the thread is reused by later tests.
     private func serve() {
         while true {
             state.withLock { $0.idle += 1 }

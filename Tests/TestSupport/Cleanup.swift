@@ -1,4 +1,4 @@
-/// Runs `body`, then `cleanUp`, whichever way `body` ends: a `defer` that may wait.
+/// Runs `body`, then `cleanUp`, whether `body` returns or throws: a `defer` that may suspend.
 package func withCleanup<Value>(
     _ body: () async throws -> Value, cleanUp: () async throws -> Void
 ) async throws -> Value {

@@ -1,7 +1,8 @@
 internal import Foundation
 internal import Synchronization
 
-/// Ends the process when a test hangs, and says which: no test can do that for itself, since it may block its thread.
+/// Ends the process when a test exceeds its time limit, and prints which tests are running. A thread of its own does it, since a
+/// test that hangs may block any other.
 final class HangWatch: Sendable {
     static let shared = HangWatch()
 

@@ -13,7 +13,7 @@ package func offPool<Value>(_ work: @escaping () throws -> Value) async throws -
     return try result.value.get()
 }
 
-/// As `offPool`, one after the other: work that takes all there is of a processor leaves the others to other tests.
+/// The same, one piece of work after the other: work that only computes takes one processor and leaves the rest to other tests.
 package func inBackground<Value>(_ work: @escaping () throws -> Value) async throws -> Value {
     let box = Handover(work)
     let result = await withCheckedContinuation { continuation in
@@ -24,7 +24,7 @@ package func inBackground<Value>(_ work: @escaping () throws -> Value) async thr
 
 private let background = DispatchQueue(label: "tests in the background")
 
-/// Carries something to the other thread and back.
+/// A value on its way to another thread and back.
 ///
 /// Unchecked because the test waits meanwhile: only one thread has it at a time.
 private struct Handover<Value>: @unchecked Sendable {

@@ -2,7 +2,7 @@ package import Foundation
 
 /// The package that the tests belong to.
 package enum PackageFolder {
-    /// Where the manifest is.
+    /// The folder of the manifest.
     package static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 

@@ -11,7 +11,7 @@ package enum Python {
         _ = try await output(of: PackageFolder.path("Tests/TestSupport/python/setup.sh"), [virtualEnvironment])
     }
 
-    /// What a script prints; a test fails when the script does.
+    /// Runs a script and returns its standard output; fails the test if the script fails.
     ///
     /// - Parameters:
     ///   - script: its path from the package's root.
@@ -23,7 +23,7 @@ package enum Python {
             of: "\(virtualEnvironment)/bin/python", [PackageFolder.path(script)] + arguments, environment: environment)
     }
 
-    /// What a program prints; a test fails when the program does.
+    /// Runs a program and returns its standard output; fails the test if the program fails.
     package static func output(
         of program: String, _ arguments: [String], environment: [String: String]? = nil
     ) async throws -> String {

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A folder of the test's own, with a path short enough for a socket, gone when the last reference goes.
+/// A folder of the test's own, with a path short enough for a socket, removed with the last reference.
 package final class TemporaryFolder: Sendable {
     package let path: String
 

@@ -1,11 +1,11 @@
 internal import Foundation
 internal import Synchronization
 
-/// A process that a test started, with what it printed.
+/// A child process of a test, and its output.
 ///
-/// Spawned by hand: Foundation's `Process` lists `/proc/self/fd` while other tests open and close files, and has crashed there.
+/// Started with `posix_spawn`: Foundation's `Process` lists `/proc/self/fd` while other tests open and close files, and has crashed there.
 /// It is reaped as soon as it ends: the monitor of Swift Testing's exit tests waits for any child, and spins as long as
-/// there is one that has ended and that nobody has reaped.
+/// one of them has ended and is not reaped.
 package final class TestProcess: Sendable {
     package let processID: Int32
     private let output: Int32
@@ -57,7 +57,7 @@ package final class TestProcess: Sendable {
         return (await exit.status(), printed.0, printed.1)
     }
 
-    /// Ends it with no chance to tidy up.
+    /// Ends the process with SIGKILL, and waits for its end.
     package func killHard() async throws {
         signal(SIGKILL)
         _ = await exit.status()
@@ -92,7 +92,7 @@ package final class TestProcess: Sendable {
         }
     }
 
-    /// The process ended before it said what was waited for.
+    /// The process ended before it printed the expected line.
     package struct Ended: Error {
         package let printed: String
     }
@@ -129,7 +129,7 @@ private final class ProcessExit: Sendable {
     }
 
     func signal(_ number: Int32) {
-        // Under the lock it is not reaped, and so its number is still its own.
+        // While the lock is held the process is not reaped, so the process ID is still its own.
         state.withLock { if case .running = $0 { kill(processID, number) } }
     }
 

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// The places for tests that run at the same time; who finds none waits in line.
+/// The places for tests that run at the same time; further tests wait in a queue.
 final class TestQueue: Sendable {
     /// Twice as many as there are processors: a test waits for its sockets and processes more than it computes.
     /// `SSO_AGENT_TEST_WIDTH` sets another number.
@@ -34,7 +34,7 @@ final class TestQueue: Sendable {
         }
     }
 
-    /// Gives the place to the next in line.
+    /// Gives the place to the next test in the queue.
     func leave() {
         let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
             if !state.early.isEmpty { return state.early.removeFirst() }

@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// Where a test's chance comes from: the same seed gives the same run. It is said where an expectation fails, and taken from
-/// `SSO_AGENT_SEED` to run that again.
+/// A source of randomness that can be repeated: the same seed gives the same run. Expectations print the seed when they fail;
+/// `SSO_AGENT_SEED` sets it.
 package struct TestSeed: RandomNumberGenerator, CustomStringConvertible {
     package let seed: UInt64
     private var state: UInt64

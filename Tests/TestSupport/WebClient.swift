@@ -4,7 +4,7 @@ internal import TokenModel
 
 /// HTTP for tests: what an app, a script or a browser sends to a server on this machine.
 package enum WebClient {
-    /// An answer, read whole.
+    /// A complete response.
     package struct Reply: Sendable {
         package var status: Int
         /// Names in lower case; the last of several fields with one name.
@@ -14,7 +14,7 @@ package enum WebClient {
 
     private static let engine = CurlEngine(idle: .seconds(5), connectionsPerHost: 1000)
 
-    /// Posts a body, or gets a page where there is none. Redirects are answers like any other.
+    /// Posts a body, or gets a page where there is none. Redirects are not followed.
     package static func send(
         _ url: String, post body: String? = nil, headers: [String: String] = [:]
     ) async throws -> Reply {
@@ -27,7 +27,7 @@ package enum WebClient {
             status: response.status, headers: Dictionary(fields) { $1 }, body: response.body.reveal())
     }
 
-    /// Gets a page and follows it wherever it leads, as a browser does.
+    /// Gets a page and follows its redirects, as a browser does.
     package static func browse(to url: String) async throws -> Reply {
         var address = URL(string: url)
         for _ in 0..<20 {
