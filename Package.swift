@@ -119,8 +119,7 @@ let package = Package(
             name: "TokenAgent",
             dependencies: [
                 "AgentSocket", "CAgentSystem", "CacheFormats", "PosixFiles", "TokenCache", "TokenEndpoint",
-                "TokenModel",
-                "TokenStore", "TokenWire",
+                "TokenModel", "TokenStore", "TokenWire",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -145,8 +144,8 @@ let package = Package(
         .executableTarget(
             name: "sso-agent",
             dependencies: [
-                "AgentConfiguration", "AgentSocket", "PosixFiles", "TokenAgent", "TokenEndpoint", "TokenModel",
-                "TokenStore",
+                "AgentConfiguration", "AgentSocket", "PosixFiles", "TokenAgent", "TokenEndpoint",
+                "TokenModel", "TokenStore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ], swiftSettings: strict),
@@ -238,8 +237,7 @@ let package = Package(
             name: "DaemonTests",
             dependencies: [
                 "AgentClient", "AgentTestSupport", "EntraEmulator", "TestSupport", "TokenModel", "TokenStore",
-                "TokenWire", "sso-agent",
-                "ssoctl",
+                "TokenWire", "sso-agent", "ssoctl",
             ], exclude: ["python"],
             swiftSettings: strict),
         .testTarget(

@@ -18,7 +18,7 @@ final class WireArena {
     }
 
     deinit {
-        // All chunks but the last are full.
+        // The rest of the last chunk was never written to.
         if let last = chunks.last { wipeMemory(UnsafeMutableRawBufferPointer(rebasing: last.dropLast(free.count))) }
         for chunk in chunks.dropLast() { wipeMemory(chunk) }
         for chunk in chunks { chunk.deallocate() }

@@ -38,7 +38,7 @@ package struct WireFields {
         _ name: StaticString, _ value: Text?, limit: Int = WireLimits.text
     ) throws(TokenError) -> Text? {
         let field = field(name, PROTOBUF_C_TYPE_BYTES)
-        guard let arena else { return try field.text(message, limit: limit).flatMap { Text(wireText: $0) } }
+        guard let arena else { return try field.text(message, limit: limit).flatMap { Text($0) } }
         if let value { field.put(arena.copy(value.wireText), message) }
         return value
     }

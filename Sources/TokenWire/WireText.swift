@@ -4,39 +4,29 @@ internal import TokenModel
 /// A value that is encoded as text.
 package protocol WireText {
     /// Parses the text; nil if it is no value, such as blank text.
-    init?(wireText: String)
+    init?(_ text: String)
 
     var wireText: String { get }
 }
 
 extension String: WireText {
-    package init(wireText: String) { self = wireText }
     package var wireText: String { self }
 }
 
 extension ClientID: WireText {
-    package init?(wireText: String) { self.init(wireText) }
     package var wireText: String { text }
 }
 
 extension FamilyID: WireText {
-    package init?(wireText: String) { self.init(wireText) }
     package var wireText: String { text }
 }
 
 extension HomeAccountID: WireText {
-    package init?(wireText: String) { self.init(wireText) }
     package var wireText: String { text }
 }
 
 extension CorrelationID: WireText {
-    package init?(wireText: String) { self.init(wireText) }
     package var wireText: String { description }
-}
-
-extension SharingGroup: WireText {
-    package init?(wireText: String) { self.init(wireText) }
-    package var wireText: String { name }
 }
 
 extension WireFields {
@@ -44,6 +34,11 @@ extension WireFields {
     mutating func sharingGroup(_ value: SharingGroup?) throws(TokenError) -> SharingGroup {
         guard let name = try text("sharing_group", value?.name) else { return .standard }
         return try Self.required("sharing_group", SharingGroup(name))
+    }
+
+    mutating func scopes(_ name: StaticString, _ value: ScopeSet?) throws(TokenError) -> ScopeSet {
+        let scopes = try texts(name, value?.scopes)
+        return value ?? ScopeSet(scopes)
     }
 }
 

@@ -52,7 +52,7 @@ extension Credential: WireMessage {
             familyID: try fields.text("family_id", value?.familyID),
             authority: try fields.text("authority", value?.authority) ?? "",
             version: fields.choice("version", value?.version),
-            scopes: ScopeSet(try fields.texts("scopes", value?.scopes.scopes)),
+            scopes: try fields.scopes("scopes", value?.scopes),
             accessToken: try fields.secret("access_token", value?.accessToken),
             tokenType: try fields.text("token_type", value?.tokenType),
             expiresOn: fields.number("expires_on", value?.expiresOn),

@@ -11,7 +11,7 @@ extension BeginInteractive: WireRequest {
             prompt: try fields.text("prompt", value?.prompt),
             loginHint: try fields.text("login_hint", value?.loginHint),
             domainHint: try fields.text("domain_hint", value?.domainHint),
-            extraScopes: ScopeSet(try fields.texts("extra_scopes", value?.extraScopes.scopes)))
+            extraScopes: try fields.scopes("extra_scopes", value?.extraScopes))
     }
 }
 

@@ -10,7 +10,7 @@ extension TokenParameters: WireMessage {
             sharingGroup: try fields.sharingGroup(value?.sharingGroup),
             authority: try fields.message("authority", value?.authority) ?? .common,
             version: fields.choice("version", value?.version) ?? .v2,
-            scopes: try fields.scopes(value?.scopes),
+            scopes: try fields.scopes("scopes", value?.scopes),
             redirectURI: try fields.text("redirect_uri", value?.redirectURI),
             claims: try fields.text("claims", value?.claims, limit: WireLimits.longText),
             capabilities: try fields.texts("capabilities", value?.capabilities),
@@ -19,13 +19,6 @@ extension TokenParameters: WireMessage {
             validatesAuthority: fields.flag(
                 "validates_authority", value?.validatesAuthority == true ? nil : value?.validatesAuthority) ?? true,
             correlationID: try fields.text("correlation_id", value?.correlationID) ?? CorrelationID())
-    }
-}
-
-extension WireFields {
-    fileprivate mutating func scopes(_ value: ScopeSet?) throws(TokenError) -> ScopeSet {
-        let scopes = try texts("scopes", value?.scopes)
-        return value ?? ScopeSet(scopes)
     }
 }
 
