@@ -24,7 +24,8 @@ internal import TokenStore
                 #expect(names.contains { $0.utf8.count == 4096 })
                 // The files of other groups and the usual account are as they were.
                 #expect(names.contains("alice@contoso.com"))
-                withExtendedLifetime(agent) {}
+                // The next agent starts when this one has released its lock.
+                try await agent.process.killHard()
             }
             // It is written down: the next start has nothing to repair.
             let agent = try await f.agent(["--log-level", "debug"])
