@@ -152,7 +152,7 @@ extension [Account] {
 extension Account {
     /// Whether `next`, the first account of the next page, is this account again.
     fileprivate func isContinued(by next: Account) -> Bool {
-        guard homeAccountID == next.homeAccountID else { return false }
+        guard homeAccountID == next.homeAccountID, environment == next.environment else { return false }
         return homeAccountID != nil || username?.lowercased() == next.username?.lowercased()
     }
 }

@@ -4585,7 +4585,7 @@ const ProtobufCMessageDescriptor sso__list_accounts_reply__descriptor =
   (ProtobufCMessageInit) sso__list_accounts_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor sso__remove_account__field_descriptors[4] =
+static const ProtobufCFieldDescriptor sso__remove_account__field_descriptors[5] =
 {
   {
     "client_id",
@@ -4635,17 +4635,30 @@ static const ProtobufCFieldDescriptor sso__remove_account__field_descriptors[4] 
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "environment",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__RemoveAccount, has_environment),
+    offsetof(Sso__RemoveAccount, environment),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned sso__remove_account__field_indices_by_name[] = {
   2,   /* field[2] = account */
   0,   /* field[0] = client_id */
+  4,   /* field[4] = environment */
   3,   /* field[3] = extent */
   1,   /* field[1] = sharing_group */
 };
 static const ProtobufCIntRange sso__remove_account__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor sso__remove_account__descriptor =
 {
@@ -4655,7 +4668,7 @@ const ProtobufCMessageDescriptor sso__remove_account__descriptor =
   "Sso__RemoveAccount",
   "sso",
   sizeof(Sso__RemoveAccount),
-  4,
+  5,
   sso__remove_account__field_descriptors,
   sso__remove_account__field_indices_by_name,
   1,  sso__remove_account__number_ranges,

@@ -60,6 +60,26 @@ package struct CredentialCache: Sendable, Equatable {
     /// The part of the cache that belongs to a sharing group.
     package func partition(_ group: SharingGroup) -> Partition { partitions[group] ?? Partition() }
 
+    /// The key of an account of an authority: the one that it was saved under, or else a new one.
+    package func accountKey(
+        _ identity: AccountKey.Identity, at authority: Authority, in partition: Partition
+    ) -> AccountKey {
+        let key = AccountKey(issuer: clouds.issuer(of: authority), identity: identity)
+        guard key.issuer != .microsoft, partition.accounts[key] == nil else { return key }
+        return clouds.otherIssuers(of: authority).lazy.map { AccountKey(issuer: $0, identity: identity) }
+            .first { partition.accounts[$0] != nil } ?? key
+    }
+
+    /// Whether an account is one of an authority's.
+    func isAccount(_ account: AccountKey, of authority: Authority, in partition: Partition) -> Bool {
+        accountKey(account.identity, at: authority, in: partition) == account
+    }
+
+    /// The accounts of an authority with a username, in the order of `Partition.accounts(named:)`.
+    func accounts(named name: String, at authority: Authority, in partition: Partition) -> [AccountKey] {
+        partition.accounts(named: name).filter { isAccount($0, of: authority, in: partition) }
+    }
+
     /// The host under which credentials of this authority are saved.
     func cacheEnvironment(of authority: Authority) -> String {
         clouds.cloud(of: authority.environment).preferredCache

@@ -11,6 +11,8 @@ package struct Partition: Sendable, Equatable {
     package private(set) var opaqueRecords: [String: OpaqueRecord] = [:]
     /// The accounts of each username, in lower case.
     private var names: [String: Set<AccountKey>] = [:]
+    /// The accounts of each identifier that belong to other issuers than Microsoft's clouds.
+    private var foreignAccounts: [HomeAccountID: Set<AccountKey>] = [:]
 
     package init() {}
 
@@ -24,10 +26,22 @@ package struct Partition: Sendable, Equatable {
 
     package subscript(account: AccountKey) -> AccountCredentials { accounts[account] ?? AccountCredentials() }
 
-    /// The accounts with a username: those with a home account ID before those without, then in a stable order.
+    /// The accounts with an identifier, of every issuer, in a stable order.
+    package func accounts(with identifier: HomeAccountID) -> [AccountKey] {
+        let own = AccountKey(issuer: .microsoft, identity: .home(identifier))
+        let foreign = foreignAccounts[identifier, default: []].sorted { $0.key < $1.key }
+        return accounts[own] == nil ? foreign : [own] + foreign
+    }
+
+    /// The accounts of an issuer with a username, in the order of `accounts(named:)`.
+    package func accounts(named name: String, of issuer: Issuer) -> [AccountKey] {
+        accounts(named: name).filter { $0.issuer == issuer }
+    }
+
+    /// The accounts with a username, of every issuer: those with a home account ID before those without, then in a stable order.
     package func accounts(named name: String) -> [AccountKey] {
         names[name.lowercased(), default: []].sorted { left, right in
-            switch (left, right) {
+            switch (left.identity, right.identity) {
             case (.home, .name): true
             case (.name, .home): false
             default: left.key < right.key
@@ -70,6 +84,10 @@ package struct Partition: Sendable, Equatable {
         }
     }
 
+    private static func index(_ account: AccountKey, _ isGone: Bool, in accounts: inout Set<AccountKey>) {
+        if isGone { accounts.remove(account) } else { accounts.insert(account) }
+    }
+
     /// Changes the account records of an account, and with them its usernames.
     private mutating func changeAccounts(of account: AccountKey, _ body: (inout [String: AccountRecord]) -> Void) {
         let before = accounts[account]?.names ?? []
@@ -81,10 +99,14 @@ package struct Partition: Sendable, Equatable {
 
     private mutating func change(_ account: AccountKey, _ body: (inout AccountCredentials) -> Void) {
         body(&accounts[account, default: AccountCredentials()])
-        if case .name(let name) = account { names[name, default: []].insert(account) }
-        guard accounts[account]?.isEmpty == true else { return }
-        accounts[account] = nil
-        if case .name(let name) = account { names[name]?.remove(account) }
+        let isGone = accounts[account]?.isEmpty == true
+        if isGone { accounts[account] = nil }
+        switch account.identity {
+        case .name(let name): Self.index(account, isGone, in: &names[name, default: []])
+        case .home(let identifier) where account.issuer != .microsoft:
+            Self.index(account, isGone, in: &foreignAccounts[identifier, default: []])
+        case .home: break
+        }
     }
 }
 

@@ -33,10 +33,12 @@ package final class TokenEndpointClient: Sendable {
             let url = try await endpoints(
                 of: request.authority, version: request.version, correlationID: request.correlationID
             ).token
-            try request.requireAllowedEnvironment(of: url)
+            let host = try request.requireAllowedEnvironment(of: url)
             let response = try await transport.send(
                 HTTPRequest(url: url, form: form, correlationID: request.correlationID, delivery: delivery))
-            return try IssuedTokens(response, to: request)
+            var tokens = try IssuedTokens(response, to: request)
+            tokens.endpoint = host
+            return tokens
         }
     }
 

@@ -11,14 +11,21 @@ package struct AgentProcessFixture {
     package let emulator: Emulator
     package let environment: [String: String]
     package let socketPath: String
+    /// The network in which every host is the emulator; nil if the programs use loopback addresses.
+    package let internet: TestInternet?
+
+    /// The root of the authorities: the emulator, or Microsoft's public cloud in a network in which every host is the emulator.
+    package var url: String { internet == nil ? emulator.url : "https://login.microsoftonline.com" }
 
     package static func with(
-        settings: EmulatorSettings = EmulatorSettings(), usesTLS: Bool = false,
+        settings: EmulatorSettings = EmulatorSettings(), usesTLS: Bool = false, isOnline: Bool = false,
         _ body: (AgentProcessFixture) async throws -> Void
     ) async throws {
         let folder = try TemporaryFolder()
-        let tls = usesTLS ? TLSFiles(try TestCertificate(in: folder)) : nil
+        let tls = usesTLS || isOnline ? TLSFiles(try TestCertificate(in: folder)) : nil
         let emulator = try await Emulator.start(EmulatorOptions(tls: tls, settings: settings))
+        var internet: TestInternet?
+        if isOnline, let tls { internet = try await TestInternet.start(emulator, files: tls) }
         let socketPath = folder.file("run/agent.sock")
         let inherited = ProcessInfo.processInfo.environment
         var environment = [
@@ -32,11 +39,13 @@ package struct AgentProcessFixture {
             }
             environment["NO_PROXY"] = "127.0.0.1,localhost"
         }
+        if let internet { environment.merge(try internet.environment(in: folder)) { $1 } }
         let fixture = AgentProcessFixture(
-            folder: folder, emulator: emulator, environment: environment, socketPath: socketPath)
+            folder: folder, emulator: emulator, environment: environment, socketPath: socketPath, internet: internet)
         try await withCleanup {
             try await body(fixture)
-        } cleanUp: {
+        } cleanUp: { [internet] in
+            await internet?.proxy.stop()
             await emulator.stop()
         }
     }

@@ -49,7 +49,7 @@ internal import TokenModel
         try cache.merge(Array("[\(second)]".utf8), .adalJSON)
         let saved = try cache.redeemForMSAL(Self.app, now: Fixture.whenWritten, inUse: [Secret("RT-other")])
         cache.apply(saved.changes, in: .standard)
-        let name = AccountKey.name("alice@contoso.onmicrosoft.com")
+        let name = AccountKey(issuer: .microsoft, identity: .name("alice@contoso.onmicrosoft.com"))
         #expect(cache.partition(.standard)[name].refreshTokens.values.map { $0.secret.reveal() } == ["RT-other"])
     }
 }

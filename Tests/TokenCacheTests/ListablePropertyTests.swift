@@ -43,7 +43,7 @@ internal import TokenWire
                     let stored = try record.stored(in: .standard)
                     switch CacheRecord.load(stored, in: .standard) {
                     case .asStored(let record), .repaired(.some(let record)): cache.load(record, in: .standard)
-                    case .repaired(nil), .unreadable: break
+                    case .repaired(nil), .unresolved, .unreadable: break
                     }
                 }
                 try Self.check(cache, "round \(round), \(seed)")
@@ -211,14 +211,16 @@ extension ListablePropertyTests {
     private static func records(_ seed: inout TestSeed) -> [CacheRecord] {
         let identifier = HomeAccountID(text(&seed, or: "oid.\(CacheBuilder.tenant)"))
         let name = text(&seed, or: "Alice@contoso.com")
-        let account = AccountKey(homeAccountID: Bool.random(using: &seed) ? identifier : nil, username: name)
+        let account = AccountKey(
+            issuer: .microsoft, homeAccountID: Bool.random(using: &seed) ? identifier : nil, username: name)
         let environment = text(&seed, or: "login.windows.net")
         let realm = text(&seed, or: CacheBuilder.tenant)
         guard let clientID = ClientID(text(&seed, or: "app-1")) else { return [] }
         var records: [CacheRecord] = [
             .account(
                 AccountRecord(
-                    homeAccountID: account.homeAccountID?.text, environment: environment, realm: realm,
+                    issuer: account.issuer, homeAccountID: account.homeAccountID?.text, environment: environment,
+                    realm: realm,
                     localAccountID: text(&seed, or: "oid"), username: name, authorityType: text(&seed, or: "MSSTS"),
                     name: text(&seed, or: "Alice"), source: "msal")),
             .accessToken(

@@ -15,6 +15,7 @@ extension CredentialCache {
             let reply = try Self.received(self.accounts(page), to: ListAccounts.self)
             for account in reply.accounts {
                 if let last = accounts.last, account.homeAccountID == last.homeAccountID,
+                    account.environment == last.environment,
                     account.homeAccountID != nil || account.username == last.username
                 {
                     accounts[accounts.count - 1].tenantProfiles += account.tenantProfiles

@@ -48,7 +48,8 @@ internal import TokenWire
             }
             let token = try #require(
                 IDTokenRecord(
-                    account: .home(account), environment: environment, clientID: app, realm: CacheBuilder.tenant,
+                    account: AccountKey(issuer: Issuer(ofEnvironment: environment), identity: .home(account)),
+                    environment: environment, clientID: app, realm: CacheBuilder.tenant,
                     version: .v2, idToken: idToken))
             cache.load(.idToken(token), in: .standard)
         }

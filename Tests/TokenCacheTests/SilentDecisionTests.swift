@@ -158,7 +158,7 @@ internal import TokenStore
     @Test func doesNotReturnATokenWithoutItsIDTokenNotEvenInAnOutage() throws {
         var builder = CacheBuilder()
         let signedIn = try builder.signIn("alice", builder.parameters())
-        let account = AccountKey(homeAccountID: signedIn.account.homeAccountID, username: nil)
+        let account = AccountKey(issuer: .microsoft, homeAccountID: signedIn.account.homeAccountID, username: nil)
         let keys = builder.cache.partition(.standard)[account].idTokens.keys
         builder.cache.apply(
             keys.map {

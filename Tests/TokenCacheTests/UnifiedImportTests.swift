@@ -68,15 +68,17 @@ internal import TokenModel
         #expect(cache.decide(request, now: Fixture.whenWritten).token == "at-1")
     }
 
-    /// MSAL for Python omits the port; the agent's apps include it.
+    /// MSAL for Python omits the port; the agent's apps include it. The refresh token is sent to port 443 only.
     @Test func findsATokenOfAnEnvironmentWithoutItsPort() throws {
         var cache = CredentialCache()
         try cache.merge(Array(Self.cache(realm: "common", environment: "localhost").utf8), .msalJSON)
         let parameters = TokenParameters(
             clientID: try #require(ClientID("app-1")), authority: try Authority("https://localhost:8443/common"),
             scopes: ScopeSet(["User.Read"]))
-        let request = AcquireTokenSilent(parameters: parameters, account: CacheBuilder.account("alice"))
+        var request = AcquireTokenSilent(parameters: parameters, account: CacheBuilder.account("alice"))
         #expect(cache.decide(request, now: Fixture.whenWritten).token == "at-1")
+        request.forceRefresh = true
+        #expect(cache.decide(request, now: Fixture.whenWritten).candidates == nil)
     }
 
     @Test func preservesUnknownFieldsAndEntries() throws {

@@ -107,20 +107,29 @@ internal import TokenModel
                 + "&authorization_endpoint=\(authority.scheme)%3A%2F%2F\(named)%2Foauth2%2Fv2.0%2Fauthorize")
     }
 
-    @Test func learnsTheNamesOfACloud() async throws {
+    @Test func learnsTheNamesOfACloud() throws {
         let metadata = """
             {"tenant_discovery_endpoint":"x","metadata":[{"preferred_network":"login.one","preferred_cache":"sts.one",\
             "aliases":["Login.One","sts.one","login.one:8443"]}]}
             """
+        let response = HTTPResponse(endpoint: "x", status: 200, body: Secret(metadata))
+        #expect(
+            try InstanceDiscovery.clouds(in: response, of: Authority("https://login.one/t")) == [
+                CloudDirectory.Cloud(
+                    aliases: ["login.one", "sts.one", "login.one:8443"], preferredNetwork: "login.one",
+                    preferredCache: "sts.one")
+            ])
+    }
+
+    @Test func believesALoopbackProviderAboutItselfOnly() async throws {
+        let metadata = """
+            {"metadata":[{"preferred_network":"localhost","preferred_cache":"localhost",\
+            "aliases":["localhost","accounts.google.com","fs.contoso.example"]}]}
+            """
         try await EndpointFixture.with({ _ in .json(metadata) }) { fixture in
             let clouds = try await fixture.endpoint.discoverClouds(
                 of: fixture.authority, correlationID: CorrelationID())
-            #expect(
-                clouds == [
-                    CloudDirectory.Cloud(
-                        aliases: ["login.one", "sts.one", "login.one:8443"], preferredNetwork: "login.one",
-                        preferredCache: "sts.one")
-                ])
+            #expect(clouds == [InstanceDiscovery.singleHost(fixture.authority)])
         }
     }
 

@@ -52,7 +52,7 @@ internal import TokenModel
         try await withEmulator { endpoint, authority in
             let clouds = try await endpoint.discoverClouds(of: authority, correlationID: CorrelationID())
             var directory = CloudDirectory()
-            _ = directory.learn(clouds, from: authority.environment)
+            _ = directory.learn(clouds, about: authority.environment)
             #expect(directory.knows(authority.environment))
             let clock = try await endpoint.probe(authority).get()
             #expect(clock.secondsSince1970 != nil)

@@ -43,20 +43,20 @@ internal import TokenModel
     @Test func learnsACloudOnce() {
         var directory = CloudDirectory()
         let cloud = Self.cloud("login.example.com", "sts.example.com")
-        let isNews = directory.learn([cloud], from: "login.example.com")
+        let isNews = directory.learn([cloud], about: "login.example.com")
         #expect(isNews)
         #expect(directory.sameCloud("login.example.com", "sts.example.com"))
         #expect(directory.learnt == [cloud])
-        let isNewsAgain = directory.learn([cloud], from: "sts.example.com")
+        let isNewsAgain = directory.learn([cloud], about: "sts.example.com")
         #expect(!isNewsAgain)
     }
 
     @Test func remembersAHostThatDiscoverySaysNothingAbout() {
         var directory = CloudDirectory()
-        let isNews = directory.learn([], from: "login.example.com")
+        let isNews = directory.learn([], about: "login.example.com")
         #expect(isNews)
         #expect(directory.knows("login.example.com"))
-        let isNewsAgain = directory.learn([], from: "login.example.com")
+        let isNewsAgain = directory.learn([], about: "login.example.com")
         #expect(!isNewsAgain)
     }
 
@@ -70,7 +70,7 @@ internal import TokenModel
     ])
     func doesNotLetADiscoveryClaimARealCloudsHost(hostile: Cloud) {
         var directory = CloudDirectory()
-        _ = directory.learn([hostile], from: "evil.example.com")
+        _ = directory.learn([hostile], about: "evil.example.com")
         for host in CloudDirectory.builtIn.flatMap(\.aliases) {
             #expect(!directory.sameCloud(host, "evil.example.com"))
             #expect(!directory.sameCloud("evil.example.com", host))
@@ -82,10 +82,21 @@ internal import TokenModel
                     preferredCache: "evil.example.com"))
     }
 
+    @Test func learnsNothingOfThisMachineThatIsToBeStored() {
+        var directory = CloudDirectory()
+        let local = "127.0.0.1:8080"
+        _ = directory.learn([Self.cloud(local, "accounts.example.com")], about: local)
+        #expect(directory.knows(local))
+        #expect(!directory.knows("accounts.example.com"))
+        #expect(directory.learnt.isEmpty)
+        _ = directory.learn([Self.cloud("login.example.com", "localhost")], about: "login.example.com")
+        #expect(!directory.sameCloud("login.example.com", "localhost"))
+    }
+
     @Test func doesNotLetALaterDiscoveryClaimALearntHost() {
         var directory = CloudDirectory()
-        _ = directory.learn([Self.cloud("login.example.com")], from: "login.example.com")
-        _ = directory.learn([Self.cloud("evil.example.org", "login.example.com")], from: "evil.example.org")
+        _ = directory.learn([Self.cloud("login.example.com")], about: "login.example.com")
+        _ = directory.learn([Self.cloud("evil.example.org", "login.example.com")], about: "evil.example.org")
         #expect(!directory.sameCloud("login.example.com", "evil.example.org"))
     }
 

@@ -17,11 +17,13 @@ internal import TokenWire
     }
 
     @Test func hasASampleOfEveryReply() {
-        let requests = WireSamples.requests.map(\.name)
-        // Further samples of a reply have a longer name.
+        // Further samples of a message have a longer name.
+        let requests = WireSamples.requests.map(\.name).filter { !$0.contains(" ") }
         #expect(Set(WireSamples.replies.map(\.name).filter { !$0.contains(" ") }) == Set(requests + ["failure"]))
         for sample in WireSamples.requests {
-            #expect(RequestFrame.name(of: type(of: sample.request).number) == sample.name)
+            #expect(
+                RequestFrame.name(of: type(of: sample.request).number)
+                    == sample.name.split(separator: " ").first.map(String.init))
         }
     }
 

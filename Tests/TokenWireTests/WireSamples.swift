@@ -21,6 +21,11 @@ enum WireSamples {
         RequestSample(
             "remove_account",
             RemoveAccount(clientID: clientID, sharingGroup: group, account: account.reference, extent: .account)),
+        RequestSample(
+            "remove_account in an environment",
+            RemoveAccount(
+                clientID: clientID, sharingGroup: group, account: account.reference, extent: .account,
+                environment: account.environment)),
         RequestSample("get_status", GetStatus()),
         RequestSample("diagnose", Diagnose(authority: authority)),
         RequestSample("list_credentials", ListCredentials(sharingGroup: group, version: .v1, after: "page-4")),

@@ -74,7 +74,9 @@ struct CachedItems: Sendable {
                 clientID: extent == .app ? app : nil, sharingGroup: group, username: username, onlySignedIn: false))
         for account in accounts {
             _ = try agent.removeAccountAndWait(
-                RemoveAccount(clientID: app, sharingGroup: group, account: account.reference, extent: extent))
+                RemoveAccount(
+                    clientID: app, sharingGroup: group, account: account.reference, extent: extent,
+                    environment: account.environment))
         }
     }
 

@@ -688,10 +688,15 @@ struct  Sso__RemoveAccount
    */
   protobuf_c_boolean has_extent;
   Sso__RemovalExtent extent;
+  /*
+   * absent: every identity provider's account with that name
+   */
+  protobuf_c_boolean has_environment;
+  ProtobufCBinaryData environment;
 };
 #define SSO__REMOVE_ACCOUNT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&sso__remove_account__descriptor) \
-    , 0, {0,NULL}, 0, {0,NULL}, NULL, 0, SSO__REMOVAL_EXTENT__REMOVE_APP }
+    , 0, {0,NULL}, 0, {0,NULL}, NULL, 0, SSO__REMOVAL_EXTENT__REMOVE_APP, 0, {0,NULL} }
 
 
 struct  Sso__RemoveAccountReply

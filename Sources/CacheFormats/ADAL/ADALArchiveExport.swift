@@ -62,7 +62,7 @@ struct ADALArchiveExport {
     }
 
     private static func user(_ account: AccountKey, _ credentials: AccountCredentials) -> String {
-        if case .name(let name) = account { return name }
+        if let name = account.name { return name }
         return credentials.orderedAccounts.first?.username.lowercased() ?? ""
     }
 
@@ -187,7 +187,7 @@ extension AccountCredentials {
     /// The realms in which ADAL looks for a refresh token: ADAL 2.7 also in `common`, older versions only where it was obtained.
     fileprivate func realms(of token: RefreshTokenRecord, _ clouds: CloudDirectory) -> [String] {
         let isADFS = accounts.values.contains {
-            $0.authorityType == "ADFS" && clouds.sameCloud($0.environment, token.environment)
+            $0.authorityType == AccountRecord.adfsType && clouds.sameCloud($0.environment, token.environment)
         }
         let used = accessTokens.values.filter {
             $0.version == .v1 && clouds.sameCloud($0.environment, token.environment)

@@ -43,13 +43,14 @@ struct ADALRecords {
     let claims: IDTokenClaims?
     let account: AccountKey
 
-    init(_ entry: ADALEntry, _ clientID: ClientID, _ authority: Authority) {
+    init(_ entry: ADALEntry, _ clientID: ClientID, _ authority: Authority, _ clouds: CloudDirectory) {
         self.entry = entry
         self.clientID = clientID
         self.authority = authority
         claims = entry.idToken.flatMap { IDTokenClaims(idToken: $0) }
         account = AccountKey(
-            homeAccountID: entry.homeAccountID, username: Self.username(entry, claims)?.lowercased())
+            issuer: clouds.issuer(of: authority), homeAccountID: entry.homeAccountID,
+            username: Self.username(entry, claims)?.lowercased())
     }
 
     /// The username under which the library saved the entry; empty for AD FS sign-ins without a user.
@@ -71,7 +72,8 @@ struct ADALRecords {
 
     var accountRecord: AccountRecord {
         AccountRecord(
-            homeAccountID: entry.homeAccountID?.text, environment: authority.environment, realm: tenant,
+            issuer: account.issuer, homeAccountID: entry.homeAccountID?.text, environment: authority.environment,
+            realm: tenant,
             localAccountID: objectID ?? claims?.localAccountID, username: username,
             authorityType: AccountRecord.type(of: authority), name: claims?.name,
             givenName: entry.givenName ?? claims?.givenName, familyName: entry.familyName ?? claims?.familyName,

@@ -65,7 +65,7 @@ extension ForeignCache {
         guard entry.resource?.trimmedNonEmpty?.contains(where: \.isWhitespace) != true else {
             return skip(title, "its resource is not one that tokens can be asked for")
         }
-        add(ADALRecords(entry, clientID, authority))
+        add(ADALRecords(entry, clientID, authority, clouds))
     }
 
     /// The reason why an entry's access token cannot be used; nil if it can.

@@ -106,7 +106,7 @@ private struct ImportMerge {
     /// them.
     mutating func mergeCredentials() {
         let ages = RefreshTokenAges(foreign) { holder in
-            identifier(of: holder.account, holder.environment, holder.user).map(AccountKey.home) ?? holder.account
+            identifier(of: holder.account, holder.environment, holder.user).map(holder.account.with) ?? holder.account
         }
         let chosen = chosenRefreshTokens(ages)
         for rank in 0...2 {
@@ -117,11 +117,19 @@ private struct ImportMerge {
                         skip(record, "the file has another for the same that is newer, or as new")
                         continue
                     }
-                    record = .refreshToken(ages.dated(token))
+                    record = .refreshToken(bound(ages.dated(token)))
                 }
                 merge(record, entry)
             }
         }
+    }
+
+    /// The token with its binding: the file's, if the agent wrote it, or else the one that follows from its account.
+    private func bound(_ token: RefreshTokenRecord) -> RefreshTokenRecord {
+        guard token.binding == nil else { return token }
+        var token = token
+        token.binding = partition[token.account].derivedBinding(of: token, cache.clouds)
+        return token
     }
 
     /// The entries of the newest refresh token of each app and account, of equally new ones the last. MSAL for Python keeps
@@ -219,7 +227,7 @@ private struct ImportMerge {
         guard let account = header.account,
             let identifier = identifier(of: account, header.environment, entry.user)
         else { return entry.record }
-        return entry.record.assigned(to: identifier)
+        return entry.record.assigned(to: account.with(identifier))
     }
 
     /// The identifier of an account that is known by its username: that of the account in the cache that is the same user of the
@@ -227,16 +235,18 @@ private struct ImportMerge {
     private func identifier(
         of account: AccountKey, _ environment: String?, _ user: ForeignCache.DirectoryUser?
     ) -> HomeAccountID? {
-        guard case .name(let name) = account else { return nil }
+        guard let name = account.name else { return nil }
         let users = user.map { [$0] } ?? users.named(name, at: environment, cache.clouds)
         return users.isEmpty
-            ? sole(named: name, at: environment)
-            : users.lazy.compactMap { self.identifier(of: $0, named: name) }.first
+            ? sole(named: name, of: account.issuer, at: environment)
+            : users.lazy.compactMap { self.identifier(of: $0, named: name, account.issuer) }.first
     }
 
-    private func identifier(of user: ForeignCache.DirectoryUser, named name: String) -> HomeAccountID? {
+    private func identifier(
+        of user: ForeignCache.DirectoryUser, named name: String, _ issuer: Issuer
+    ) -> HomeAccountID? {
         let partition = partition
-        return partition.accounts(named: name).first { account in
+        return partition.accounts(named: name, of: issuer).first { account in
             account.homeAccountID?.text == "\(user.objectID).\(user.tenantID)"
                 || account.homeAccountID != nil
                     && partition[account].accounts.values.contains {
@@ -247,9 +257,9 @@ private struct ImportMerge {
 
     /// The identifier of the only account with a username in a cloud, for an entry that names no user of a directory. ADAL
     /// finds accounts in the same way, and has no personal accounts.
-    private func sole(named name: String, at environment: String?) -> HomeAccountID? {
+    private func sole(named name: String, of issuer: Issuer, at environment: String?) -> HomeAccountID? {
         guard let environment else { return nil }
-        let candidates = partition.accounts(named: name).filter { account in
+        let candidates = partition.accounts(named: name, of: issuer).filter { account in
             !account.isPersonal && partition[account].isKnown(at: environment, cache.clouds)
         }
         return candidates.count == 1 ? candidates.first?.homeAccountID : nil

@@ -36,8 +36,7 @@ struct ImportedUsers {
 
     init(_ foreign: ForeignCache) {
         for entry in foreign.entries {
-            guard case .account(let account) = entry.record, case .name(let name) = account.account,
-                let user = entry.user
+            guard case .account(let account) = entry.record, let name = account.account.name, let user = entry.user
             else { continue }
             users[name, default: []].append((account.environment, user))
         }

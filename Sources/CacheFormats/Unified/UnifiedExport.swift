@@ -10,7 +10,7 @@ struct UnifiedExport {
     private let accounts: [AccountKey]
     private let apps: [AppMetadataRecord]
     /// The opaque records that name an account of the cache, by that account.
-    private var kept: [String: [OpaqueRecord]] = [:]
+    private var kept: [AccountKey: [OpaqueRecord]] = [:]
     /// The other opaque records.
     private var others: [OpaqueRecord] = []
 
@@ -33,8 +33,10 @@ struct UnifiedExport {
         accounts = partition.accounts.keys.sorted { $0.key < $1.key }
         apps = partition.apps.values.sorted { $0.key < $1.key }
         for entry in partition.opaqueRecords.values.sorted(by: { $0.key < $1.key }) {
-            if let home = entry.homeAccountID.flatMap(HomeAccountID.init), partition.accounts[.home(home)] != nil {
-                kept[home.text, default: []].append(entry)
+            if let home = entry.homeAccountID.flatMap(HomeAccountID.init),
+                let account = partition.accounts(with: home).first
+            {
+                kept[account, default: []].append(entry)
             } else {
                 others.append(entry)
             }
@@ -79,7 +81,7 @@ struct UnifiedExport {
         }
         place = .entries(section: index, account: account + 1)
         let written = records.entries(of: accounts[account], in: section)
-        let opaque = Self.entries(accounts[account].homeAccountID.flatMap { kept[$0.text] } ?? [], in: section)
+        let opaque = Self.entries(kept[accounts[account]] ?? [], in: section)
         var entries = written + opaque
         if !opaque.isEmpty { entries.sort { $0.name < $1.name } }
         for (name, entry) in entries { write(name, entry, in: section, &bytes) }

@@ -14,7 +14,7 @@ extension ForeignCache {
             let value = try reader.value(limit: ValueLimits.unknownFields)
             guard let section = entry.section else { return keepSection(entry.name, value) }
             guard let value else { return skip(section.entryName, Self.tooLong) }
-            read(JSONTree.Member(name: entry.name, value: value), in: section, survey.tenants)
+            read(JSONTree.Member(name: entry.name, value: value), in: section, survey)
         }
         try reader.finish()
     }
@@ -24,9 +24,9 @@ extension ForeignCache {
         keep(OpaqueRecord(section: name, name: nil, json: value.json), "section")
     }
 
-    private mutating func read(_ entry: JSONTree.Member, in section: UnifiedSection, _ tenants: UnifiedTenants) {
+    private mutating func read(_ entry: JSONTree.Member, in section: UnifiedSection, _ survey: UnifiedSurvey) {
         let item = UnifiedItem(entry.value)
-        if section == .own { return readOwn(entry.value) }
+        if section == .own { return readOwn(entry.value, survey.issuers) }
         guard entry.value.isObject else {
             return keep(entry, in: section, "it is not an object; kept for export only")
         }
@@ -34,9 +34,9 @@ extension ForeignCache {
             return keep(entry, in: section, "\(reason); kept for export only")
         }
         switch section {
-        case .account: readAccount(item, entry, tenants)
+        case .account: readAccount(item, entry, survey.tenants)
         case .appMetadata: readAppMetadata(item, entry)
-        case .idToken, .refreshToken, .accessToken: readCredential(item, entry, section, tenants)
+        case .idToken, .refreshToken, .accessToken: readCredential(item, entry, section, survey)
         case .own: break
         }
     }
@@ -62,10 +62,10 @@ extension ForeignCache {
     }
 
     private mutating func readCredential(
-        _ item: UnifiedItem, _ entry: JSONTree.Member, _ section: UnifiedSection, _ tenants: UnifiedTenants
+        _ item: UnifiedItem, _ entry: JSONTree.Member, _ section: UnifiedSection, _ survey: UnifiedSurvey
     ) {
         func title() -> String {
-            Self.title(section.entryName, tenants.name(of: item), item.text(.clientID), item.target)
+            Self.title(section.entryName, survey.tenants.name(of: item), item.text(.clientID), item.target)
         }
         guard let secret = item.text(.secret) else { return skip(title(), "it holds no token") }
         guard secret != ADALEntry.tombstone else { return skip(title(), "a tombstone: its token was rejected") }
@@ -75,9 +75,12 @@ extension ForeignCache {
         guard let environment = item.text(.environment).map({ shared($0.lowercased()) }),
             let clientID = item.text(.clientID).flatMap({ shared.clientID($0) })
         else { return keep(entry, in: section, "it does not say whose it is; kept for export only") }
+        let issuer = survey.issuers.issuer(of: home.text, at: environment, realm: item.text(.realm)?.lowercased())
+        guard issuer != .unresolved else { return skip(title(), Self.uncertainIssuer) }
         let credential = UnifiedCredential(
-            account: .home(home), environment: environment, clientID: clientID, secret: secret)
-        let realm = shared(tenants.tenant(of: item) ?? Self.realm(item))
+            account: AccountKey(issuer: issuer, identity: .home(home)), environment: environment, clientID: clientID,
+            secret: secret)
+        let realm = shared(survey.tenants.tenant(of: item) ?? Self.realm(item))
         let requestedRealm = requestedRealm(item, realm)
         switch section {
         case .refreshToken:
@@ -103,11 +106,21 @@ extension ForeignCache {
     }
 
     /// Reads a record of the agent's own section, which holds what the schema has no place for.
-    private mutating func readOwn(_ entry: JSONTree) {
+    private mutating func readOwn(_ entry: JSONTree, _ issuers: UnifiedIssuers) {
         let item = UnifiedItem(entry)
         guard let number = item[.kind]?.integer.flatMap({ Int32(exactly: $0) }), let body = item[.record],
-            let record = CacheRecord(exportedAs: number, Array(body.json.utf8))
+            var record = CacheRecord(exportedAs: number, Array(body.json.utf8))
         else { return skip("record of sso-agent", "it cannot be read") }
+        // Earlier versions did not write the issuer.
+        if var account = record.header.account, account.issuer == .unresolved {
+            account.issuer =
+                record.header.environment.map {
+                    issuers.issuer(
+                        of: account.homeAccountID?.text ?? "", at: $0, realm: UnifiedItem(body).text(.realm))
+                } ?? .microsoft
+            guard account.issuer != .unresolved else { return skip("record of sso-agent", Self.uncertainIssuer) }
+            record = record.assigned(to: account)
+        }
         var user: DirectoryUser?
         if case .account(let account) = record, account.homeAccountID == nil, let objectID = account.localAccountID {
             user = DirectoryUser(tenantID: account.realm, objectID: objectID)
@@ -132,6 +145,8 @@ extension ForeignCache {
         guard skipped.count == skippedBefore else { return }
         skip(Self.title(section.entryName, item.text(.username), item.text(.clientID), item.target), reason)
     }
+
+    private static let uncertainIssuer = "it is not certain which identity provider issued it"
 
     private mutating func keep(_ record: OpaqueRecord, _ kind: String) {
         add(.opaque(record), Self.title(kind, record.section, record.clientID))
@@ -161,7 +176,9 @@ extension ForeignCache {
     }
 
     /// The realm of an entry. AD FS has no tenants: MSAL for .NET omits the realm, other libraries write `adfs`.
-    private static func realm(_ item: UnifiedItem) -> String { item.text(.realm)?.lowercased() ?? "adfs" }
+    private static func realm(_ item: UnifiedItem) -> String {
+        item.text(.realm)?.lowercased() ?? UnifiedIssuers.adfsRealm
+    }
 
     /// The realm that the entry's library requested; nil if it is the tenant. Early versions of MSAL for Node write no realm
     /// for B2C.

@@ -33,10 +33,10 @@ extension AccountRecord {
     }
 
     /// The authority type. Early versions wrote `AAD` and `MSA` for Entra's accounts.
-    private static func authorityType(_ text: String?) -> String {
+    static func authorityType(_ text: String?) -> String {
         switch text?.uppercased() {
         case nil, "MSSTS", "AAD", "MSA": entraType
-        case "ADFS": "ADFS"
+        case adfsType: adfsType
         default: text ?? entraType
         }
     }

@@ -122,14 +122,19 @@ struct UnifiedRecords {
     }
 
     /// An entry of another library keeps its environment. An entry that the agent made is written under the cloud's network
-    /// host, without a port: other libraries know aliases, but MSAL for Python only by a request.
+    /// host, without a port: other libraries know aliases, but MSAL for Python only by a request. The port is in a field of the
+    /// agent's own, since a token is sent to no other port.
     private func preservingOrigin(_ item: UnifiedItem, _ unknownFields: String?) -> UnifiedItem {
         var item = item
         if let unknownFields {
             item.merge(unknownFields: unknownFields)
         } else if let environment = item.text(.environment) {
             let network = clouds.cloud(of: environment).preferredNetwork
-            item.replace(.environment, with: URLParts.host(ofEnvironment: network))
+            let hasPort = URLParts.host(ofEnvironment: network) != network
+            if hasPort { item.put(.agentEnvironment, network) } else { item.replace(.environment, with: network) }
+        }
+        if let environment = item.text(.agentEnvironment) {
+            item.replace(.environment, with: URLParts.host(ofEnvironment: environment))
         }
         return item
     }

@@ -32,6 +32,9 @@ enum UnifiedField: String {
     case clientID = "client_id"
     case familyID = "family_id"
 
+    /// Written by the agent only, beside an environment without its port: the environment with the port.
+    case agentEnvironment = "sso_agent_environment"
+
     // Accounts.
     case localAccountID = "local_account_id"
     case username
@@ -88,6 +91,9 @@ struct UnifiedItem {
     init(_ tree: JSONTree) {
         var names: Set<String> = []
         members = tree.members.reversed().filter { names.insert($0.name).inserted }.reversed()
+        if let own = text(.agentEnvironment), text(.environment) == URLParts.host(ofEnvironment: own) {
+            replace(.environment, with: own)
+        }
     }
 
     var tree: JSONTree { .object(members) }

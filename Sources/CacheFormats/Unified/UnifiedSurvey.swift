@@ -1,9 +1,10 @@
 internal import TokenModel
 
-/// The first pass over a cache of MSAL's libraries: it finds the tenants that issued the tokens, and the entries that later
-/// entries replace.
+/// The first pass over a cache of MSAL's libraries: it finds the tenants and the identity providers that issued the tokens, and
+/// the entries that later entries replace.
 struct UnifiedSurvey {
     private(set) var tenants: UnifiedTenants
+    private(set) var issuers = UnifiedIssuers()
     /// The numbers of the entries that are ignored. Of entries or sections with one name the last is read: otherwise repeated
     /// imports would replace one by the other each time.
     private(set) var superseded: Set<Int> = []
@@ -21,8 +22,9 @@ struct UnifiedSurvey {
         try UnifiedEntries.read(&reader) { step, reader throws(TokenError) in
             note(step)
             guard case .entry(let entry) = step else { return }
-            guard entry.section == .idToken else { return try reader.skip() }
-            if let tree = try reader.value(limit: ValueLimits.unknownFields) { tenants.add(UnifiedItem(tree)) }
+            guard entry.section == .idToken || entry.section == .account else { return try reader.skip() }
+            guard let tree = try reader.value(limit: ValueLimits.unknownFields) else { return }
+            if entry.section == .idToken { tenants.add(UnifiedItem(tree)) } else { issuers.add(UnifiedItem(tree)) }
         }
         try reader.finish()
         (names, sections) = ([:], [:])
@@ -43,6 +45,7 @@ struct UnifiedSurvey {
         names = [:]
         if let earlier = sections.updateValue(entries, forKey: section) { superseded.formUnion(earlier) }
         if section == UnifiedSection.idToken.rawValue { tenants = UnifiedTenants(clouds) }
+        if section == UnifiedSection.account.rawValue { issuers = UnifiedIssuers() }
     }
 }
 

@@ -86,7 +86,8 @@ extension AppSettings {
             throw MSALError.error(.internalErrorInvalidParameter, "the account has neither an identifier nor a name")
         }
         return RemoveAccount(
-            clientID: clientID, sharingGroup: sharingGroup, account: account.reference, extent: extent)
+            clientID: clientID, sharingGroup: sharingGroup, account: account.reference, extent: extent,
+            environment: account.environment)
     }
 
     /// Converts and checks the parameters of a token request.

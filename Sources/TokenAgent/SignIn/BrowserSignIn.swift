@@ -89,8 +89,7 @@ extension SignInSessions {
     /// a session.
     private func prompt(for request: BeginInteractive) -> String? {
         guard let identifier = request.account.homeAccountID, request.prompt != "consent" else { return request.prompt }
-        let signedOut = memory.cache.isSignedOut(
-            .home(identifier), of: request.parameters.clientID, in: request.parameters.sharingGroup)
+        let signedOut = memory.cache.isSignedOut(identifier, of: request.parameters)
         return signedOut ? "login" : request.prompt
     }
 

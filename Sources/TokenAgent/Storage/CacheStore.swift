@@ -36,6 +36,8 @@ protocol CacheStore: CommitTarget {
 
 extension Store: CacheStore {
     func load(passphrase: Secret?) async throws(TokenError) -> LoadedCache {
-        try await load(passphrase: passphrase, into: LoadedCache.self)
+        var loaded = try await load(passphrase: passphrase, into: LoadedCache.self)
+        loaded.finish()
+        return loaded
     }
 }

@@ -238,8 +238,8 @@ final class CacheMemory {
     /// Adds clouds that instance discovery has named.
     ///
     /// - Returns: whether anything in them was new.
-    func learn(_ clouds: [CloudDirectory.Cloud], from environment: String) -> Bool {
-        guard cache.clouds.learn(clouds, from: environment) else { return false }
+    func learn(_ clouds: [CloudDirectory.Cloud], about environment: String) -> Bool {
+        guard cache.clouds.learn(clouds, about: environment) else { return false }
         changeCount += 1
         return true
     }

@@ -2,12 +2,6 @@ internal import TokenCache
 internal import TokenModel
 internal import TokenStore
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 /// The content of the store at start-up, decoded off the event loop.
 struct LoadedCache: RecordReceiver {
     private(set) var cache = CredentialCache()
@@ -15,15 +9,26 @@ struct LoadedCache: RecordReceiver {
     private(set) var interrupted: Set<RecordKey> = []
     /// The number of records that could not be decoded.
     private(set) var unknown = 0
+    /// The number of clouds that no Microsoft cloud has attested, which are dropped.
+    private(set) var droppedClouds = 0
+    /// The number of refresh tokens that are not used, since it is not certain who issued them.
+    private(set) var unboundTokens = 0
     /// The keys of records that earlier versions stored under other keys, or with values beyond the limits of messages.
     private var stale: [RecordKey] = []
+    /// The records that do not name their accounts' issuers.
+    private var unresolved: [(record: CacheRecord, group: SharingGroup, stored: RecordKey)] = []
+    /// The refresh tokens whose records do not say where they were issued.
+    private var unbound: [(token: RefreshTokenRecord, group: SharingGroup)] = []
     /// The records to write instead.
     private var repaired: [RecordKey: (record: CacheRecord, group: SharingGroup)] = [:]
 
     enum Item: Sendable {
         case record(CacheRecord, SharingGroup)
         case repaired(CacheRecord?, SharingGroup, stored: RecordKey)
+        case unresolved(CacheRecord, SharingGroup, stored: RecordKey)
         case cloud(CloudDirectory.Cloud)
+        /// A cloud of an earlier version, which believed any provider on this machine.
+        case unattestedCloud(stored: RecordKey)
         case interrupted(RecordKey)
         case unknown
     }
@@ -31,13 +36,13 @@ struct LoadedCache: RecordReceiver {
     static func decode(_ stored: StoredRecord) -> Item {
         if let token = RedemptionNotes.token(of: stored.key) { return .interrupted(token) }
         if stored.key.kind == .cloud {
-            let cloud = try? JSONDecoder().decode(CloudDirectory.Cloud.self, from: Data(stored.body))
-            return cloud.map(Item.cloud) ?? .unknown
+            return CloudRecord(stored).map { .cloud($0.cloud) } ?? .unattestedCloud(stored: stored.key)
         }
         guard let group = SharingGroup(stored.key.group) else { return .unknown }
         return switch CacheRecord.load(stored, in: group) {
         case .asStored(let record): .record(record, group)
         case .repaired(let record): .repaired(record, group, stored: stored.key)
+        case .unresolved(let record): .unresolved(record, group, stored: stored.key)
         case .unreadable: .unknown
         }
     }
@@ -46,15 +51,74 @@ struct LoadedCache: RecordReceiver {
         switch item {
         case .record(let record, let group):
             // The store has this record under its key already.
-            if cache.load(record, in: group) { repaired[record.key(in: group)] = nil }
+            if load(record, in: group) { repaired[record.key(in: group)] = nil }
         case .repaired(let record, let group, let stored):
             let key = record?.key(in: group)
             if stored != key { stale.append(stored) }
-            if let record, let key, cache.load(record, in: group) { repaired[key] = (record, group) }
-        case .cloud(let cloud): _ = cache.clouds.learn([cloud], from: cloud.preferredCache)
+            if let record, let key, load(record, in: group) { repaired[key] = (record, group) }
+        case .unresolved(let record, let group, let stored): unresolved.append((record, group, stored))
+        case .cloud(let cloud): _ = cache.clouds.learn([cloud], about: cloud.preferredCache)
+        case .unattestedCloud(let stored):
+            stale.append(stored)
+            droppedClouds += 1
         case .interrupted(let token): interrupted.insert(token)
         case .unknown: unknown += 1
         }
+    }
+
+    private mutating func load(_ record: CacheRecord, in group: SharingGroup) -> Bool {
+        guard cache.load(record, in: group) else { return false }
+        if case .refreshToken(let token) = record, token.binding == nil { unbound.append((token, group)) }
+        return true
+    }
+
+    /// Finds the identity providers of the records that an earlier version saved, and binds its refresh tokens to them. Called when
+    /// every record has been added, since the account records tell the providers.
+    mutating func finish() {
+        for (record, group, stored) in unresolved { resolve(record, group, stored) }
+        unresolved = []
+        bindRefreshTokens()
+    }
+
+    /// Adds a record to the account with its identity. A record that may belong to several accounts, or to none, is dropped.
+    private mutating func resolve(_ record: CacheRecord, _ group: SharingGroup, _ stored: RecordKey) {
+        guard let account = record.header.account.flatMap({ owner(of: record, $0, in: group) }) else {
+            stale.append(stored)
+            if case .refreshToken = record { unboundTokens += 1 }
+            return
+        }
+        add(.repaired(record.assigned(to: account), group, stored: stored))
+    }
+
+    private func owner(of record: CacheRecord, _ account: AccountKey, in group: SharingGroup) -> AccountKey? {
+        let (environment, partition) = (record.header.environment, cache.partition(group))
+        let known =
+            switch account.identity {
+            case .home(let identifier): partition.accounts(with: identifier)
+            case .name(let name): partition.accounts(named: name).filter { $0.identity == account.identity }
+            }
+        let owners = known.filter { key in
+            partition[key].accounts.values.contains { environment == nil || $0.environment == environment }
+        }
+        // A sign-in or a sign-out is recorded once for an app and an identifier.
+        let own = AccountKey(issuer: .microsoft, identity: account.identity)
+        if environment == nil, owners.isEmpty || owners.contains(own) { return own }
+        return owners.count == 1 ? owners.first : nil
+    }
+
+    private mutating func bindRefreshTokens() {
+        for (token, group) in unbound {
+            let credentials = cache.partition(group)[token.account]
+            guard let binding = credentials.derivedBinding(of: token, cache.clouds) else {
+                unboundTokens += 1
+                continue
+            }
+            var bound = token
+            bound.binding = binding
+            cache.load(.refreshToken(bound), in: group)
+            repaired[CacheRecord.refreshToken(bound).key(in: group)] = (.refreshToken(bound), group)
+        }
+        unbound = []
     }
 
     /// The changes that make the store equal to the cache in memory.

@@ -147,7 +147,7 @@ final class StoreLifecycle {
             memory.replace(with: loaded.cache)
             notes.load(loaded.interrupted)
             state = .loaded
-            log.reportOpened(unknown: loaded.unknown, interrupted: loaded.interrupted.count)
+            log.reportOpened(loaded)
             await writeRepairs(of: loaded)
         } catch {
             await store.forgetPassphrase()

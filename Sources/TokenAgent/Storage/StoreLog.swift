@@ -32,19 +32,26 @@ final class StoreLog {
 
     /// Logs the problems found while the store was loaded.
     ///
-    /// - Parameters:
-    ///   - unknown: the number of records that cannot be read.
-    ///   - interrupted: the number of redemptions whose answers were lost.
-    func reportOpened(unknown: Int, interrupted: Int) {
+    func reportOpened(_ loaded: LoadedCache) {
         reportNotices()
         if let error = target.report.writeError { reportFailure(error) }
-        if unknown > 0 {
-            logger.warning("records that cannot be read are left alone", metadata: ["count": "\(unknown)"])
+        if loaded.unknown > 0 {
+            logger.warning("records that cannot be read are left alone", metadata: ["count": "\(loaded.unknown)"])
         }
-        if interrupted > 0 {
+        if loaded.droppedClouds > 0 {
+            logger.warning(
+                "host names of clouds that no Microsoft cloud has attested are dropped",
+                metadata: ["count": "\(loaded.droppedClouds)"])
+        }
+        if loaded.unboundTokens > 0 {
+            logger.warning(
+                "refresh tokens are not used, since it is not certain who issued them; their accounts have to sign in again",
+                metadata: ["count": "\(loaded.unboundTokens)"])
+        }
+        if !loaded.interrupted.isEmpty {
             logger.warning(
                 "no answer came to redemptions before the agent stopped; an account whose refresh token they used up has to sign in again",
-                metadata: ["count": "\(interrupted)"])
+                metadata: ["count": "\(loaded.interrupted.count)"])
         }
     }
 }

@@ -4,12 +4,6 @@ internal import TokenEndpoint
 internal import TokenModel
 internal import TokenStore
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 /// Validates authorities, and determines the host that requests to an authority are sent to.
 ///
 /// The results are kept until the agent stops; clouds learnt by instance discovery are part of the cache, and are stored. Used on
@@ -87,7 +81,7 @@ final class AuthorityResolver {
         case .adfs where needsValidation(authority, parameters): try await validate(authority, parameters, username)
         default: break
         }
-        return authority.withEnvironment(memory.cache.clouds.cloud(of: authority.environment).preferredNetwork)
+        return memory.cache.clouds.networkAuthority(of: authority)
     }
 
     /// The authority that has answered a request: the requested one or, for an instance-aware app, the same tenant in the cloud
@@ -103,9 +97,10 @@ final class AuthorityResolver {
         return requested.withEnvironment(host)
     }
 
-    /// The request that redeems a grant at a resolved authority. It is sent to hosts of the authority's own cloud only.
+    /// The request that redeems a grant of the user or of the app at a resolved authority. It is sent to hosts of the authority's
+    /// own cloud only.
     func tokenRequest(_ grant: Grant, at authority: Authority, _ parameters: TokenParameters) -> TokenRequest {
-        let allowed: Set<String>? =
+        let hosts: Set<String>? =
             switch authority.kind {
             case .entra:
                 Set(memory.cache.clouds.cloud(of: authority.environment).aliases + [authority.environment])
@@ -113,11 +108,26 @@ final class AuthorityResolver {
             // The discovery document decides, whose issuer is checked.
             case .openID: nil
             }
-        return TokenRequest(
+        return tokenRequest(grant, at: authority, parameters, hosts)
+    }
+
+    /// The request that redeems a refresh token at a resolved authority; nil if the token is not bound to that authority. It is
+    /// sent to the token endpoint's host that has issued the token, and to no other.
+    func tokenRequest(
+        redeeming token: RefreshTokenRecord, at authority: Authority, _ parameters: TokenParameters
+    ) -> TokenRequest? {
+        guard let binding = token.binding, memory.cache.clouds.isBound(binding, to: authority) else { return nil }
+        return tokenRequest(.refreshToken(token.secret), at: authority, parameters, [binding.endpoint])
+    }
+
+    private func tokenRequest(
+        _ grant: Grant, at authority: Authority, _ parameters: TokenParameters, _ hosts: Set<String>?
+    ) -> TokenRequest {
+        TokenRequest(
             grant: grant, clientID: parameters.clientID, authority: authority, version: parameters.version,
             scopes: parameters.scopes, claims: parameters.mergedClaims, redirectURI: parameters.redirectURI,
             extraParameters: parameters.extraParameters, correlationID: parameters.correlationID,
-            allowedEnvironments: allowed)
+            allowedEnvironments: hosts)
     }
 
     /// Learns the host names of the authority's cloud from instance discovery.
@@ -141,7 +151,7 @@ final class AuthorityResolver {
             defer { self.discoveries[environment] = nil }
             do throws(TokenError) {
                 let clouds = try await self.service.discoverClouds(of: authority, correlationID: correlationID)
-                await self.learn(clouds, from: environment)
+                await self.learn(clouds, about: environment)
             } catch {
                 if error.code == .authorityValidation { self.cacheError(error, about: environment) }
                 throw error
@@ -153,15 +163,11 @@ final class AuthorityResolver {
 
     /// Stores learnt clouds, so that cached tokens need no network after the next start. A failed write fails no request: it is
     /// repeated later.
-    private func learn(_ clouds: [CloudDirectory.Cloud], from environment: String) async {
-        guard memory.learn(clouds, from: environment) else { return }
-        var changes: [StoreChange] = []
-        for cloud in memory.cache.clouds.learnt {
-            guard let body = try? JSONEncoder().encode(cloud) else { continue }
-            let key = RecordKey(group: "", kind: .cloud, key: cloud.preferredCache)
-            changes.append(.put(StoredRecord(key: key, body: Array(body))))
-        }
-        try? await commits.write(changes)
+    private func learn(_ clouds: [CloudDirectory.Cloud], about environment: String) async {
+        guard memory.learn(clouds, about: environment) else { return }
+        let changes = memory.cache.clouds.learnt.compactMap { CloudRecord($0).stored }
+        guard !changes.isEmpty else { return }
+        try? await commits.write(changes.map(StoreChange.put))
     }
 
     /// Caches the error for a host that is no authority, so that not every request causes a discovery.

@@ -147,7 +147,10 @@ final class RefreshTokenRedeemer {
             await deleteNote(of: token, in: group)
             throw TokenSaver.signedOutMeanwhile
         }
-        let request = authorities.tokenRequest(.refreshToken(token.secret), at: authority, parameters)
+        guard let request = authorities.tokenRequest(redeeming: token, at: authority, parameters) else {
+            await deleteNote(of: token, in: group)
+            throw Self.issuedElsewhere
+        }
         let delivery = DeliveryTracker()
         let response: IssuedTokens
         do throws(TokenError) {
@@ -187,6 +190,9 @@ final class RefreshTokenRedeemer {
         guard let key = notes.settled(by: token, in: group) else { return }
         try? await commits.write(notes.deletions(of: [key]))
     }
+
+    private static let issuedElsewhere = TokenError(
+        .interactionRequired, "the refresh token was issued by another identity provider; sign in at this one")
 
     private static let nothingToRedeem = TokenError(
         .interactionRequired, "there is no refresh token to redeem; sign in")

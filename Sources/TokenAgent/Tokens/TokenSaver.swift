@@ -64,13 +64,6 @@ final class TokenSaver {
     private static let neverDeclined = ScopeSet.reserved.union(ScopeSet(["email"]))
 }
 
-extension Issuance {
-    /// The refresh token that was redeemed; nil for a sign-in.
-    fileprivate var redeemedToken: RefreshTokenRecord? {
-        if case .redemption(let token) = self { token } else { nil }
-    }
-}
-
 extension TokenError {
     /// The error of a response that grants fewer scopes than requested, with the result for the granted ones.
     fileprivate static func declining(_ declined: ScopeSet, _ result: TokenResult) -> TokenError {

@@ -18,7 +18,7 @@ extension CredentialCache {
     }
 
     private func candidates(_ request: ListAccounts, in partition: Partition) -> [AccountKey] {
-        if let identifier = request.homeAccountID { return [.home(identifier)] }
+        if let identifier = request.homeAccountID { return partition.accounts(with: identifier) }
         if let username = request.username { return partition.accounts(named: username) }
         return Array(partition.accounts.keys)
     }
@@ -49,10 +49,10 @@ extension CredentialCache {
         _ account: AccountKey, _ credentials: AccountCredentials, _ request: ListAccounts, in partition: Partition
     ) -> Bool {
         // Tokens that AD FS issues without naming a user make no account.
-        if account == .unnamed { return false }
+        if account.isUnnamed { return false }
         // An account known by its username is not listed beside the account of its cloud with that name and an identifier.
-        if case .name(let name) = account {
-            let known = partition.accounts(named: name).filter { $0.homeAccountID != nil }
+        if let name = account.name {
+            let known = partition.accounts(named: name, of: account.issuer).filter { $0.homeAccountID != nil }
             if known.contains(where: { sharesCloud(credentials, partition[$0]) }) { return false }
         }
         guard request.onlySignedIn, let clientID = request.clientID else { return true }

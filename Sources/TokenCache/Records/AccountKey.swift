@@ -1,50 +1,81 @@
 package import TokenModel
 
-/// The key of an account in the cache: its home account ID, or its username if an older ADAL knew nothing better.
-package enum AccountKey: Sendable, Hashable {
-    case home(HomeAccountID)
-    /// The username in lower case; empty for AD FS sign-ins without a user.
-    case name(String)
+/// The key of an account in the cache: its identity provider, and what identifies the user there.
+///
+/// No provider can name an account of another one: whatever identifiers and usernames its responses contain, they belong to its own
+/// accounts.
+package struct AccountKey: Sendable, Hashable {
+    /// What identifies a user: the home account ID, or the username if an older ADAL knew nothing better.
+    package enum Identity: Sendable, Hashable {
+        case home(HomeAccountID)
+        /// The username in lower case; empty for AD FS sign-ins without a user.
+        case name(String)
 
-    package init(homeAccountID: HomeAccountID?, username: String?) {
-        self = homeAccountID.map(AccountKey.home) ?? .name(username?.lowercased() ?? "")
+        package init(homeAccountID: HomeAccountID?, username: String?) {
+            self = homeAccountID.map(Identity.home) ?? .name(username?.lowercased() ?? "")
+        }
+    }
+
+    package var issuer: Issuer
+    package var identity: Identity
+
+    package init(issuer: Issuer, identity: Identity) {
+        self.issuer = issuer
+        self.identity = identity
+    }
+
+    package init(issuer: Issuer, homeAccountID: HomeAccountID?, username: String?) {
+        self.init(issuer: issuer, identity: Identity(homeAccountID: homeAccountID, username: username))
     }
 
     package var homeAccountID: HomeAccountID? {
-        if case .home(let identifier) = self { identifier } else { nil }
+        if case .home(let identifier) = identity { identifier } else { nil }
     }
 
     /// The username, for an account that is known by nothing else.
     package var name: String? {
-        if case .name(let name) = self { name } else { nil }
+        if case .name(let name) = identity { name } else { nil }
+    }
+
+    /// The account of the same issuer with this identifier.
+    package func with(_ identifier: HomeAccountID) -> AccountKey {
+        AccountKey(issuer: issuer, identity: .home(identifier))
     }
 
     /// The first part of the keys of the account's records.
     package var key: String {
-        switch self {
-        case .home(let identifier): identifier.text
-        case .name(let name): "\(Self.namePrefix)\(name)"
-        }
+        let key =
+            switch identity {
+            case .home(let identifier): identifier.text
+            case .name(let name): "\(Self.namePrefix)\(name)"
+            }
+        return issuer == .microsoft ? key : "\(Self.issuerPrefix)\(issuer.keyText) \(key)"
     }
 
-    /// Whether the identifier looks like a username's key, so that its records would replace those of the username.
-    var looksLikeName: Bool { homeAccountID?.text.hasPrefix(Self.namePrefix) ?? false }
+    /// Whether the identifier looks like the key of a username, or of another issuer's account, so that its records would replace
+    /// those of that account.
+    var imitatesAnotherKey: Bool {
+        guard let text = homeAccountID?.text else { return false }
+        return text.hasPrefix(Self.namePrefix) || text.hasPrefix(Self.issuerPrefix)
+    }
 
     private static let namePrefix = "name:"
+    private static let issuerPrefix = "@"
 
     /// Whether this is a personal Microsoft account; all of them are in one tenant.
     package var isPersonal: Bool { homeAccountID?.tenantID == "9188040d-6c67-4c5b-b112-36a304b66dad" }
 
-    /// The account of tokens that an AD FS issued without naming a user.
-    static let unnamed = AccountKey.name("")
+    /// Whether this is the account of tokens that an AD FS issued without naming a user.
+    var isUnnamed: Bool { name == "" }
 
     /// Returns the key with its identifier or username replaced.
     func map(_ body: IdentifierTransform) throws(LimitViolation) -> AccountKey {
-        switch self {
+        switch identity {
         case .home(let identifier):
             let text = try body("home account ID", identifier.text)
-            return text == identifier.text ? self : AccountKey(homeAccountID: HomeAccountID(text), username: nil)
-        case .name(let name): return .name(try body("name", name))
+            guard text != identifier.text else { return self }
+            return AccountKey(issuer: issuer, homeAccountID: HomeAccountID(text), username: nil)
+        case .name(let name): return AccountKey(issuer: issuer, identity: .name(try body("name", name)))
         }
     }
 }

@@ -3,6 +3,8 @@ internal import TokenStore
 
 /// An account in one tenant.
 package struct AccountRecord: Sendable, Equatable, Codable {
+    /// The text of the account's issuer; nil in records of earlier versions, until they are repaired.
+    private var issuer: String?
     package var homeAccountID: String?
     package var environment: String
     package var realm: String
@@ -22,7 +24,7 @@ package struct AccountRecord: Sendable, Equatable, Codable {
 
     enum CodingKeys: String, CodingKey {
         case homeAccountID = "home_account_id"
-        case environment, realm, username, name, source
+        case issuer, environment, realm, username, name, source
         case localAccountID = "local_account_id"
         case authorityType = "authority_type"
         case givenName = "given_name"
@@ -32,11 +34,15 @@ package struct AccountRecord: Sendable, Equatable, Codable {
         case unknownFields = "foreign"
     }
 
+    /// - Parameter issuer: the account's issuer; nil if its type and host tell it, as in records of other libraries.
     package init(
-        homeAccountID: String?, environment: String, realm: String, localAccountID: String?, username: String,
+        issuer: Issuer? = nil, homeAccountID: String?, environment: String, realm: String, localAccountID: String?,
+        username: String,
         authorityType: String, name: String? = nil, givenName: String? = nil, familyName: String? = nil,
         alternativeAccountID: String? = nil, clientInfo: String? = nil, source: String, unknownFields: String? = nil
     ) {
+        self.issuer =
+            (issuer ?? Self.issuer(environment: environment, realm: realm, authorityType: authorityType)).text
         self.homeAccountID = homeAccountID
         self.environment = environment
         self.realm = realm
@@ -53,7 +59,10 @@ package struct AccountRecord: Sendable, Equatable, Codable {
     }
 
     package var account: AccountKey {
-        AccountKey(homeAccountID: homeAccountID.flatMap(HomeAccountID.init), username: username)
+        AccountKey(
+            issuer: issuer.map { Issuer($0) }
+                ?? Self.issuer(environment: environment, realm: realm, authorityType: authorityType),
+            homeAccountID: homeAccountID.flatMap(HomeAccountID.init), username: username)
     }
 
     /// Whether the realm is the account's home tenant. Accounts of other kinds than Entra's have one realm only.
@@ -63,12 +72,13 @@ package struct AccountRecord: Sendable, Equatable, Codable {
     }
 
     package static let entraType = "MSSTS"
+    package static let adfsType = "ADFS"
 
     /// The authority type of the accounts of an authority.
     package static func type(of authority: Authority) -> String {
         switch authority.kind {
         case .entra, .ciam, .b2c: entraType
-        case .adfs: "ADFS"
+        case .adfs: adfsType
         case .openID: "Other"
         }
     }
@@ -81,7 +91,10 @@ extension AccountRecord: RecordContent {
     package var key: String { "\(account.key)-\(environment)-\(realm)".lowercased() }
     package var record: CacheRecord { .account(self) }
 
-    package mutating func assign(to identifier: HomeAccountID) { homeAccountID = identifier.text }
+    package mutating func assign(to account: AccountKey) {
+        issuer = account.issuer.text
+        homeAccountID = account.homeAccountID?.text
+    }
 
     package mutating func setUnknownFields(_ json: String) { unknownFields = json }
 
@@ -96,6 +109,7 @@ extension AccountRecord: RecordContent {
     }
 
     package mutating func shortenNames() {
+        issuer = account.issuer.text
         username = ValueLimits.name(username)
         authorityType = ValueLimits.name(authorityType)
         name = name.map { ValueLimits.name($0) }

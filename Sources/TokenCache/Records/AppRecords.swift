@@ -51,6 +51,8 @@ package struct AccountMetadataRecord: Sendable, Equatable, Codable {
     }
 
     package var clientID: String
+    /// The text of the account's issuer; nil in records of earlier versions.
+    package var issuer: String?
     package var homeAccountID: String?
     package var username: String?
     package var signInState: SignInState
@@ -59,6 +61,7 @@ package struct AccountMetadataRecord: Sendable, Equatable, Codable {
 
     enum CodingKeys: String, CodingKey {
         case clientID = "client_id"
+        case issuer
         case homeAccountID = "home_account_id"
         case username
         case signInState = "sign_in_state"
@@ -69,14 +72,13 @@ package struct AccountMetadataRecord: Sendable, Equatable, Codable {
         self.clientID = clientID.text
         self.signInState = signInState
         self.authorityMap = authorityMap
-        switch account {
-        case .home(let identifier): homeAccountID = identifier.text
-        case .name(let name): username = name
-        }
+        assign(to: account)
     }
 
     package var account: AccountKey {
-        AccountKey(homeAccountID: homeAccountID.flatMap(HomeAccountID.init), username: username)
+        AccountKey(
+            issuer: issuer.map { Issuer($0) } ?? .unresolved, homeAccountID: homeAccountID.flatMap(HomeAccountID.init),
+            username: username)
     }
 }
 
@@ -85,9 +87,10 @@ extension AccountMetadataRecord: RecordContent {
     package var key: String { "\(account.key)-accountmetadata-\(clientID)".lowercased() }
     package var record: CacheRecord { .accountMetadata(self) }
 
-    package mutating func assign(to identifier: HomeAccountID) {
-        homeAccountID = identifier.text
-        username = nil
+    package mutating func assign(to account: AccountKey) {
+        issuer = account.issuer.text
+        homeAccountID = account.homeAccountID?.text
+        username = account.name
     }
 
     package mutating func mapIdentifiers(_ body: IdentifierTransform) throws(LimitViolation) {

@@ -40,8 +40,8 @@ package enum CacheRecord: Sendable, Equatable {
         return RecordKey(group: group.name, kind: content.header.kind, key: content.key)
     }
 
-    /// The same record, of the account with this identifier.
-    package func assigned(to identifier: HomeAccountID) -> CacheRecord { changed { $0.assign(to: identifier) } }
+    /// The same record of another account.
+    package func assigned(to account: AccountKey) -> CacheRecord { changed { $0.assign(to: account) } }
 
     /// The record after a change.
     func changed<Failure: Error>(
@@ -62,6 +62,8 @@ extension CacheRecord {
         /// A record that an earlier version stored under another key, or with values that no message can hold. Nil if it is of
         /// no use.
         case repaired(CacheRecord?)
+        /// A record of an earlier version, which did not store the issuer; it follows from the account's other records.
+        case unresolved(CacheRecord)
         /// The bytes are not a record of that kind: the file is damaged.
         case unreadable
     }
@@ -69,6 +71,7 @@ extension CacheRecord {
     package static func load(_ stored: StoredRecord, in group: SharingGroup) -> Loaded {
         guard let record = CacheRecord(stored) else { return .unreadable }
         guard let repaired = record.repaired else { return .repaired(nil) }
+        guard repaired.header.account?.issuer != .unresolved else { return .unresolved(repaired) }
         return repaired == record && record.key(in: group) == stored.key ? .asStored(record) : .repaired(repaired)
     }
 

@@ -53,7 +53,7 @@ extension IDTokenRecord: RecordContent {
 
     package func encoded() throws(TokenError) -> [UInt8] { try CacheJSON.encode(stored) }
 
-    package mutating func assign(to identifier: HomeAccountID) { account = .home(identifier) }
+    package mutating func assign(to account: AccountKey) { self.account = account }
 
     package mutating func setUnknownFields(_ json: String) { unknownFields = json }
 

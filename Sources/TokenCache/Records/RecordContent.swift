@@ -29,8 +29,9 @@ package protocol RecordContent: Sendable, Equatable {
     /// - Throws: `internalError` (-51100) if it cannot be encoded.
     func encoded() throws(TokenError) -> [UInt8]
 
-    /// Assigns a record that was known by a username to the account with this identifier.
-    mutating func assign(to identifier: HomeAccountID)
+    /// Assigns the record to another account: to the one with an identifier if it was known by a username, or to the same one of
+    /// its issuer.
+    mutating func assign(to account: AccountKey)
     mutating func setUnknownFields(_ json: String)
     /// Replaces every identifier by what `body` returns for it.
     mutating func mapIdentifiers(_ body: IdentifierTransform) throws(LimitViolation)
@@ -50,7 +51,7 @@ package protocol RecordContent: Sendable, Equatable {
 package typealias IdentifierTransform = (_ what: StaticString, _ text: String) throws(LimitViolation) -> String
 
 extension RecordContent {
-    package mutating func assign(to identifier: HomeAccountID) {}
+    package mutating func assign(to account: AccountKey) {}
     package mutating func setUnknownFields(_ json: String) {}
     package func checkSecrets() throws(LimitViolation) {}
     package mutating func shortenNames() {}

@@ -70,8 +70,8 @@ extension CacheRecord {
     package var hasAmbiguousKey: Bool {
         let content = content
         guard let account = content.header.account else { return false }
-        if account.looksLikeName { return true }
-        guard let leading = Self.leadingIdentifier(of: content.key) else { return false }
+        if account.imitatesAnotherKey { return true }
+        guard account.issuer == .microsoft, let leading = Self.leadingIdentifier(of: content.key) else { return false }
         return leading != account.key
     }
 

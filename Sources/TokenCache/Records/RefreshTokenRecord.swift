@@ -12,6 +12,8 @@ package struct RefreshTokenRecord: Sendable, Equatable {
     package var secret: Secret
     /// The realm and resource that the token is restricted to; nil for a token that serves every resource.
     package var restriction: Restriction?
+    /// Where the token was issued; nil if that is not certain, and then the token is never sent.
+    package var binding: TokenBinding?
     /// The time at which the token was obtained, in seconds since 1970; nil if unknown.
     package var obtainedOn: Int64?
     /// Fields this version does not know, as JSON; preserved for export. Nil for a record that the agent made.
@@ -33,7 +35,8 @@ package struct RefreshTokenRecord: Sendable, Equatable {
 
     package init(
         account: AccountKey, environment: String, clientID: ClientID, familyID: FamilyID?, secret: Secret,
-        restriction: Restriction? = nil, obtainedOn: Int64? = nil, unknownFields: String? = nil
+        restriction: Restriction? = nil, binding: TokenBinding? = nil, obtainedOn: Int64? = nil,
+        unknownFields: String? = nil
     ) {
         self.account = account
         self.environment = environment
@@ -41,6 +44,7 @@ package struct RefreshTokenRecord: Sendable, Equatable {
         self.familyID = familyID
         self.secret = secret
         self.restriction = restriction
+        self.binding = binding
         self.obtainedOn = obtainedOn
         self.unknownFields = unknownFields
     }
@@ -79,7 +83,7 @@ extension RefreshTokenRecord: RecordContent {
 
     package func encoded() throws(TokenError) -> [UInt8] { try CacheJSON.encode(stored) }
 
-    package mutating func assign(to identifier: HomeAccountID) { account = .home(identifier) }
+    package mutating func assign(to account: AccountKey) { self.account = account }
 
     package mutating func setUnknownFields(_ json: String) { unknownFields = json }
 
@@ -111,6 +115,7 @@ extension RefreshTokenRecord {
             familyID: stored.familyID.flatMap(FamilyID.init), secret: Secret(stored.secret),
             restriction: realm == nil && target == nil
                 ? nil : Restriction(realm: realm ?? "", scopes: ScopeSet(target: target ?? "")),
+            binding: stored.binding,
             obtainedOn: stored.lastModificationTime.flatMap { Int64($0) }, unknownFields: stored.unknownFields)
         replaced = stored.replaced?.suffix(Self.mostReplaced).map(\.self) ?? []
     }
@@ -121,6 +126,7 @@ extension RefreshTokenRecord {
         stored.familyID = familyID?.text
         stored.realm = restriction?.realm
         stored.target = restriction?.scopes.target
+        stored.binding = binding
         stored.lastModificationTime = obtainedOn.map { String($0) }
         stored.unknownFields = unknownFields
         stored.replaced = replaced.isEmpty ? nil : replaced

@@ -22,6 +22,12 @@ struct StoredCredential: Codable {
     var lastModificationTime: String?
     var unknownFields: String?
     var replaced: [String]?
+    /// The account's issuer; nil in records of earlier versions.
+    var issuer: String?
+    /// What a refresh token is bound to: `Authority.Kind` as a number, the issuer, and the token endpoint's host.
+    var boundKind: Int32?
+    var boundIssuer: String?
+    var tokenEndpoint: String?
 
     enum CodingKeys: String, CodingKey {
         case credentialType = "credential_type"
@@ -37,6 +43,10 @@ struct StoredCredential: Codable {
         case oauthVersion = "oauth_version"
         case lastModificationTime = "last_modification_time"
         case unknownFields = "foreign"
+        case issuer
+        case boundKind = "bound_kind"
+        case boundIssuer = "bound_issuer"
+        case tokenEndpoint = "token_endpoint"
     }
 
     init(type: String, account: AccountKey, environment: String, clientID: ClientID, secret: Secret) {
@@ -44,13 +54,31 @@ struct StoredCredential: Codable {
         self.environment = environment
         self.clientID = clientID.text
         self.secret = secret.reveal()
-        switch account {
+        issuer = account.issuer.text
+        switch account.identity {
         case .home(let identifier): homeAccountID = identifier.text
         case .name(let name): username = name
         }
     }
 
+    var binding: TokenBinding? {
+        get {
+            guard let kind = boundKind.flatMap(Authority.Kind.init), let boundIssuer, let tokenEndpoint else {
+                return nil
+            }
+            return TokenBinding(kind: kind, issuer: Issuer(boundIssuer), endpoint: tokenEndpoint)
+        }
+        set {
+            boundKind = newValue?.kind.rawValue
+            boundIssuer = newValue?.issuer.text
+            tokenEndpoint = newValue?.endpoint
+        }
+    }
+
     var account: AccountKey {
-        AccountKey(homeAccountID: homeAccountID.flatMap(HomeAccountID.init), username: username)
+        let known = CloudDirectory.isBuiltIn(environment) ? Issuer.microsoft : .unresolved
+        return AccountKey(
+            issuer: issuer.map { Issuer($0) } ?? known, homeAccountID: homeAccountID.flatMap(HomeAccountID.init),
+            username: username)
     }
 }

@@ -6,23 +6,31 @@ extension CredentialCache {
     package func changes(removing request: RemoveAccount) -> [CacheChange] {
         let partition = partition(request.sharingGroup)
         if request.extent == .everything { return partition.isEmpty ? [] : [.removeEverything] }
-        return accounts(of: request.account, in: partition).flatMap { account in
+        return accounts(of: request, in: partition).flatMap { account in
             request.extent == .account
                 ? wipe(account, for: request.clientID, in: partition, request.sharingGroup)
                 : signOut(account, of: request.clientID, in: partition, request.sharingGroup)
         }
     }
 
-    /// The accounts that a reference means. An identifier includes accounts that are known only by one of its usernames.
-    private func accounts(of reference: AccountReference, in partition: Partition) -> [AccountKey] {
+    /// The accounts that a request means. An identifier includes accounts that are known only by one of its usernames.
+    private func accounts(of request: RemoveAccount, in partition: Partition) -> [AccountKey] {
+        let reference = request.account
         var accounts: [AccountKey] = []
         if let identifier = reference.homeAccountID {
-            let home = AccountKey.home(identifier)
-            accounts = partition[home].names.sorted().map(AccountKey.name) + [home]
+            accounts = partition.accounts(with: identifier).flatMap { home in
+                partition[home].names.sorted().map { AccountKey(issuer: home.issuer, identity: .name($0)) } + [home]
+            }
         } else if let name = reference.username {
             accounts = partition.accounts(named: name)
         }
-        return accounts.filter { !partition[$0].isEmpty }
+        return accounts.filter { !partition[$0].isEmpty && isAccount(partition[$0], at: request.environment) }
+    }
+
+    /// Whether an account is known at a host. One without account records may be anywhere.
+    private func isAccount(_ credentials: AccountCredentials, at environment: String?) -> Bool {
+        guard let environment, !credentials.accounts.isEmpty else { return true }
+        return credentials.isKnown(at: environment, clouds)
     }
 
     /// Removes the app's own tokens, and its family's refresh token if no other member is signed in. The account stays for other

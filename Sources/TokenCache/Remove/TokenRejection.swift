@@ -36,8 +36,8 @@ extension CredentialCache {
         let partition = partition(group)
         if partition[token.account].refreshTokens[token.key] != nil { return true }
         // An account known by its username may have got its identifier since, and its tokens have moved to it.
-        guard case .name(let name) = token.account else { return false }
-        return partition.accounts(named: name).contains { account in
+        guard let name = token.account.name else { return false }
+        return partition.accounts(named: name, of: token.account.issuer).contains { account in
             partition[account].refreshTokens.values.contains { $0.secret == token.secret }
         }
     }
@@ -51,7 +51,7 @@ extension CredentialCache {
     package func stillHolds(_ accessToken: Secret, of account: AccountKey, in group: SharingGroup) -> Bool {
         let partition = partition(group)
         var accounts = [account]
-        if case .name(let name) = account { accounts += partition.accounts(named: name) }
+        if let name = account.name { accounts += partition.accounts(named: name, of: account.issuer) }
         return accounts.contains { account in
             partition[account].accessTokens.values.contains { $0.secret == accessToken }
         }
@@ -61,9 +61,11 @@ extension CredentialCache {
         partition(group)[account].refreshTokens.values.contains { $0.secret == secret }
     }
 
-    /// Whether the app has signed out of the account.
-    package func isSignedOut(_ account: AccountKey, of clientID: ClientID, in group: SharingGroup) -> Bool {
-        partition(group)[account].isSignedOut(clientID)
+    /// Whether the app has signed out of the authority's account with this identifier.
+    package func isSignedOut(_ identifier: HomeAccountID, of parameters: TokenParameters) -> Bool {
+        let partition = partition(parameters.sharingGroup)
+        let account = accountKey(.home(identifier), at: parameters.authority, in: partition)
+        return partition[account].isSignedOut(parameters.clientID)
     }
 }
 

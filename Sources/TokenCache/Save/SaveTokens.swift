@@ -15,8 +15,7 @@ extension CredentialCache {
         let partition = partition(parameters.sharingGroup)
         let saving = try Saving(
             tokens: withoutOutdated(tokens, issuance, in: parameters.sharingGroup),
-            issuance: issuance, parameters: parameters, requested: requested,
-            environment: cacheEnvironment(of: requested), now: now)
+            issuance: issuance, parameters: parameters, requested: requested, in: partition, of: self, now: now)
         let credentials = partition[saving.account]
         let app = appMetadata(of: parameters.clientID, at: saving.environment, in: partition)
         var changes = replacedTokens(saving, credentials)
@@ -89,8 +88,7 @@ extension CredentialCache {
     ///
     /// Refresh tokens that are being redeemed are not moved: their redemptions save newer ones, which must not be overwritten.
     func adoptedRecords(_ saving: Saving, in partition: Partition, leaving inUse: Set<Secret>) -> [CacheChange] {
-        guard case .redemption(let used) = saving.issuance, case .name = used.account,
-            case .home(let identifier) = saving.account
+        guard let used = saving.issuance.redeemedToken, used.account.name != nil, saving.account.homeAccountID != nil
         else { return [] }
         let credentials = partition[saving.account]
         let group = saving.parameters.sharingGroup
@@ -99,7 +97,7 @@ extension CredentialCache {
             if let environment = record.header.environment, !clouds.sameCloud(environment, saving.environment) {
                 continue
             }
-            let moved = record.assigned(to: identifier)
+            let moved = record.assigned(to: saving.account)
             if case .refreshToken(let token) = record, !saving.replaces(token, used) {
                 // Which of two refresh tokens is the better one is unknown: both are kept.
                 if credentials.contains(moved) || token.secret != used.secret && inUse.contains(token.secret) {

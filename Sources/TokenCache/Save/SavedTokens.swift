@@ -13,4 +13,9 @@ package enum Issuance: Sendable {
     case signIn
     /// The redemption of a refresh token.
     case redemption(RefreshTokenRecord)
+
+    /// The refresh token that was redeemed; nil for a sign-in.
+    package var redeemedToken: RefreshTokenRecord? {
+        if case .redemption(let token) = self { token } else { nil }
+    }
 }

@@ -12,11 +12,12 @@ struct Saving {
     let account: AccountKey
     let claims: IDTokenClaims?
     let accessToken: AccessTokenRecord?
+    /// The binding of a new refresh token.
+    private let binding: TokenBinding
 
     init(
         tokens: IssuedTokens, issuance: Issuance, parameters: TokenParameters, requested: Authority,
-        environment: String,
-        now: Int64
+        in partition: Partition, of cache: CredentialCache, now: Int64
     ) throws(TokenError) {
         self.tokens = tokens
         self.issuance = issuance
@@ -27,18 +28,33 @@ struct Saving {
         guard tokens.idToken == nil || claims != nil else {
             throw TokenError(.serverInvalidResponse, "the ID token in the response cannot be read")
         }
-        account = Self.account(tokens, issuance, claims: claims, parameters: parameters, requested: requested)
-        guard !account.looksLikeName else {
+        account = Self.account(
+            Self.identity(tokens, issuance, claims: claims, parameters: parameters, requested: requested), issuance,
+            at: requested, in: partition, of: cache)
+        guard !account.imitatesAnotherKey else {
             throw TokenError(
                 .serverInvalidResponse, "the response names an account in a way that could be taken for another's name")
         }
         guard tokens.familyID.map({ ValueLimits.isIdentifier($0.text) }) ?? true else {
             throw TokenError(.serverInvalidResponse, "the response names a family of apps in too many words")
         }
-        self.environment = environment
+        environment = cache.cacheEnvironment(of: requested)
+        // A refresh token stays bound to where the user signed in.
+        binding = issuance.redeemedToken?.binding ?? Self.binding(tokens, at: requested, cache.clouds)
         accessToken = Self.accessToken(
             tokens, account: account, parameters: parameters, environment: environment,
             realm: Self.realm(account: account, claims: claims, parameters: parameters, requested: requested), now: now)
+    }
+
+    /// The binding of a sign-in's refresh token: to the token endpoint that issued it or, if that is one of Microsoft's and has named
+    /// the user's cloud, to that cloud's.
+    private static func binding(
+        _ tokens: IssuedTokens, at requested: Authority, _ clouds: CloudDirectory
+    ) -> TokenBinding {
+        let isMicrosofts =
+            CloudDirectory.isBuiltIn(requested.environment)
+            && tokens.endpoint.map(CloudDirectory.isBuiltIn) ?? true
+        return clouds.binding(to: requested, endpoint: isMicrosofts ? nil : tokens.endpoint)
     }
 
     /// The tenant that issued the tokens.
@@ -53,18 +69,30 @@ struct Saving {
         }
     }
 
-    /// The account that `client_info` names; without it the account of the redeemed token, the `sub` claim, or the username.
+    /// The account of the response. That of a redeemed token keeps its key, also if its cloud has got other names since.
     private static func account(
+        _ identity: AccountKey.Identity, _ issuance: Issuance, at requested: Authority, in partition: Partition,
+        of cache: CredentialCache
+    ) -> AccountKey {
+        if let used = issuance.redeemedToken?.account {
+            return AccountKey(issuer: used.issuer, identity: identity)
+        }
+        return cache.accountKey(identity, at: requested, in: partition)
+    }
+
+    /// The user whom `client_info` names; without it the user of the redeemed token, the `sub` claim, or the username.
+    /// `client_info` is Microsoft's, and means nothing in the response of another OpenID provider.
+    private static func identity(
         _ tokens: IssuedTokens, _ issuance: Issuance, claims: IDTokenClaims?, parameters: TokenParameters,
         requested: Authority
-    ) -> AccountKey {
-        if let identifier = tokens.homeAccountID { return .home(identifier) }
-        if case .redemption(let used) = issuance { return used.account }
+    ) -> AccountKey.Identity {
+        if let identifier = tokens.homeAccountID, requested.kind != .openID { return .home(identifier) }
+        if let used = issuance.redeemedToken { return used.account.identity }
         let isEntra = requested.kind == .entra || requested.kind == .ciam
         if parameters.version == .v2 || !isEntra, let subject = claims?.subject.flatMap(HomeAccountID.init) {
             return .home(subject)
         }
-        return .name(claims?.v1UserID ?? "")
+        return AccountKey.Identity(homeAccountID: nil, username: claims?.v1UserID)
     }
 
     /// The realm of the access token in the cache: for MSAL the tenant that issued it, for ADAL the requested realm.
@@ -144,7 +172,7 @@ extension Saving {
         guard let secret = tokens.refreshToken else { return [] }
         let own = RefreshTokenRecord(
             account: account, environment: environment, clientID: parameters.clientID, familyID: nil, secret: secret,
-            restriction: restriction, obtainedOn: now)
+            restriction: restriction, binding: binding, obtainedOn: now)
         guard let family = tokens.familyID else { return [own] }
         var shared = own
         shared.familyID = family
@@ -161,7 +189,7 @@ extension Saving {
     private func account(knownBefore credentials: AccountCredentials) -> AccountRecord? {
         guard let claims else {
             // Without an ID token the response says nothing new about the account.
-            guard credentials.accounts.isEmpty, case .name(let name) = account else { return nil }
+            guard credentials.accounts.isEmpty, let name = account.name else { return nil }
             return blankAccount(username: name)
         }
         var record = blankAccount(username: username(claims) ?? "")
@@ -195,7 +223,8 @@ extension Saving {
 
     private func blankAccount(username: String) -> AccountRecord {
         AccountRecord(
-            homeAccountID: account.homeAccountID?.text, environment: environment, realm: tenant, localAccountID: nil,
+            issuer: account.issuer, homeAccountID: account.homeAccountID?.text, environment: environment, realm: tenant,
+            localAccountID: nil,
             username: username, authorityType: AccountRecord.type(of: requested),
             source: parameters.version == .v1 ? "adal" : "msal")
     }

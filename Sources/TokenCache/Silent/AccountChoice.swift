@@ -10,26 +10,36 @@ enum AccountChoice {
 extension CredentialCache {
     /// Finds the account that a silent request refers to: by identifier, else by username, else the only account that is usable.
     func account(for request: AcquireTokenSilent, in partition: Partition, now: Int64) -> AccountChoice {
-        if let identifier = request.account.homeAccountID { return .one(.home(identifier)) }
+        if let identifier = request.account.homeAccountID {
+            return .one(accountKey(.home(identifier), at: request.parameters.authority, in: partition))
+        }
         if let name = request.account.username { return account(named: name, request, in: partition, now: now) }
         return soleAccount(for: request, in: partition, now: now)
     }
 
-    /// Of several accounts with one username, the first for which this app can get a token.
+    /// Of the issuer's accounts with a username, the one for which this app can get a token. Two people with one username are
+    /// ambiguous, unless the app can get a token for one of them only.
     ///
     /// ADAL looks for an access token before it looks for refresh tokens, and uses one that AD FS issued without naming a user
     /// for every username.
     private func account(
         named name: String, _ request: AcquireTokenSilent, in partition: Partition, now: Int64
     ) -> AccountChoice {
-        let accounts = partition.accounts(named: name)
-        if request.parameters.version == .v1,
-            let holder = (accounts + [.unnamed]).first(where: { holdsItem($0, for: request, in: partition, now: now) })
-        {
-            return .one(holder)
+        let authority = request.parameters.authority
+        let accounts = accounts(named: name, at: authority, in: partition)
+        if request.parameters.version == .v1 {
+            let unnamed = accountKey(.name(""), at: authority, in: partition)
+            let holders = (accounts + [unnamed]).filter { holdsItem($0, for: request, in: partition, now: now) }
+            if let holder = holders.first { return Self.isAmbiguous(holders) ? .several : .one(holder) }
         }
-        let usable = accounts.first { isUsable($0, for: request.parameters, in: partition) }
-        return (usable ?? accounts.first).map(AccountChoice.one) ?? .none
+        let usable = accounts.filter { isUsable($0, for: request.parameters, in: partition) }
+        if Self.isAmbiguous(usable) { return .several }
+        return (usable.first ?? accounts.first).map(AccountChoice.one) ?? .none
+    }
+
+    /// Whether there are several accounts with identifiers. One that is known by its username is one of them.
+    private static func isAmbiguous(_ accounts: [AccountKey]) -> Bool {
+        accounts.count { $0.homeAccountID != nil } > 1
     }
 
     /// The only usable account. ADAL counts each kind of token separately: refresh tokens of two accounts are not ambiguous if
@@ -40,7 +50,9 @@ extension CredentialCache {
         for request: AcquireTokenSilent, in partition: Partition, now: Int64
     ) -> AccountChoice {
         let parameters = request.parameters
-        let usable = partition.accounts.keys.filter { isUsable($0, for: parameters, in: partition) }
+        let usable = partition.accounts.keys.filter {
+            isAccount($0, of: parameters.authority, in: partition) && isUsable($0, for: parameters, in: partition)
+        }
         guard parameters.version == .v1 else {
             return usable.count > 1 ? .several : usable.first.map(AccountChoice.one) ?? .none
         }

@@ -82,7 +82,9 @@ extension CredentialCache {
 
     /// Whether a refresh token may be redeemed for a request.
     func serves(_ token: RefreshTokenRecord, _ parameters: TokenParameters, at authority: Authority) -> Bool {
-        guard authority.admits(token.account) else { return false }
+        guard authority.admits(token.account), let binding = token.binding,
+            clouds.isBound(binding, to: authority)
+        else { return false }
         // The v1 endpoint has no personal accounts: `consumers` does not refer to an account of an organization.
         if parameters.version == .v1, authority.kind == .entra, authority.realm == "consumers",
             !token.account.isPersonal

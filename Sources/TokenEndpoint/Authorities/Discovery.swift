@@ -7,8 +7,8 @@ extension TokenEndpointClient {
 
     /// Requests the aliases of the authority's cloud from a trusted host (instance discovery).
     ///
-    /// An authority that is not Entra's is a cloud of its own without a request, and so is one on this machine without
-    /// instance discovery.
+    /// An authority that is not Entra's is a cloud of its own without a request. So is one on this machine, whatever its
+    /// metadata say: it is asked only whether it is an authority.
     /// - Throws: `authorityValidation` (-51600) if the authority is not known; `serverInvalidResponse` (-51401) for
     ///   metadata with wrong types or host names.
     package func discoverClouds(
@@ -86,8 +86,6 @@ package struct ServerClock: Sendable, Equatable {
 
 /// Entra's instance discovery: the request and the response.
 enum InstanceDiscovery {
-    /// The host that is asked about hosts that are not built in.
-    private static let trusted = "login.microsoftonline.com"
     /// The largest number of clouds and of aliases. Microsoft's list has nine clouds with up to four aliases.
     private static let limit = 64
 
@@ -102,7 +100,7 @@ enum InstanceDiscovery {
     /// cloud.
     static func url(for authority: Authority) -> String {
         let asksItself = CloudDirectory.isBuiltIn(authority.environment) || authority.isLoopback
-        let base = asksItself ? "\(authority.scheme)://\(authority.environment)" : "https://\(trusted)"
+        let base = asksItself ? "\(authority.scheme)://\(authority.environment)" : "https://\(CloudDirectory.attesting)"
         var query = FormParameters()
         query.add("api-version", "1.1")
         query.add("authorization_endpoint", authority.url + "/oauth2/v2.0/authorize")
@@ -128,7 +126,8 @@ enum InstanceDiscovery {
         guard let entries = metadata.array, entries.count <= limit else { throw malformed(response) }
         let clouds = entries.compactMap(cloud)
         guard clouds.count == entries.count else { throw malformed(response) }
-        return clouds
+        // Anybody on this machine may listen on a port: only Microsoft's clouds say which hosts are one cloud.
+        return authority.isLoopback ? [singleHost(authority)] : clouds
     }
 
     private static func malformed(_ response: HTTPResponse) -> TokenError {

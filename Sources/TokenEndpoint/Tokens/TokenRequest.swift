@@ -20,7 +20,7 @@ package struct TokenRequest: Sendable {
     package var extraParameters: [String: String]
     /// The correlation ID of the operation.
     package var correlationID: CorrelationID
-    /// The hosts of the authority's cloud, the only ones that may receive the grant; nil if any may.
+    /// The hosts, with the port unless it is 443, whose token endpoints may receive the grant; nil if any may.
     package var allowedEnvironments: Set<String>?
 
     package init(
@@ -92,15 +92,16 @@ extension TokenRequest {
         }
     }
 
-    /// Refuses to send a grant to a host outside the cloud that issued it.
-    func requireAllowedEnvironment(of url: String) throws(TokenError) {
-        guard let allowedEnvironments else { return }
+    /// Refuses to send a grant to a host that did not issue it. Returns the host.
+    func requireAllowedEnvironment(of url: String) throws(TokenError) -> String {
         let environment = try URLParts(url).environment
-        guard allowedEnvironments.contains(environment) else {
+        guard allowedEnvironments?.contains(environment) ?? true else {
             throw TokenError(
                 .interactionRequired,
-                "the token endpoint of \(authority) is at \(environment), outside the account's cloud; sign in there")
+                "the token endpoint of \(authority) is at \(UntrustedText.clean(environment, limit: 253)), which did not "
+                    + "issue this account's refresh token; sign in again")
         }
+        return environment
     }
 }
 

@@ -18,9 +18,12 @@ package struct CloudDirectory: Sendable, Equatable {
             self.preferredNetwork = preferredNetwork
             self.preferredCache = preferredCache
         }
+
+        /// The aliases and the preferred hosts.
+        fileprivate var hosts: Set<String> { Set(aliases + [preferredNetwork, preferredCache]) }
     }
 
-    /// The clouds that are not built in, in the order in which they were learnt.
+    /// The clouds that are not built in and not on this machine, in the order in which they were learnt.
     package private(set) var learnt: [Cloud] = []
     private var byHost: [String: Cloud]
 
@@ -31,8 +34,7 @@ package struct CloudDirectory: Sendable, Equatable {
 
     /// The cloud of a host; an unknown host is a cloud of its own.
     package func cloud(of environment: String) -> Cloud {
-        byHost[environment]
-            ?? Cloud(aliases: [environment], preferredNetwork: environment, preferredCache: environment)
+        byHost[environment] ?? Self.singleHost(environment)
     }
 
     /// Whether the cloud of the host is known, built in or learnt.
@@ -58,29 +60,35 @@ package struct CloudDirectory: Sendable, Equatable {
         return ([cloud.preferredCache, environment] + cloud.aliases + [host]).filter { seen.insert($0).inserted }
     }
 
+    /// The host that is asked about hosts that are not built in, and whose instance discovery attests the learnt clouds.
+    package static let attesting = "login.microsoftonline.com"
+
     /// Whether the host belongs to one of Microsoft's clouds.
     package static func isBuiltIn(_ environment: String) -> Bool { builtInHosts.contains(environment) }
 
     private static let builtInHosts = Set(builtIn.flatMap(\.aliases))
 
-    /// Adds the clouds that instance discovery of `environment` returned.
+    /// Adds the clouds that one of Microsoft's clouds returned when it was asked about `environment`.
     ///
-    /// A cloud is added only if none of its hosts is known yet: otherwise a hostile provider could declare itself an alias
-    /// of another cloud, and would receive that cloud's refresh tokens. Returns whether any was added.
-    package mutating func learn(_ clouds: [Cloud], from environment: String) -> Bool {
+    /// A cloud is added only if none of its hosts is known yet, and none is this machine: a cloud's refresh tokens are sent to
+    /// each of its hosts. A host of this machine is known afterwards, as a cloud of its own, and is never part of `learnt`.
+    /// Returns whether any cloud was added.
+    package mutating func learn(_ clouds: [Cloud], about environment: String) -> Bool {
         var hasChanged = false
-        for cloud in clouds {
-            let hosts = Set(cloud.aliases + [cloud.preferredNetwork, cloud.preferredCache])
-            guard hosts.allSatisfy({ byHost[$0] == nil }) else { continue }
+        for cloud in clouds where cloud.hosts.allSatisfy({ byHost[$0] == nil && !Self.isLoopback($0) }) {
             learnt.append(cloud)
-            for host in hosts { byHost[host] = cloud }
+            for host in cloud.hosts { byHost[host] = cloud }
             hasChanged = true
         }
         guard byHost[environment] == nil else { return hasChanged }
-        let own = cloud(of: environment)
-        learnt.append(own)
+        let own = Self.singleHost(environment)
+        if !Self.isLoopback(environment) { learnt.append(own) }
         byHost[environment] = own
         return true
+    }
+
+    private static func isLoopback(_ environment: String) -> Bool {
+        URLParts.isLoopback(host: URLParts.host(ofEnvironment: environment))
     }
 
     private static func index(_ clouds: [Cloud]) -> [String: Cloud] {

@@ -109,15 +109,20 @@ public struct RemoveAccount: Sendable, Equatable {
     public var account: AccountReference
     /// The extent of the removal.
     public var extent: Extent
+    /// The account's environment: another identity provider may have an account with the same identifier or username. Nil for
+    /// the accounts of every identity provider.
+    public var environment: String?
 
     /// Creates the request, by default for the tokens of the app.
     public init(
-        clientID: ClientID, sharingGroup: SharingGroup = .standard, account: AccountReference, extent: Extent = .app
+        clientID: ClientID, sharingGroup: SharingGroup = .standard, account: AccountReference, extent: Extent = .app,
+        environment: String? = nil
     ) {
         self.clientID = clientID
         self.sharingGroup = sharingGroup
         self.account = account
         self.extent = extent
+        self.environment = environment?.trimmedNonEmpty
     }
 
     /// The result of the removal.

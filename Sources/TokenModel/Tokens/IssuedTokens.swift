@@ -27,12 +27,14 @@ package struct IssuedTokens: Sendable {
     package var familyID: FamilyID?
     /// The host of the account's cloud, if the response names one (`cloud_instance_host_name`). It is not checked.
     package var cloudName: String?
+    /// The host of the token endpoint that issued the tokens, with the port unless it is 443; nil if it is the authority's own.
+    package var endpoint: String?
 
     package init(
         accessToken: Secret?, tokenType: String = "Bearer", expiresIn: Int64 = 3600, extendedExpiresIn: Int64? = nil,
         refreshIn: Int64? = nil, scopes: ScopeSet? = nil, refreshToken: Secret? = nil, isMultiResource: Bool = true,
         idToken: String? = nil, homeAccountID: HomeAccountID? = nil, clientInfo: String? = nil,
-        familyID: FamilyID? = nil, cloudName: String? = nil
+        familyID: FamilyID? = nil, cloudName: String? = nil, endpoint: String? = nil
     ) {
         self.accessToken = accessToken
         self.tokenType = tokenType
@@ -47,5 +49,6 @@ package struct IssuedTokens: Sendable {
         self.clientInfo = clientInfo
         self.familyID = familyID
         self.cloudName = cloudName
+        self.endpoint = endpoint
     }
 }

@@ -55,7 +55,8 @@ extension RemoveAccount: WireRequest {
             sharingGroup: try fields.sharingGroup(value?.sharingGroup),
             account: try fields.account(value?.account),
             // With an unknown extent, the wrong records might be removed.
-            extent: try fields.knownChoice("extent", value?.extent) ?? .app)
+            extent: try fields.knownChoice("extent", value?.extent) ?? .app,
+            environment: try fields.text("environment", value?.environment))
     }
 }
 

@@ -22,16 +22,16 @@ extension AgentFixture {
         // Each app represents a process, and so has its own connection and `CurrentSignIn`.
         let app = try MSALPublicClientApplication(
             configuration: config, client: AgentClient(socketPath: socketPath),
-            presenter: SignInPresenter(way: .browser, browserCommands: ["curl -sSL -o /dev/null %s"]))
+            presenter: SignInPresenter(
+                way: .browser, browserCommands: [internet?.browser ?? "curl -sSL -o /dev/null %s"]))
         app.session?.currentSignIn = CurrentSignIn()
         return app
     }
 
-    /// An authority of the emulator, under its host or another name of that.
+    /// An authority of the emulator, or of a host of the network in which every host is the emulator.
     func msalAuthority(_ realm: String, host: String? = nil) throws -> MSALAuthority {
-        var components = try #require(URLComponents(string: "\(emulator.url)/\(realm)"))
-        if let host { components.host = host }
-        return try MSALAADAuthority(url: try #require(components.url))
+        let root = host.map { "https://\($0)" } ?? emulator.url
+        return try MSALAADAuthority(url: try #require(URL(string: "\(root)/\(realm)")))
     }
 
     /// The requests that redeemed a refresh token, in order.

@@ -75,11 +75,11 @@ internal import Testing
     // Mirrors: K5 MSIDAccountCredentialsCacheTests
     //   testGetCredentialsWithQuery_whenNotExactMatch_andAccessTokenQuery_matchByEnvironmentAliases_shouldReturnItems
     @Test func findsATokenUnderAnotherHostOfItsCloud() async throws {
-        try await AgentFixture.with { f in
-            let app = try f.msalApp()
+        try await AgentFixture.online { f in
+            let app = try f.msalApp(host: "login.microsoftonline.com")
             let signedIn = try await app.signIn(Self.alice)
             f.emulator.control.resetCounts()
-            let renamed = try f.msalApp(host: "localhost")
+            let renamed = try f.msalApp(host: "login.windows.net")
             #expect(try await renamed.listed() == [signedIn.account])
             #expect(try await renamed.token(signedIn.account).accessToken == signedIn.accessToken)
             #expect(f.emulator.control.counts.requests.isEmpty)

@@ -38,10 +38,10 @@ internal import Testing
     // Mirrors: E3 MSALUnifiedADALCacheCoexistenceTests
     //   testCoexistenceWithUnifiedADAL_startSigninInMSAL_withAADAccount_andDoTokenRefresh_withFOCIToken
     @Test func servesAnADALAppOfTheFamilyUnderAnotherHostAfterASignInWithMSAL() async throws {
-        try await AgentProcessFixture.script { f in
+        try await AgentProcessFixture.script(isOnline: true) { f in
             let msal = ScriptedApp.msal(f).with {
                 $0.clientID = "family-1"
-                $0.host = "localhost"
+                $0.host = "login.windows.net"
             }
             let adal = ScriptedApp.adal(f).with { $0.clientID = "family-2" }
             let identifier = try #require(try await msal.run("sign-in", Self.alice).identifier)
@@ -66,9 +66,9 @@ internal import Testing
     // Mirrors: E5 MSALNonUnifiedADALCoexistenceCacheTests
     //   testCoexistenceWithNonUnifiedADAL_startSigninInOlderADAL_withAADAccount_andDoTokenRefresh; and E6
     //   …_startSigninInOlderADAL_andDoAuthorityMigration_andDoTokenRefresh, where ADAL knew the host by another name
-    @Test(arguments: [nil, "localhost"] as [String?])
+    @Test(arguments: [nil, "sts.windows.net"] as [String?])
     func addsTheIdentifierToASignInOfAnOlderADALWithTheFirstTokenOfMSAL(host: String?) async throws {
-        try await AgentProcessFixture.script { f in
+        try await AgentProcessFixture.script(isOnline: true) { f in
             let adal = ScriptedApp.adal(f).with { $0.host = host }
             let msal = ScriptedApp.msal(f)
             // An older ADAL saved no client_info, so that there is no identifier.

@@ -12,9 +12,9 @@ internal import Testing
     // Mirrors: E7 MSALMultiAppCacheCoexistenceTests
     //   testCoexistenceWithOtherMSAL_startSigninInCurrentMSAL_withAADAccount_andUseDifferentAuthorities
     @Test func sharesASignInBetweenProcessesUnderTwoHostNames() async throws {
-        try await AgentProcessFixture.script { f in
+        try await AgentProcessFixture.script(isOnline: true) { f in
             let app = ScriptedApp.msal(f)
-            let other = ScriptedApp.msal(f, realm: "common").with { $0.host = "localhost" }
+            let other = ScriptedApp.msal(f, realm: "common").with { $0.host = "login.windows.net" }
             let identifier = try #require(try await app.run("sign-in", Self.alice).identifier)
             #expect(try await other.run("accounts").accounts?.map(\.identifier) == [identifier])
             let first = try await other.token("silent", identifier).token

@@ -10,7 +10,7 @@ struct ScriptedApp {
     let library: String
     var clientID = "11111111-2222-4333-8444-555555555555"
     var realm = "common"
-    /// Another name of the emulator's host.
+    /// Another name of the cloud's host, in a network in which every host is the emulator.
     var host: String?
 
     static func msal(_ f: AgentProcessFixture, realm: String = "organizations") -> ScriptedApp {
@@ -27,9 +27,8 @@ struct ScriptedApp {
 
     /// Runs the app for one step.
     func run(_ step: String...) async throws -> Report {
-        var authority = try #require(URLComponents(string: "\(f.emulator.url)/\(realm)"))
-        if let host { authority.host = host }
-        let arguments = [library, "--client-id", clientID, "--authority", try #require(authority.string)] + step
+        let authority = "\(host.map { "https://\($0)" } ?? f.url)/\(realm)"
+        let arguments = [library, "--client-id", clientID, "--authority", authority] + step
         let ended = try await f.run("compat-app", arguments)
         try #require(ended.status == 0, "\(arguments): \(ended.output)\(ended.errors)")
         return try JSONDecoder().decode(Report.self, from: Data(ended.output.utf8))
@@ -62,13 +61,14 @@ struct ScriptedApp {
 extension AgentProcessFixture {
     /// Starts an agent whose tokens expire within the expiration buffer of the apps, so that they count as expired at once.
     static func script(
-        _ change: (inout EmulatorSettings) -> Void = { _ in }, _ body: (AgentProcessFixture) async throws -> Void
+        isOnline: Bool = false, _ change: (inout EmulatorSettings) -> Void = { _ in },
+        _ body: (AgentProcessFixture) async throws -> Void
     ) async throws {
         var settings = EmulatorSettings()
         settings.accessTokenLifetime = 60
         settings.familyApps = ["family-1": "1", "family-2": "1"]
         change(&settings)
-        try await AgentProcessFixture.with(settings: settings) { f in
+        try await AgentProcessFixture.with(settings: settings, isOnline: isOnline) { f in
             let agent = try await f.agent()
             try await body(f)
             withExtendedLifetime(agent) {}

@@ -1,0 +1,42 @@
+internal import TokenModel
+internal import TokenStore
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// A cloud that instance discovery has named, as the store keeps it: cached tokens need no discovery after the next start.
+struct CloudRecord {
+    let cloud: CloudDirectory.Cloud
+
+    private struct Body: Codable {
+        var cloud: CloudDirectory.Cloud
+        /// The host that named the cloud, always one of Microsoft's.
+        var attestedBy: String
+
+        enum CodingKeys: String, CodingKey {
+            case cloud
+            case attestedBy = "attested_by"
+        }
+    }
+
+    init(_ cloud: CloudDirectory.Cloud) { self.cloud = cloud }
+
+    /// Nil for a record that does not say that a Microsoft cloud named this one. Earlier versions believed any provider on this
+    /// machine, and stored what it said.
+    init?(_ record: StoredRecord) {
+        guard let body = try? JSONDecoder().decode(Body.self, from: Data(record.body)),
+            CloudDirectory.isBuiltIn(body.attestedBy)
+        else { return nil }
+        cloud = body.cloud
+    }
+
+    /// The record; nil if it cannot be encoded.
+    var stored: StoredRecord? {
+        let body = Body(cloud: cloud, attestedBy: CloudDirectory.attesting)
+        guard let bytes = try? JSONEncoder().encode(body) else { return nil }
+        return StoredRecord(key: RecordKey(group: "", kind: .cloud, key: cloud.preferredCache), body: Array(bytes))
+    }
+}

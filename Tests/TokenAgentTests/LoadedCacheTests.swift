@@ -1,0 +1,98 @@
+internal import TestSupport
+internal import Testing
+internal import TokenCache
+internal import TokenModel
+internal import TokenStore
+
+@testable internal import TokenAgent
+
+/// Stores that earlier versions wrote.
+@Suite(.bounded) struct LoadedCacheTests {
+    private static let group = SharingGroup.standard.name
+
+    @Test func bindsTheRefreshTokensOfAnEarlierVersion() throws {
+        let loaded = Self.load([
+            Self.refreshToken(at: "login.windows.net"), Self.account(at: "fs.contoso.example", "ADFS"),
+            Self.refreshToken(at: "fs.contoso.example"),
+        ])
+        let tokens = Self.tokens(in: loaded).sorted { $0.environment < $1.environment }
+        #expect(tokens.map { $0.binding?.kind } == [.adfs, .entra])
+        #expect(tokens.map { $0.binding?.endpoint } == ["fs.contoso.example", "login.microsoftonline.com"])
+        #expect(loaded.unboundTokens == 0)
+        // Both are written with their bindings, and are bound from then on.
+        let written = try loaded.repairs().compactMap { if case .put(let record) = $0 { record } else { nil } }
+        let again = Self.load(written)
+        #expect(Self.tokens(in: again).allSatisfy { $0.binding != nil })
+        #expect(try again.repairs().isEmpty)
+    }
+
+    @Test func leavesATokenUnboundWhoseIssuerIsNotCertain() throws {
+        let loaded = Self.load([
+            Self.account(at: "id.contoso.example", "ADFS", realm: "adfs"),
+            Self.account(at: "id.contoso.example", "Other", realm: "tenant"),
+            Self.refreshToken(at: "id.contoso.example"), Self.refreshToken(at: "nobody.example"),
+        ])
+        #expect(Self.tokens(in: loaded).allSatisfy { $0.binding == nil })
+        #expect(loaded.unboundTokens == 2)
+    }
+
+    /// An earlier version stored whatever a provider on this machine said of other hosts.
+    @Test func dropsACloudThatNoMicrosoftCloudHasAttested() throws {
+        let key = RecordKey(group: "", kind: .cloud, key: "localhost")
+        let aliases = "\"aliases\":[\"localhost\",\"accounts.google.com\"]"
+        let bodies = [
+            "{\(aliases),\"preferredNetwork\":\"localhost\",\"preferredCache\":\"localhost\"}",
+            "{\"attested_by\":\"localhost\",\"cloud\":{\(aliases),\"preferredNetwork\":\"localhost\","
+                + "\"preferredCache\":\"localhost\"}}",
+        ]
+        for body in bodies {
+            let loaded = Self.load([StoredRecord(key: key, body: Array(body.utf8))])
+            #expect(!loaded.cache.clouds.knows("accounts.google.com"))
+            #expect(loaded.droppedClouds == 1)
+            #expect(try loaded.repairs() == [.delete(key)])
+        }
+    }
+
+    @Test func keepsACloudThatAMicrosoftCloudHasAttested() throws {
+        let cloud = CloudDirectory.Cloud(
+            aliases: ["login.one", "sts.one"], preferredNetwork: "login.one", preferredCache: "sts.one")
+        let loaded = Self.load([try #require(CloudRecord(cloud).stored)])
+        #expect(loaded.cache.clouds.learnt == [cloud])
+        #expect(loaded.droppedClouds == 0)
+        #expect(try loaded.repairs().isEmpty)
+    }
+
+    private static func load(_ records: [StoredRecord]) -> LoadedCache {
+        var loaded = LoadedCache()
+        for record in records { loaded.add(LoadedCache.decode(record)) }
+        loaded.finish()
+        return loaded
+    }
+
+    private static func tokens(in loaded: LoadedCache) -> [RefreshTokenRecord] {
+        loaded.cache.partition(.standard).records.compactMap {
+            if case .refreshToken(let token) = $0 { token } else { nil }
+        }
+    }
+
+    private static func refreshToken(at environment: String) -> StoredRecord {
+        let body = """
+            {"credential_type":"RefreshToken","home_account_id":"uid.utid","environment":"\(environment)",
+            "client_id":"app","secret":"rt-\(environment)"}
+            """
+        return StoredRecord(
+            key: RecordKey(
+                group: group, kind: .refreshToken, key: "uid.utid-\(environment)-refreshtoken-app--"),
+            body: Array(body.utf8))
+    }
+
+    private static func account(at environment: String, _ type: String, realm: String = "utid") -> StoredRecord {
+        let body = """
+            {"home_account_id":"uid.utid","environment":"\(environment)","realm":"\(realm)","username":"alice",
+            "authority_type":"\(type)","source":"msal"}
+            """
+        return StoredRecord(
+            key: RecordKey(group: group, kind: .account, key: "uid.utid-\(environment)-\(realm)"),
+            body: Array(body.utf8))
+    }
+}

@@ -1,0 +1,125 @@
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+internal import TokenStore
+
+@testable internal import TokenCache
+
+/// Accounts of different identity providers: none can name, or reach, an account of another.
+@Suite(.bounded) struct IssuerTests {
+    private static let victim = CacheBuilder.account("alice")
+    private static let evil = "https://id.evil.example/~mallory"
+
+    /// An OpenID provider, and an Entra authority whose validation the app has disabled.
+    @Test(arguments: [(evil, Authority.Kind.openID), ("https://login.evil.example/t", .entra)])
+    func keepsAnAccountApartThatAnotherProviderNamesAlike(url: String, kind: Authority.Kind) throws {
+        var builder = CacheBuilder()
+        let entra = try builder.parameters()
+        try builder.signIn("alice", entra)
+        let hostile = try Self.parameters(url, kind)
+        try builder.save(Self.hostileTokens, from: .signIn, hostile)
+        #expect(builder.decide(entra, Self.victim).token == "at-alice-User.Read")
+        #expect(builder.decide(entra, AccountReference(username: "alice@contoso.com")).token == "at-alice-User.Read")
+        #expect(builder.decide(entra, AccountReference()).token == "at-alice-User.Read")
+        #expect(builder.decide(hostile, Self.victim).token == "at-evil")
+        #expect(builder.decide(hostile, AccountReference(username: "alice@contoso.com")).token == "at-evil")
+        #expect(builder.decide(hostile, AccountReference()).token == "at-evil")
+        let accounts = try builder.cache.listedAccounts(ListAccounts(clientID: CacheBuilder.app))
+        #expect(Set(accounts.map(\.environment)).count == 2)
+        #expect(accounts.allSatisfy { $0.homeAccountID == Self.victim.homeAccountID })
+    }
+
+    @Test func ignoresClientInfoOfAnOpenIDProvider() throws {
+        var builder = CacheBuilder()
+        var tokens = Self.hostileTokens
+        tokens.idToken = CacheBuilder.idToken(["sub": "mallory", "preferred_username": "mallory"])
+        tokens.homeAccountID = Self.victim.homeAccountID
+        let result = try builder.save(tokens, from: .signIn, Self.parameters(Self.evil, .openID))
+        #expect(result.account.homeAccountID == HomeAccountID("mallory"))
+    }
+
+    @Test func removesTheAccountOfTheNamedEnvironmentOnly() throws {
+        for environment in ["id.evil.example", "login.microsoftonline.com", nil] {
+            var builder = CacheBuilder()
+            let (entra, hostile) = (try builder.parameters(), try Self.parameters(Self.evil, .openID))
+            try builder.signIn("alice", entra)
+            try builder.save(Self.hostileTokens, from: .signIn, hostile)
+            builder.remove(
+                RemoveAccount(
+                    clientID: entra.clientID, account: Self.victim, extent: .account, environment: environment))
+            #expect((builder.decide(entra, Self.victim).token == nil) == (environment != "id.evil.example"))
+            #expect((builder.decide(hostile, Self.victim).token == nil) == (environment != "login.microsoftonline.com"))
+        }
+    }
+
+    @Test func isAmbiguousIfAppsCanUseTwoAccountsWithOneUsername() throws {
+        var builder = CacheBuilder()
+        let parameters = try builder.parameters()
+        let name = AccountReference(username: "alice@contoso.com")
+        try builder.signIn("alice", parameters)
+        #expect(builder.decide(parameters, name).token != nil)
+        // The same username in another tenant, of another person.
+        var tokens = IssuedTokens(accessToken: Secret("at-other"), refreshToken: Secret("rt-other"))
+        tokens.idToken = CacheBuilder.idToken(["oid": "2", "tid": "t2", "preferred_username": "alice@contoso.com"])
+        tokens.homeAccountID = HomeAccountID("2.t2")
+        try builder.save(tokens, from: .signIn, parameters)
+        guard case .ambiguousAccount = builder.decide(parameters, name) else {
+            Issue.record("one of two people was chosen")
+            return
+        }
+        // A sign-out of one of them makes the name clear again.
+        builder.remove(
+            RemoveAccount(
+                clientID: parameters.clientID, account: AccountReference(homeAccountID: HomeAccountID("2.t2"))))
+        #expect(builder.decide(parameters, name).token == "at-alice-User.Read")
+    }
+
+    @Test func keepsTheKeysOfMicrosoftsAccounts() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters())
+        let account = AccountKey(issuer: .microsoft, homeAccountID: Self.victim.homeAccountID, username: nil)
+        #expect(account.key == "oid-alice.\(CacheBuilder.tenant)")
+        let keys = builder.cache.partition(.standard)[account].records.map { $0.key(in: .standard).key }
+        #expect(keys.allSatisfy { $0.hasPrefix("\(account.key)-") })
+    }
+
+    @Test func givesIssuersThatDifferInCaseDifferentKeys() {
+        let identity = AccountKey.Identity.home(HomeAccountID.sample)
+        let keys = ["id.example/Main", "id.example/main", "id.example/MAIN", "id.example"].map {
+            AccountKey(issuer: Issuer($0), identity: identity).key.lowercased()
+        }
+        #expect(Set(keys).count == keys.count)
+    }
+
+    @Test(arguments: ["name:bob@contoso.com", "@id.example oid"])
+    func refusesAnIdentifierThatCouldBeTakenForAnotherKey(identifier: String) throws {
+        var builder = CacheBuilder()
+        var tokens = Self.hostileTokens
+        tokens.homeAccountID = HomeAccountID(identifier)
+        let error = #expect(throws: TokenError.self) {
+            try builder.save(tokens, from: .signIn, builder.parameters())
+        }
+        #expect(error?.code == .serverInvalidResponse)
+    }
+
+    /// Tokens of a provider that claims to have signed in the victim.
+    private static let hostileTokens = IssuedTokens(
+        accessToken: Secret("at-evil"), refreshToken: Secret("rt-evil"),
+        idToken: CacheBuilder.idToken([
+            "sub": victim.homeAccountID?.text ?? "", "oid": "oid-alice", "tid": CacheBuilder.tenant,
+            "preferred_username": "alice@contoso.com",
+        ]), homeAccountID: victim.homeAccountID, clientInfo: "e30")
+
+    private static func parameters(_ url: String, _ kind: Authority.Kind) throws -> TokenParameters {
+        var parameters = try CacheBuilder().parameters()
+        parameters.authority = try Authority(url, kind: kind)
+        return parameters
+    }
+}
+
+extension HomeAccountID {
+    fileprivate static let sample: HomeAccountID = {
+        guard let sample = HomeAccountID("oid.tid") else { preconditionFailure("it is not blank") }
+        return sample
+    }()
+}

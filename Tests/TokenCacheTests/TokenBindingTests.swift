@@ -1,0 +1,168 @@
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+@testable internal import TokenCache
+
+/// Which authorities a refresh token may be redeemed at.
+@Suite(.bounded) struct TokenBindingTests {
+    private static let alice = CacheBuilder.account("alice")
+
+    @Test(arguments: [
+        ("https://login.windows.net/common", Authority.Kind.entra, "", "login.microsoftonline.com"),
+        ("https://login.contoso.example/common", .entra, "login.contoso.example", "login.contoso.example"),
+        ("https://contoso.b2clogin.com/contoso/b2c_1_x", .b2c, "contoso.b2clogin.com", "contoso.b2clogin.com"),
+        ("https://contoso.ciamlogin.com/contoso", .ciam, "contoso.ciamlogin.com", "contoso.ciamlogin.com"),
+        ("https://fs.contoso.example/adfs", .adfs, "fs.contoso.example/adfs", "fs.contoso.example"),
+        ("https://id.example/realms/a", .openID, "id.example/realms/a", "id.example"),
+        ("https://id.example:8443", .openID, "id.example:8443", "id.example:8443"),
+    ])
+    func bindsARefreshTokenToWhereItWasIssued(url: String, kind: Authority.Kind, issuer: String, endpoint: String)
+        throws
+    {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", Self.parameters(url, kind))
+        let bindings = builder.bindings
+        #expect(bindings == [TokenBinding(kind: kind, issuer: Issuer(issuer), endpoint: endpoint)])
+    }
+
+    @Test func bindsAnOpenIDProvidersTokenToTheEndpointThatIssuedIt() throws {
+        var builder = CacheBuilder()
+        let parameters = try Self.parameters("https://accounts.google.com", .openID)
+        try builder.save(Self.tokens("first", endpoint: "oauth2.googleapis.com"), from: .signIn, parameters)
+        #expect(builder.bindings.map(\.endpoint) == ["oauth2.googleapis.com"])
+        // A redemption does not move it, wherever the response came from.
+        let token = try #require(builder.refreshTokens.first)
+        try builder.save(Self.tokens("second", endpoint: "evil.example"), from: .redemption(token), parameters)
+        #expect(builder.refreshTokens.map { $0.secret.reveal() } == ["second"])
+        #expect(builder.bindings.map(\.endpoint) == ["oauth2.googleapis.com"])
+    }
+
+    /// A request names the kind of its authority, and so may claim that any path of a host is an OpenID provider.
+    @Test(arguments: [
+        (
+            "https://login.microsoftonline.com/common", Authority.Kind.entra,
+            "https://login.microsoftonline.com/~mallory"
+        ),
+        ("https://login.contoso.example/common", .entra, "https://login.contoso.example/~mallory"),
+        ("https://fs.contoso.example/adfs", .adfs, "https://fs.contoso.example/~mallory"),
+        ("https://fs.contoso.example/adfs", .adfs, "https://fs.contoso.example/adfs"),
+        ("https://contoso.b2clogin.com/contoso/p", .b2c, "https://contoso.b2clogin.com/~mallory"),
+        ("https://contoso.ciamlogin.com/contoso", .ciam, "https://contoso.ciamlogin.com/~mallory"),
+        ("https://id.example/realms/a", .openID, "https://id.example/realms/mallory"),
+        ("https://id.example", .openID, "https://id.example/realms/mallory"),
+    ])
+    func offersATokenToNoOpenIDProviderThatDidNotIssueIt(url: String, kind: Authority.Kind, attacker: String) throws {
+        var builder = CacheBuilder()
+        let parameters = try Self.parameters(url, kind)
+        let account = try builder.signIn("alice", parameters).account.reference
+        #expect(builder.decide(parameters, account, force: true).candidates?.count == 1)
+        let foreign = try Self.parameters(attacker, .openID)
+        #expect(builder.decide(foreign, account, force: true).candidates == nil)
+        #expect(builder.decide(foreign, AccountReference(), force: true).candidates == nil)
+    }
+
+    @Test(arguments: Authority.Kind.allCases, Authority.Kind.allCases)
+    func offersATokenToNoOtherKindOfAuthority(of issuer: Authority.Kind, at other: Authority.Kind) throws {
+        var builder = CacheBuilder()
+        let url = "https://id.contoso.example/adfs/b2c_1_x"
+        let account = try builder.signIn("alice", Self.parameters(url, issuer)).account.reference
+        let candidates = try builder.decide(Self.parameters(url, other), account, force: true).candidates
+        #expect((candidates != nil) == (issuer == other))
+    }
+
+    @Test func offersATokenOfAHostWithoutPortToNoPortOfIt() throws {
+        var builder = CacheBuilder()
+        let account = try builder.signIn("alice", Self.parameters("https://localhost/t", .entra)).account.reference
+        let other = try Self.parameters("https://localhost:8443/t", .entra)
+        #expect(builder.decide(other, account, force: true).candidates == nil)
+    }
+
+    @Test func offersATokenOfOneCloudToNoOther() throws {
+        var builder = CacheBuilder()
+        let account = try builder.signIn("alice", builder.parameters()).account.reference
+        let other = try builder.parameters(authority: "https://login.microsoftonline.us/common")
+        #expect(builder.decide(other, account, force: true).candidates == nil)
+    }
+
+    @Test func findsATokenThatWasSavedBeforeItsCloudWasKnown() throws {
+        var builder = CacheBuilder()
+        let account = try builder.signIn("alice", Self.parameters("https://login.one/t", .entra)).account.reference
+        let cloud = CloudDirectory.Cloud(
+            aliases: ["login.one", "sts.one"], preferredNetwork: "login.one", preferredCache: "sts.one")
+        _ = builder.cache.clouds.learn([cloud], about: "login.one")
+        let alias = try Self.parameters("https://sts.one/t", .entra)
+        #expect(builder.decide(alias, account, force: true).candidates?.count == 1)
+    }
+
+    @Test func neverOffersATokenWhoseIssuerIsUnknown() throws {
+        var builder = CacheBuilder()
+        let parameters = try builder.parameters()
+        let account = try builder.signIn("alice", parameters).account.reference
+        for var token in builder.refreshTokens {
+            token.binding = nil
+            builder.cache.load(.refreshToken(token), in: .standard)
+        }
+        #expect(builder.decide(parameters, account, force: true).needsInteraction)
+    }
+
+    // MARK: - Tokens that another library, or an earlier version, saved
+
+    @Test(arguments: [
+        ("https://login.windows.net/common", Authority.Kind.entra),
+        ("https://login.contoso.example/common", .entra),
+        ("https://contoso.b2clogin.com/contoso/b2c_1_x", .b2c),
+        ("https://contoso.ciamlogin.com/contoso", .ciam),
+        ("https://fs.contoso.example/adfs", .adfs),
+        ("https://id.example/realms/a", .openID),
+        ("https://id.example", .openID),
+    ])
+    func derivesTheBindingThatASignInWouldGive(url: String, kind: Authority.Kind) throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", Self.parameters(url, kind))
+        let token = try #require(builder.refreshTokens.first)
+        let credentials = builder.cache.partition(.standard)[token.account]
+        #expect(credentials.derivedBinding(of: token, builder.cache.clouds) == token.binding)
+    }
+
+    @Test func derivesNoBindingFromAnAccountOfTwoKinds() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", Self.parameters("https://id.contoso.example/adfs", .adfs))
+        let token = try #require(builder.refreshTokens.first)
+        var credentials = builder.cache.partition(.standard)[token.account]
+        let account = try #require(credentials.accounts.values.first)
+        var other = account
+        (other.realm, other.authorityType) = ("realms/a", "Other")
+        credentials.accounts = [account.key: account, other.key: other]
+        #expect(credentials.derivedBinding(of: token, builder.cache.clouds) == nil)
+    }
+
+    @Test func derivesNoBindingWithoutAnAccountAtTheHost() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", Self.parameters("https://login.contoso.example/common", .entra))
+        let token = try #require(builder.refreshTokens.first)
+        #expect(AccountCredentials().derivedBinding(of: token, builder.cache.clouds) == nil)
+    }
+
+    private static func parameters(_ url: String, _ kind: Authority.Kind) throws -> TokenParameters {
+        var parameters = try CacheBuilder().parameters()
+        parameters.authority = try Authority(url, kind: kind)
+        return parameters
+    }
+
+    private static func tokens(_ refreshToken: String, endpoint: String) -> IssuedTokens {
+        IssuedTokens(
+            accessToken: Secret("at"), refreshToken: Secret(refreshToken),
+            idToken: CacheBuilder.idToken(["sub": "sub-alice", "preferred_username": "alice"]), endpoint: endpoint)
+    }
+}
+
+extension CacheBuilder {
+    fileprivate var records: [CacheRecord] { cache.partition(.standard).records }
+
+    fileprivate var refreshTokens: [RefreshTokenRecord] {
+        records.compactMap { if case .refreshToken(let token) = $0 { token } else { nil } }
+    }
+
+    fileprivate var bindings: [TokenBinding] { refreshTokens.compactMap(\.binding) }
+}
