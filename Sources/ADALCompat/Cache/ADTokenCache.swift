@@ -1,4 +1,5 @@
 package import AgentClient
+internal import CompatSupport
 public import Foundation
 internal import TokenModel
 

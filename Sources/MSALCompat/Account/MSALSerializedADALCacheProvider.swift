@@ -1,4 +1,5 @@
 internal import AgentClient
+internal import CompatSupport
 public import Foundation
 internal import TokenModel
 

@@ -3,6 +3,7 @@
 
 package import AgentClient
 @_exported public import AppleTypes
+internal import CompatSupport
 @_exported public import Dispatch
 @_exported public import Foundation
 internal import TokenModel
