@@ -119,7 +119,7 @@ internal import TokenModel
         try await AgentFixture.with { f in
             let context = try f.adal()
             let currentSignIn = context.currentSignIn
-            context.presenter = SignInPresenter(way: .deviceCode) { _ in currentSignIn.cancel() }
+            context.presenter = SignInPresenter(method: .deviceCode) { _ in currentSignIn.cancel() }
             let result = await context.acquireToken(
                 withResource: Self.graph, clientId: "app-1", redirectUri: try redirectURI())
             #expect(result.status == AD_USER_CANCELLED)

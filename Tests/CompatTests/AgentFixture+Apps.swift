@@ -12,7 +12,7 @@ internal import Testing
 /// unless it is given one.
 extension AgentFixture {
     private var presenter: SignInPresenter {
-        SignInPresenter(way: .browser, browserCommands: [internet?.browser ?? "curl -sSL -o /dev/null %s"])
+        SignInPresenter(method: .browser, browserCommands: [internet?.browser ?? "curl -sSL -o /dev/null %s"])
     }
 
     /// An MSAL app of the emulator's `common` authority, or of `authority`, which is a known authority if `isKnown`.

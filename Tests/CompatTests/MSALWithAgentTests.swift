@@ -148,7 +148,7 @@ internal import TokenModel
         try await AgentFixture.with { f in
             let app = try f.msal()
             let currentSignIn = try #require(app.session).currentSignIn
-            app.session?.presenter = SignInPresenter(way: .deviceCode) { _ in currentSignIn.cancel() }
+            app.session?.presenter = SignInPresenter(method: .deviceCode) { _ in currentSignIn.cancel() }
             let error = await failure { try await app.acquireToken(with: interactive(Self.alice)) }
             #expect(error?.domain == MSALErrorDomain)
             #expect(error?.code == MSALError.userCanceled.rawValue)

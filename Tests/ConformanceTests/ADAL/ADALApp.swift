@@ -33,7 +33,7 @@ struct ADALApp {
             ADAuthenticationContext(authority: authority, validateAuthority: false, error: nil))
         context.agent = f.agent
         context.currentSignIn = CurrentSignIn()
-        context.presenter = SignInPresenter(way: .browser, browserCommands: ["curl -sSL -o /dev/null %s"])
+        context.presenter = SignInPresenter(method: .browser, browserCommands: ["curl -sSL -o /dev/null %s"])
         context.extendedLifetimeEnabled = extendedLifetime
         return context
     }

@@ -23,7 +23,7 @@ extension AgentFixture {
         // Each app represents a process, and so has its own connection and `CurrentSignIn`.
         let app = try MSALPublicClientApplication(
             configuration: config, client: AgentClient(socketPath: socketPath),
-            presenter: SignInPresenter(way: .browser, browserCommands: ["curl -sSL -o /dev/null %s"]))
+            presenter: SignInPresenter(method: .browser, browserCommands: ["curl -sSL -o /dev/null %s"]))
         app.session?.currentSignIn = CurrentSignIn()
         return app
     }
