@@ -46,8 +46,8 @@ struct AppSession: Sendable {
     /// The wording of MSAL, which apps search for.
     private static let refusalOfASecondSignIn = "Only one interactive session is allowed at a time."
 
-    /// Uses the archive of an ADAL cache, if there is one, with this application's agent and sharing group.
-    func serveSerializedCache() { serializedCache?.serve(client, settings.sharingGroup) }
+    /// Has the archive of an ADAL cache, if there is one, use this application's agent and sharing group.
+    func attachSerializedCache() { serializedCache?.use(client, settings.sharingGroup) }
 
     func remove(_ account: MSALAccount) throws {
         let request = try settings.removal(of: account)
