@@ -22,7 +22,8 @@ extension AgentClient {
             received += count
             progress?(Double(received) / Double(data.count))
         } next: {
-            () throws(TokenError) in slices.next()
+            () throws(TokenError) in
+            slices.next()
         }
     }
 
