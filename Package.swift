@@ -68,9 +68,14 @@ let package = Package(
             dependencies: ["AgentSocket", "CAgentSystem", "PosixFiles", "TokenModel", "TokenWire"],
             swiftSettings: strict),
         .target(name: "AppleTypes", swiftSettings: strict),
-        .target(name: "MSALCompat", dependencies: ["AgentClient", "AppleTypes", "TokenModel"], swiftSettings: strict),
+        .target(name: "CompatSupport", dependencies: ["AgentClient", "TokenModel"], swiftSettings: strict),
+        .target(
+            name: "MSALCompat", dependencies: ["AgentClient", "AppleTypes", "CompatSupport", "TokenModel"],
+            swiftSettings: strict),
         .target(name: "MSAL", dependencies: ["MSALCompat"], swiftSettings: strict),
-        .target(name: "ADALCompat", dependencies: ["AgentClient", "AppleTypes", "TokenModel"], swiftSettings: strict),
+        .target(
+            name: "ADALCompat", dependencies: ["AgentClient", "AppleTypes", "CompatSupport", "TokenModel"],
+            swiftSettings: strict),
         .target(name: "ADAL", dependencies: ["ADALCompat"], swiftSettings: strict),
 
         // The agent's half.
@@ -208,8 +213,8 @@ let package = Package(
         .testTarget(
             name: "CompatTests",
             dependencies: [
-                "ADALCompat", "AgentClient", "AgentTestSupport", "EntraEmulator", "MSALCompat", "TestSupport",
-                "TokenModel",
+                "ADALCompat", "AgentClient", "AgentTestSupport", "CompatSupport", "EntraEmulator", "MSALCompat",
+                "TestSupport", "TokenModel",
             ],
             swiftSettings: strict),
         // App code as it was written for the originals, compiled in both language modes; neither target is `strict`, as
@@ -223,8 +228,8 @@ let package = Package(
         .testTarget(
             name: "ConformanceTests",
             dependencies: [
-                "ADALCompat", "AgentClient", "AgentTestSupport", "CompatReport", "EntraEmulator", "MSALCompat",
-                "TestSupport", "TokenModel", "compat-app", "sso-agent",
+                "ADALCompat", "AgentClient", "AgentTestSupport", "CompatReport", "CompatSupport", "EntraEmulator",
+                "MSALCompat", "TestSupport", "TokenModel", "compat-app", "sso-agent",
             ],
             path: "Tests/ConformanceTests", exclude: ["compat-app", "compat-report"], swiftSettings: strict),
         .target(

@@ -14,7 +14,7 @@ extension AgentClient {
     public func signIn(
         _ request: BeginInteractive, presenter: SignInPresenter = SignInPresenter()
     ) async throws(TokenError) -> TokenResult {
-        switch presenter.way {
+        switch presenter.method {
         case .deviceCode: try await signInByCode(request, presenter)
         case .automatic where presenter.browserCommands.isEmpty: try await signInByCode(request, presenter)
         case .automatic, .browser: try await signInByBrowser(request, presenter)
@@ -69,7 +69,7 @@ extension AgentClient {
 /// How the user is shown the sign-in page or the device code.
 public struct SignInPresenter: Sendable {
     /// The methods of signing in.
-    public enum Way: Sendable {
+    public enum Method: Sendable {
         /// A browser if a command to open one is known, else a device code.
         case automatic
         /// A browser only.
@@ -79,7 +79,7 @@ public struct SignInPresenter: Sendable {
     }
 
     /// The method of signing in.
-    public var way: Way
+    public var method: Method
     /// The commands that open a page, in order of preference; `%s` stands for the URL, which is appended to a command
     /// without `%s`.
     public var browserCommands: [String]
@@ -92,16 +92,16 @@ public struct SignInPresenter: Sendable {
     /// Creates a presenter.
     ///
     /// - Parameters:
-    ///   - way: the method of signing in.
+    ///   - method: the method of signing in.
     ///   - browserCommands: nil takes `$BROWSER`, else the command of the desktop if there is a display.
     ///   - showDeviceCode: nil writes the message to standard error.
     ///   - showNotice: nil writes the message to standard error.
     public init(
-        way: Way = .automatic, browserCommands: [String]? = nil,
+        method: Method = .automatic, browserCommands: [String]? = nil,
         showDeviceCode: (@Sendable (BeginDeviceCode.Reply) -> Void)? = nil,
         showNotice: (@Sendable (String) -> Void)? = nil
     ) {
-        self.way = way
+        self.method = method
         self.browserCommands = browserCommands ?? AgentEnvironment.current.browserCommands
         self.showDeviceCode = showDeviceCode ?? { StandardError.write($0.message + "\n") }
         self.showNotice = showNotice ?? { StandardError.write($0 + "\n") }

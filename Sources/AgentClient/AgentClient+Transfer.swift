@@ -10,37 +10,50 @@ extension AgentClient {
     /// - Parameters:
     ///   - data: the cache as the library wrote it; at most 256 MiB.
     ///   - isDryRun: whether to report what would be imported, without importing it.
-    ///   - progress: called with the fraction that the agent has received.
+    ///   - progress: called with the fraction that the agent has received, after each part but the last.
     /// - Throws: `cacheBadFormat` (-51201) if `data` is not in this format; `frameTooLarge` (-53002) if it is too long;
     ///   `storeUnavailable` (-53008).
     public func importCache(
         _ data: Secret, format: CacheFormat, sharingGroup: SharingGroup = .standard, isDryRun: Bool = false,
         progress: (@Sendable (Double) -> Void)? = nil
     ) async throws(TokenError) -> ImportCache.Report {
-        var slices = Slices(data)
-        return try await importCache(format: format, sharingGroup: sharingGroup, isDryRun: isDryRun) {
+        var (slices, received) = (Slices(data), 0)
+        return try await upload(CacheUpload(format: format, sharingGroup: sharingGroup, isDryRun: isDryRun)) { count in
+            received += count
+            progress?(Double(received) / Double(data.count))
+        } next: {
             () throws(TokenError) in
-            progress?(slices.fraction)
-            return slices.next()
+            slices.next()
         }
     }
 
     /// Imports another library's cache, as `importCache(_:format:sharingGroup:isDryRun:progress:)` does, without having
     /// all of it in memory.
     ///
-    /// - Parameter next: returns the next bytes, any number of them; nil at the end. Called again after the agent has
-    ///   received them.
+    /// - Parameter next: returns the next bytes, any number of them; nil at the end. Called one request ahead of what the
+    ///   agent has received.
     /// - Throws: also what `next` throws; then nothing is imported.
     public func importCache(
         format: CacheFormat, sharingGroup: SharingGroup = .standard, isDryRun: Bool = false,
         next: () throws(TokenError) -> Secret?
     ) async throws(TokenError) -> ImportCache.Report {
-        var upload = CacheUpload(format: format, sharingGroup: sharingGroup, isDryRun: isDryRun)
+        return try await upload(
+            CacheUpload(format: format, sharingGroup: sharingGroup, isDryRun: isDryRun), received: { _ in }, next: next)
+    }
+
+    /// Sends a cache, part by part.
+    ///
+    /// - Parameter received: called with the number of bytes of each part but the last, after the agent has received it.
+    private func upload(
+        _ cache: CacheUpload, received: (Int) -> Void, next: () throws(TokenError) -> Secret?
+    ) async throws(TokenError) -> ImportCache.Report {
+        var upload = cache
         while true {
             let part = try upload.part(next)
             let reply = try await call(part, timeout: part.isLast ? Self.transferLimit : nil)
             if let report = reply.report { return report }
             upload.importID = reply.importID
+            received(part.data.count)
         }
     }
 
@@ -176,9 +189,6 @@ struct Slices {
     init(_ data: Secret) { self.data = data }
 
     var isAtEnd: Bool { position == data.count }
-
-    /// The fraction of the bytes that has been returned.
-    var fraction: Double { data.isEmpty ? 1 : Double(position) / Double(data.count) }
 
     /// Returns the next piece; nil at the end.
     mutating func next() -> Secret? {

@@ -42,13 +42,18 @@ public final class AgentClient: Sendable {
     }
 
     /// Starts a sign-in in a browser; `signIn(_:presenter:)` does the whole of it in one call.
+    ///
+    /// - Throws: `invalidDeveloperParameter` (-51112) or `authorityValidation` (-51600) if the authority cannot be used,
+    ///   `interactionInProgress` (-51710) if the agent has too many sign-ins in progress, or the error of the identity
+    ///   provider.
     public func beginInteractive(_ request: BeginInteractive) async throws(TokenError) -> BeginInteractive.Reply {
         return try await call(request)
     }
 
     /// Waits, at most `limit`, for the end of a sign-in in a browser, and returns its token.
     ///
-    /// - Throws: `mismatchedAccount` (-51117), `accessDenied` (-51416), `sessionCanceled` (-51701), or the error of the
+    /// - Throws: `mismatchedAccount` (-51117), `accessDenied` (-51416), `invalidState` (-51420), `authorizationFailed`
+    ///   (-51440), `sessionCanceled` (-51701), `timedOut` (-53006) if no response arrived in time, or the error of the
     ///   token endpoint.
     public func completeInteractive(
         _ request: CompleteInteractive, limit: Duration = .seconds(900)
@@ -57,11 +62,16 @@ public final class AgentClient: Sendable {
     }
 
     /// Starts a sign-in on another device (RFC 8628).
+    ///
+    /// - Throws: as `beginInteractive(_:)`.
     public func beginDeviceCode(_ request: BeginDeviceCode) async throws(TokenError) -> BeginDeviceCode.Reply {
         return try await call(request)
     }
 
     /// Waits, at most `limit`, for the end of a sign-in on another device, and returns its token.
+    ///
+    /// - Throws: `mismatchedAccount` (-51117), `accessDenied` (-51416), `sessionCanceled` (-51701), `timedOut` (-53006) if
+    ///   the code has expired, or the error of the token endpoint.
     public func completeDeviceCode(
         _ request: CompleteDeviceCode, limit: Duration = .seconds(1800)
     ) async throws(TokenError) -> TokenResult {

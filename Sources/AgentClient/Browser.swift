@@ -27,7 +27,7 @@ package struct Browser {
             let words = Self.words(of: command, url: url)
             guard let program = words.first else { continue }
             let isRunning = ChildProcess.start(words) { status in
-                if status != 0 { onFailure("\(program) ended with status \(status); the sign-in was given up") }
+                if status != 0 { onFailure("\(program) ended with status \(status); the sign-in was cancelled") }
             }
             if isRunning { return }
         }

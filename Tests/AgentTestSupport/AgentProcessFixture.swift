@@ -93,7 +93,7 @@ extension AgentProcessFixture {
     @discardableResult
     package func signIn(_ username: String, _ parameters: TokenParameters) async throws -> TokenResult {
         let agent = AgentClient(socketPath: socketPath)
-        let presenter = SignInPresenter(way: .browser, browserCommands: ["curl -sSL -o /dev/null %s"])
+        let presenter = SignInPresenter(method: .browser, browserCommands: ["curl -sSL -o /dev/null %s"])
         return try await agent.signIn(
             BeginInteractive(parameters: parameters, loginHint: username), presenter: presenter)
     }

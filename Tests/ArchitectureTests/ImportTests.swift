@@ -32,10 +32,15 @@ internal import Testing
             "UIKit",
             "WebKit",
         ],
+        // What both libraries share beyond the SDK; with all of Foundation, whose objects their APIs return.
+        "CompatSupport": [
+            "AgentClient",
+            "TokenModel",
+        ],
         "MSALCompat": [
             "AgentClient",
-            "AppKit",
             "AppleTypes",
+            "CompatSupport",
             "TokenModel",
         ],
         // The original modules brought URLSession with them, which is a module of its own here.
@@ -43,6 +48,7 @@ internal import Testing
         "ADALCompat": [
             "AgentClient",
             "AppleTypes",
+            "CompatSupport",
             // Its API names URLRequest and HTTPURLResponse.
             "FoundationNetworking",
             "TokenModel",
@@ -111,7 +117,6 @@ internal import Testing
             "TokenStore",
         ],
         "ssoctl": [
-            "ADALCompat",
             "AgentClient",
             "ArgumentParser",
             // It holds passphrases and whole caches: no debugger, no core dump, no echo.
@@ -159,6 +164,7 @@ internal import Testing
         ("AgentSocket", ["TokenWire", "NIOCore", "NIOPosix"]),
         ("AgentClient", ["NIOCore", "NIOPosix", "TokenCache", "TokenEndpoint", "TokenAgent"]),
         ("AppleTypes", ["AgentClient", "TokenModel"]),
+        ("CompatSupport", ["ADALCompat", "MSALCompat", "TokenWire", "TokenAgent"]),
         ("MSALCompat", ["ADALCompat", "TokenWire", "TokenAgent"]),
         ("ADALCompat", ["MSALCompat", "TokenWire", "TokenAgent"]),
         (
@@ -171,7 +177,7 @@ internal import Testing
         ("TokenEndpoint", ["CCurl", "TokenCache", "TokenStore", "TokenWire"]),
         ("TokenAgent", ["AgentClient", "MSALCompat", "ADALCompat"]),
         ("sso-agent", ["AgentClient"]),
-        ("ssoctl", ["TokenAgent", "CacheFormats", "TokenCache", "TokenWire"]),
+        ("ssoctl", ["CompatSupport", "TokenAgent", "CacheFormats", "TokenCache", "TokenWire"]),
         ("AgentConfiguration", ["TokenAgent"]),
         ("EntraEmulator", ["CCurl", "Curl", "TokenAgent", "TokenCache", "TokenModel"]),
     ])

@@ -1,5 +1,6 @@
 internal import ADALCompat
 internal import AgentClient
+internal import CompatSupport
 internal import Foundation
 internal import Synchronization
 internal import TestSupport

@@ -1,4 +1,4 @@
-internal import AgentClient
+internal import CompatSupport
 internal import Foundation
 internal import Synchronization
 internal import TestSupport

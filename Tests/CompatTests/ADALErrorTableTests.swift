@@ -35,8 +35,8 @@ internal import TokenModel
         #expect(error.code == expected)
     }
 
-    /// ADAL 2.7.18's own table, row by row: the number its core gave the error, the domain and code it reports. What had no
-    /// number of its own there, or stands for a part of the platform that is not here, has none here either.
+    /// The table of ADAL 2.7.18, row by row: the number of the error in its core, and the domain and code that it reports.
+    /// Without the rows of errors that have no number there, or belong to Apple's systems only.
     private static let original: [(core: Int, code: TokenError.Code, domain: String, reported: Int)] = [
         (-51100, .internalError, ADAuthenticationErrorDomain, -1),
         (-51112, .invalidDeveloperParameter, ADAuthenticationErrorDomain, 100),

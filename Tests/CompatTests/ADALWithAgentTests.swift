@@ -1,6 +1,7 @@
 internal import ADALCompat
 internal import AgentClient
 internal import AgentTestSupport
+internal import CompatSupport
 internal import EntraEmulator
 internal import Foundation
 internal import TestSupport
@@ -118,7 +119,7 @@ internal import TokenModel
         try await AgentFixture.with { f in
             let context = try f.adal()
             let currentSignIn = context.currentSignIn
-            context.presenter = SignInPresenter(way: .deviceCode) { _ in currentSignIn.cancel() }
+            context.presenter = SignInPresenter(method: .deviceCode) { _ in currentSignIn.cancel() }
             let result = await context.acquireToken(
                 withResource: Self.graph, clientId: "app-1", redirectUri: try redirectURI())
             #expect(result.status == AD_USER_CANCELLED)

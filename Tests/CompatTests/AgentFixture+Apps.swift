@@ -1,17 +1,18 @@
 internal import ADALCompat
 internal import AgentClient
 internal import AgentTestSupport
+internal import CompatSupport
 internal import EntraEmulator
 internal import Foundation
 internal import Testing
 
 @testable internal import MSALCompat
 
-/// Apps of both libraries that use the fixture's agent. Unless told otherwise, each is a process of its own in that it has a
-/// `CurrentSignIn` of its own.
+/// Apps of both libraries that use the fixture's agent. Each represents a process, and so has a `CurrentSignIn` of its own
+/// unless it is given one.
 extension AgentFixture {
     private var presenter: SignInPresenter {
-        SignInPresenter(way: .browser, browserCommands: [internet?.browser ?? "curl -sSL -o /dev/null %s"])
+        SignInPresenter(method: .browser, browserCommands: [internet?.browser ?? "curl -sSL -o /dev/null %s"])
     }
 
     /// An MSAL app of the emulator's `common` authority, or of `authority`, which is a known authority if `isKnown`.

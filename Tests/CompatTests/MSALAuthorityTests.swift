@@ -55,7 +55,7 @@ internal import Testing
         let url = try #require(URL(string: text))
         #expect(((try? MSALAADAuthority(url: url)) != nil) == isEntra)
         #expect(((try? MSALCIAMAuthority(url: url)) != nil) == isCIAM)
-        // CIAM: any https URL, for custom domains. B2C: any https URL with a path, as long as it says nothing against it.
+        // CIAM: any https URL, for custom domains. B2C: any https URL with a path, also one of Entra.
         #expect(((try? MSALB2CAuthority(url: url)) != nil) == (isB2C || isEntra))
     }
 

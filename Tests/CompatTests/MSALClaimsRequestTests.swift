@@ -29,6 +29,7 @@ internal import Testing
         #"{"access_token":{"nbf":{"essential":true,"value":"1"}}}"#,
         #"{"id_token":{"a":null,"b":{"essential":false,"values":["x",1]}}}"#,
         #"{"access_token":{"a":null},"id_token":{"a":{"value":{"b":[1]}}}}"#,
+        #"{"id_token":{"a":{"value":[true,false,null,-1,1.5,"x"]}}}"#,
     ]) func readsWhatItWrites(json: String) {
         var error: NSError?
         let request = MSALClaimsRequest(jsonString: json, error: &error)
@@ -38,7 +39,10 @@ internal import Testing
     }
 
     // Mirrors: M20 MSALClaimsRequestTests testInitWithJSONString_whenJsonStringIsCorrupted_shouldFailWithError
-    @Test(arguments: ["", "{", "claims", #""claims""#, #"{"id_token": "nickname": null }}"#])
+    @Test(arguments: [
+        "", "{", "claims", #""claims""#, "null", #"{"id_token": "nickname": null }}"#,
+        String(repeating: "[", count: 1_000),
+    ])
     func reportsTextThatIsNotJSON(json: String) {
         var error: NSError?
         let request = MSALClaimsRequest(jsonString: json, error: &error)

@@ -1,5 +1,6 @@
 internal import AgentClient
 internal import AgentTestSupport
+internal import CompatSupport
 internal import EntraEmulator
 internal import Foundation
 internal import TestSupport
@@ -147,7 +148,7 @@ internal import TokenModel
         try await AgentFixture.with { f in
             let app = try f.msal()
             let currentSignIn = try #require(app.session).currentSignIn
-            app.session?.presenter = SignInPresenter(way: .deviceCode) { _ in currentSignIn.cancel() }
+            app.session?.presenter = SignInPresenter(method: .deviceCode) { _ in currentSignIn.cancel() }
             let error = await failure { try await app.acquireToken(with: interactive(Self.alice)) }
             #expect(error?.domain == MSALErrorDomain)
             #expect(error?.code == MSALError.userCanceled.rawValue)

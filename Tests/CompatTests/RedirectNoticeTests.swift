@@ -28,7 +28,7 @@ internal import Testing
 
         var presenter: SignInPresenter {
             SignInPresenter(
-                way: .browser, browserCommands: ["curl -sSL -o /dev/null %s"],
+                method: .browser, browserCommands: ["curl -sSL -o /dev/null %s"],
                 showNotice: { text in self.texts.withLock { $0.append(text) } })
         }
     }

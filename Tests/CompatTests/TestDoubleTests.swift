@@ -103,6 +103,7 @@ private final class ApplicationDouble: MSALPublicClientApplication {
     }
 }
 
+// Unchecked as `MSALResult` is; it adds no state.
 private final class ResultDouble: MSALResult, @unchecked Sendable {
     override var accessToken: String { "a token" }
 }

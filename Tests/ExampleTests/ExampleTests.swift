@@ -91,7 +91,7 @@ internal import Testing
         }
     }
 
-    @Test func tellsHowItIsUsed() async throws {
+    @Test func printsItsUsage() async throws {
         try await AgentProcessFixture.with { f in
             for example in ["modern-notes", "legacy-mail", "migration"] {
                 let ended = try await f.run(example, ["--frobnicate"])

@@ -1,13 +1,13 @@
 import ADAL
 
-/// The part of a mail app that gets it a token.
+/// The part of a mail app that acquires tokens.
 struct MailApp: Sendable {
     let options: Options
 
-    /// Gets a token and prints whose it is; `completion` is told the exit status.
-    func getToken(completion: @escaping @Sendable (Int32) -> Void) {
+    /// Acquires a token and prints its user; calls `completion` with the exit status.
+    func printToken(completion: @escaping @Sendable (Int32) -> Void) {
         var error: ADAuthenticationError?
-        // An authority on this machine is a test's own, which no directory of known authorities lists.
+        // An authority on a loopback host belongs to a test, and is not among the known authorities.
         let isLocal = ["localhost", "127.0.0.1", "::1"].contains(URL(string: options.authority)?.host ?? "")
         guard let redirectURI = URL(string: options.redirectURI),
             let context = ADAuthenticationContext(
@@ -15,14 +15,14 @@ struct MailApp: Sendable {
         else {
             return completion(fail(error?.errorDetails ?? "the redirect URI is not a URL"))
         }
-        switch options.way {
-        case .never: getSilently(context, redirectURI) { completion(report($0)) }
-        case .whenNeeded: signIn(context, redirectURI, AD_PROMPT_AUTO) { completion(report($0)) }
-        case .always: signIn(context, redirectURI, AD_PROMPT_ALWAYS) { completion(report($0)) }
+        switch options.prompt {
+        case .never: acquireTokenSilently(context, redirectURI) { completion(report($0)) }
+        case .ifRequired: acquireToken(context, redirectURI, AD_PROMPT_AUTO) { completion(report($0)) }
+        case .always: acquireToken(context, redirectURI, AD_PROMPT_ALWAYS) { completion(report($0)) }
         }
     }
 
-    private func getSilently(
+    private func acquireTokenSilently(
         _ context: ADAuthenticationContext, _ redirectURI: URL,
         _ completion: @escaping @Sendable (ADAuthenticationResult) -> Void
     ) {
@@ -37,7 +37,7 @@ struct MailApp: Sendable {
         }
     }
 
-    private func signIn(
+    private func acquireToken(
         _ context: ADAuthenticationContext, _ redirectURI: URL, _ prompt: ADPromptBehavior,
         _ completion: @escaping @Sendable (ADAuthenticationResult) -> Void
     ) {
@@ -61,8 +61,8 @@ struct MailApp: Sendable {
         return 0
     }
 
-    private func fail(_ why: String) -> Int32 {
-        FileHandle.standardError.write(Data("legacy-mail: \(why)\n".utf8))
+    private func fail(_ reason: String) -> Int32 {
+        FileHandle.standardError.write(Data("legacy-mail: \(reason)\n".utf8))
         return 1
     }
 }

@@ -1,8 +1,8 @@
-/// What the command line says.
+/// The options of the command line.
 struct Options: Sendable {
     /// When the sign-in page is shown.
-    enum Way: Sendable {
-        case whenNeeded, always, never
+    enum Prompt: Sendable {
+        case ifRequired, always, never
     }
 
     static let usage = """
@@ -16,22 +16,23 @@ struct Options: Sendable {
     var resource = "https://outlook.office365.com"
     var userID: String?
     var redirectURI = "http://localhost"
-    var way = Way.whenNeeded
+    var prompt = Prompt.ifRequired
 
-    /// Nil when there is a word that means nothing.
+    /// Parses the command line; returns nil for an unknown option, or one without its value.
     init?(_ arguments: some Sequence<String>) {
         var words = arguments.makeIterator()
         while let word = words.next() {
             switch word {
-            case "--sign-in": way = .always
-            case "--silent": way = .never
+            case "--sign-in": prompt = .always
+            case "--silent": prompt = .never
             default:
-                guard let value = words.next(), take(word, value) else { return nil }
+                guard let value = words.next(), set(word, to: value) else { return nil }
             }
         }
     }
 
-    private mutating func take(_ name: String, _ value: String) -> Bool {
+    /// Sets the option `name`; returns false if there is none of that name.
+    private mutating func set(_ name: String, to value: String) -> Bool {
         switch name {
         case "--client-id": clientID = value
         case "--authority": authority = value

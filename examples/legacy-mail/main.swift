@@ -1,11 +1,11 @@
 import ADAL
 import Dispatch
 
-// An app as it was written for ADAL 2.7. Nothing in it knows that an agent answers.
+// An app as it was written for ADAL 2.7: no line of it depends on the agent.
 guard let options = Options(CommandLine.arguments.dropFirst()) else {
     FileHandle.standardError.write(Data(Options.usage.utf8))
     exit(64)
 }
 
-MailApp(options: options).getToken { exit($0) }
+MailApp(options: options).printToken { exit($0) }
 dispatchMain()

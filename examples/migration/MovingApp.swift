@@ -1,7 +1,7 @@
 import Foundation
 import MSAL
 
-/// An app that used ADAL until its last version and uses MSAL now. Its users should not notice.
+/// An app that used ADAL until its last version and uses MSAL now, without another sign-in of its users.
 struct MovingApp {
     let options: Options
     private let application: MSALPublicClientApplication
@@ -16,7 +16,7 @@ struct MovingApp {
         application = try MSALPublicClientApplication(configuration: config)
     }
 
-    /// Gets a token and saves what identifies its account from now on.
+    /// Acquires a token and saves the identifier of its account.
     func run() async throws {
         var saved = try SavedState(file: options.state)
         let result = try await token(for: find(saved))
@@ -26,7 +26,7 @@ struct MovingApp {
         print("token for \(options.scopes.joined(separator: " ")) (\(result.accessToken.count) chars)")
     }
 
-    /// By what identifies an account for ever, then by the name ADAL knew it by, then whoever is the only one.
+    /// Finds the account by its saved identifier, else by the user name of ADAL, else as the only account.
     private func find(_ saved: SavedState) throws -> MSALAccount? {
         if let identifier = saved.identifier, let account = try? application.account(forIdentifier: identifier) {
             print("found \(account.username ?? "?") by the saved identifier")

@@ -1,4 +1,4 @@
-/// What the command line says.
+/// The options of the command line.
 struct Options: Sendable {
     static let usage = """
         usage: migration [--client-id ID] [--authority URL] [--scope S …] [--state FILE]
@@ -10,7 +10,7 @@ struct Options: Sendable {
     var scopes: [String] = []
     var state = "migration-state.json"
 
-    /// Nil when there is a word that means nothing.
+    /// Parses the command line; returns nil for an unknown option, or one without its value.
     init?(_ arguments: some Sequence<String>) {
         var words = arguments.makeIterator()
         while let word = words.next() {

@@ -1,11 +1,11 @@
 import Foundation
 
-/// What the app has saved about its user: ADAL's userId from its earlier life, MSAL's identifier since.
+/// The state that the app has saved about its user: ADAL's `userId` by an earlier version, MSAL's identifier since.
 struct SavedState: Codable {
     var userId: String?
     var identifier: String?
 
-    /// An app that has saved nothing starts with nothing.
+    /// Reads the state; empty if there is no file.
     init(file: String) throws {
         guard FileManager.default.fileExists(atPath: file) else { return }
         self = try JSONDecoder().decode(Self.self, from: Data(contentsOf: URL(fileURLWithPath: file)))

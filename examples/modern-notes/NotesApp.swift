@@ -1,7 +1,7 @@
 import Foundation
 import MSAL
 
-/// The part of a notes app that knows who is signed in and gets them a token.
+/// The part of a notes app that manages accounts and acquires tokens.
 struct NotesApp {
     let options: Options
     private let application: MSALPublicClientApplication
@@ -11,35 +11,35 @@ struct NotesApp {
         let authority = try MSALAuthority(url: url)
         let config = MSALPublicClientApplicationConfig(
             clientId: options.clientID, redirectUri: "http://localhost", authority: authority)
-        // An authority on this machine is a test's own, which no directory of known authorities lists.
+        // An authority on a loopback host belongs to a test, and is not among the known authorities.
         if ["localhost", "127.0.0.1", "::1"].contains(url.host ?? "") { config.knownAuthorities = [authority] }
         self.options = options
         application = try MSALPublicClientApplication(configuration: config)
     }
 
-    /// Does what the command line says and returns the exit status.
+    /// Runs the action of the command line and returns the exit status.
     func run() async throws -> Int32 {
         switch options.action {
         case .list: list(try application.allAccounts())
         case .signOut: try signOut()
         case .signIn: report(try await signIn())
-        case .getTokenSilently: report(try await silently(for: account()))
-        case .getToken: report(try await getToken())
+        case .acquireTokenSilently: report(try await acquireTokenSilently(for: account()))
+        case .acquireToken: report(try await acquireToken())
         }
         return 0
     }
 
-    /// The usual way of an app: silently first; and a page only when the library says that nothing else helps.
-    private func getToken() async throws -> MSALResult {
+    /// Acquires a token as most apps do: silently, and by a sign-in only if the library requires one.
+    private func acquireToken() async throws -> MSALResult {
         guard let account = try? account() else { return try await signIn() }
         do {
-            return try await silently(for: account)
+            return try await acquireTokenSilently(for: account)
         } catch let error as NSError where error.needsInteraction {
             return try await signIn()
         }
     }
 
-    private func silently(for account: MSALAccount) async throws -> MSALResult {
+    private func acquireTokenSilently(for account: MSALAccount) async throws -> MSALResult {
         try await application.acquireTokenSilent(
             with: MSALSilentTokenParameters(scopes: options.scopes, account: account))
     }
@@ -57,7 +57,7 @@ struct NotesApp {
         print("signed out: \(account.username ?? "unknown")")
     }
 
-    /// The account the command line names, or the only one.
+    /// Returns the account that the command line names, or the only one.
     private func account() throws -> MSALAccount {
         if let identifier = options.identifier { return try application.account(forIdentifier: identifier) }
         if let username = options.username { return try application.account(forUsername: username) }
@@ -80,13 +80,13 @@ struct NotesApp {
     }
 }
 
-/// The command line names nobody, and there is not just one account to take.
+/// The command line names no account, and the number of accounts is not 1.
 struct NoAccount: Error {
     let count: Int
 }
 
 extension NSError {
-    /// Whether only a sign-in page can help.
+    /// Whether a sign-in is required.
     var needsInteraction: Bool {
         domain == MSALErrorDomain && code == MSALError.interactionRequired.rawValue
     }

@@ -1,10 +1,11 @@
-/// What the command line says.
+/// The options of the command line.
 struct Options: Sendable {
-    /// What to do.
+    /// The task of the program.
     enum Action: Sendable {
-        /// Silently, and with a sign-in page when nothing else helps.
-        case getToken
-        case signIn, getTokenSilently, list, signOut
+        /// Acquires a token silently, or by a sign-in if one is required.
+        case acquireToken
+        case acquireTokenSilently
+        case signIn, list, signOut
     }
 
     static let usage = """
@@ -18,25 +19,26 @@ struct Options: Sendable {
     var scopes: [String] = []
     var username: String?
     var identifier: String?
-    var action = Action.getToken
+    var action = Action.acquireToken
 
-    /// Nil when there is a word that means nothing.
+    /// Parses the command line; returns nil for an unknown option, or one without its value.
     init?(_ arguments: some Sequence<String>) {
         var words = arguments.makeIterator()
         while let word = words.next() {
             switch word {
             case "--sign-in": action = .signIn
-            case "--silent": action = .getTokenSilently
+            case "--silent": action = .acquireTokenSilently
             case "--list": action = .list
             case "--sign-out": action = .signOut
             default:
-                guard let value = words.next(), take(word, value) else { return nil }
+                guard let value = words.next(), set(word, to: value) else { return nil }
             }
         }
         if scopes.isEmpty { scopes = ["Notes.ReadWrite"] }
     }
 
-    private mutating func take(_ name: String, _ value: String) -> Bool {
+    /// Sets the option `name`; returns false if there is none of that name.
+    private mutating func set(_ name: String, to value: String) -> Bool {
         switch name {
         case "--client-id": clientID = value
         case "--authority": authority = value

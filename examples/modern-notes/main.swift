@@ -1,14 +1,14 @@
 import Foundation
 import MSAL
 
-// An app as it is written for MSAL. Nothing in it knows that an agent answers.
+// An app as it is written for MSAL: no line of it depends on the agent.
 guard let options = Options(CommandLine.arguments.dropFirst()) else {
     FileHandle.standardError.write(Data(Options.usage.utf8))
     exit(64)
 }
 
-func fail(_ why: String, status: Int32) -> Never {
-    FileHandle.standardError.write(Data("modern-notes: \(why)\n".utf8))
+func fail(_ reason: String, status: Int32) -> Never {
+    FileHandle.standardError.write(Data("modern-notes: \(reason)\n".utf8))
     exit(status)
 }
 

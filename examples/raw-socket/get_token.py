@@ -2,7 +2,7 @@
 """Get a token from sso-agent with nothing but a socket.
 
 Written from Protos/PROTOCOL.md and Protos/agent.proto alone: no client library and no protobuf library. Prints the
-access token, or the failure on standard error with exit status 1 (2 when somebody has to sign in first).
+access token, or the error on standard error with exit status 1 (2 if the user has to sign in first).
 """
 
 import argparse
@@ -17,7 +17,7 @@ INTERACTION_REQUIRED = -51115
 
 
 def varint(number):
-    """A base-128 varint."""
+    """Encode a number as a base-128 varint."""
     encoded = bytearray()
     while True:
         number, low = number >> 7, number & 0x7F
@@ -27,7 +27,7 @@ def varint(number):
 
 
 def field(number, value):
-    """A length-delimited field (bytes, text or a message), or a number."""
+    """Encode a field: length-delimited (bytes, text or a message), or a number."""
     if isinstance(value, int):
         return varint(number << 3) + varint(value)
     value = value.encode() if isinstance(value, str) else value
@@ -45,7 +45,7 @@ def read_varint(data, at):
 
 
 def fields(message):
-    """The fields of a message, by number; of a repeated one, the last."""
+    """Decode the fields of a message by number; of a repeated field, the last one."""
     found, at = {}, 0
     while at < len(message):
         tag, at = read_varint(message, at)
@@ -77,7 +77,7 @@ def receive(connection, count):
     return data
 
 
-def ask(request):
+def call(request):
     """Send one Request and return the fields of its Reply."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.connect(socket_path())
@@ -98,7 +98,7 @@ def main():
     parameters += b"".join(field(5, scope) for scope in options.scope)
     acquire = field(1, parameters) + field(2, field(2, options.username))
     try:
-        reply = ask(field(1, 1) + field(ACQUIRE_TOKEN_SILENT, acquire))
+        reply = call(field(1, 1) + field(ACQUIRE_TOKEN_SILENT, acquire))
     except OSError as error:
         sys.exit(f"no agent at {socket_path()}: {error}")
 

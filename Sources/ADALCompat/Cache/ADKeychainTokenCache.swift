@@ -53,7 +53,7 @@ extension ADKeychainTokenCache {
     /// Access tokens that MSAL apps requested are not included. A refresh token is an item without a resource, whose
     /// `refreshToken` is nil and whose `isMultiResourceRefreshToken()` is true.
     public func allItems(_ error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?) -> [ADTokenCacheItem]? {
-        ADAuthenticationError.report(error) { () throws(ADAuthenticationError) in try items.allReported() }
+        ADAuthenticationError.report(error) { () throws(ADAuthenticationError) in try items.all() }
     }
 
     /// Removes one item; other items of the same user stay.

@@ -1,4 +1,5 @@
 package import AgentClient
+internal import CompatSupport
 public import Foundation
 internal import TokenModel
 
@@ -99,7 +100,7 @@ extension ADTokenCache {
         let delegate = delegate
         delegate?.willAccessCache(self)
         defer { delegate?.didAccessCache(self) }
-        return ADAuthenticationError.report(error) { () throws(ADAuthenticationError) in try items.allReported() }
+        return ADAuthenticationError.report(error) { () throws(ADAuthenticationError) in try items.all() }
     }
 
     /// Removes one item; other items of the same user stay.

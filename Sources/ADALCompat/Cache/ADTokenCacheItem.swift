@@ -154,8 +154,8 @@ extension ADUserInformation {
     /// Creates the information from the ID token, or else from the account; nil if neither names a user.
     convenience init?(_ idToken: String?, _ account: AccountReference) {
         let homeAccountID = account.homeAccountID?.text
-        if let idToken, UserClaims(idToken: idToken)?.user != nil {
-            self.init(idToken: idToken, homeAccountID: homeAccountID)
+        if let idToken, let claims = UserClaims(idToken: idToken), let user = claims.user {
+            self.init(claims, user, idToken: idToken, homeAccountID: homeAccountID)
         } else if let username = account.username.flatMap(ADUserInformation.normalizeUserId) {
             self.init(userID: username, isDisplayable: true, homeAccountID: homeAccountID)
         } else if let homeAccountID {

@@ -8,11 +8,8 @@ struct CachedItems: Sendable {
     let group: SharingGroup
 
     /// Lists every item of the group: access tokens that ADAL apps requested, and refresh tokens, without their secret.
-    func all() throws(TokenError) -> [ADTokenCacheItem] { try entries().map(\.item) }
-
-    /// Lists every item as `all()` does, with the errors of ADAL.
-    func allReported() throws(ADAuthenticationError) -> [ADTokenCacheItem] {
-        do throws(TokenError) { return try all() } catch { throw ADAuthenticationError(error) }
+    func all() throws(ADAuthenticationError) -> [ADTokenCacheItem] {
+        do throws(TokenError) { return try entries().map(\.item) } catch { throw ADAuthenticationError(error) }
     }
 
     /// Removes the item with the key and the user of `item`; succeeds also if there is none.

@@ -5,6 +5,7 @@ package import AgentClient
 // ADAL's own module exported UIKit's or AppKit's types. MSALCompat exports the same module, so that an app with both
 // libraries has one `UIViewController`.
 @_exported public import AppleTypes
+package import CompatSupport
 public import Foundation
 
 /// Acquires tokens from one authority; the entry point of ADAL.

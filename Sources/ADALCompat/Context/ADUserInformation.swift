@@ -1,3 +1,4 @@
+internal import CompatSupport
 public import Foundation
 internal import TokenModel
 
@@ -25,16 +26,23 @@ public final class ADUserInformation: NSObject, NSCopying, NSSecureCoding, Senda
     ///
     /// Returns nil, with the error `ERROR_SERVER_INVALID_ID_TOKEN` (206), if it cannot be read or names no user.
     public convenience init?(idToken: String, error: AutoreleasingUnsafeMutablePointer<ADAuthenticationError?>?) {
-        guard UserClaims(idToken: idToken)?.user != nil else {
+        guard let claims = UserClaims(idToken: idToken), let user = claims.user else {
             error?.pointee = ADAuthenticationError(
-                .ERROR_SERVER_INVALID_ID_TOKEN, "the ID token cannot be read, or names nobody")
+                .ERROR_SERVER_INVALID_ID_TOKEN, "the ID token cannot be read, or names no user")
             return nil
         }
-        self.init(idToken: idToken, homeAccountID: nil)
+        self.init(claims, user, idToken: idToken, homeAccountID: nil)
     }
 
-    package init?(idToken: String, homeAccountID: String?) {
+    package convenience init?(idToken: String, homeAccountID: String?) {
         guard let claims = UserClaims(idToken: idToken), let user = claims.user else { return nil }
+        self.init(claims, user, idToken: idToken, homeAccountID: homeAccountID)
+    }
+
+    /// - Parameters:
+    ///   - claims: the claims of `idToken`.
+    ///   - user: the user that `claims` name.
+    init(_ claims: UserClaims, _ user: UserClaims.User, idToken: String, homeAccountID: String?) {
         self.userId = user.userID
         self.homeAccountId = homeAccountID
         self.userIdDisplayable = user.isDisplayable
@@ -54,27 +62,28 @@ public final class ADUserInformation: NSObject, NSCopying, NSSecureCoding, Senda
     }
 
     /// The claim `given_name`.
-    public var givenName: String? { claims?.texts["given_name"] }
+    public var givenName: String? { claims?.text("given_name") }
     /// The claim `family_name`.
-    public var familyName: String? { claims?.texts["family_name"] }
+    public var familyName: String? { claims?.text("family_name") }
     /// The claim `idp`: the identity provider of a guest.
-    public var identityProvider: String? { claims?.texts["idp"] }
+    public var identityProvider: String? { claims?.text("idp") }
     /// The claim `email`.
-    public var eMail: String? { claims?.texts["email"] }
+    public var eMail: String? { claims?.text("email") }
     /// The claim `unique_name`.
-    public var uniqueName: String? { claims?.texts["unique_name"] }
+    public var uniqueName: String? { claims?.text("unique_name") }
     /// The claim `upn`, the user principal name.
-    public var upn: String? { claims?.texts["upn"] }
+    public var upn: String? { claims?.text("upn") }
     /// The claim `tid`: the tenant that issued the token.
-    public var tenantId: String? { claims?.texts["tid"] }
+    public var tenantId: String? { claims?.text("tid") }
     /// The claim `sub`: the identifier of the user for this app.
-    public var subject: String? { claims?.texts["sub"] }
-    /// The claim `oid`: the account's object id in the tenant.
-    public var userObjectId: String? { claims?.texts["oid"] }
+    public var subject: String? { claims?.text("sub") }
+    /// The claim `oid`: the account's object ID in the tenant.
+    public var userObjectId: String? { claims?.text("oid") }
     /// The claim `altsecid`.
-    public var guestId: String? { claims?.texts["altsecid"] }
-    /// All claims of the ID token; nil without one. Parsed at each access.
-    public var allClaims: [AnyHashable: Any]? { claims?.all }
+    public var guestId: String? { claims?.text("altsecid") }
+    /// All claims in the payload of the ID token, as `JSONSerialization` represents them; nil without an ID token.
+    /// Converted at each access.
+    public var allClaims: [AnyHashable: Any]? { claims?.all.foundationValue as? [String: Any] }
 
     /// Returns `userId` without surrounding white space and in lower case; nil if it is blank.
     public class func normalizeUserId(_ userId: String) -> String? {
@@ -131,27 +140,26 @@ struct UserClaims: Sendable {
         var uniqueID: String?
     }
 
-    /// The claims that are strings, as received.
-    let texts: [String: String]
-    /// The payload, which is a JSON object.
-    let payload: Data
+    /// All claims, as a JSON object.
+    let all: JSONTree
 
     /// Returns nil unless `idToken` is a compact JWS, or the payload of one, that holds a JSON object.
     init?(idToken: String) {
-        guard let payload = IDTokenClaims.payload(ofJWT: idToken), let all = Self.object(payload) else { return nil }
-        self.payload = payload
-        self.texts = all.compactMapValues { $0 as? String }
+        guard let all = IDTokenPayload.read(idToken) else { return nil }
+        self.all = all
     }
 
-    /// All claims, as Foundation decodes JSON.
-    var all: [String: Any] { Self.object(payload) ?? [:] }
+    /// The claim as received; nil if it is missing or not a string.
+    func text(_ claim: String) -> String? {
+        if case .text(let text)? = all[claim] { text } else { nil }
+    }
 
     /// The user; nil if no claim names one.
     ///
     /// The claim `ver` names the endpoint that issued the token, which decides which claims count. Tokens without it
     /// are those of AD FS and other identity providers.
     var user: User? {
-        switch texts["ver"] {
+        switch text("ver") {
         case "1.0": v1User
         case "2.0": v2User
         default: named("upn") != nil || named("unique_name") != nil ? v1User : subjectOnly
@@ -175,9 +183,5 @@ struct UserClaims: Sendable {
     }
 
     /// The claim as a name: without surrounding white space, in lower case; nil if it is blank.
-    private func named(_ claim: String) -> String? { texts[claim]?.trimmedNonEmpty?.lowercased() }
-
-    private static func object(_ data: Data) -> [String: Any]? {
-        (try? JSONSerialization.jsonObject(with: data)) as? [String: Any]
-    }
+    private func named(_ claim: String) -> String? { text(claim)?.trimmedNonEmpty?.lowercased() }
 }

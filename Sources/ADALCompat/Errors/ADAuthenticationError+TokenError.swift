@@ -59,7 +59,7 @@ extension ADAuthenticationError {
         }
         return ADAuthenticationError(
             .ERROR_SERVER_USER_INPUT_NEEDED,
-            "the person has to sign in: call acquireToken (\(error.message))", userInfo: userInfo)
+            "the user has to sign in: call acquireToken (\(error.message))", userInfo: userInfo)
     }
 
     /// Returns the error that a request with a refresh token of the app's reports: an OAuth error of any kind means

@@ -22,7 +22,7 @@ public enum ADErrorCode: Int, Sendable {
     case ERROR_SERVER_REFRESH_TOKEN_REJECTED = 203
     /// Another user signed in than the one requested.
     case ERROR_SERVER_WRONG_USER = 204
-    /// The server redirected the browser to a page without TLS.
+    /// The server redirected the browser to a page without TLS. Never raised here: the browser follows redirects itself.
     case ERROR_SERVER_NON_HTTPS_REDIRECT = 205
     /// The ID token cannot be read.
     case ERROR_SERVER_INVALID_ID_TOKEN = 206
@@ -32,7 +32,7 @@ public enum ADErrorCode: Int, Sendable {
     case ERROR_SERVER_AUTHENTICATE_HEADER_BAD_FORMAT = 208
     /// The response's status is not 401.
     case ERROR_SERVER_UNAUTHORIZED_CODE_EXPECTED = 209
-    /// The request is of a kind that is not supported.
+    /// The request is of a kind that is not supported. Never raised here.
     case ERROR_SERVER_UNSUPPORTED_REQUEST = 210
     /// The sign-in page returned no authorization code.
     case ERROR_SERVER_AUTHORIZATION_CODE = 211
@@ -42,7 +42,7 @@ public enum ADErrorCode: Int, Sendable {
     case ERROR_SERVER_PROTECTION_POLICY_REQUIRED = 213
     /// Several users are signed in and the request names none.
     case ERROR_CACHE_MULTIPLE_USERS = 300
-    /// The stored cache is of a later version.
+    /// The stored cache is of a later version. Never raised here: an archive of a later version is `ERROR_CACHE_BAD_FORMAT`.
     case ERROR_CACHE_VERSION_MISMATCH = 301
     /// The stored cache cannot be read.
     case ERROR_CACHE_BAD_FORMAT = 302
@@ -50,9 +50,9 @@ public enum ADErrorCode: Int, Sendable {
     case ERROR_CACHE_NO_REFRESH_TOKEN = 303
     /// Another sign-in is in progress. The spelling is that of ADAL.
     case ERROR_UI_MULTLIPLE_INTERACTIVE_REQUESTS = 400
-    /// There is no window to show the sign-in page in.
+    /// There is no window to show the sign-in page in. Never raised here: the page opens in the system browser.
     case ERROR_UI_NO_MAIN_VIEW_CONTROLLER = 401
-    /// An app extension cannot show the sign-in page.
+    /// An app extension cannot show the sign-in page. Never raised here.
     case ERROR_UI_NOT_SUPPORTED_IN_APP_EXTENSION = 402
     /// The sign-in was cancelled.
     case ERROR_UI_USER_CANCEL = 403

@@ -54,7 +54,7 @@ public final class ADAuthenticationSettings: NSObject, Sendable {
         Self.shared.values.withLock { $0.sharingGroup = group }
     }
 
-    /// The delegate of `ADTokenCache.default()`.
+    /// The delegate of `ADTokenCache.default()`, for an app that keeps the archive of the cache itself.
     public var defaultStorageDelegate: (any ADTokenCacheDelegate)? {
         get { ADTokenCache.default().delegate }
         set { ADTokenCache.default().setDelegate(newValue) }

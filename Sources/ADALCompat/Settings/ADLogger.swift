@@ -1,7 +1,7 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 // The names of the constants are those of C enumerations, as Swift imports them.
 
-internal import AgentClient
+internal import CompatSupport
 public import Foundation
 internal import Synchronization
 internal import TokenModel
@@ -116,7 +116,7 @@ struct ADLog: Sendable {
         let target = request.target
         write(
             ADAL_LOG_LEVEL_INFO, isPii: true,
-            "\(kind) of \(request.identifier?.userId ?? "whoever is signed in") for \(target.resource)")
+            "\(kind) of \(request.identifier?.userId ?? "the only account") for \(target.resource)")
     }
 
     func logSuccess(_ token: TokenResult) {

@@ -9,7 +9,7 @@ enum BackgroundThread {
     /// Runs `body` on a new thread with a stack of 512 KiB and with every signal blocked, so that the app's signal
     /// handlers run on the app's threads only.
     ///
-    /// If no thread can be created, `body` runs on the calling thread.
+    /// If no thread can be created, `body` runs on the calling thread, so that the calls that wait for it still end.
     static func start(_ body: @escaping @Sendable () -> Void) {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)

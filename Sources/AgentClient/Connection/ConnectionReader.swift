@@ -34,7 +34,7 @@ struct ConnectionReader: ~Copyable {
             }
             wasConnected = true
             serve(socket)
-            let gone = TokenError(.agentUnavailable, "the agent went away before it answered; try again")
+            let gone = TokenError(.agentUnavailable, "the agent closed the connection before it replied; try again")
             let (ended, hasCallsLeft) = connection.state.withLock { $0.connectionBroke() }
             for call in ended { call.deliver(.failure(gone)) }
             isNeeded = hasCallsLeft

@@ -1,3 +1,4 @@
+internal import CompatSupport
 public import Foundation
 package import TokenModel
 
@@ -61,7 +62,7 @@ open class MSALAccount: NSObject, MSALAccountProtocol, NSCopying {
     /// include the token's header. Parsed at each access.
     open var accountClaims: [String: Any]? {
         switch claims {
-        case .idToken(let token): token.flatMap(JWTPayload.claims)
+        case .idToken(let token): token.flatMap(IDTokenPayload.claims)
         case .given(let claims): claims
         }
     }
@@ -168,17 +169,8 @@ open class MSALTenantProfile: NSObject, NSCopying {
 
     /// The claims of the ID token that this app was issued in this tenant; nil without one. They do not include the
     /// token's header. Parsed at each access.
-    open var claims: [String: Any]? { idToken.flatMap(JWTPayload.claims) }
+    open var claims: [String: Any]? { idToken.flatMap(IDTokenPayload.claims) }
 
     /// Returns the object itself, which is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
-}
-
-/// Decodes the claims of a JWT as Foundation objects.
-enum JWTPayload {
-    /// Returns the members of the payload; nil if the token has none.
-    static func claims(of token: String) -> [String: Any]? {
-        guard let payload = IDTokenClaims.payload(ofJWT: token) else { return nil }
-        return (try? JSONSerialization.jsonObject(with: payload)) as? [String: Any]
-    }
 }

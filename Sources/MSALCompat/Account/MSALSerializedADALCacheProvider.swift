@@ -1,4 +1,5 @@
 internal import AgentClient
+internal import CompatSupport
 public import Foundation
 internal import TokenModel
 
@@ -61,7 +62,7 @@ public final class MSALSerializedADALCacheProvider: NSObject, NSCopying, @unchec
     public func copy(with zone: NSZone? = nil) -> Any { MSALSerializedADALCacheProvider(copying: self) }
 
     /// Uses the agent and the sharing group of an application from now on.
-    func serve(_ client: AgentClient, _ group: SharingGroup) { archive.move(to: client, group) }
+    func use(_ client: AgentClient, _ group: SharingGroup) { archive.move(to: client, group) }
 
     /// Notifies the delegate of a read access, so that it can import its archive.
     func announceAccess() {

@@ -1,4 +1,5 @@
 internal import AgentClient
+internal import CompatSupport
 internal import Foundation
 internal import TokenModel
 
@@ -45,8 +46,8 @@ struct AppSession: Sendable {
     /// The wording of MSAL, which apps search for.
     private static let refusalOfASecondSignIn = "Only one interactive session is allowed at a time."
 
-    /// Uses the archive of an ADAL cache, if there is one, with this application's agent and sharing group.
-    func serveSerializedCache() { serializedCache?.serve(client, settings.sharingGroup) }
+    /// Has the archive of an ADAL cache, if there is one, use this application's agent and sharing group.
+    func attachSerializedCache() { serializedCache?.use(client, settings.sharingGroup) }
 
     func remove(_ account: MSALAccount) throws {
         let request = try settings.removal(of: account)
@@ -182,92 +183,7 @@ extension AppSession {
     }
 }
 
-/// Sign-outs.
-extension AppSession {
-    /// Creates the description of a sign-out.
-    ///
-    /// - Throws: -50000 with -42000 if the account has neither identifier nor username, or if the sign-out page is to
-    ///   be opened and the parameters were created without webview parameters.
-    func signout(_ account: MSALAccount, _ parameters: MSALSignoutParameters) throws(NSError) -> Signout {
-        guard !parameters.signoutFromBrowser || parameters.hasWebviewParameters else {
-            throw MSALError.error(
-                .internalErrorInvalidParameter,
-                "signoutFromBrowser needs webview parameters; use MSALSignoutParameters(webviewParameters:)")
-        }
-        let extent: RemoveAccount.Extent =
-            switch (parameters.wipeCacheForAllAccounts, parameters.wipeAccount) {
-            case (true, _): .everything
-            case (_, true): .account
-            default: .app
-            }
-        return Signout(
-            request: try settings.removal(of: account, extent: extent), account: account,
-            wipesAccount: parameters.wipeAccount,
-            page: parameters.signoutFromBrowser ? signoutPage(parameters.extraQueryParameters ?? [:]) : nil)
-    }
-
-    /// Removes the account, notifies external account providers, and opens the sign-out page; returns true.
-    ///
-    /// - Throws: `CancellationError` if the calling task is cancelled, else an error of MSAL or of a provider.
-    func perform(_ signout: Signout) async throws -> Bool {
-        do throws(TokenError) {
-            _ = try await client.removeAccount(signout.request)
-        } catch {
-            throw MSALError.asyncError(for: error)
-        }
-        if let serializedCache { await runBlockingAppCode { serializedCache.announceWrite() } }
-        return try conclude(signout)
-    }
-
-    /// The blocking form of `perform(_:)`.
-    func performAndWait(_ signout: Signout) throws -> Bool {
-        do throws(TokenError) {
-            _ = try client.removeAccountAndWait(signout.request)
-        } catch {
-            throw MSALError.error(for: error)
-        }
-        serializedCache?.announceWrite()
-        return try conclude(signout)
-    }
-
-    private func conclude(_ signout: Signout) throws -> Bool {
-        try externalAccounts.remove(signout.account, wipeAccount: signout.wipesAccount)
-        if let page = signout.page { try open(page) }
-        return true
-    }
-
-    /// The URL of the sign-out page, whose path is the same for every kind of authority that MSAL supports.
-    private func signoutPage(_ extraParameters: [String: String]) -> String {
-        var components = URLComponents(string: "\(settings.authority.url)/oauth2/v2.0/logout")
-        if !extraParameters.isEmpty {
-            components?.queryItems = extraParameters.sorted { $0.key < $1.key }.map(URLQueryItem.init)
-        }
-        return components?.string ?? settings.authority.url
-    }
-
-    private func open(_ page: String) throws(NSError) {
-        do throws(TokenError) {
-            try Browser(commands: presenter.browserCommands).open(page) { _ in
-                MSALGlobalConfig.loggerConfig.log(.warning, "the browser failed to open the sign-out page")
-            }
-        } catch {
-            throw MSALError.error(for: error)
-        }
-    }
-}
-
-/// A sign-out as a value: the request, the account for external account providers, and the sign-out page.
-///
-/// Unchecked because of `account`, which is immutable.
-struct Signout: @unchecked Sendable {
-    let request: RemoveAccount
-    let account: MSALAccount
-    let wipesAccount: Bool
-    /// The URL of the sign-out page; nil if the browser's session is to stay.
-    let page: String?
-}
-
-/// The time limit that the app sets for a silent request.
+/// The time limit that the app sets for a silent request, in seconds.
 struct Deadline: Sendable {
     let seconds: TimeInterval
 
@@ -290,6 +206,7 @@ struct Deadline: Sendable {
                 }
             }
             group.addTask {
+                // The sleep is the time limit itself; it ends early when `work` has ended. A negative limit counts as 0.
                 try? await Task.sleep(for: .seconds(max(seconds, 0)))
                 return Task.isCancelled ? .failure(TokenError(.cancelled, "the call was cancelled")) : nil
             }

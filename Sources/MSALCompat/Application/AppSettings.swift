@@ -125,11 +125,11 @@ extension AppSettings {
             // Case-sensitive, as in MSAL.
             if ScopeSet.reserved.scopes.contains(scope) {
                 throw MSALError.error(
-                    .internalErrorInvalidParameter, "the scope \(scope) is always asked for and may not be named")
+                    .internalErrorInvalidParameter, "the scope \(scope) is always requested and must not be included")
             }
             if authority.kind == .entra, scope == clientID.text {
                 throw MSALError.error(
-                    .internalErrorInvalidParameter, "the client ID is not a scope; ask for \(scope)/.default")
+                    .internalErrorInvalidParameter, "the client ID is not a scope; request \(scope)/.default")
             }
         }
     }

@@ -3,6 +3,7 @@
 
 package import AgentClient
 @_exported public import AppleTypes
+internal import CompatSupport
 @_exported public import Dispatch
 @_exported public import Foundation
 internal import TokenModel
@@ -37,7 +38,7 @@ open class MSALPublicClientApplication: NSObject {
             settings: try AppSettings(config), client: .shared, presenter: SignInPresenter(),
             externalAccounts: ExternalAccounts(config.cacheConfig.externalAccountProviders),
             serializedCache: config.cacheConfig.serializedADALCache)
-        session.serveSerializedCache()
+        session.attachSerializedCache()
         self.session = session
     }
 
@@ -67,7 +68,7 @@ open class MSALPublicClientApplication: NSObject {
         try self.init(configuration: config)
         session?.client = client
         session?.presenter = presenter
-        session?.serveSerializedCache()
+        session?.attachSerializedCache()
     }
 
     /// Returns the operations of the application.

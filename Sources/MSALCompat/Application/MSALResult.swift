@@ -1,13 +1,11 @@
+internal import CompatSupport
 public import Foundation
 package import TokenModel
 
-/// A token, and what it is good for. Immutable; may be used from any thread.
-///
-/// Open for test doubles, which override what the tests read.
-// Unchecked because the compiler checks final classes only; all members are constants of Sendable types.
 /// A token and its description. Immutable; may be used from any thread.
 ///
 /// Open for test doubles, which override properties.
+// Unchecked because the compiler checks final classes only; all members are constants of Sendable types.
 open class MSALResult: NSObject, @unchecked Sendable {
     private let result: TokenResult
     private let issuer: Authority
@@ -31,7 +29,7 @@ open class MSALResult: NSObject, @unchecked Sendable {
     /// - Parameter kind: the kind of the authority that was asked, which its URL does not always tell.
     /// - Throws: `serverInvalidResponse` if the ID token cannot be read, because the app would act on missing claims.
     package init(_ result: TokenResult, kind: Authority.Kind? = nil) throws(TokenError) {
-        if let token = result.idToken, JWTPayload.claims(of: token) == nil {
+        if let token = result.idToken, IDTokenPayload.read(token) == nil {
             throw TokenError(.serverInvalidResponse, "the ID token cannot be read")
         }
         self.result = result

@@ -75,12 +75,13 @@ extension MSALAudienceType {
         if self == .azureADMyOrgOnlyAudience {
             guard let rawTenant else {
                 throw MSALError.error(
-                    .internalErrorInvalidParameter, "an audience of one organisation needs its tenant")
+                    .internalErrorInvalidParameter, "an audience of one organization needs its tenant")
             }
             return rawTenant
         }
         guard rawTenant == nil else {
-            throw MSALError.error(.internalErrorInvalidParameter, "a tenant goes with azureADMyOrgOnlyAudience only")
+            throw MSALError.error(
+                .internalErrorInvalidParameter, "a tenant is accepted for azureADMyOrgOnlyAudience only")
         }
         return switch self {
         case .azureADMultipleOrgsAudience: "organizations"

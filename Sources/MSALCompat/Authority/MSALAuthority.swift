@@ -60,7 +60,7 @@ extension MSALAuthority {
         case .ciam: return MSALCIAMAuthority(authority: authority, writtenTenant: tenant)
         case .b2c: return issuer(authority)
         case .adfs: throw MSALADFSAuthority.unsupported
-        case .openID: throw MSALError.error(.internalErrorInvalidParameter, "\(authority) is no authority of MSAL's")
+        case .openID: throw MSALError.error(.internalErrorInvalidParameter, "MSAL does not support \(authority)")
         }
     }
 
@@ -94,7 +94,7 @@ extension MSALAuthorityByURL where Self: MSALAuthority {
             let made = try? MSALAuthority.make(
                 MSALAuthority.authority(parsing: url), writtenTenant: MSALAuthority.writtenTenant(of: url)) as? Self
         else {
-            throw MSALError.error(.internalErrorUnexpected, "\(url) is no authority that MSAL supports")
+            throw MSALError.error(.internalErrorUnexpected, "\(url) is not an authority that MSAL supports")
         }
         self = made
     }

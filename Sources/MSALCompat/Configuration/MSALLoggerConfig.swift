@@ -1,4 +1,4 @@
-internal import AgentClient
+internal import CompatSupport
 public import Foundation
 internal import Synchronization
 

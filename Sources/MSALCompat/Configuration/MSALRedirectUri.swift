@@ -5,7 +5,7 @@ internal import TokenModel
 open class MSALRedirectUri: NSObject, NSCopying {
     /// The redirect URI.
     public let url: URL
-    /// Whether it has the form that Apple's broker accepts: `msauth.<app>://auth`.
+    /// Whether it has the form that Microsoft's broker on Apple's systems accepts: `msauth.<app>://auth`.
     public let brokerCapable: Bool
 
     /// Creates the default redirect URI, `msauth.<bundle ID or program>://auth`. No method takes this object: an app

@@ -69,7 +69,7 @@ extension MSALError {
     /// - Parameter kind: the kind of the authority that was asked, which the URL in a partial result does not always
     ///   tell.
     static func error(for error: TokenError, kind: Authority.Kind? = nil) -> NSError {
-        // Entra's "the password has to be reset" has its own code, unless the app is told to let the user sign in anyway.
+        // Entra's "the password has to be reset" (50142) has a code of its own, except in an error that requires interaction.
         if error.details.stsErrorCodes.contains(50142), error.code != .interactionRequired {
             return self.error(.own(.serverInvalidRequestResetPasswordRequired), for: error, kind)
         }

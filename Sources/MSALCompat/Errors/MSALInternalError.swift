@@ -5,7 +5,7 @@
 @nonexhaustive(warn) public enum MSALInternalError: Int, Sendable {
     /// An argument of the app is not valid.
     case internalErrorInvalidParameter = -42000
-    /// The scheme of the redirect URI is not registered for the app.
+    /// The scheme of the redirect URI is not registered for the app; not raised here.
     case internalErrorRedirectSchemeNotRegistered = -42001
     /// The redirect URI is not a URL with a scheme.
     case internalErrorInvalidRedirectURI = -42011
@@ -35,7 +35,7 @@
     case internalErrorAuthorizationFailed = -42104
     /// The request needs an account.
     case internalErrorAccountRequired = -42106
-    /// The app cancelled the sign-in.
+    /// The app cancelled the sign-in; not raised here: the code is `MSALError.userCanceled`.
     case internalErrorSessionCanceled = -42401
     /// Another sign-in is in progress in this process.
     case internalErrorInteractiveSessionAlreadyRunning = -42402
@@ -49,7 +49,7 @@
     case internalErrorInvalidState = -42501
     /// The response of the token endpoint cannot be read.
     case internalErrorInvalidResponse = -42600
-    /// A redirect to a URL that is not `https`.
+    /// A redirect to a URL that is not `https`; not raised here.
     case internalErrorNonHttpsRedirect = -42602
     /// Apple's broker; not raised here.
     case internalErrorBrokerResponseNotReceived = -42700

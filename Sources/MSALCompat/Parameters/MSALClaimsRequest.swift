@@ -1,4 +1,6 @@
+internal import CompatSupport
 public import Foundation
+internal import TokenModel
 
 /// A request for claims in tokens: the `claims` parameter (OpenID Connect Core 1.0 section 5.5).
 ///
@@ -136,13 +138,13 @@ extension MSALClaimsRequest {
     static func parse(
         _ text: String
     ) throws(NSError) -> [MSALClaimsRequestTarget: [MSALIndividualClaimRequest]] {
-        guard let json = try object(text) as? [String: Any] else {
+        guard let json = try value(of: text) as? [String: Any] else {
             throw refusal("the claims request is not a JSON object")
         }
         var requests: [MSALClaimsRequestTarget: [MSALIndividualClaimRequest]] = [:]
         for (name, member) in json.sorted(by: { $0.key < $1.key }) {
             guard let target = MSALClaimsRequestTarget(name: name) else {
-                throw refusal("claims cannot be asked for in \(name), only in id_token and access_token")
+                throw refusal("claims cannot be requested in \(name), only in id_token and access_token")
             }
             guard let claims = member as? [String: Any] else { throw refusal("\(name) is not a JSON object") }
             guard !claims.isEmpty else { continue }
@@ -152,16 +154,18 @@ extension MSALClaimsRequest {
         return requests
     }
 
-    private static func object(_ text: String) throws(NSError) -> Any {
-        do {
-            return try JSONSerialization.jsonObject(with: Data(text.utf8))
+    private static func value(of text: String) throws(NSError) -> Any {
+        do throws(TokenError) {
+            let value = try JSONReader.read(Array(text.utf8))
+            switch value {
+            case .object, .list: return value.foundationValue
+            case .null, .bool, .number, .text: throw TokenError(.cacheBadFormat, "neither a JSON object nor a list")
+            }
         } catch {
-            // The same error on every system, whatever the system's JSON reader throws.
+            // The error of `JSONSerialization`, by which MSAL reads the text: it accepts objects and lists only.
             throw NSError(
                 domain: NSCocoaErrorDomain, code: CocoaError.propertyListReadCorrupt.rawValue,
-                userInfo: [
-                    NSLocalizedDescriptionKey: "the claims request is not JSON", NSUnderlyingErrorKey: error as NSError,
-                ])
+                userInfo: [NSLocalizedDescriptionKey: "the claims request is \(error.message)"])
         }
     }
 

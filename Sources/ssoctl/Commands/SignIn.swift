@@ -34,9 +34,9 @@ struct SignInCommand: Command {
     }
 
     func execute(_ agent: AgentClient) async throws(TokenError) -> Printout {
-        let way: SignInPresenter.Way = usesDeviceCode ? .deviceCode : usesBrowser ? .browser : .automatic
-        let presenter = SignInPresenter(way: way)
-        if way != .deviceCode, !presenter.browserCommands.isEmpty {
+        let method: SignInPresenter.Method = usesDeviceCode ? .deviceCode : usesBrowser ? .browser : .automatic
+        let presenter = SignInPresenter(method: method)
+        if method != .deviceCode, !presenter.browserCommands.isEmpty {
             Terminal.printError("Finish signing in in your browser…")
         }
         let result = try await agent.signIn(

@@ -1,6 +1,7 @@
 internal import ADALCompat
 internal import AgentClient
 internal import AgentTestSupport
+internal import CompatSupport
 internal import EntraEmulator
 internal import Foundation
 internal import TestSupport
@@ -32,7 +33,7 @@ struct ADALApp {
             ADAuthenticationContext(authority: authority, validateAuthority: false, error: nil))
         context.agent = f.agent
         context.currentSignIn = CurrentSignIn()
-        context.presenter = SignInPresenter(way: .browser, browserCommands: ["curl -sSL -o /dev/null %s"])
+        context.presenter = SignInPresenter(method: .browser, browserCommands: ["curl -sSL -o /dev/null %s"])
         context.extendedLifetimeEnabled = extendedLifetime
         return context
     }

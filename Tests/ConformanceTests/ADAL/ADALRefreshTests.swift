@@ -106,7 +106,7 @@ internal import Testing
             #expect(result.status == AD_FAILED)
             #expect(result.error?.domain == NSURLErrorDomain)
             #expect(result.error?.protocolCode == nil)
-            // ADAL's result has no correlation ID here. Support asks for it.
+            // ADAL's result has no correlation ID here, by which the identity provider finds the request in its logs.
             #expect(result.correlationId != nil)
             f.emulator.control.clearFaults()
             f.letTokensExpire()

@@ -25,7 +25,7 @@ internal import Testing
             #expect(page["x-client-Ver"]?.isEmpty == false)
             #expect(page["x-client-OS"]?.isEmpty == false)
             #expect(page["client-request-id"]?.isEmpty == false)
-            // MSAL's.
+            // The parameters of MSAL.
             for name in ["login_req", "domain_req", "return-client-request-id"] { #expect(page[name] == nil) }
         }
     }

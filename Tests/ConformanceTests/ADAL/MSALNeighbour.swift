@@ -17,7 +17,7 @@ struct MSALNeighbour {
         config.knownAuthorities = [authority]
         self.f = f
         application = try MSALPublicClientApplication(
-            configuration: config, client: f.agent, presenter: SignInPresenter(way: .deviceCode) { _ in })
+            configuration: config, client: f.agent, presenter: SignInPresenter(method: .deviceCode) { _ in })
     }
 
     var accounts: [MSALAccount] { get throws { try application.allAccounts() } }

@@ -1,5 +1,6 @@
 internal import AgentClient
 internal import AgentTestSupport
+internal import CompatSupport
 internal import EntraEmulator
 internal import Foundation
 internal import TestSupport
@@ -23,7 +24,7 @@ extension AgentFixture {
         let app = try MSALPublicClientApplication(
             configuration: config, client: AgentClient(socketPath: socketPath),
             presenter: SignInPresenter(
-                way: .browser, browserCommands: [internet?.browser ?? "curl -sSL -o /dev/null %s"]))
+                method: .browser, browserCommands: [internet?.browser ?? "curl -sSL -o /dev/null %s"]))
         app.session?.currentSignIn = CurrentSignIn()
         return app
     }

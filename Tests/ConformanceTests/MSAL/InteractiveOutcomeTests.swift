@@ -1,5 +1,6 @@
 internal import AgentClient
 internal import AgentTestSupport
+internal import CompatSupport
 internal import EntraEmulator
 internal import Foundation
 internal import TestSupport

@@ -1,5 +1,6 @@
 internal import AgentClient
 internal import AgentTestSupport
+internal import CompatSupport
 internal import EntraEmulator
 internal import Foundation
 internal import Testing
@@ -19,7 +20,7 @@ struct LegacyApp {
         context = try #require(
             ADAuthenticationContext(authority: "\(f.emulator.url)/\(realm)", validateAuthority: false, error: nil))
         context.agent = AgentClient(socketPath: f.socketPath)
-        context.presenter = SignInPresenter(way: .browser, browserCommands: ["curl -sSL -o /dev/null %s"])
+        context.presenter = SignInPresenter(method: .browser, browserCommands: ["curl -sSL -o /dev/null %s"])
         context.currentSignIn = CurrentSignIn()
     }
 

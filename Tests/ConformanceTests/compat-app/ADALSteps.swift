@@ -2,7 +2,7 @@ internal import ADAL
 internal import CompatReport
 internal import Foundation
 
-/// The steps of an ADAL app, which names users by name and removes no account.
+/// The steps of an ADAL app, which finds users by user name and removes no account.
 struct ADALSteps {
     private static let resource = "https://graph.microsoft.com"
 

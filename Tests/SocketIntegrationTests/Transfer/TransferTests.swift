@@ -2,6 +2,7 @@ internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
+internal import Synchronization
 internal import TestSupport
 internal import Testing
 internal import TokenModel
@@ -68,6 +69,18 @@ internal import TokenWire
             let exported = try await f.agent.exportCache(
                 format == .adalJSON ? .adalArchive : .msalJSON, includesSecrets: true)
             #expect(exported.count > WireLimits.replyFrame)
+        }
+    }
+
+    /// A part is reported after the agent has received it, although the next one has been read by then.
+    @Test func reportsTheFractionThatTheAgentHasReceived() async throws {
+        try await AgentFixture.with { f in
+            let fractions = Mutex<[Double]>([])
+            let threeParts = Secret("[\(String(repeating: " ", count: 3 * 48 * 1024 - 2))]")
+            _ = try await f.agent.importCache(threeParts, format: .adalJSON) { fraction in
+                fractions.withLock { $0.append(fraction) }
+            }
+            #expect(fractions.withLock { $0 } == [1.0 / 3, 2.0 / 3])
         }
     }
 

@@ -1,3 +1,4 @@
+package import AgentClient
 internal import Synchronization
 package import TokenModel
 

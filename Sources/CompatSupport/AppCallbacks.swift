@@ -2,9 +2,8 @@ internal import Dispatch
 
 /// A closure of the app, which the library may call from any thread.
 ///
-/// The types that MSAL and ADAL declare for such closures are not `@Sendable`, while both libraries call them from any
-/// thread: by their contracts, the app has to expect that.
-// Unchecked for the reason above.
+/// Unchecked because the types that MSAL and ADAL declare for such closures are not `@Sendable`, while both libraries
+/// call them from any thread: by their contracts, the app has to expect that.
 package struct AppCallback<Function>: @unchecked Sendable {
     package let function: Function
 
