@@ -2,12 +2,6 @@ internal import TokenCache
 internal import TokenModel
 internal import TokenStore
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 /// The content of the store at start-up, decoded off the event loop.
 struct LoadedCache: RecordReceiver {
     private(set) var cache = CredentialCache()
@@ -21,7 +15,7 @@ struct LoadedCache: RecordReceiver {
     private var repaired: [RecordKey: (record: CacheRecord, group: SharingGroup)] = [:]
 
     enum Item: Sendable {
-        case record(CacheRecord, SharingGroup)
+        case record(CacheRecord, SharingGroup, stored: RecordKey)
         case repaired(CacheRecord?, SharingGroup, stored: RecordKey)
         case cloud(CloudDirectory.Cloud)
         case interrupted(RecordKey)
@@ -31,12 +25,11 @@ struct LoadedCache: RecordReceiver {
     static func decode(_ stored: StoredRecord) -> Item {
         if let token = RedemptionNotes.token(of: stored.key) { return .interrupted(token) }
         if stored.key.kind == .cloud {
-            let cloud = try? JSONDecoder().decode(CloudDirectory.Cloud.self, from: Data(stored.body))
-            return cloud.map(Item.cloud) ?? .unknown
+            return CacheJSON.decode(CloudDirectory.Cloud.self, stored.body).map(Item.cloud) ?? .unknown
         }
         guard let group = SharingGroup(stored.key.group) else { return .unknown }
         return switch CacheRecord.load(stored, in: group) {
-        case .asStored(let record): .record(record, group)
+        case .asStored(let record): .record(record, group, stored: stored.key)
         case .repaired(let record): .repaired(record, group, stored: stored.key)
         case .unreadable: .unknown
         }
@@ -44,9 +37,9 @@ struct LoadedCache: RecordReceiver {
 
     mutating func add(_ item: Item) {
         switch item {
-        case .record(let record, let group):
+        case .record(let record, let group, let stored):
             // The store has this record under its key already.
-            if cache.load(record, in: group) { repaired[record.key(in: group)] = nil }
+            if cache.load(record, in: group) { repaired[stored] = nil }
         case .repaired(let record, let group, let stored):
             let key = record?.key(in: group)
             if stored != key { stale.append(stored) }

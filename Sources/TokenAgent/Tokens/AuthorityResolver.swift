@@ -4,12 +4,6 @@ internal import TokenEndpoint
 internal import TokenModel
 internal import TokenStore
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 /// Validates authorities, and determines the host that requests to an authority are sent to.
 ///
 /// The results are kept until the agent stops; clouds learnt by instance discovery are part of the cache, and are stored. Used on
@@ -157,9 +151,9 @@ final class AuthorityResolver {
         guard memory.learn(clouds, from: environment) else { return }
         var changes: [StoreChange] = []
         for cloud in memory.cache.clouds.learnt {
-            guard let body = try? JSONEncoder().encode(cloud) else { continue }
+            guard let body = try? CacheJSON.encode(cloud) else { continue }
             let key = RecordKey(group: "", kind: .cloud, key: cloud.preferredCache)
-            changes.append(.put(StoredRecord(key: key, body: Array(body))))
+            changes.append(.put(StoredRecord(key: key, body: body)))
         }
         try? await commits.write(changes)
     }
