@@ -54,7 +54,7 @@ struct Saving {
     }
 
     /// The account that `client_info` names; without it the account of the redeemed token, the `sub` claim, or the username.
-    private static func account(
+    static func account(
         _ tokens: IssuedTokens, _ issuance: Issuance, claims: IDTokenClaims?, parameters: TokenParameters,
         requested: Authority
     ) -> AccountKey {
