@@ -131,3 +131,12 @@ internal import TokenModel
         #expect(error?.code == .cacheBadFormat)
     }
 }
+
+extension KeyedArchiveWriter {
+    /// The archive of a root object, in one piece.
+    fileprivate func bytes(root: Int) -> [UInt8] {
+        var archive = self
+        archive.finish(root: root)
+        return archive.drain()
+    }
+}
