@@ -83,12 +83,16 @@ let package = Package(
             name: "TokenCache",
             dependencies: ["TokenModel", "TokenStore", .product(name: "Crypto", package: "swift-crypto")],
             swiftSettings: strict),
+        .testTarget(
+            name: "TokenCacheTests",
+            dependencies: ["CacheTestSupport", "TestSupport", "TokenCache", "TokenModel", "TokenStore", "TokenWire"],
+            swiftSettings: strict),
         .target(
             name: "CacheFormats", dependencies: ["TokenCache", "TokenModel"], swiftSettings: strict),
         .testTarget(
-            name: "TokenCacheTests",
+            name: "CacheFormatsTests",
             dependencies: [
-                "AgentTestSupport", "CacheFormats", "TestSupport", "TokenCache", "TokenModel", "TokenStore",
+                "CacheFormats", "CacheTestSupport", "TestSupport", "TokenCache", "TokenModel", "TokenStore",
                 "TokenWire",
             ], exclude: ["Fixtures"], swiftSettings: strict),
         .target(
@@ -192,6 +196,9 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["CAgentSystem", "Curl", "TokenModel"], path: "Tests/TestSupport",
             exclude: ["python"], swiftSettings: strict),
+        .target(
+            name: "CacheTestSupport", dependencies: ["TokenCache", "TokenModel", "TokenWire"],
+            path: "Tests/CacheTestSupport", swiftSettings: strict),
         .target(name: "CStoreFaults", dependencies: ["CSQLite"], path: "Tests/CStoreFaults"),
         .target(
             name: "AgentTestSupport",

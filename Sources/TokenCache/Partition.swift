@@ -66,8 +66,8 @@ package struct Partition: Sendable, Equatable {
     mutating func remove(_ key: RecordKey, account: AccountKey?) {
         guard let account else {
             switch key.kind {
-            case .principal: currentAccounts[key.key] = nil
-            case .carried: opaqueRecords[key.key] = nil
+            case .currentAccount: currentAccounts[key.key] = nil
+            case .opaque: opaqueRecords[key.key] = nil
             default: apps[key.key] = nil
             }
             return
@@ -127,11 +127,10 @@ package struct AccountCredentials: Sendable, Equatable {
 
     /// All records, in an order that depends on their keys only.
     package var records: [CacheRecord] {
-        func sorted(_ records: [some RecordContent]) -> [CacheRecord] {
-            records.sorted { $0.key < $1.key }.map(\.record)
+        func sorted(_ records: [String: some RecordContent]) -> [CacheRecord] {
+            records.sorted { $0.key < $1.key }.map(\.value.record)
         }
-        return sorted(Array(refreshTokens.values)) + sorted(Array(accessTokens.values))
-            + sorted(Array(idTokens.values)) + sorted(Array(accounts.values)) + sorted(Array(metadata.values))
+        return sorted(refreshTokens) + sorted(accessTokens) + sorted(idTokens) + sorted(accounts) + sorted(metadata)
     }
 
     /// Whether there is a record of the same kind and key.

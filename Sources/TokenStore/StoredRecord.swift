@@ -42,9 +42,9 @@ package enum RecordKind: Int32, Sendable, CaseIterable {
     case appMetadata = 5
     case accountMetadata = 6
     case cloud = 7
-    case principal = 8
+    case currentAccount = 8
     case redemption = 9
-    case carried = 10
+    case opaque = 10
 }
 
 /// A change of one record, or of all records of a group.

@@ -10,7 +10,7 @@ public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 
     #elseif FUZZ_REPLY
         let broken = WireProperties.brokenReply(bytes)
     #elseif FUZZ_JSON
-        let broken = FormatProperties.brokenJSON(bytes)
+        let broken = JSONProperties.broken(bytes)
     #elseif FUZZ_ADAL_ARCHIVE
         let broken = FormatProperties.brokenImport(bytes, .adalArchive)
     #elseif FUZZ_ADAL_JSON

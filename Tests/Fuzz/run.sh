@@ -3,8 +3,8 @@
 #
 #     Tests/Fuzz/run.sh request|reply|frames|json|adal-archive|adal-json|msal-json|all [seconds for each]
 #
-# The first three are the wire's decoders, C and Swift together; `json` is the reader of JSON; the last three are whole
-# imports, with what an export makes of them (FormatProperties.swift).
+# The first three are the wire's decoders, C and Swift together; `json` is the reader of JSON (JSONProperties.swift); the last
+# three are whole imports, with what an export makes of them (FormatProperties.swift).
 #
 # An input that fails is written to .build/fuzz/crash-…; copy it to Tests/Fuzz/corpus/<target>, with a name that says
 # what was wrong, and `swift test` replays it for ever. What the fuzzer learns stays in .build/fuzz.
@@ -70,13 +70,14 @@ for target in $targets; do
     # shellcheck disable=SC2086
     swiftc $flags -D "$define" -module-name Fuzz "$root/Tests/Fuzz/Harness.swift" \
         "$root/Tests/TokenWireTests/AnyMessages.swift" "$root/Tests/TokenWireTests/WireProperties.swift" \
-        "$root/Tests/TokenWireTests/WireSamples.swift" "$root/Tests/TokenCacheTests/FormatProperties.swift" \
+        "$root/Tests/TokenWireTests/WireSamples.swift" "$root/Tests/TokenModelTests/JSONProperties.swift" \
+        "$root/Tests/CacheFormatsTests/FormatProperties.swift" \
         TokenModel.o TokenWire.o TokenStore.o Crypto.o TokenCache.o CacheFormats.o agent.pb-c.o -lprotobuf-c -o "fuzz-$target" \
         2> link.log || { cat link.log >&2; exit 1; }
     mkdir -p "learnt/$target"
     # What other libraries wrote is a start as well, and the names that they use are worth trying.
     set -- "learnt/$target" "$root/Tests/Fuzz/corpus/$target"
-    [ ! -d "$root/Tests/TokenCacheTests/Fixtures/$target" ] || set -- "$@" "$root/Tests/TokenCacheTests/Fixtures/$target"
+    [ ! -d "$root/Tests/CacheFormatsTests/Fixtures/$target" ] || set -- "$@" "$root/Tests/CacheFormatsTests/Fixtures/$target"
     [ ! -e "$root/Tests/Fuzz/$target.dict" ] || set -- "-dict=$root/Tests/Fuzz/$target.dict" "$@"
     "./fuzz-$target" -max_total_time="$seconds" -max_len=70000 -rss_limit_mb=1024 -timeout=5 "$@"
 done

@@ -219,6 +219,18 @@ internal import TokenStore
         #expect(parts.store.notes == 0)
     }
 
+    /// Without an ID token, only the records of the account would say whose the access token is.
+    @Test func reportsASignOutAlsoIfTheResponseHasNoIDToken() async throws {
+        let (request, redemption) = try await parts.beginRedemption()
+        try await parts.signOut("alice").value()
+        var tokens = IssuedTokens.sample("alice", "2")
+        tokens.idToken = nil
+        redemption.answer(tokens)
+        #expect(try await request.error() == TokenSaver.signedOutMeanwhile)
+        #expect(try await parts.refreshTokens() == [])
+        #expect(parts.store.notes == 0)
+    }
+
     @Test func keepsNothingAfterASignOutWhileTheResponseIsSaved() async throws {
         let (request, redemption) = try await parts.beginRedemption()
         parts.store.hold()

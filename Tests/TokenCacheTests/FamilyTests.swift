@@ -1,8 +1,8 @@
+internal import CacheTestSupport
 internal import TestSupport
 internal import Testing
 internal import TokenModel
 
-@testable internal import CacheFormats
 @testable internal import TokenCache
 
 /// Families of client IDs share refresh tokens.

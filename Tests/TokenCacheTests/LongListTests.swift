@@ -1,10 +1,9 @@
-internal import Foundation
+internal import CacheTestSupport
 internal import TestSupport
 internal import Testing
 internal import TokenModel
 internal import TokenWire
 
-@testable internal import CacheFormats
 @testable internal import TokenCache
 
 /// Accounts and credentials that take more than one reply.
@@ -14,7 +13,13 @@ internal import TokenWire
     func listsEveryTenantProfileOfAnAccount(count: Int) throws {
         var cache = CredentialCache()
         for user in ["alice", "bob", "carol"] {
-            try cache.merge(Self.file(user, realms: user == "bob" ? count : 2), .msalJSON)
+            for number in 0..<(user == "bob" ? count : 2) {
+                let account = AccountRecord(
+                    homeAccountID: "\(user).\(CacheBuilder.tenant)", environment: "login.microsoftonline.com",
+                    realm: number == 0 ? CacheBuilder.tenant : "realm-\(number)", localAccountID: "\(user)-\(number)",
+                    username: user, authorityType: "MSSTS", source: "msal")
+                cache.load(.account(account), in: .standard)
+            }
         }
         let accounts = try cache.listedAccounts()
         #expect(
@@ -137,38 +142,5 @@ internal import TokenWire
             }
             #expect(error?.code == .serverInvalidResponse)
         }
-    }
-
-    /// An entry that no reply can hold is skipped, and the rest of the file is imported.
-    @Test func skipsEntriesWhoseIdentifiersAreTooLong() throws {
-        var cache = CredentialCache()
-        let long = String(repeating: "x", count: 1025)
-        let file = """
-            {"RefreshToken": {
-              "1": {"home_account_id": "\(long).t", "environment": "e", "client_id": "c", "secret": "rt-1"},
-              "2": {"home_account_id": "u\\u0000.t", "environment": "e", "client_id": "c", "secret": "rt-2"},
-              "3": {"home_account_id": "u.t", "environment": "\(long)", "client_id": "c", "secret": "rt-3"},
-              "4": {"home_account_id": "u.t", "environment": "e", "client_id": "\(long)", "secret": "rt-4"},
-              "5": {"home_account_id": "u.t", "environment": "e", "client_id": "c", "secret": "rt\\u0000"},
-              "6": {"home_account_id": "u.t", "environment": "e", "client_id": "c", "secret": "rt-6"}}}
-            """
-        let report = try cache.merge(Array(file.utf8), .msalJSON).report
-        #expect(report.refreshTokens == 1)
-        #expect(report.skippedCount == 5)
-        #expect(report.reasons.filter { $0.contains("1024 bytes") }.count == 4)
-        #expect(report.skipped.allSatisfy { $0.entry.utf8.count < 500 })
-        #expect(try cache.listedCredentials().count == 1)
-    }
-
-    private static func file(_ user: String, realms: Int) -> [UInt8] {
-        let entries = (0..<realms).map { number in
-            let realm = number == 0 ? CacheBuilder.tenant : "realm-\(number)"
-            return """
-                "\(number)": {"home_account_id": "\(user).\(CacheBuilder.tenant)", "realm": "\(realm)",
-                  "environment": "login.microsoftonline.com", "username": "\(user)", "authority_type": "MSSTS",
-                  "local_account_id": "\(user)-\(number)"}
-                """
-        }
-        return Array("{\"Account\": {\(entries.joined(separator: ","))}}".utf8)
     }
 }

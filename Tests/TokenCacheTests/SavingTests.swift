@@ -1,3 +1,4 @@
+internal import CacheTestSupport
 internal import TestSupport
 internal import Testing
 internal import TokenModel
@@ -66,6 +67,28 @@ internal import TokenStore
         let account = try #require(builder.cache.accounts(ListAccounts(clientID: CacheBuilder.app)).accounts.first)
         #expect(account.username == "Alice@contoso.com")
         #expect(account.source == .msal)
+    }
+
+    @Test func replacesATokenOfOpenIDScopesOnlyByAnEqualOne() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters(), granted: ["openid", "email"])
+        try builder.signIn("alice", builder.parameters(), granted: ["email", "openid"])
+        #expect(try builder.cache.listedCredentials().filter { $0.kind == .accessToken }.count == 1)
+    }
+
+    @Test func refusesASignInWithAnAmbiguousIdentifier() throws {
+        let builder = CacheBuilder()
+        let parameters = try builder.parameters(authority: "https://fs.contoso.com/adfs")
+        let tokens = IssuedTokens(
+            accessToken: Secret("at"), tokenType: "Bearer", expiresIn: 3600, extendedExpiresIn: nil, refreshIn: nil,
+            scopes: nil, refreshToken: Secret("rt"), isMultiResource: true,
+            idToken: CacheBuilder.idToken(["sub": "name:bob@contoso.com"]), homeAccountID: nil, clientInfo: nil,
+            familyID: nil)
+        let error = #expect(throws: TokenError.self) {
+            try builder.cache.changes(
+                saving: tokens, from: .signIn, parameters, at: parameters.authority, now: builder.now)
+        }
+        #expect(error?.code == .serverInvalidResponse)
     }
 
     @Test func survivesTheStoreAndBack() throws {

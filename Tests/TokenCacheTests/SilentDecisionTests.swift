@@ -1,9 +1,9 @@
+internal import CacheTestSupport
 internal import TestSupport
 internal import Testing
 internal import TokenModel
 internal import TokenStore
 
-@testable internal import CacheFormats
 @testable internal import TokenCache
 
 /// The decision on a silent request.

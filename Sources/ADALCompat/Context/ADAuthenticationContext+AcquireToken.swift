@@ -361,7 +361,7 @@ extension ADAuthenticationContext {
     }
 
     private func request(
-        _ grant: TokenAcquisition.Grant, _ resource: String, _ clientID: String, _ redirectURI: URL? = nil,
+        _ grant: TokenAcquisition.AppGrant, _ resource: String, _ clientID: String, _ redirectURI: URL? = nil,
         userID: String? = nil
     ) -> TokenAcquisition {
         var request = TokenAcquisition(self, resource: resource, clientID: clientID, redirectURI: redirectURI)

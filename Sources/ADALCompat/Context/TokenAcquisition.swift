@@ -31,7 +31,7 @@ package struct TokenAcquisition: Sendable {
     /// Nil for a silent request and for one with a grant.
     var prompt: ADPromptBehavior?
     /// The refresh token or assertion that the app holds.
-    var grant: Grant?
+    var grant: AppGrant?
     var identifier: ADUserIdentifier?
     var forceRefresh = false
     var claims: String?
@@ -192,13 +192,13 @@ extension ADPromptBehavior {
 
 extension TokenAcquisition {
     /// A grant that the app holds.
-    enum Grant: Sendable {
+    enum AppGrant: Sendable {
         case refreshToken(String)
         case assertion(String, ADAssertionType)
     }
 
     /// Acquires a token for a grant that the app holds.
-    func acquire(_ grant: Grant) async throws(ADAuthenticationError) -> TokenResult {
+    func acquire(_ grant: AppGrant) async throws(ADAuthenticationError) -> TokenResult {
         let parameters = try parameters()
         switch grant {
         case .refreshToken(let token):

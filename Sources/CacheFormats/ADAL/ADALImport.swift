@@ -60,10 +60,10 @@ extension ForeignCache {
         }
         guard let clientID = entry.clientID.flatMap(ClientID.init) else { return skip(title, "it names no app") }
         guard let text = entry.authority, let authority = try? Authority(text) else {
-            return skip(title, "its authority is not one that tokens can be asked of")
+            return skip(title, "its authority is not valid")
         }
         guard entry.resource?.trimmedNonEmpty?.contains(where: \.isWhitespace) != true else {
-            return skip(title, "its resource is not one that tokens can be asked for")
+            return skip(title, "its resource is not valid: it has white space in it")
         }
         add(ADALRecords(entry, clientID, authority, clouds))
     }

@@ -102,7 +102,7 @@ package struct ForeignCache: Sendable {
             throw LimitViolation(reason: "its identifier could be taken for another account's")
         }
         guard let record = try record.withinLimits().withPossibleTimes else {
-            throw LimitViolation(reason: "its times are none that a clock shows")
+            throw LimitViolation(reason: "one of its times is before 1970 or after the year 9999")
         }
         guard record.header.unknownFields.map({ $0.utf8.count <= ValueLimits.unknownFields }) ?? true else {
             throw LimitViolation(reason: Self.tooLong)

@@ -109,18 +109,17 @@ private struct ImportMerge {
             identifier(of: holder.account, holder.environment, holder.user).map(holder.account.with) ?? holder.account
         }
         let chosen = chosenRefreshTokens(ages)
-        for rank in 0...2 {
-            for (index, entry) in foreign.entries.enumerated() where entry.rank == rank && !entry.isAccount {
-                var record = identified(entry)
-                if case .refreshToken(let token) = record {
-                    guard chosen.contains(index) else {
-                        skip(record, "the file has another for the same that is newer, or as new")
-                        continue
-                    }
-                    record = .refreshToken(bound(ages.dated(token)))
+        for index in foreign.credentialsInOrder {
+            let entry = foreign.entries[index]
+            var record = identified(entry)
+            if case .refreshToken(let token) = record {
+                guard chosen.contains(index) else {
+                    skip(record, "the file has another for the same that is newer, or as new")
+                    continue
                 }
-                merge(record, entry)
+                record = .refreshToken(bound(ages.dated(token)))
             }
+            merge(record, entry)
         }
     }
 

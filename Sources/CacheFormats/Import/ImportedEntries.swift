@@ -28,6 +28,13 @@ extension ForeignCache {
         entries.indices.filter { entries[$0].isAccount }
             .sorted { entries[$0].accountOrder($0) < entries[$1].accountOrder($1) }
     }
+
+    /// The positions of all other entries, pass by pass.
+    var credentialsInOrder: [Int] {
+        var passes: [[Int]] = [[], [], []]
+        for index in entries.indices where !entries[index].isAccount { passes[entries[index].rank].append(index) }
+        return passes.flatMap(\.self)
+    }
 }
 
 /// The users in tenants' directories that a file names for its accounts without an identifier.

@@ -41,9 +41,7 @@ enum MergeDecision {
         guard let newTime = new.obtainedOn, let heldTime = held.obtainedOn, newTime >= heldTime else {
             return .skip("the cache has a refresh token for the same that is newer, or not known to be older")
         }
-        var token = new
-        token.environment = held.environment
-        token.unknownFields = merge(held.unknownFields, new.unknownFields, alias(held.environment, new.environment))
+        var token = replacement(of: held, by: new)
         token.noteReplacement(of: held)
         return .save(.refreshToken(token))
     }
@@ -55,10 +53,7 @@ enum MergeDecision {
         guard new.isNewer(than: held) else {
             return .skip("the cache has a newer access token for the same")
         }
-        var token = new
-        token.environment = held.environment
-        token.unknownFields = merge(held.unknownFields, new.unknownFields, alias(held.environment, new.environment))
-        return .save(.accessToken(token))
+        return .save(.accessToken(replacement(of: held, by: new)))
     }
 
     /// Saves the ID token that was issued later, by their `iat` claims.
@@ -68,10 +63,7 @@ enum MergeDecision {
         guard let newTime = issuedAt(new), let heldTime = issuedAt(held), newTime > heldTime else {
             return .skip("the cache has an ID token for the same that is newer, or not known to be older")
         }
-        var token = new
-        token.environment = held.environment
-        token.unknownFields = merge(held.unknownFields, new.unknownFields, alias(held.environment, new.environment))
-        return .save(.idToken(token))
+        return .save(.idToken(replacement(of: held, by: new)))
     }
 
     /// Keeps what the token endpoint last reported of an app.
@@ -81,6 +73,14 @@ enum MergeDecision {
         var merged = held
         merged.unknownFields = merge(held.unknownFields, new.unknownFields, alias(held.environment, new.environment))
         return merged == held ? .nothingNew : .save(.appMetadata(merged))
+    }
+
+    /// The new token under the held one's name of the cloud, with the unknown fields of both.
+    private static func replacement<Token: CredentialRecord>(of held: Token, by new: Token) -> Token {
+        var token = new
+        token.environment = held.environment
+        token.unknownFields = merge(held.unknownFields, new.unknownFields, alias(held.environment, new.environment))
+        return token
     }
 
     /// The unknown fields of both; those of the held record take precedence. A record that the agent made gets the environment

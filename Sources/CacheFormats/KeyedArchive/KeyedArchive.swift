@@ -171,7 +171,7 @@ struct KeyedArchive {
         .cacheBadFormat, "not an ADAL archive: its objects refer to one another without end")
     private static let malformed = TokenError(.cacheBadFormat, "not an ADAL archive: it is no keyed archive")
     /// 2001-01-01, the reference date of Apple's times.
-    private static let referenceDate: Int64 = 978_307_200
+    static let referenceDate: Int64 = 978_307_200
     private static let farAway: UInt64 = 1 << 40
     /// Longer than the name of any member.
     private static let longestName = 256

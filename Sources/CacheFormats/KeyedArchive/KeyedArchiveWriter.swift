@@ -29,13 +29,6 @@ struct KeyedArchiveWriter {
         list.finish(top: top)
     }
 
-    /// The archive of a root object, in one piece.
-    func bytes(root: Int) -> [UInt8] {
-        var archive = self
-        archive.finish(root: root)
-        return archive.drain()
-    }
-
     /// Forgets the long texts, which are tokens: those of one user do not occur for the next.
     mutating func forgetLongTexts() { longTexts = [:] }
 
@@ -53,7 +46,7 @@ struct KeyedArchiveWriter {
     /// Adds a time in seconds since 1970, or nil.
     mutating func add(moment: Int64?) -> Int {
         guard let moment else { return Self.null }
-        let time = PropertyList.real(Double(moment) - Double(Self.referenceDate))
+        let time = PropertyList.real(Double(moment) - Double(KeyedArchive.referenceDate))
         return append(.dictionary([(name: "NS.time", value: time), (name: "$class", value: .uid(type("NSDate")))]))
     }
 
@@ -92,7 +85,4 @@ struct KeyedArchiveWriter {
     }
 
     private static let shortText = 256
-
-    /// 2001-01-01, the reference date of Apple's times.
-    private static let referenceDate: Int64 = 978_307_200
 }

@@ -129,7 +129,7 @@ extension ForeignCache {
         add(
             record,
             Self.title(
-                "\(record.header.kind)", fields.text(.username), fields.text(.clientID), fields[.target]?.string),
+                "\(record.kind)", fields.text(.username), fields.text(.clientID), fields[.target]?.string),
             user: user)
     }
 

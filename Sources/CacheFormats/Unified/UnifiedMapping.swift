@@ -79,7 +79,7 @@ extension AppMetadataRecord {
     }
 }
 
-/// The fields that the three kinds of credentials have in common.
+/// The fields of an entry that the three kinds of credentials have in common.
 struct UnifiedCredential {
     var account: AccountKey
     var environment: String
@@ -88,20 +88,16 @@ struct UnifiedCredential {
 }
 
 extension UnifiedItem {
-    fileprivate init(_ section: UnifiedSection, _ credential: UnifiedCredential) {
-        put(.homeAccountID, credential.account.homeAccountID?.text)
-        put(.environment, credential.environment)
+    fileprivate init(_ section: UnifiedSection, _ record: some CredentialRecord, secret: String) {
+        put(.homeAccountID, record.account.homeAccountID?.text)
+        put(.environment, record.environment)
         put(.credentialType, section.rawValue)
-        put(.clientID, credential.clientID.text)
-        put(.secret, credential.secret)
+        put(.clientID, record.clientID.text)
+        put(.secret, secret)
     }
 
     init(_ record: AccessTokenRecord) {
-        self.init(
-            .accessToken,
-            UnifiedCredential(
-                account: record.account, environment: record.environment, clientID: record.clientID,
-                secret: record.secret.reveal()))
+        self.init(.accessToken, record, secret: record.secret.reveal())
         put(.realm, record.realm)
         put(.target, record.scopes.target)
         put(.tokenType, record.tokenType)
@@ -112,21 +108,13 @@ extension UnifiedItem {
     }
 
     init(_ record: RefreshTokenRecord) {
-        self.init(
-            .refreshToken,
-            UnifiedCredential(
-                account: record.account, environment: record.environment, clientID: record.clientID,
-                secret: record.secret.reveal()))
+        self.init(.refreshToken, record, secret: record.secret.reveal())
         put(.familyID, record.familyID?.text)
         put(.lastModificationTime, record.obtainedOn)
     }
 
     init(_ record: IDTokenRecord) {
-        self.init(
-            .idToken,
-            UnifiedCredential(
-                account: record.account, environment: record.environment, clientID: record.clientID,
-                secret: record.idToken))
+        self.init(.idToken, record, secret: record.idToken)
         put(.realm, record.realm)
     }
 

@@ -85,7 +85,7 @@ package enum Counter: String, Codable, Sendable, CaseIterable {
     case enrollment
     case webFinger = "webfinger"
 
-    package init(_ grant: Grant) {
+    package init(_ grant: GrantType) {
         switch grant {
         case .authorizationCode: self = .authorizationCode
         case .refreshToken: self = .refreshToken

@@ -8,7 +8,7 @@ internal import NIOHTTP1
 package struct Fault: Codable, Sendable, Equatable {
     // The filter.
     package var endpoint: Endpoint?
-    package var grant: Grant?
+    package var grant: GrantType?
     package var clientID: String?
     /// Text that the path has to contain.
     package var path: String?
@@ -49,7 +49,7 @@ package struct Fault: Codable, Sendable, Equatable {
     package init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         endpoint = try fields.decodeIfPresent(Endpoint.self, forKey: .endpoint)
-        grant = try fields.decodeIfPresent(Grant.self, forKey: .grant)
+        grant = try fields.decodeIfPresent(GrantType.self, forKey: .grant)
         clientID = try fields.decodeIfPresent(String.self, forKey: .clientID)
         path = try fields.decodeIfPresent(String.self, forKey: .path)
         count = try fields.decodeIfPresent(Int.self, forKey: .count) ?? 1
@@ -89,7 +89,7 @@ package struct Fault: Codable, Sendable, Equatable {
 extension Fault {
     /// An OAuth error at the token endpoint.
     package static func error(
-        _ error: String, suberror: String? = nil, grant: Grant? = nil, count: Int = 1
+        _ error: String, suberror: String? = nil, grant: GrantType? = nil, count: Int = 1
     ) -> Fault {
         Fault {
             $0.endpoint = .token
@@ -101,7 +101,8 @@ extension Fault {
     }
 
     /// An HTTP status without an OAuth error at the token endpoint: 429 with `Retry-After`, 503, …
-    package static func status(_ status: Int, retryAfter: Int? = nil, grant: Grant? = nil, count: Int = 1) -> Fault {
+    package static func status(_ status: Int, retryAfter: Int? = nil, grant: GrantType? = nil, count: Int = 1) -> Fault
+    {
         Fault {
             $0.endpoint = .token
             $0.grant = grant
@@ -112,7 +113,7 @@ extension Fault {
     }
 
     /// Holds requests with this grant until `release` is called.
-    package static func hold(grant: Grant? = nil, count: Int = 1) -> Fault {
+    package static func hold(grant: GrantType? = nil, count: Int = 1) -> Fault {
         Fault {
             $0.endpoint = .token
             $0.grant = grant

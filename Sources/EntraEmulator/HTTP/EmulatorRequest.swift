@@ -34,8 +34,8 @@ struct EmulatorRequest: Sendable {
 
     var clientID: String? { parameters["client_id"] }
 
-    var grant: Grant? {
-        address.endpoint == .token ? parameters["grant_type"].flatMap(Grant.init(parameter:)) : nil
+    var grant: GrantType? {
+        address.endpoint == .token ? parameters["grant_type"].flatMap(GrantType.init(parameter:)) : nil
     }
 
     /// The kind of request that it is counted as.

@@ -132,7 +132,7 @@ struct RequestedAuthority: Sendable, Equatable {
 }
 
 /// The type of an authorization grant (RFC 6749 section 1.3).
-package enum Grant: String, Codable, Sendable, CaseIterable {
+package enum GrantType: String, Codable, Sendable, CaseIterable {
     case authorizationCode = "authorization_code"
     case refreshToken = "refresh_token"
     case deviceCode = "device_code"

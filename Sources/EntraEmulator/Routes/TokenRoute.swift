@@ -20,7 +20,7 @@ struct TokenRoute: Sendable {
     }
 
     private func redeem(
-        _ grant: Grant, _ request: EmulatorRequest
+        _ grant: GrantType, _ request: EmulatorRequest
     ) throws(OAuthFailure) -> (TokenDescriptor, TokenMint) {
         let now = state.now
         return try state.update { (contents) throws(OAuthFailure) in
@@ -42,7 +42,7 @@ struct TokenRoute: Sendable {
 
 extension Ledger {
     fileprivate mutating func redeem(
-        _ grant: Grant, _ redemption: Redemption, _ counts: inout Counts
+        _ grant: GrantType, _ redemption: Redemption, _ counts: inout Counts
     ) throws(OAuthFailure) -> TokenDescriptor {
         switch grant {
         case .authorizationCode: return try redeemCode(redemption)

@@ -1,11 +1,6 @@
+internal import TokenCache
 internal import TokenModel
 internal import TokenStore
-
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
 
 /// A cloud that instance discovery has named, as the store keeps it: cached tokens need no discovery after the next start.
 struct CloudRecord {
@@ -27,7 +22,7 @@ struct CloudRecord {
     /// Nil for a record that does not say that a Microsoft cloud named this one. Earlier versions believed any provider on this
     /// machine, and stored what it said.
     init?(_ record: StoredRecord) {
-        guard let body = try? JSONDecoder().decode(Body.self, from: Data(record.body)),
+        guard let body = CacheJSON.decode(Body.self, record.body),
             CloudDirectory.isBuiltIn(body.attestedBy)
         else { return nil }
         cloud = body.cloud
@@ -36,7 +31,7 @@ struct CloudRecord {
     /// The record; nil if it cannot be encoded.
     var stored: StoredRecord? {
         let body = Body(cloud: cloud, attestedBy: CloudDirectory.attesting)
-        guard let bytes = try? JSONEncoder().encode(body) else { return nil }
-        return StoredRecord(key: RecordKey(group: "", kind: .cloud, key: cloud.preferredCache), body: Array(bytes))
+        guard let bytes = try? CacheJSON.encode(body) else { return nil }
+        return StoredRecord(key: RecordKey(group: "", kind: .cloud, key: cloud.preferredCache), body: bytes)
     }
 }

@@ -164,7 +164,7 @@ final class CommitQueue {
 
     private func retryLater(isolation: isolated (any Actor)? = #isolation) {
         guard retry == nil, !unsaved.isEmpty else { return }
-        retry = tasks.schedule(after: Self.retryInterval) {
+        retry = tasks.schedule(after: Self.retryDelay) {
             self.retry = nil
             self.tasks.start(isolation: isolation) { () async throws(TokenError) in await self.writeUnsavedChanges() }
         }
@@ -189,7 +189,8 @@ final class CommitQueue {
         try cache.everything()
     }
 
-    private static let retryInterval = TimeAmount.seconds(5)
+    /// The time after which failed changes are written again, unless another commit does it before.
+    private static let retryDelay = TimeAmount.seconds(5)
 }
 
 extension CommitQueue {

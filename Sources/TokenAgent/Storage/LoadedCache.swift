@@ -23,7 +23,7 @@ struct LoadedCache: RecordReceiver {
     private var repaired: [RecordKey: (record: CacheRecord, group: SharingGroup)] = [:]
 
     enum Item: Sendable {
-        case record(CacheRecord, SharingGroup)
+        case record(CacheRecord, SharingGroup, stored: RecordKey)
         case repaired(CacheRecord?, SharingGroup, stored: RecordKey)
         case unresolved(CacheRecord, SharingGroup, stored: RecordKey)
         case cloud(CloudDirectory.Cloud)
@@ -40,7 +40,7 @@ struct LoadedCache: RecordReceiver {
         }
         guard let group = SharingGroup(stored.key.group) else { return .unknown }
         return switch CacheRecord.load(stored, in: group) {
-        case .asStored(let record): .record(record, group)
+        case .asStored(let record): .record(record, group, stored: stored.key)
         case .repaired(let record): .repaired(record, group, stored: stored.key)
         case .unresolved(let record): .unresolved(record, group, stored: stored.key)
         case .unreadable: .unknown
@@ -49,9 +49,9 @@ struct LoadedCache: RecordReceiver {
 
     mutating func add(_ item: Item) {
         switch item {
-        case .record(let record, let group):
+        case .record(let record, let group, let stored):
             // The store has this record under its key already.
-            if load(record, in: group) { repaired[record.key(in: group)] = nil }
+            if load(record, in: group) { repaired[stored] = nil }
         case .repaired(let record, let group, let stored):
             let key = record?.key(in: group)
             if stored != key { stale.append(stored) }

@@ -82,7 +82,7 @@ final class StoreLifecycle {
         case .notBegun:
             loop.makeSucceededFuture(.failure(TokenError(.storeUnavailable, "the agent is starting")))
         case .failed(let error, let time):
-            if isWorthRetrying, abs(now() - time) >= Self.retryInterval {
+            if isWorthRetrying, abs(now() - time) >= Self.secondsBetweenLoads {
                 load()
             } else {
                 loop.makeSucceededFuture(.failure(error))
@@ -178,6 +178,6 @@ final class StoreLifecycle {
 
     /// Longer than most stores take to load.
     private static let statusTimeout = TimeAmount.milliseconds(500)
-    /// Seconds between attempts to load a store that cannot be loaded.
-    private static let retryInterval: Int64 = 5
+    /// The minimum time between attempts to load a store that cannot be loaded.
+    private static let secondsBetweenLoads: Int64 = 5
 }

@@ -35,19 +35,15 @@ final class TokenSaver {
         _ tokens: IssuedTokens, from issuance: Issuance, _ parameters: TokenParameters, at requested: Authority
     ) async throws(TokenError) -> TokenResult {
         let group = parameters.sharingGroup
-        let changes = { () throws(TokenError) in
-            try self.memory.cache.changes(
-                saving: tokens, from: issuance, parameters,
-                at: self.authorities.authority(parameters, at: requested, movedTo: tokens.cloudName), now: self.now(),
-                leaving: self.tokensInUse.heldKeys)
-        }
-        let result = try await commits.commit(changing: try changes().account, in: group) {
-            () async throws(TokenError) in
+        let authority = authorities.authority(parameters, at: requested, movedTo: tokens.cloudName)
+        let account = memory.cache.account(of: tokens, from: issuance, parameters, at: authority)
+        let result = try await commits.commit(changing: account, in: group) { () async throws(TokenError) in
             // Checked when it is this change's turn: an account that was removed meanwhile must not be saved again.
             if let used = issuance.redeemedToken, !memory.cache.stillHolds(used, in: group) {
                 throw Self.signedOutMeanwhile
             }
-            let saved = try changes()
+            let saved = try memory.cache.changes(
+                saving: tokens, from: issuance, parameters, at: authority, now: now(), leaving: tokensInUse.heldKeys)
             let settled = issuance.redeemedToken.flatMap { notes.settled(by: $0, in: group) }
             return (CommitQueue.Commit(changes: saved.changes, settled: settled), saved.result)
         }

@@ -104,7 +104,7 @@ extension CredentialCache {
         let known = partition(request.sharingGroup).currentAccounts[key]
         let reply = GetCurrentAccount.Reply(account: accounts.first, previous: known?.account)
         guard let account = accounts.first else {
-            return (reply, known == nil ? [] : [remove(.principal, key, account: nil, request.sharingGroup)])
+            return (reply, known == nil ? [] : [remove(.currentAccount, key, account: nil, request.sharingGroup)])
         }
         let record = CurrentAccountRecord(clientID: request.clientID, account: account)
         return (reply, record == known ? [] : [.save(.currentAccount(record))])

@@ -1,5 +1,5 @@
 package import TokenModel
-internal import TokenStore
+package import TokenStore
 
 /// An access token.
 package struct AccessTokenRecord: Sendable, Equatable {
@@ -57,10 +57,8 @@ package struct AccessTokenRecord: Sendable, Equatable {
     }
 }
 
-extension AccessTokenRecord: RecordContent {
-    package var header: RecordHeader {
-        RecordHeader(kind: .accessToken, account: account, environment: environment, unknownFields: unknownFields)
-    }
+extension AccessTokenRecord: CredentialRecord {
+    package static var kind: RecordKind { .accessToken }
 
     /// The same key for every order of the scopes.
     package var key: String {
@@ -72,14 +70,8 @@ extension AccessTokenRecord: RecordContent {
 
     package func encoded() throws(TokenError) -> [UInt8] { try CacheJSON.encode(stored) }
 
-    package mutating func assign(to account: AccountKey) { self.account = account }
-
-    package mutating func setUnknownFields(_ json: String) { unknownFields = json }
-
     package mutating func mapIdentifiers(_ body: IdentifierTransform) throws(LimitViolation) {
-        account = try account.map(body)
-        environment = try body("environment", environment)
-        clientID = try clientID.map(body)
+        try mapCommonIdentifiers(body)
         realm = try body("realm", realm)
     }
 

@@ -1,5 +1,5 @@
 package import TokenModel
-internal import TokenStore
+package import TokenStore
 
 /// An account in one tenant.
 package struct AccountRecord: Sendable, Equatable, Codable {
@@ -67,7 +67,9 @@ package struct AccountRecord: Sendable, Equatable, Codable {
 
     /// Whether the realm is the account's home tenant. Accounts of other kinds than Entra's have one realm only.
     package var isHome: Bool {
-        guard authorityType == Self.entraType, let home = account.homeAccountID?.tenantID else { return true }
+        guard authorityType == Self.entraType,
+            let home = homeAccountID.flatMap(HomeAccountID.init)?.tenantID
+        else { return true }
         return home == realm.lowercased()
     }
 
@@ -85,8 +87,9 @@ package struct AccountRecord: Sendable, Equatable, Codable {
 }
 
 extension AccountRecord: RecordContent {
+    package static var kind: RecordKind { .account }
     package var header: RecordHeader {
-        RecordHeader(kind: .account, account: account, environment: environment, unknownFields: unknownFields)
+        RecordHeader(account: account, environment: environment, unknownFields: unknownFields)
     }
     package var key: String { "\(account.key)-\(environment)-\(realm)".lowercased() }
     package var record: CacheRecord { .account(self) }

@@ -1,5 +1,5 @@
 package import TokenModel
-internal import TokenStore
+package import TokenStore
 
 /// What the token endpoint said of an app: which family of client IDs it belongs to.
 package struct AppMetadataRecord: Sendable, Equatable, Codable {
@@ -30,9 +30,8 @@ package struct AppMetadataRecord: Sendable, Equatable, Codable {
 }
 
 extension AppMetadataRecord: RecordContent {
-    package var header: RecordHeader {
-        RecordHeader(kind: .appMetadata, environment: environment, unknownFields: unknownFields)
-    }
+    package static var kind: RecordKind { .appMetadata }
+    package var header: RecordHeader { RecordHeader(environment: environment, unknownFields: unknownFields) }
     package var key: String { Self.key(clientID, at: environment) }
     package var record: CacheRecord { .appMetadata(self) }
 
@@ -83,7 +82,8 @@ package struct AccountMetadataRecord: Sendable, Equatable, Codable {
 }
 
 extension AccountMetadataRecord: RecordContent {
-    package var header: RecordHeader { RecordHeader(kind: .accountMetadata, account: account) }
+    package static var kind: RecordKind { .accountMetadata }
+    package var header: RecordHeader { RecordHeader(account: account) }
     package var key: String { "\(account.key)-accountmetadata-\(clientID)".lowercased() }
     package var record: CacheRecord { .accountMetadata(self) }
 
@@ -141,7 +141,8 @@ package struct CurrentAccountRecord: Sendable, Equatable, Codable {
 }
 
 extension CurrentAccountRecord: RecordContent {
-    package var header: RecordHeader { RecordHeader(kind: .principal) }
+    package static var kind: RecordKind { .currentAccount }
+    package var header: RecordHeader { RecordHeader() }
     package var key: String { Self.key(of: clientID) }
     package var record: CacheRecord { .currentAccount(self) }
 

@@ -34,10 +34,13 @@ package enum CacheRecord: Sendable, Equatable {
 
     package var header: RecordHeader { content.header }
 
+    /// The kind under which the store keeps the record.
+    package var kind: RecordKind { content.kind }
+
     /// The record's key in the store.
     package func key(in group: SharingGroup) -> RecordKey {
         let content = content
-        return RecordKey(group: group.name, kind: content.header.kind, key: content.key)
+        return RecordKey(group: group.name, kind: content.kind, key: content.key)
     }
 
     /// The same record of another account.
@@ -85,8 +88,8 @@ extension CacheRecord {
             case .idToken: CacheJSON.decode(StoredCredential.self, stored.body).flatMap(IDTokenRecord.init)
             case .appMetadata: CacheJSON.decode(AppMetadataRecord.self, stored.body)
             case .accountMetadata: CacheJSON.decode(AccountMetadataRecord.self, stored.body)
-            case .principal: CacheJSON.decode(CurrentAccountRecord.self, stored.body)
-            case .carried: CacheJSON.decode(OpaqueRecord.self, stored.body)
+            case .currentAccount: CacheJSON.decode(CurrentAccountRecord.self, stored.body)
+            case .opaque: CacheJSON.decode(OpaqueRecord.self, stored.body)
             case .cloud, .redemption: nil
             }
         guard let read else { return nil }
@@ -104,7 +107,7 @@ extension CacheRecord {
 /// Records that an export of the agent's own holds in the form of the store.
 extension CacheRecord {
     /// The number of the record's kind; it never changes (see `RecordKind`).
-    package var kindNumber: Int32 { header.kind.rawValue }
+    package var kindNumber: Int32 { kind.rawValue }
 
     /// Reads an exported record; nil if the bytes are not a record of that kind, or a kind that is not exported.
     package init?(exportedAs number: Int32, _ body: [UInt8]) {
@@ -115,9 +118,14 @@ extension CacheRecord {
     }
 }
 
-/// The JSON of stored records.
-enum CacheJSON {
-    static func encode(_ value: some Encodable) throws(TokenError) -> [UInt8] {
+/// The JSON of stored records and clouds.
+///
+/// Coding is synthesised, so that each field is named once for both directions. Only the agent writes these bytes, which the
+/// store authenticates. Bytes of any other origin are read with `JSONReader`, also those of the agent's section of an import,
+/// before they are decoded as a record.
+package enum CacheJSON {
+    /// - Throws: `internalError` (-51100) if the value cannot be encoded.
+    package static func encode(_ value: some Encodable) throws(TokenError) -> [UInt8] {
         do {
             return Array(try JSONEncoder().encode(value))
         } catch {
@@ -125,7 +133,8 @@ enum CacheJSON {
         }
     }
 
-    static func decode<Value: Decodable>(_ type: Value.Type, _ bytes: [UInt8]) -> Value? {
+    /// Returns nil if the bytes are not such a value.
+    package static func decode<Value: Decodable>(_ type: Value.Type, _ bytes: [UInt8]) -> Value? {
         try? JSONDecoder().decode(type, from: Data(bytes))
     }
 }

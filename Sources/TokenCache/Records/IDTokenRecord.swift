@@ -1,5 +1,5 @@
 package import TokenModel
-internal import TokenStore
+package import TokenStore
 
 /// An ID token, with the claim that the cache uses.
 package struct IDTokenRecord: Sendable, Equatable {
@@ -39,10 +39,8 @@ package struct IDTokenRecord: Sendable, Equatable {
     }
 }
 
-extension IDTokenRecord: RecordContent {
-    package var header: RecordHeader {
-        RecordHeader(kind: .idToken, account: account, environment: environment, unknownFields: unknownFields)
-    }
+extension IDTokenRecord: CredentialRecord {
+    package static var kind: RecordKind { .idToken }
 
     package var key: String {
         let type = version == .v1 ? "v1idtoken" : "idtoken"
@@ -53,14 +51,8 @@ extension IDTokenRecord: RecordContent {
 
     package func encoded() throws(TokenError) -> [UInt8] { try CacheJSON.encode(stored) }
 
-    package mutating func assign(to account: AccountKey) { self.account = account }
-
-    package mutating func setUnknownFields(_ json: String) { unknownFields = json }
-
     package mutating func mapIdentifiers(_ body: IdentifierTransform) throws(LimitViolation) {
-        account = try account.map(body)
-        environment = try body("environment", environment)
-        clientID = try clientID.map(body)
+        try mapCommonIdentifiers(body)
         realm = try body("realm", realm)
     }
 

@@ -1,5 +1,5 @@
 internal import TokenModel
-internal import TokenStore
+package import TokenStore
 
 /// An entry of an imported cache that the agent does not use, such as a token of another type. It is kept for the libraries
 /// that use it, and written again on export.
@@ -34,7 +34,8 @@ package struct OpaqueRecord: Sendable, Equatable, Codable {
 }
 
 extension OpaqueRecord: RecordContent {
-    package var header: RecordHeader { RecordHeader(kind: .carried, unknownFields: json) }
+    package static var kind: RecordKind { .opaque }
+    package var header: RecordHeader { RecordHeader(unknownFields: json) }
     package var key: String { name.map { "\(section)/\($0)" } ?? section }
     package var record: CacheRecord { .opaque(self) }
 

@@ -3,8 +3,6 @@ package import TokenStore
 
 /// The fields that the cache uses of a record of any kind.
 package struct RecordHeader: Sendable, Equatable {
-    /// The kind under which the store keeps the record.
-    package let kind: RecordKind
     /// The account that the record belongs to; nil for a record of an app, and for an opaque record.
     package var account: AccountKey?
     /// The host that the record was saved under; nil for a record that is valid in every cloud.
@@ -18,6 +16,8 @@ package struct RecordHeader: Sendable, Equatable {
 /// `CacheRecord` lists the kinds. Everything that is done to a record of whatever kind is a requirement here, so that it is
 /// written next to the fields that it concerns.
 package protocol RecordContent: Sendable, Equatable {
+    /// The kind under which the store keeps the records.
+    static var kind: RecordKind { get }
     var header: RecordHeader { get }
     /// The record's key in the store; unique among the records of its kind in a sharing group.
     var key: String { get }
@@ -51,6 +51,7 @@ package protocol RecordContent: Sendable, Equatable {
 package typealias IdentifierTransform = (_ what: StaticString, _ text: String) throws(LimitViolation) -> String
 
 extension RecordContent {
+    package var kind: RecordKind { Self.kind }
     package mutating func assign(to account: AccountKey) {}
     package mutating func setUnknownFields(_ json: String) {}
     package func checkSecrets() throws(LimitViolation) {}
@@ -60,4 +61,30 @@ extension RecordContent {
 
 extension RecordContent where Self: Encodable {
     package func encoded() throws(TokenError) -> [UInt8] { try CacheJSON.encode(self) }
+}
+
+/// A record of a token: an access, refresh or ID token.
+package protocol CredentialRecord: RecordContent {
+    var account: AccountKey { get set }
+    var environment: String { get set }
+    /// The app that the token was issued to.
+    var clientID: ClientID { get set }
+    var unknownFields: String? { get set }
+}
+
+extension CredentialRecord {
+    package var header: RecordHeader {
+        RecordHeader(account: account, environment: environment, unknownFields: unknownFields)
+    }
+
+    package mutating func assign(to account: AccountKey) { self.account = account }
+
+    package mutating func setUnknownFields(_ json: String) { unknownFields = json }
+
+    /// Replaces the identifiers that every credential has.
+    mutating func mapCommonIdentifiers(_ body: IdentifierTransform) throws(LimitViolation) {
+        account = try account.map(body)
+        environment = try body("environment", environment)
+        clientID = try clientID.map(body)
+    }
 }

@@ -1,5 +1,5 @@
 package import TokenModel
-internal import TokenStore
+package import TokenStore
 
 /// A refresh token: an app's own, or one that a family of apps shares.
 package struct RefreshTokenRecord: Sendable, Equatable {
@@ -68,10 +68,8 @@ package struct RefreshTokenRecord: Sendable, Equatable {
     private static let mostReplaced = 8
 }
 
-extension RefreshTokenRecord: RecordContent {
-    package var header: RecordHeader {
-        RecordHeader(kind: .refreshToken, account: account, environment: environment, unknownFields: unknownFields)
-    }
+extension RefreshTokenRecord: CredentialRecord {
+    package static var kind: RecordKind { .refreshToken }
 
     package var key: String {
         let holder = familyID?.text ?? clientID.key
@@ -83,14 +81,8 @@ extension RefreshTokenRecord: RecordContent {
 
     package func encoded() throws(TokenError) -> [UInt8] { try CacheJSON.encode(stored) }
 
-    package mutating func assign(to account: AccountKey) { self.account = account }
-
-    package mutating func setUnknownFields(_ json: String) { unknownFields = json }
-
     package mutating func mapIdentifiers(_ body: IdentifierTransform) throws(LimitViolation) {
-        account = try account.map(body)
-        environment = try body("environment", environment)
-        clientID = try clientID.map(body)
+        try mapCommonIdentifiers(body)
         if let family = familyID { familyID = FamilyID(try body("family ID", family.text)) }
         if let restriction { self.restriction?.realm = try body("realm", restriction.realm) }
     }

@@ -85,7 +85,7 @@ extension CredentialCache {
         guard let identifier = account.homeAccountID?.text else { return [] }
         return partition.opaqueRecords.values
             .filter { $0.homeAccountID == identifier && isIncluded($0.clientID.flatMap(ClientID.init)) }
-            .sorted { $0.key < $1.key }.map { remove(.carried, $0.key, account: nil, group) }
+            .sorted { $0.key < $1.key }.map { remove(.opaque, $0.key, account: nil, group) }
     }
 
     /// Removes the credentials of the apps for which `isIncluded` is true; a family's refresh token belongs to no app.

@@ -1,6 +1,25 @@
 package import TokenModel
 internal import TokenStore
 
+/// The changes that save a response, and the result for the app.
+package struct SavedTokens: Sendable {
+    package var changes: [CacheChange]
+    package var result: TokenResult
+}
+
+/// The request that a response answers.
+package enum Issuance: Sendable {
+    /// An interactive sign-in; it ends an earlier sign-out.
+    case signIn
+    /// The redemption of a refresh token.
+    case redemption(RefreshTokenRecord)
+
+    /// The refresh token that was redeemed; nil for a sign-in.
+    package var redeemedToken: RefreshTokenRecord? {
+        if case .redemption(let token) = self { token } else { nil }
+    }
+}
+
 extension CredentialCache {
     /// The changes that save a token response, and the result for the app. The cache itself is not changed.
     ///
@@ -27,8 +46,18 @@ extension CredentialCache {
         changes += supersededTokens(saving, in: partition)
         changes += adoptedRecords(saving, in: partition, leaving: inUse)
         return SavedTokens(
-            account: saving.account, changes: changes,
+            changes: changes,
             result: try saving.result(of: records, cache: self, credentials: credentials))
+    }
+
+    /// The account whose records `changes(saving:from:_:at:now:leaving:)` changes. It depends on the response, and not on the
+    /// cache.
+    package func account(
+        of tokens: IssuedTokens, from issuance: Issuance, _ parameters: TokenParameters, at requested: Authority
+    ) -> AccountKey {
+        Saving.account(
+            tokens, issuance, claims: tokens.idToken.flatMap { IDTokenClaims(idToken: $0) }, parameters: parameters,
+            requested: requested, in: partition(parameters.sharingGroup), of: self)
     }
 
     /// The tokens to save: without the refresh token if a sign-in or an import has replaced the one that was redeemed, since

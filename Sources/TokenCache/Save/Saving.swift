@@ -29,8 +29,7 @@ struct Saving {
             throw TokenError(.serverInvalidResponse, "the ID token in the response cannot be read")
         }
         account = Self.account(
-            Self.identity(tokens, issuance, claims: claims, parameters: parameters, requested: requested), issuance,
-            at: requested, in: partition, of: cache)
+            tokens, issuance, claims: claims, parameters: parameters, requested: requested, in: partition, of: cache)
         guard !account.imitatesAnotherKey else {
             throw TokenError(
                 .serverInvalidResponse, "the response names an account in a way that could be taken for another's name")
@@ -70,10 +69,11 @@ struct Saving {
     }
 
     /// The account of the response. That of a redeemed token keeps its key, also if its cloud has got other names since.
-    private static func account(
-        _ identity: AccountKey.Identity, _ issuance: Issuance, at requested: Authority, in partition: Partition,
-        of cache: CredentialCache
+    static func account(
+        _ tokens: IssuedTokens, _ issuance: Issuance, claims: IDTokenClaims?, parameters: TokenParameters,
+        requested: Authority, in partition: Partition, of cache: CredentialCache
     ) -> AccountKey {
+        let identity = identity(tokens, issuance, claims: claims, parameters: parameters, requested: requested)
         if let used = issuance.redeemedToken?.account {
             return AccountKey(issuer: used.issuer, identity: identity)
         }

@@ -63,9 +63,9 @@ extension CredentialCache {
             { _ in true },
         ]
         for step in steps {
-            let people = Set(known.filter(step).map { partition[$0].userID })
-            if people.count > 1 { return .several }
-            if let name = people.first { return account(named: name, request, in: partition, now: now) }
+            let userIDs = Set(known.filter(step).map { partition[$0].userID })
+            if userIDs.count > 1 { return .several }
+            if let name = userIDs.first { return account(named: name, request, in: partition, now: now) }
         }
         return usable.count == 1 ? .one(usable[0]) : .none
     }

@@ -61,8 +61,8 @@ internal import Testing
     }
 
     // Mirrors: msal.md 4.7: Entra's 50142 in a sign-in is -50142
-    @Test(arguments: [Grant.authorizationCode, .refreshToken])
-    func reportsAPasswordResetWithItsOwnCodeInASignIn(grant: Grant) async throws {
+    @Test(arguments: [GrantType.authorizationCode, .refreshToken])
+    func reportsAPasswordResetWithItsOwnCodeInASignIn(grant: GrantType) async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account

@@ -1,3 +1,4 @@
+internal import CacheTestSupport
 internal import TestSupport
 internal import Testing
 internal import TokenModel
@@ -5,8 +6,8 @@ internal import TokenModel
 @testable internal import CacheFormats
 @testable internal import TokenCache
 
-/// The store knows a record by its name, of which an account's identifier is a part: no file and no server may say one
-/// under which another account's record would be overwritten.
+/// A record's key in the store begins with its account's identifier. An identifier with which a record would replace that of
+/// another account is refused; `SavingTests` has the same for a response.
 @Suite(.bounded) struct AmbiguousKeyTests {
     private static let environment = "login.microsoftonline.com"
     private static let home = "aaaaaaaa-0000-4000-8000-00000000000b.\(CacheBuilder.tenant)"
@@ -60,21 +61,6 @@ internal import TokenModel
             let plan = try cache.merge(Self.file(home, environment, "app-1"), .msalJSON)
             #expect(plan.report.counts == [1, 1, 0, 0], "\(environment)")
         }
-    }
-
-    @Test func refusesASignInWithAnAmbiguousIdentifier() throws {
-        let builder = CacheBuilder()
-        let parameters = try builder.parameters(authority: "https://fs.contoso.com/adfs")
-        let tokens = IssuedTokens(
-            accessToken: Secret("at"), tokenType: "Bearer", expiresIn: 3600, extendedExpiresIn: nil, refreshIn: nil,
-            scopes: nil, refreshToken: Secret("rt"), isMultiResource: true,
-            idToken: CacheBuilder.idToken(["sub": "name:bob@contoso.com"]), homeAccountID: nil, clientInfo: nil,
-            familyID: nil)
-        let error = #expect(throws: TokenError.self) {
-            try builder.cache.changes(
-                saving: tokens, from: .signIn, parameters, at: parameters.authority, now: builder.now)
-        }
-        #expect(error?.code == .serverInvalidResponse)
     }
 
     /// An account and a refresh token.

@@ -1,7 +1,7 @@
+internal import CacheTestSupport
 internal import TestSupport
 internal import Testing
 internal import TokenModel
-internal import TokenStore
 
 @testable internal import CacheFormats
 @testable internal import TokenCache
@@ -51,17 +51,6 @@ internal import TokenStore
         #expect(credentials.accessTokens.values.allSatisfy { $0.extendedExpiresOn == nil && $0.refreshOn == nil })
         // When the access token was obtained, which came with it.
         #expect(credentials.refreshTokens.values.map(\.obtainedOn) == [1_795_229_000])
-    }
-
-    @Test func doesNotLoadARecordWithAnImpossibleTime() {
-        for number in ["-9223372036854775808", "-1", "253402300800"] {
-            let body = """
-                {\(Self.base), "credential_type": "AccessToken", "secret": "at", "cached_at": "\(number)",
-                 "expires_on": "1795239000"}
-                """
-            let key = RecordKey(group: "group", kind: .accessToken, key: "key")
-            #expect(CacheRecord(StoredRecord(key: key, body: Array(body.utf8))) == nil)
-        }
     }
 
     @discardableResult

@@ -1,4 +1,4 @@
-internal import AgentTestSupport
+internal import CacheTestSupport
 internal import TestSupport
 internal import Testing
 internal import TokenModel

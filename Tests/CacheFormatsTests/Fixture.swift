@@ -41,7 +41,7 @@ struct Fixture: Sendable, CustomTestStringConvertible {
     }
 
     static func bytes(_ path: String) throws -> [UInt8] {
-        let folder = PackageFolder.root.appending(path: "Tests/TokenCacheTests/Fixtures")
+        let folder = PackageFolder.root.appending(path: "Tests/CacheFormatsTests/Fixtures")
         return [UInt8](try Data(contentsOf: folder.appending(path: path)))
     }
 

@@ -1,4 +1,4 @@
-internal import AgentTestSupport
+internal import CacheTestSupport
 internal import Foundation
 internal import TestSupport
 internal import Testing
@@ -28,23 +28,6 @@ internal import TokenModel
                 cache.merge(foreign)
                 #expect(cache == expected, "parts of \(size) bytes")
             }
-        }
-    }
-
-    @Test(arguments: [
-        #"{"a":"é😀\ud83d\ude00\ud83dx\ud83d\n\ude00\u00e9\"\\","b":[1.5e-3,-0,true,null,{}]}"#,
-        "{\"a\" : [ ] , \"b\":{}}",
-    ])
-    func readsTextsAndNumbersAcrossParts(text: String) throws {
-        let bytes = Array(text.utf8)
-        let whole = try JSONReader.read(bytes)
-        for size in 1..<bytes.count {
-            let parts = stride(from: 0, to: bytes.count, by: size).map {
-                Secret(bytes: bytes[$0..<min($0 + size, bytes.count)])
-            }
-            var reader = ForeignFile(parts).jsonReader(isLast: true)
-            #expect(try reader.value() == whole)
-            try reader.finish()
         }
     }
 

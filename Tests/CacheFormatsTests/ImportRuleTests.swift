@@ -1,3 +1,4 @@
+internal import CacheTestSupport
 internal import Foundation
 internal import TestSupport
 internal import Testing
@@ -153,6 +154,24 @@ internal import TokenModel
         #expect(cache.accounts(ListAccounts(clientID: app)).accounts.count == 1)
     }
 
+    /// The scopes of a token are a set.
+    @Test(arguments: [("old", 100, "new", 200), ("new", 200, "old", 100)])
+    func keepsTheNewerTokenWhateverTheOrderOfItsScopes(
+        first: String, firstTime: Int, second: String, secondTime: Int
+    ) throws {
+        var cache = CredentialCache()
+        try cache.merge(Self.accessToken(first, "User.Read Mail.Read openid", firstTime), .msalJSON)
+        try cache.merge(Self.accessToken(second, "openid mail.read User.Read", secondTime), .msalJSON)
+        let tokens = cache.partition(.standard).accounts.values.flatMap(\.accessTokens.values)
+        #expect(tokens.map { $0.secret.reveal() } == ["new"])
+        let json = try JSONReader.read(cache.export(.msalJSON, of: .standard, now: Fixture.whenWritten))
+        let exported = try #require(json["AccessToken"]).members.map(\.value)
+        #expect(exported.map { $0["secret"]?.string } == ["new"])
+        #expect(
+            exported[0]["target"]?.string
+                == (first == "new" ? "User.Read Mail.Read openid" : "openid mail.read User.Read"))
+    }
+
     /// The old cache is imported again after its account has got an identifier: its refresh token has been redeemed.
     @Test func recognisesAnAccountThatHasGotItsIdentifier() throws {
         var cache = CredentialCache()
@@ -222,6 +241,27 @@ internal import TokenModel
         #expect(accounts.map { $0["account_source"]?.string } == ["device"])
     }
 
+    /// An entry that no reply can hold is skipped, and the rest of the file is imported.
+    @Test func skipsEntriesWhoseIdentifiersAreTooLong() throws {
+        var cache = CredentialCache()
+        let long = String(repeating: "x", count: 1025)
+        let file = """
+            {"RefreshToken": {
+              "1": {"home_account_id": "\(long).t", "environment": "e", "client_id": "c", "secret": "rt-1"},
+              "2": {"home_account_id": "u\\u0000.t", "environment": "e", "client_id": "c", "secret": "rt-2"},
+              "3": {"home_account_id": "u.t", "environment": "\(long)", "client_id": "c", "secret": "rt-3"},
+              "4": {"home_account_id": "u.t", "environment": "e", "client_id": "\(long)", "secret": "rt-4"},
+              "5": {"home_account_id": "u.t", "environment": "e", "client_id": "c", "secret": "rt\\u0000"},
+              "6": {"home_account_id": "u.t", "environment": "e", "client_id": "c", "secret": "rt-6"}}}
+            """
+        let report = try cache.merge(Array(file.utf8), .msalJSON).report
+        #expect(report.refreshTokens == 1)
+        #expect(report.skippedCount == 5)
+        #expect(report.reasons.filter { $0.contains("1024 bytes") }.count == 4)
+        #expect(report.skipped.allSatisfy { $0.entry.utf8.count < 500 })
+        #expect(try cache.listedCredentials().count == 1)
+    }
+
     private static func refreshToken(_ secret: String, _ time: Int64?) -> [UInt8] {
         let time = time.map { #", "last_modification_time": "\#($0)""# } ?? ""
         let json = """
@@ -229,6 +269,15 @@ internal import TokenModel
               "secret": "\(secret)"\(time)}}}
             """
         return Array(json.utf8)
+    }
+
+    private static func accessToken(_ secret: String, _ target: String, _ time: Int) -> [UInt8] {
+        let token = """
+            {"AccessToken": {"1": {"home_account_id": "u.t", "environment": "e", "client_id": "c", "realm": "t",
+              "credential_type": "AccessToken", "secret": "\(secret)", "target": "\(target)", "cached_at": "\(time)",
+              "expires_on": "9999999999"}}}
+            """
+        return Array(token.utf8)
     }
 }
 

@@ -1,14 +1,13 @@
 internal import Testing
-internal import TokenModel
-internal import TokenWire
-
-@testable internal import CacheFormats
-@testable internal import TokenCache
+package import TokenCache
+package import TokenModel
+package import TokenWire
 
 /// Lists of a cache through messages: every page is encoded as a reply, and decoded.
 extension CredentialCache {
     /// The accounts. One that is divided between two pages is joined.
-    func listedAccounts(_ request: ListAccounts = ListAccounts(clientID: nil, onlySignedIn: false)) throws -> [Account]
+    package func listedAccounts(_ request: ListAccounts = ListAccounts(clientID: nil, onlySignedIn: false)) throws
+        -> [Account]
     {
         var (accounts, page) = ([Account](), request)
         repeat {
@@ -30,7 +29,7 @@ extension CredentialCache {
         return accounts
     }
 
-    func listedCredentials() throws -> [Credential] {
+    package func listedCredentials() throws -> [Credential] {
         var (credentials, page) = ([Credential](), ListCredentials())
         repeat {
             let received = try Self.received(self.credentials(page, localScheme: "https"), to: ListCredentials.self)
@@ -41,7 +40,7 @@ extension CredentialCache {
     }
 
     /// Removes everything that is listed, account by account and credential by credential, as `ssoctl` and ADAL do.
-    mutating func removeAllThatIsListed() throws {
+    package mutating func removeAllThatIsListed() throws {
         let app = try #require(ClientID("some-app"))
         for account in try listedAccounts() {
             let request = RemoveAccount(clientID: app, account: account.reference, extent: .account)
@@ -53,7 +52,7 @@ extension CredentialCache {
     }
 
     /// Encodes and decodes a reply.
-    static func received<Request: WireRequest>(
+    package static func received<Request: WireRequest>(
         _ reply: Request.Reply, to type: Request.Type
     ) throws -> Request.Reply {
         let frame = ReplyFrame.encode(.success(reply), to: type, id: 1)

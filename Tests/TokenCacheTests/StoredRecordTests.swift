@@ -1,0 +1,50 @@
+internal import CacheTestSupport
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+internal import TokenStore
+
+@testable internal import TokenCache
+
+/// Records of the store that this version does not load as they are.
+@Suite(.bounded) struct StoredRecordTests {
+    /// Earlier versions kept one token for each order of the scopes.
+    @Test func keepsTheNewerOfTwoTokensOfAnEarlierVersion() throws {
+        var cache = CredentialCache()
+        var stale: [String] = []
+        for (secret, target, time) in [("new", "b a", 200), ("old", "a b", 100), ("older", "B A", 50)] {
+            let record = AccessTokenRecord(
+                account: AccountKey(issuer: .microsoft, homeAccountID: HomeAccountID("u.t"), username: nil),
+                environment: "e",
+                clientID: try #require(ClientID("c")),
+                realm: "t", version: .v2, scopes: ScopeSet(target: target), tokenType: "Bearer", secret: Secret(secret),
+                cachedAt: Int64(time), expiresOn: 9_999_999_999, extendedExpiresOn: nil, refreshOn: nil)
+            let body = try CacheRecord.accessToken(record).stored(in: .standard).body
+            let key = RecordKey(
+                group: SharingGroup.standard.name, kind: .accessToken,
+                key: "u.t-e-accesstoken-c-t-\(target)".lowercased())
+            switch CacheRecord.load(StoredRecord(key: key, body: body), in: .standard) {
+            case .asStored(let record): cache.load(record, in: .standard)
+            case .repaired(let record):
+                stale.append(key.key)
+                cache.load(try #require(record), in: .standard)
+            case .unreadable, .unresolved: Issue.record("not read")
+            }
+        }
+        #expect(stale == ["u.t-e-accesstoken-c-t-b a", "u.t-e-accesstoken-c-t-b a"])
+        let tokens = cache.partition(.standard).accounts.values.flatMap(\.accessTokens.values)
+        #expect(tokens.map { $0.secret.reveal() } == ["new"])
+    }
+
+    @Test func doesNotLoadARecordWithAnImpossibleTime() {
+        for number in ["-9223372036854775808", "-1", "253402300800"] {
+            let body = """
+                {"home_account_id": "oid-alice.\(CacheBuilder.tenant)", "environment": "login.microsoftonline.com",
+                 "client_id": "app-1", "realm": "\(CacheBuilder.tenant)", "credential_type": "AccessToken",
+                 "secret": "at", "cached_at": "\(number)", "expires_on": "1795239000"}
+                """
+            let key = RecordKey(group: "group", kind: .accessToken, key: "key")
+            #expect(CacheRecord(StoredRecord(key: key, body: Array(body.utf8))) == nil)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+/// The reader of JSON of any origin.
+@Suite(.bounded) struct JSONReaderTests {
+    @Test(arguments: ["[", #"{"a":"#, "[[[", #"[""#])
+    func refusesDeepNesting(opening: String) {
+        let bytes = Array(String(repeating: opening, count: 100_000).utf8)
+        let error = #expect(throws: TokenError.self) { try JSONReader.read(bytes) }
+        #expect(error?.code == .cacheBadFormat)
+    }
+
+    @Test(arguments: [
+        "", " ", "nul", "01", "1.", ".5", "-", "1e", "+1", #""\x""#, #""\u12"#, "\"\u{1}\"", "[1 2]", "{1:2}", "{}{}",
+        "[1,,2]", "\"\\",
+    ])
+    func refusesInvalidJSON(text: String) {
+        #expect(throws: TokenError.self) { try JSONReader.read(Array(text.utf8)) }
+    }
+
+    @Test(arguments: [
+        (
+            #"{"a":[1,-2.5e+3,true,false,null],"b":"\u00e9\ud83d\ude00\n\"/"}"#,
+            #"{"a":[1,-2.5e+3,true,false,null],"b":"é😀\n\"/"}"#
+        ),
+        (#"[1,{"x":2,},]"#, #"[1,{"x":2}]"#), (#""\ud800x""#, "\"\u{FFFD}x\""), ("\u{FEFF}{}", "{}"),
+    ])
+    func readsValidJSON(text: String, written: String) throws {
+        #expect(try JSONReader.read(Array(text.utf8)).json == written)
+    }
+
+    @Test(arguments: [
+        #"{"a":"é😀\ud83d\ude00\ud83dx\ud83d\n\ude00\u00e9\"\\","b":[1.5e-3,-0,true,null,{}]}"#,
+        "{\"a\" : [ ] , \"b\":{}}",
+    ])
+    func readsTextsAndNumbersAcrossParts(text: String) throws {
+        let bytes = Array(text.utf8)
+        let whole = try JSONReader.read(bytes)
+        for size in 1..<bytes.count {
+            let parts = stride(from: 0, to: bytes.count, by: size).map {
+                Secret(bytes: bytes[$0..<min($0 + size, bytes.count)])
+            }
+            var reader = JSONReader(ByteFeed { $0 < parts.count ? parts[$0] : nil })
+            #expect(try reader.value() == whole)
+            try reader.finish()
+        }
+    }
+
+    /// The fuzzer's corpus.
+    @Test func survivesTheCorpus() throws {
+        let folder = PackageFolder.root.appending(path: "Tests/Fuzz/corpus/json")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(!names.isEmpty)
+        for name in names {
+            let bytes = [UInt8](try Data(contentsOf: folder.appending(path: name)))
+            #expect(JSONProperties.broken(bytes) == nil, "\(name)")
+        }
+    }
+}
