@@ -102,7 +102,8 @@ package struct FileDescriptor: ~Copyable {
         self.number = number
     }
 
-    private init(_ number: Int32) throws(SystemError) {
+    /// Takes the result of `open`.
+    init(_ number: Int32) throws(SystemError) {
         guard number >= 0 else { throw .last }
         self.number = number
     }
@@ -188,8 +189,8 @@ package struct FileLock: ~Copyable {
         case acquired
         /// Another process, or another descriptor of this one, has the lock.
         case held
-        /// The file system has no such locks (ENOLCK, EINVAL).
-        case unsupported
+        /// The lock cannot be acquired, as on a file system without such locks (ENOLCK, EINVAL).
+        case failed(SystemError)
     }
 
     package let file: FileDescriptor
@@ -204,7 +205,13 @@ package struct FileLock: ~Copyable {
 
     /// Tries to acquire the lock exclusively, without waiting.
     package func acquire() -> Attempt {
-        guard flock(file.number, LOCK_EX | LOCK_NB) != 0 else { return .acquired }
-        return errno == EWOULDBLOCK ? .held : .unsupported
+        while flock(file.number, LOCK_EX | LOCK_NB) != 0 {
+            switch errno {
+            case EINTR: continue
+            case EWOULDBLOCK: return .held
+            default: return .failed(.last)
+            }
+        }
+        return .acquired
     }
 }

@@ -87,6 +87,12 @@ internal import TokenModel
         #expect(second.acquire() == .acquired)
     }
 
+    @Test func distinguishesALockThatFailsFromALockThatIsHeld() throws {
+        // No process can have a descriptor with this number.
+        let lock = FileLock(try FileDescriptor(Int32.max))
+        #expect(lock.acquire() == .failed(SystemError(number: EBADF)))
+    }
+
     @Test func refusesToOpenALinkForTheLockFile() throws {
         let folder = try TemporaryFolder()
         let (target, link) = (folder.file("target"), folder.file("link"))
