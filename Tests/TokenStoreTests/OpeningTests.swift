@@ -22,6 +22,19 @@ internal import TokenStore
         for name in names { #expect(folder.mode(of: name) == 0o600, "\(name)") }
     }
 
+    @Test(arguments: ["/state", "/state/", "/state//", "/missing/state", "/missing/state/", "/missing//state//"])
+    func opensTheSameDirectoryHoweverItIsWritten(name: String) async throws {
+        let folder = try StoreFolder()
+        let store = try StoreFolder.open(folder.root + name)
+        try await store.commit([.put(.sample(1))])
+        await store.close()
+        let plain = folder.root + name.split(separator: "/").map { "/" + $0 }.joined()
+        #expect(try TemporaryFolder.mode(of: plain) == 0o700)
+        let again = try StoreFolder.open(plain)
+        #expect(try again.load() == [.sample(1)])
+        await again.close()
+    }
+
     @Test func putsAFileModeRightThatABackupLost() async throws {
         let folder = try StoreFolder()
         let store = try folder.open()
