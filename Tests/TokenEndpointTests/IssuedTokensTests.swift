@@ -41,6 +41,13 @@ internal import TokenModel
         }
     }
 
+    @Test(arguments: [#""\ud800""#, "1e999", #"{"a":[{"b":{}}]}"#, "123456789012345678901234567890123456789.5"])
+    func ignoresUnknownMembersOfAnyKind(value: String) throws {
+        let body = String(Answers.minimal.dropLast() + #","expires_in":60,"unknown":\#(value)}"#)
+        let response = HTTPResponse(endpoint: "the token endpoint", status: 200, body: Secret(body))
+        #expect(try IssuedTokens(response, to: .sample(.common)).expiresIn == 60)
+    }
+
     @Test func takesNullForAbsent() async throws {
         let body = Answers.minimal.dropLast() + #","refresh_token":null,"scope":null,"id_token":null,"error":null}"#
         try await EndpointFixture.with(EndpointFixture.token(.json(String(body)))) { fixture in
@@ -57,6 +64,8 @@ internal import TokenModel
             ("", TokenError.Code.serverInvalidResponse), ("<html>", .serverInvalidResponse),
             ("[]", .serverInvalidResponse), ("{}", .internalError), (#"{"access_token":""}"#, .internalError),
             (#"{"access_token":7,"client_info":"x"}"#, .internalError),
+            (String(repeating: "[", count: 1000), .serverInvalidResponse),
+            (#"{"access_token":"at","x":"# + String(repeating: "[", count: 1000) + "}", .serverInvalidResponse),
             (
                 #"{"access_token":"at","token_type":"mac","client_info":"\#(Answers.clientInfo)"}"#,
                 .serverInvalidResponse

@@ -54,6 +54,27 @@ internal import TokenModel
         #expect(claims?.username == nil)
     }
 
+    @Test(arguments: [
+        #"{"upn":7}"#, #"{"upn":["ada"]}"#, #"{"name":{}}"#, #"{"nonce":true}"#, #"{"upn":"ada""#, #"{"upn":"ada"}}"#,
+        String(repeating: #"{"a":"#, count: 1000),
+    ])
+    func refusesAClaimThatIsNotAStringAndTextThatIsNotJSON(claims: String) {
+        #expect(IDTokenClaims(idToken: Self.token(claims)) == nil)
+    }
+
+    @Test func passesOverClaimsThatAreNullOrNotUsed() throws {
+        let claims = try #require(
+            IDTokenClaims(idToken: Self.token(#"{"upn":null,"name":"","aud":["a"],"exp":1.5e3,"sub":"\u0061\n"}"#)))
+        #expect(claims.upn == nil)
+        #expect(claims.name == "")
+        #expect(claims.subject == "a\n")
+    }
+
+    /// RFC 7519 section 4.
+    @Test func takesTheLastOfSeveralClaimsWithOneName() {
+        #expect(IDTokenClaims(idToken: Self.token(#"{"tid":"first","tid":"last"}"#))?.tenantID == "last")
+    }
+
     @Test(
         arguments: [
             (#"{"oid":"OID-1","sub":"s"}"#, "oid-1"), (#"{"oid":" ","sub":"Sub"}"#, "sub"), ("{}", nil),
