@@ -82,14 +82,15 @@ package struct AuthorizationResponse: Sendable {
     ///   a code.
     package init(url: String, expectedState: String) throws(TokenError) {
         guard let parameters = Self.parameters(of: url) else {
-            throw TokenError(.serverInvalidResponse, "the authorization endpoint's answer cannot be read")
+            throw TokenError(.serverInvalidResponse, "the response of the authorization endpoint cannot be decoded")
         }
         guard let state = parameters["state"], Secret(state) == Secret(expectedState) else {
-            throw TokenError(.invalidState, "the authorization endpoint's answer is not to this sign-in")
+            throw TokenError(.invalidState, "the response of the authorization endpoint belongs to another sign-in")
         }
         if let error = OAuthError(parameters) { throw error.authorizationError() }
         guard let code = parameters["code"]?.trimmedNonEmpty else {
-            throw TokenError(.serverInvalidResponse, "the authorization endpoint answered without a code")
+            throw TokenError(
+                .serverInvalidResponse, "the response of the authorization endpoint has neither a code nor an error")
         }
         self.code = Secret(code)
         self.cloudName = parameters["cloud_instance_host_name"]?.trimmedNonEmpty

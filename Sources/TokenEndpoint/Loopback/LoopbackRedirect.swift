@@ -49,8 +49,8 @@ package final class LoopbackRedirect: Sendable {
         } catch {
             throw TokenError(
                 .authorizationFailed,
-                "cannot listen on \(target.port.map { "port \($0)" } ?? "a free port") of this machine for the "
-                    + "browser to come back: \(error)")
+                "cannot listen on \(target.port.map { "port \($0)" } ?? "a free port") of this machine for the redirect of "
+                    + "the browser: \(error)")
         }
     }
 
@@ -59,7 +59,7 @@ package final class LoopbackRedirect: Sendable {
     /// - Throws: `cancelled` (-53007) if the task is cancelled, or `close` is called.
     package func response() async throws(TokenError) -> String {
         guard let query = await inbox.next() else {
-            throw TokenError(.cancelled, "the sign-in was given up before the browser came back")
+            throw TokenError(.cancelled, "the sign-in was cancelled before the browser was redirected")
         }
         return redirectURI + (redirectURI.contains("?") ? "&" : "?") + query
     }

@@ -39,7 +39,7 @@ struct HTTPResponse: Sendable {
 
     /// The error for a status that is not one of OAuth, with the header fields, such as `Retry-After`.
     var unhandled: TokenError {
-        TokenError(.unhandledHTTPResponse, "\(endpoint) answered with HTTP status \(status)", details: details)
+        TokenError(.unhandledHTTPResponse, "\(endpoint) responded with HTTP status \(status)", details: details)
     }
 
     /// The error for a response that is not valid.
@@ -47,7 +47,7 @@ struct HTTPResponse: Sendable {
         var details = TokenError.Details()
         details.httpStatus = Int32(clamping: status)
         return TokenError(
-            code, "the answer of \(endpoint) (HTTP status \(status)) \(what)", details: details)
+            code, "the response of \(endpoint) (HTTP status \(status)) \(what)", details: details)
     }
 
     private var details: TokenError.Details {

@@ -37,7 +37,7 @@ struct SignInCommand: Command {
         let way: SignInPresenter.Way = usesDeviceCode ? .deviceCode : usesBrowser ? .browser : .automatic
         let presenter = SignInPresenter(way: way)
         if way != .deviceCode, !presenter.browserCommands.isEmpty {
-            Terminal.printError("Finish signing in in your browser…")
+            Terminal.printError("Complete the sign-in in your browser…")
         }
         let result = try await agent.signIn(
             BeginInteractive(parameters: try target.parameters(), loginHint: loginHint), presenter: presenter)
