@@ -15,14 +15,14 @@ internal import TokenModel
             (.answer(status: 429, body: ""), 1), (.answer(status: 404, body: ""), 1),
             (.json(#"{"error":"invalid_grant"}"#, status: 400), 1), (.filler(bytes: 2 << 20), 1),
         ])
-    func repeatsOnceWhatMaySucceedTheNextTime(reply: ScriptedReply, count: Int) async throws {
+    func retriesOnceIfTheRetryMaySucceed(reply: ScriptedReply, count: Int) async throws {
         try await EndpointFixture.with(EndpointFixture.token(reply)) { fixture in
             _ = try await fixture.failure()
             #expect(fixture.redeemed.count == count)
         }
     }
 
-    @Test func succeedsWhenTheSecondAttemptDoes() async throws {
+    @Test func succeedsIfTheRetrySucceeds() async throws {
         let isFirst = Atomic(true)
         let script: ScriptedServer.Script = { request in
             guard request.path.hasSuffix("/token") else { return .answer(status: 404, body: "") }
@@ -61,7 +61,7 @@ internal import TokenModel
         }
     }
 
-    @Test func refusesAnAnswerLongerThanAMebibyte() async throws {
+    @Test func refusesAResponseLongerThanAMebibyte() async throws {
         try await EndpointFixture.with(EndpointFixture.token(.filler(bytes: (1 << 20) + 1))) { fixture in
             let error = try await fixture.failure()
             #expect(error.code == .serverInvalidResponse)
@@ -76,7 +76,7 @@ internal import TokenModel
         }
     }
 
-    @Test(arguments: [ScriptedReply.silence, .drip]) func givesUpWaiting(reply: ScriptedReply) async throws {
+    @Test(arguments: [ScriptedReply.silence, .drip]) func failsAfterTheTimeLimit(reply: ScriptedReply) async throws {
         let impatient = HTTPTiming(total: .milliseconds(50))
         try await EndpointFixture.with(timing: impatient, { _ in reply }) { fixture in
             let error = try await fixture.failure()
@@ -102,7 +102,7 @@ internal import TokenModel
         }
     }
 
-    @Test func reportsAPortThatNobodyListensOn() async throws {
+    @Test func reportsAPortWithoutAListener() async throws {
         let reserved = try ReservedPort()
         try await EndpointFixture.with({ _ in .silence }) { fixture in
             let error = try await fixture.failure(.sample(Authority("http://127.0.0.1:\(reserved.port)/common")))

@@ -6,7 +6,7 @@ internal import TokenModel
 @testable internal import TokenEndpoint
 
 @Suite(.bounded) struct ProxyTests {
-    @Test func asksTheProxyForATunnel() async throws {
+    @Test func requestsATunnelOfTheProxy() async throws {
         let script: ScriptedServer.Script = { _ in .answer(status: 407, body: "") }
         try await ScriptedServer.with(script) { proxy in
             let network = try NetworkSettings(
@@ -79,7 +79,7 @@ internal import TokenModel
         }
     }
 
-    @Test func asksAProxyOverTLSForATunnel() async throws {
+    @Test func requestsATunnelOfAProxyOverTLS() async throws {
         let folder = try TemporaryFolder()
         let file = try TestCertificate(in: folder).certificateFile
         try await ScriptedServer.with(isSecure: true, { _ in .answer(status: 403, body: "") }) { proxy in
@@ -98,7 +98,7 @@ internal import TokenModel
     }
 
     @Test(arguments: [("", "kinit"), ("me:wrong@", "password in network.proxy")])
-    func saysWhatAProxyThatRequiresAuthenticationNeeds(credentials: String, remedy: String) async throws {
+    func namesTheRemedyIfAProxyRequiresAuthentication(credentials: String, remedy: String) async throws {
         let refusal =
             "HTTP/1.1 407 No\r\nProxy-Authenticate: Negotiate\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
         try await RawServer.with(refusal) { proxy in

@@ -47,7 +47,7 @@ internal import TokenModel
     }
 
     @Test(arguments: ["", ".", "..", "a.b.c", "header.!!!.signature", "e30", "W10"])
-    func passesOverWhatHoldsNoClaims(token: String) {
+    func returnsNilUnlessThePayloadIsAnObject(token: String) {
         let claims = IDTokenClaims(idToken: token)
         // "e30" is an empty object without claims; the others are not objects.
         #expect((claims != nil) == (token == "e30"))
@@ -62,7 +62,7 @@ internal import TokenModel
         #expect(IDTokenClaims(idToken: Self.token(claims)) == nil)
     }
 
-    @Test func passesOverClaimsThatAreNullOrNotUsed() throws {
+    @Test func ignoresClaimsThatAreNullOrNotUsed() throws {
         let claims = try #require(
             IDTokenClaims(idToken: Self.token(#"{"upn":null,"name":"","aud":["a"],"exp":1.5e3,"sub":"\u0061\n"}"#)))
         #expect(claims.upn == nil)

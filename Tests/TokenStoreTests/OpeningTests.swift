@@ -35,7 +35,7 @@ internal import TokenStore
         await again.close()
     }
 
-    @Test func putsAFileModeRightThatABackupLost() async throws {
+    @Test func restoresTheModeOfAFile() async throws {
         let folder = try StoreFolder()
         let store = try folder.open()
         _ = try store.load()
@@ -47,7 +47,7 @@ internal import TokenStore
     }
 
     @Test(arguments: [0o770, 0o707, 0o722, 0o777])
-    func refusesADirectoryThatOthersMayChangeAndSaysWhatToRun(mode: Int) throws {
+    func refusesADirectoryThatOthersMayChange(mode: Int) throws {
         let folder = try StoreFolder()
         try folder.makeDirectory(mode: mode)
         let error = refusal(folder.path)
@@ -56,7 +56,7 @@ internal import TokenStore
         #expect(folder.mode(of: "cache.sqlite") == nil)
     }
 
-    @Test func takesADirectoryThatOthersMayOnlyEnter() async throws {
+    @Test func acceptsADirectoryThatOthersMayOnlyEnter() async throws {
         let folder = try StoreFolder()
         try folder.makeDirectory(mode: 0o755)
         let store = try folder.open()
@@ -66,7 +66,7 @@ internal import TokenStore
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can give a directory away"))
-    func refusesADirectoryOrALinkThatSomebodyElseOwns() throws {
+    func refusesADirectoryOrALinkOfAnotherUser() throws {
         let folder = try StoreFolder()
         try folder.makeDirectory()
         let link = folder.root + "/link"
