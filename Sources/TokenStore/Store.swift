@@ -76,8 +76,8 @@ package final class Store: Sendable {
         }
     }
 
-    /// The error that the key's source would have at the next start of the agent; nil if it has none, or cannot be asked without
-    /// the user.
+    /// Reads the key from its source again, and returns the error that the next start of the agent would have; nil if there is
+    /// none, or if the source needs the user.
     package func keyProblem() async -> TokenError? {
         (try? await onQueue { engine throws(TokenError) in engine.keyProblem() }) ?? nil
     }

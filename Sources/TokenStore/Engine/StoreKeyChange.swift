@@ -2,7 +2,7 @@ internal import PosixFiles
 internal import TokenModel
 
 extension StoreEngine {
-    /// Asks the source of the key that is in use, if that needs no user: the error that the next start of the agent would have.
+    /// Reads the key from its source again, if that needs no user, and returns the error that the next start would have.
     func keyProblem() -> TokenError? {
         guard keys != nil, let wrapped, wrapped.source == .file || wrapped.source == .credential else { return nil }
         switch ring.open([wrapped]) {
