@@ -138,7 +138,7 @@ package struct PrivateFiles: Sendable {
     }
 
     /// The directory in which a path is: `/` also for the root itself, `.` for a name alone.
-    private static func parent(of path: String) -> String {
+    static func parent(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }

@@ -140,6 +140,20 @@ internal import TokenModel
         #expect(reader.position == 300_003)
     }
 
+    #if os(Linux)
+        /// The kernel removes a file without a name when the process ends, so that no secret is left after a signal.
+        @Test func hasNoNameBeforeItIsFinished() throws {
+            let folder = try TemporaryFolder()
+            let path = folder.file("cache")
+            let writer = try PrivateFileWriter(path, replacing: true, files)
+            try writer.write(Secret("secret"))
+            #expect(files.names(in: folder.path).sorted() == [".", ".."])
+            try writer.finish()
+            #expect(files.names(in: folder.path).sorted() == [".", "..", "cache"])
+            #expect(try TemporaryFolder.mode(of: path) == 0o600)
+        }
+    #endif
+
     @Test func removesAFileThatIsNotFinished() throws {
         let folder = try TemporaryFolder()
         do {
