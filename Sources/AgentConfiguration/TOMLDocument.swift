@@ -1,6 +1,5 @@
 /// A document in the subset of TOML 1.0 that the configuration needs: comments, `[table]`, and `key = value` with a basic
 /// string, a literal string, an integer or a Boolean. Anything else is an error with a line number.
-///
 struct TOMLDocument: Sendable, Equatable {
     enum Value: Sendable, Equatable {
         case text(String)

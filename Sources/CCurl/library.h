@@ -1,13 +1,13 @@
-/* libcurl's functions, as the loader found them. */
+/* The functions of libcurl, found by the dynamic loader. */
 #ifndef CCURL_LIBRARY_H
 #define CCURL_LIBRARY_H
 
-/* Options of one name are taken by one function here; and some that every libcurl knows are called obsolete by some. */
+/* The type check does not work with options in variables. Newer headers deprecate options that older libraries need. */
 #define CURL_DISABLE_TYPECHECK
 #define CURL_DISABLE_DEPRECATION
 #include <curl/curl.h>
 
-/* Newer than the oldest headers and libraries that are supported; an older library refuses them. */
+/* Options that the oldest supported headers do not have; an older library refuses them. */
 #define CCURL_OPTION_QUICK_EXIT ((CURLoption)(CURLOPTTYPE_LONG + 322))
 #define CCURL_OPTION_PREREQUEST_FUNCTION ((CURLoption)(CURLOPTTYPE_FUNCTIONPOINT + 312))
 #define CCURL_OPTION_PREREQUEST_DATA ((CURLoption)(CURLOPTTYPE_OBJECTPOINT + 313))
@@ -40,7 +40,7 @@ struct ccurl_functions {
 #undef CCURL_MEMBER
 };
 
-/* Good once `ccurl_load` has returned NULL. */
+/* Valid after `ccurl_load` has returned NULL. */
 extern struct ccurl_functions ccurl;
 
 #endif

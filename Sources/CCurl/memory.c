@@ -25,7 +25,7 @@ void ccurl_free_wiped(void *memory) {
     free(memory);
 }
 
-/* `realloc` may leave the bytes behind where they were. */
+/* `realloc` may move the bytes without wiping the old ones. */
 void *ccurl_reallocate_wiped(void *memory, size_t size) {
     if (memory == NULL) return malloc(size);
     size_t room = size_of(memory);

@@ -1,4 +1,4 @@
-/* Memory that is wiped before it is given back: libcurl's, through which requests and answers pass, and our own. */
+/* Memory that is wiped before it is freed, for libcurl, which has copies of requests and responses, and for this target. */
 #ifndef CCURL_MEMORY_H
 #define CCURL_MEMORY_H
 
@@ -11,10 +11,10 @@ void *ccurl_reallocate_wiped(void *memory, size_t size);
 void ccurl_free_wiped(void *memory);
 char *ccurl_duplicate(const char *text);
 
-/* A copy of `length` bytes with a null character behind them; NULL when there is no memory left. */
+/* Returns a copy of `length` bytes, followed by a null character; NULL if there is no memory left. */
 char *ccurl_copy(const void *bytes, size_t length);
 
-/* Bytes that arrive one after the other. */
+/* A growing array of bytes. */
 typedef struct {
     char *bytes;
     size_t length;
@@ -23,7 +23,7 @@ typedef struct {
 
 bool ccurl_buffer_append(ccurl_buffer *buffer, const void *bytes, size_t length);
 
-/* Forgets the bytes and keeps the memory. */
+/* Removes the bytes and keeps the memory. */
 void ccurl_buffer_reset(ccurl_buffer *buffer);
 
 void ccurl_buffer_free(ccurl_buffer *buffer);

@@ -33,7 +33,7 @@ static ccurl_outcome clear_outcome(const ccurl_transfer *transfer, CURLcode code
     case CURLE_COULDNT_RESOLVE_PROXY: return CCURL_PROXY_NOT_FOUND;
     case CURLE_COULDNT_CONNECT: return CCURL_CANNOT_CONNECT;
     case CURLE_PEER_FAILED_VERIFICATION:
-        /* Each of libcurl's TLS libraries says: "certificate subject name … does not match …". */
+        /* The message with every TLS library of libcurl: "certificate subject name … does not match …". */
         return strstr(transfer->error, "subject name") != NULL ? CCURL_OTHER_HOST : CCURL_UNTRUSTED;
     case CURLE_SSL_CACERT_BADFILE: return CCURL_CA_FILE_UNUSABLE;
     case CURLE_SSL_CONNECT_ERROR:
@@ -51,7 +51,7 @@ static ccurl_outcome clear_outcome(const ccurl_transfer *transfer, CURLcode code
     }
 }
 
-/* The failures of a connection that exists. */
+/* The failures after the connection was established. */
 static ccurl_outcome connection_outcome(CURLcode code) {
     switch (code) {
     case CURLE_GOT_NOTHING:
@@ -60,13 +60,13 @@ static ccurl_outcome connection_outcome(CURLcode code) {
     case CURLE_RECV_ERROR:
     case CURLE_SSL_SHUTDOWN_FAILED:
     case CURLE_SEND_FAIL_REWIND:
-    /* The connection broke, and libcurl was kept from sending the request once more. */
+    /* The connection was closed, and `before_request` prevented a retry. */
     case CURLE_ABORTED_BY_CALLBACK: return CCURL_CONNECTION_LOST;
     case CURLE_WEIRD_SERVER_REPLY:
-    case CURLE_UNSUPPORTED_PROTOCOL: /* HTTP/0.9, which is what any other protocol looks like */
+    case CURLE_UNSUPPORTED_PROTOCOL: /* HTTP/0.9, for which libcurl takes any other protocol */
     case CURLE_BAD_CONTENT_ENCODING: return CCURL_NOT_HTTP;
     case CURLE_PROXY: return CCURL_PROXY_REFUSED;
-    case CURLE_OUT_OF_MEMORY: /* libcurl before 8.6, for a long line of the head */
+    case CURLE_OUT_OF_MEMORY: /* of a libcurl before 8.6, for a long line of the head */
     case TOO_LARGE: return CCURL_HEAD_TOO_LONG;
     default: return CCURL_FAILED;
     }

@@ -27,8 +27,8 @@ int ccurl_thread_start(void (*body)(void *), void *context, uintptr_t *thread) {
     work *todo = malloc(sizeof *todo);
     if (todo == NULL) return ENOMEM;
     *todo = (work){body, context};
-    /* Signals are for the threads that expect them; and a connection that breaks is no reason to end the process. The
-       threads that libcurl starts to look up names inherit this. */
+    /* Signals are left to the other threads, and a broken connection must not end the process (SIGPIPE). The threads that
+       libcurl starts to look up names inherit the mask. */
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* Close-on-exec from the start: a program that another thread starts at that moment must not inherit the connection. */
+/* Sets close-on-exec when the socket is created, so that a program that another thread starts does not inherit it. */
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
     (void)context;
     (void)purpose;
@@ -18,8 +18,8 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
 #endif
 }
 
-/* libcurl repeats a request by itself when a connection that was idle breaks. The second call aborts that: only the caller
-   may decide to send a grant again. */
+/* libcurl retries a request by itself if an idle connection turns out to be closed. The second call aborts the retry: only
+   the caller may decide to send a grant again. */
 static int before_request(void *context, char *address, char *local_address, int port, int local_port) {
     (void)address;
     (void)local_address;
@@ -31,11 +31,11 @@ static int before_request(void *context, char *address, char *local_address, int
     return transfer->may_send(transfer->context) ? CCURL_PREREQUEST_GO_ON : CCURL_PREREQUEST_ABORT;
 }
 
-/* Takes a line of the answer's head. */
+/* Receives a line of the head of the response. */
 static size_t receive_head(char *bytes, size_t size, size_t count, void *context) {
     ccurl_transfer *transfer = context;
     size_t length = size * count;
-    /* Drops the head of an interim answer (1xx). */
+    /* Discards the head of an interim response (1xx). */
     if (length >= 5 && memcmp(bytes, "HTTP/", 5) == 0) ccurl_buffer_reset(&transfer->head);
     if (length > transfer->head_limit - transfer->head.length) {
         transfer->has_long_head = true;
@@ -79,9 +79,9 @@ static bool set_callbacks(ccurl_transfer *transfer, bool emulates_old_library) {
            ccurl.curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, receive_body) == CURLE_OK;
 }
 
-/* No signals, no redirects, no cookies, no .netrc: only the two protocols, and the URL as it is written. */
+/* No signals, redirects, cookies or .netrc; only the two protocols; the URL is not normalised. */
 static bool set_behaviour(ccurl_transfer *transfer, const ccurl_request *request) {
-    /* Without it, removing a transfer waits for the name server. libcurl before 7.87 does not have it, and waits. */
+    /* Without this option, the removal of a transfer waits for the name server, as with a libcurl before 7.87. */
     set_number(transfer, CCURL_OPTION_QUICK_EXIT, 1);
     return set_number(transfer, CURLOPT_NOSIGNAL, 1) && set_number(transfer, CURLOPT_FOLLOWLOCATION, 0) &&
            set_number(transfer, CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS) &&
@@ -99,7 +99,8 @@ static bool set_trust(ccurl_transfer *transfer, const ccurl_request *request) {
         return false;
     }
     if (request->ca_file == NULL) return true;
-    /* The system's folder would be trusted beside the file. A TLS library without such a folder refuses the option. */
+    /* Without this, the certificates in the system's directory would be trusted too. A TLS library without such a directory
+       refuses the option. */
     set_pointer(transfer, CURLOPT_CAPATH, NULL);
     return set_pointer(transfer, CURLOPT_CAINFO, request->ca_file);
 }
@@ -118,8 +119,8 @@ static bool set_proxy_trust(ccurl_transfer *transfer, const ccurl_request *reque
 static bool set_proxy_credentials(ccurl_transfer *transfer, const ccurl_request *request) {
     if (request->proxy_user == NULL) {
         if (!transfer->has_tunnel_proxy) return true;
-        /* CURLAUTH_ONLY: the ticket is fetched only when the proxy asks for it. The empty user stands for the user who has
-           the ticket. A libcurl without GSS-API refuses the option and goes on without. */
+        /* CURLAUTH_ONLY: the ticket is fetched only if the proxy requests it. The empty user name stands for the owner of
+           the ticket. A libcurl without GSS-API refuses the option, and the request is sent without it. */
         return set_number(transfer, CURLOPT_PROXYAUTH, (long)(CURLAUTH_NEGOTIATE | CURLAUTH_ONLY))
                    ? set_pointer(transfer, CURLOPT_PROXYUSERNAME, "")
                    : true;
@@ -135,7 +136,7 @@ static bool set_proxy_credentials(ccurl_transfer *transfer, const ccurl_request 
 
 static bool set_proxy(ccurl_transfer *transfer, const ccurl_request *request) {
     transfer->has_proxy = request->proxy != NULL;
-    /* An empty text is "none"; NULL would have libcurl look into the environment. */
+    /* An empty text means none; with NULL, libcurl would read the environment. */
     if (!set_pointer(transfer, CURLOPT_NOPROXY, "") ||
         !set_pointer(transfer, CURLOPT_PROXY, transfer->has_proxy ? request->proxy : "")) {
         return false;
@@ -164,7 +165,7 @@ static bool set_content(ccurl_transfer *transfer, const ccurl_request *request) 
     }
     if (request->body != NULL) {
         transfer->body = ccurl_copy(request->body, request->body_length);
-        /* The body is not held back until the server says that it wants it. */
+        /* The body is sent without waiting for a 100 (Continue) response. */
         if (transfer->body == NULL || !add_field(transfer, "Expect:")) return false;
         transfer->body_length = request->body_length;
         if (ccurl.curl_easy_setopt(

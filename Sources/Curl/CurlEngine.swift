@@ -29,9 +29,11 @@ package final class CurlEngine: Sendable {
     private let emulatesOldLibrary: Bool
     private let state = Mutex(State())
 
-    /// - Parameters: - idle: the time after which idle connections are closed, and the thread ends without a transfer. -
-    ///   connectionsPerHost: the largest number of connections to one host; further requests wait. - emulatesOldLibrary:
-    ///   whether to behave as with a libcurl older than 7.80, which does not report when a request is sent; for tests.
+    /// - Parameters:
+    ///   - idle: the time after which idle connections are closed, and the thread ends without a transfer.
+    ///   - connectionsPerHost: the largest number of connections to one host; further requests wait.
+    ///   - emulatesOldLibrary: whether to behave as with a libcurl older than 7.80, which does not report when a request is
+    ///     sent; for tests.
     package init(idle: Duration, connectionsPerHost: Int = 8, emulatesOldLibrary: Bool = false) {
         self.idle = idle
         self.connectionsPerHost = connectionsPerHost

@@ -32,6 +32,8 @@ package struct FileStatus: Sendable, Equatable {
     package let mode: UInt32
     /// The length in bytes.
     package let size: Int
+    /// Whether the file has a name in a directory.
+    let hasName: Bool
 
     /// Returns nil if the file does not exist or cannot be reached.
     ///
@@ -54,6 +56,7 @@ package struct FileStatus: Sendable, Equatable {
         owner = status.st_uid
         mode = UInt32(status.st_mode) & 0o7777
         size = Int(clamping: status.st_size)
+        hasName = status.st_nlink > 0
     }
 
     /// Whether the effective user of this process is the owner.
@@ -102,7 +105,36 @@ package struct FileDescriptor: ~Copyable {
         self.number = number
     }
 
-    private init(_ number: Int32) throws(SystemError) {
+    /// Creates a file of mode 0600 without a name, which the kernel removes when it is closed, however the process ends.
+    ///
+    /// - Throws: if the file system has no such files; ENOTSUP if the system has none, or they could not get a name.
+    init(unnamedIn directory: String) throws(SystemError) {
+        #if os(Linux)
+            // O_TMPFILE, a macro that Swift does not import.
+            let number = open(directory, O_RDWR | O_DIRECTORY | 0o20_000_000 | O_CLOEXEC, 0o600)
+            guard number >= 0 else { throw .last }
+            guard fchmod(number, 0o600) == 0, access(Self.path(of: number), F_OK) == 0 else {
+                close(number)
+                throw SystemError(number: ENOTSUP)
+            }
+            self.number = number
+        #else
+            throw SystemError(number: ENOTSUP)
+        #endif
+    }
+
+    /// Gives a name to a file without one.
+    ///
+    /// - Throws: EEXIST if there is a file or a symbolic link with the name.
+    func addName(_ path: String) throws(SystemError) {
+        let code = linkat(AT_FDCWD, Self.path(of: number), AT_FDCWD, path, AT_SYMLINK_FOLLOW)
+        guard code == 0 else { throw .last }
+    }
+
+    private static func path(of number: Int32) -> String { "/proc/self/fd/\(number)" }
+
+    /// Takes the result of `open`.
+    init(_ number: Int32) throws(SystemError) {
         guard number >= 0 else { throw .last }
         self.number = number
     }
@@ -188,8 +220,8 @@ package struct FileLock: ~Copyable {
         case acquired
         /// Another process, or another descriptor of this one, has the lock.
         case held
-        /// The file system has no such locks (ENOLCK, EINVAL).
-        case unsupported
+        /// The lock cannot be acquired, as on a file system without such locks (ENOLCK, EINVAL).
+        case failed(SystemError)
     }
 
     package let file: FileDescriptor
@@ -204,7 +236,13 @@ package struct FileLock: ~Copyable {
 
     /// Tries to acquire the lock exclusively, without waiting.
     package func acquire() -> Attempt {
-        guard flock(file.number, LOCK_EX | LOCK_NB) != 0 else { return .acquired }
-        return errno == EWOULDBLOCK ? .held : .unsupported
+        while flock(file.number, LOCK_EX | LOCK_NB) != 0 {
+            switch errno {
+            case EINTR: continue
+            case EWOULDBLOCK: return .held
+            default: return .failed(.last)
+            }
+        }
+        return .acquired
     }
 }

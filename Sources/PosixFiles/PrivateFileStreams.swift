@@ -48,12 +48,14 @@ package final class PrivateFileReader {
     private static let partSize = 256 * 1024
 }
 
-/// Writes a file of mode 0600 part by part. The file appears under its name when it is complete; an incomplete one is removed.
+/// Writes a file of mode 0600 part by part. The file appears under its name when it is complete; an incomplete one is removed,
+/// on Linux also if the process is killed.
 package final class PrivateFileWriter {
     private let files: PrivateFiles
     private let path: String
     private let replaces: Bool
-    /// In the directory of the file, so that it can be renamed.
+    /// The temporary name, in the directory of the file, so that it can be renamed. Where a file can do without a name, it is
+    /// used by `finish` only.
     private let draft: String
     private let file: FileDescriptor
     private var isFinished = false
@@ -67,9 +69,17 @@ package final class PrivateFileWriter {
         draft = "\(path).\(getpid()).part"
         unlink(draft)
         do throws(SystemError) {
-            file = try FileDescriptor(creating: draft)
+            file = try Self.makeFile(path, draft)
         } catch {
             throw files.failure("cannot write \(path)", error)
+        }
+    }
+
+    private static func makeFile(_ path: String, _ draft: String) throws(SystemError) -> FileDescriptor {
+        do throws(SystemError) {
+            return try FileDescriptor(unnamedIn: PrivateFiles.parent(of: path))
+        } catch {
+            return try FileDescriptor(creating: draft)
         }
     }
 
@@ -90,6 +100,7 @@ package final class PrivateFileWriter {
     package func finish() throws(TokenError) {
         try files.attempt("cannot write \(path)") { () throws(SystemError) in
             try file.synchronize()
+            if try !file.status.hasName { try file.addName(draft) }
             // `link` fails if there is a file with the name; `rename` replaces it.
             guard (replaces ? rename(draft, path) : link(draft, path)) == 0 else { throw .last }
         }

@@ -23,28 +23,23 @@ package struct PrivateFiles: Sendable {
     ///
     /// - Parameter parentMode: the mode of the directories above it that do not exist either, less the umask.
     package func makeDirectory(_ path: String, parentMode: UInt32) throws(TokenError) {
-        if mkdir(path, 0o700) == 0 {
-            chmod(path, 0o700)
-            return
-        }
-        let error = SystemError.last
-        if error.number == EEXIST { return }
-        guard error.isFileMissing, let parent = Self.parent(of: path) else {
-            throw failure("cannot make \(path)", error)
-        }
-        try makeParent(parent, mode_t(parentMode))
-        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure("cannot make \(path)", .last) }
-        chmod(path, 0o700)
+        // With a trailing slash, the directory would be taken for the parent of a directory without a name.
+        let path = path.lastIndex { $0 != "/" }.map { String(path[...$0]) } ?? path
+        if try make(path, 0o700, parentMode: mode_t(parentMode)) { chmod(path, 0o700) }
     }
 
-    private func makeParent(_ path: String, _ mode: mode_t) throws(TokenError) {
-        if mkdir(path, mode) == 0 || errno == EEXIST { return }
-        let error = SystemError.last
-        guard error.isFileMissing, let parent = Self.parent(of: path) else {
-            throw failure("cannot make \(path)", error)
+    /// Makes a directory, and first those above it that do not exist; returns false if there is a file with the name.
+    private func make(_ path: String, _ mode: mode_t, parentMode: mode_t) throws(TokenError) -> Bool {
+        if mkdir(path, mode) == 0 { return true }
+        var error = SystemError.last
+        let parent = Self.parent(of: path)
+        if error.isFileMissing, parent != path {
+            _ = try make(parent, parentMode, parentMode: parentMode)
+            if mkdir(path, mode) == 0 { return true }
+            error = .last
         }
-        try makeParent(parent, mode)
-        guard mkdir(path, mode) == 0 || errno == EEXIST else { throw failure("cannot make \(path)", .last) }
+        guard error.number == EEXIST else { throw failure("cannot make \(path)", error) }
+        return false
     }
 
     /// The names of the files in a directory; none if it cannot be read.
@@ -111,7 +106,7 @@ package struct PrivateFiles: Sendable {
     /// Renames a file, in place of any other with the new name, and waits until that has reached the disk.
     package func move(_ path: String, to other: String) throws(TokenError) {
         guard rename(path, other) == 0 else { throw failure("cannot move \(path) to \(other)", .last) }
-        let parent = Self.parent(of: other) ?? "."
+        let parent = Self.parent(of: other)
         let directory = try openDirectory(parent, "cannot use \(parent)")
         do throws(SystemError) {
             try directory.synchronize()
@@ -142,9 +137,9 @@ package struct PrivateFiles: Sendable {
         do throws(SystemError) { return try body() } catch { throw failure(operation, error) }
     }
 
-    /// The directory of a path; nil if the path names none, or only the root.
-    private static func parent(of path: String) -> String? {
-        guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return nil }
-        return String(path[..<slash])
+    /// The directory in which a path is: `/` also for the root itself, `.` for a name alone.
+    static func parent(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 }

@@ -66,7 +66,8 @@ package final class TokenEndpointClient: Sendable {
         guard allowsLoopbackHTTP, authority.isLoopback else {
             throw TokenError(
                 .invalidDeveloperParameter,
-                "authority \(authority) does without TLS; start the agent with --allow-loopback-http to allow that")
+                "authority \(authority) uses http; to allow that on this machine, start the agent with --allow-loopback-http"
+            )
         }
     }
 }

@@ -40,8 +40,9 @@ package final class Store: Sendable {
 
     /// Finds the key and reads every record; commits wait meanwhile. `report` then describes any damage.
     ///
-    /// - Parameters: - passphrase: needed if the key's source is a passphrase. - receiver: decodes and collects the
-    ///   records.
+    /// - Parameters:
+    ///   - passphrase: the passphrase that the user has entered, if the key's source is one.
+    ///   - receiver: decodes and collects the records.
     /// - Throws: `storeUnavailable` (-53008) if the key or the file cannot be read now; another call tries again.
     package func load<Receiver: RecordReceiver>(
         passphrase: Secret? = nil, into receiver: Receiver.Type
@@ -75,8 +76,8 @@ package final class Store: Sendable {
         }
     }
 
-    /// The error that the key's source would have at the next start of the agent; nil if it has none, or cannot be asked without
-    /// the user.
+    /// Reads the key from its source again, and returns the error that the next start of the agent would have; nil if there is
+    /// none, or if the source needs the user.
     package func keyProblem() async -> TokenError? {
         (try? await onQueue { engine throws(TokenError) in engine.keyProblem() }) ?? nil
     }
@@ -172,7 +173,7 @@ package struct StoreOptions: Sendable {
     package var keys: KeySettings
     /// The current time in seconds since 1970, for the names of quarantined files.
     package var now: @Sendable () -> Int64
-    /// The name of SQLite's VFS; nil is the system's. Tests use one that fails.
+    /// The name of SQLite's VFS; nil for the system's. Tests use one that fails.
     package var vfs: String?
 
     package init(keys: KeySettings = KeySettings(), vfs: String? = nil, now: @escaping @Sendable () -> Int64) {

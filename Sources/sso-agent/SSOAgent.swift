@@ -19,10 +19,10 @@ internal import TokenStore
 struct SSOAgent: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sso-agent",
-        abstract: "Keep one sign-in for all of your apps: serve tokens on a Unix socket.",
+        abstract: "Share one sign-in among all of a user's apps: serve tokens on a Unix socket.",
         discussion: """
-            Runs in the foreground and prints “listening on PATH” on standard error when it answers. SIGTERM and SIGINT \
-            finish the replies in hand and stop it.
+            Runs in the foreground, and prints “listening on PATH” on standard error when it accepts requests. SIGTERM \
+            and SIGINT stop it after the requests in progress.
 
             Environment: SSO_AGENT_SOCK, SSO_AGENT_STATE_DIR, SSO_AGENT_CONFIG, CREDENTIALS_DIRECTORY, HTTPS_PROXY, \
             NO_PROXY, SSL_CERT_FILE.
@@ -43,7 +43,7 @@ struct SSOAgent: AsyncParsableCommand {
 
     @Option(
         name: .customLong("passphrase-fd"),
-        help: "A file descriptor to read the passphrase of a locked store from: one line.")
+        help: "A file descriptor from which one line is read: the passphrase of a locked store.")
     var passphraseDescriptor: Int32?
 
     @Flag(help: "Allow debuggers and core dumps, which could show tokens.")
@@ -63,7 +63,7 @@ struct SSOAgent: AsyncParsableCommand {
 
     private func serve() async throws(TokenError) {
         if !allowDebugging, !ResourceLimits.forbidInspection() {
-            StandardError.print("sso-agent: the system does not keep debuggers and core dumps away")
+            StandardError.print("sso-agent: debuggers and core dumps cannot be disabled on this system")
         }
         var options = try options()
         // The agent needs some descriptors itself: for its store, its listeners and its connections to token endpoints.

@@ -29,12 +29,12 @@ struct TargetOptions: ParsableArguments {
 
     @Option(
         name: .customLong("redirect-uri"),
-        help: "The app's registered redirect URI; http://localhost replaces one that does not lead to this machine.")
+        help: "The app's registered redirect URI; http://localhost replaces one that is not on this machine.")
     var redirectURI: String?
 
     func validate() throws {
         guard scopes.isEmpty != (resource == nil) else {
-            throw ValidationError("Name what the token is for: --scope (once or more), or --resource.")
+            throw ValidationError("Give either --scope, once or more, or --resource.")
         }
         guard ClientID(clientID) != nil else { throw ValidationError("--client-id must not be blank.") }
         guard SharingGroup(group) != nil else { throw ValidationError("--group must not be blank.") }

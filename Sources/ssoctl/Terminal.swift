@@ -27,11 +27,6 @@ enum Terminal {
         guard let json = try? encoder.encode(value) else { return }
         print(String(decoding: json, as: UTF8.self))
     }
-
-    /// A time for the user, in the local time zone.
-    static func moment(_ seconds: Int64) -> String {
-        LocalTimeZone.current.time(at: seconds).text
-    }
 }
 
 extension PrivateFiles {

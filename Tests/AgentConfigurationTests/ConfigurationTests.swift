@@ -43,7 +43,7 @@ internal import TokenModel
         for part in [path, line, remedy] { #expect(error?.message.contains(part) == true, "\(error?.message ?? "")") }
     }
 
-    @Test func needsOnlyAFileThatWasNamed() throws {
+    @Test func requiresOnlyAFileThatWasNamed() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("none.toml")
         #expect(try Configuration(path: path, isRequired: false).proxy == nil)

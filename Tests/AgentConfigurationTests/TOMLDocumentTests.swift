@@ -62,7 +62,7 @@ internal import Testing
         #expect(error?.reason.contains(remedy) == true, "\(error?.description ?? "")")
     }
 
-    @Test func refusesATableThatIsThereTwice() {
+    @Test func refusesATableThatOccursTwice() {
         let error = #expect(throws: TOMLError.self) { try TOMLDocument(decoding: "[t]\na = 1\n[u]\n[t]\n".utf8) }
         #expect(error?.line == 4)
         #expect(error?.reason.contains("merge") == true)

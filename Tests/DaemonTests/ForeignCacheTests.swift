@@ -4,7 +4,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// `ssoctl import` and `ssoctl export`, with Microsoft's own libraries on the other side.
+/// `ssoctl import` and `ssoctl export` with caches of Microsoft's libraries.
 @Suite(.bounded) struct ForeignCacheTests {
     private static let app = "11111111-2222-3333-4444-555555555555"
     private static let msal = ["1.39.0", "1.28.1", "1.24.1", "1.20.0"].map { PythonLibrary(name: "msal", version: $0) }
@@ -28,9 +28,9 @@ internal import Testing
         return try await json(f, arguments + target)
     }
 
-    /// In: the agent serves the tokens that the library cached. Out: the library serves them again.
+    /// After an import, the agent serves the tokens that the library cached; after an export, the library serves them.
     @Test(arguments: msal)
-    func takesOverFromMSALAndHandsBack(library: PythonLibrary) async throws {
+    func importsFromMSALAndExportsToIt(library: PythonLibrary) async throws {
         try await Python.prepare()
         try await AgentProcessFixture.with(usesTLS: true) { f in
             let agent = try await f.agent()
@@ -72,9 +72,9 @@ internal import Testing
         }
     }
 
-    /// Versions that cannot sign in at the emulator: their caches, without their requests.
+    /// Versions that cannot sign in with the emulator: only their caches are used.
     @Test(arguments: olderMSAL)
-    func takesAndGivesBackCachesOfOlderMSAL(library: PythonLibrary) async throws {
+    func importsAndExportsCachesOfOlderMSAL(library: PythonLibrary) async throws {
         try await Python.prepare()
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
@@ -102,9 +102,9 @@ internal import Testing
         }
     }
 
-    /// What the agent obtained itself: the library finds the same accounts and tokens.
+    /// The library finds the accounts and tokens that the agent has acquired.
     @Test(arguments: msal)
-    func handsItsOwnTokensToMSAL(library: PythonLibrary) async throws {
+    func exportsItsOwnTokensToMSAL(library: PythonLibrary) async throws {
         try await Python.prepare()
         try await AgentProcessFixture.with(usesTLS: true) { f in
             let agent = try await f.agent()
@@ -129,7 +129,7 @@ internal import Testing
     }
 
     @Test(arguments: adal)
-    func takesOverFromADAL(library: PythonLibrary) async throws {
+    func importsFromADAL(library: PythonLibrary) async throws {
         try await Python.prepare()
         try await AgentProcessFixture.with(usesTLS: true) { f in
             let agent = try await f.agent()
@@ -141,7 +141,7 @@ internal import Testing
             #expect(counts == ["accounts": 1, "refreshTokens": 1, "accessTokens": 1, "idTokens": 0])
             let old = try await silent(f, "alice@contoso.example", ["--resource", "https://graph.example"])
             #expect(old["accessToken"] as? String == tokens["alice@contoso.example"] as? String)
-            // And without a prompt for an MSAL app.
+            // An app with MSAL is signed in without a prompt too.
             let new = try await silent(f, "alice@contoso.example", ["--scope", "User.Read"])
             let account = try #require(new["account"] as? [String: Any])
             #expect(account["identifier"] is String)
@@ -149,7 +149,7 @@ internal import Testing
         }
     }
 
-    @Test func writesArchivesThatPropertyListReadersUnderstand() async throws {
+    @Test func exportsArchivesThatPropertyListReadersCanRead() async throws {
         try await Python.prepare()
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
@@ -170,14 +170,14 @@ internal import Testing
         }
     }
 
-    @Test func guardsWhatItWrites() async throws {
+    @Test func protectsAnExport() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
             let file = f.folder.file("out.json")
             let export = ["export", "--format", "msal-json", "-o", file]
-            let careless = try await f.run("ssoctl", export)
-            #expect(careless.status == 64)
-            #expect(careless.errors.contains("--include-secrets"))
+            let unconfirmed = try await f.run("ssoctl", export)
+            #expect(unconfirmed.status == 64)
+            #expect(unconfirmed.errors.contains("--include-secrets"))
             _ = try await json(f, export + ["--include-secrets"])
             let failure = try await json(f, export + ["--include-secrets"], status: 1)
             #expect(((failure["error"] as? [String: Any])?["message"] as? String)?.contains("--force") == true)
@@ -190,7 +190,7 @@ internal import Testing
         }
     }
 
-    @Test func saysWhatItCannotRead() async throws {
+    @Test func reportsFilesThatItCannotRead() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
             let file = f.folder.file("cache")

@@ -6,9 +6,9 @@ internal import TestSupport
 internal import Testing
 internal import TokenModel
 
-/// Where the store's key comes from, on the command line.
+/// The sources of the store's key, on the command line.
 @Suite(.bounded) struct KeyTests {
-    @Test func showsTheKeyFileToBeginWith() async throws {
+    @Test func usesAKeyFileByDefault() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
             try await f.waitUntilOpen()
@@ -32,7 +32,7 @@ internal import TokenModel
             let client = AgentClient(socketPath: f.socketPath)
             try await shell(f, "echo 'correct horse' | ssoctl key set passphrase")
             #expect(try await client.acquireTokenSilent(silent).accessToken == alice.accessToken)
-            // The file that could open it is gone, and so is what it could open.
+            // The previous source's key has been removed.
             #expect(!FileManager.default.fileExists(atPath: f.folder.file("state/cache.key")))
             try await first.process.killHard()
 
@@ -46,7 +46,7 @@ internal import TokenModel
             #expect(try await client.acquireTokenSilent(silent).accessToken == alice.accessToken)
             try await second.process.killHard()
 
-            // Handed over by whoever starts the agent.
+            // The passphrase is passed to the agent at its start.
             let third = try TestProcess(
                 "/bin/sh",
                 [
@@ -63,7 +63,7 @@ internal import TokenModel
         }
     }
 
-    @Test func takesTheKeyFromTheServiceManager() async throws {
+    @Test func readsTheKeyFromTheServiceManager() async throws {
         try await AgentProcessFixture.with { f in
             let folder = f.folder.file("credentials")
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
@@ -80,7 +80,7 @@ internal import TokenModel
             #expect(!FileManager.default.fileExists(atPath: f.folder.file("state/cache.key")))
             try await first.killHard()
 
-            // Started by hand, without it: nothing is lost, and nothing is served.
+            // Without the credential, the store stays locked, and nothing is lost.
             let second = try await f.agent()
             let silent = AcquireTokenSilent(parameters: parameters, account: alice.account.reference)
             let failure = await #expect(throws: TokenError.self) { try await client.acquireTokenSilent(silent) }
@@ -99,7 +99,7 @@ internal import TokenModel
             let (bin, environment) = try await keyInKeyring(f)
             #expect(!FileManager.default.fileExists(atPath: f.folder.file("state/cache.key")))
 
-            // A locked keyring, and one that has been unlocked meanwhile.
+            // The keyring is locked at first, and is unlocked later.
             rename(bin + "/secret", bin + "/locked")
             let second = try TestProcess("sso-agent", ["--allow-loopback-http"], environment: environment)
             try await second.waitForError("listening on")
@@ -114,11 +114,11 @@ internal import TokenModel
         }
     }
 
-    @Test func saysHowItIsWhileAKeyringWaitsForAPerson() async throws {
+    @Test func reportsItsStateWhileTheKeyringWaitsForTheUser() async throws {
         try await AgentProcessFixture.with { f in
             let (bin, environment) = try await keyInKeyring(f)
 
-            mkfifo(bin + "/person", 0o600)
+            mkfifo(bin + "/prompt", 0o600)
             let second = try TestProcess("sso-agent", ["--allow-loopback-http"], environment: environment)
             try await second.waitForError("listening on")
             let client = AgentClient(socketPath: f.socketPath)
@@ -126,7 +126,7 @@ internal import TokenModel
             #expect(try await client.status().accounts == 0)
             #expect(try await client.diagnose().checks.contains { $0.name == "key" })
             #expect(try await client.keyStatus().isOpen == false)
-            try await shell(f, "echo yes >'\(bin)/person'")
+            try await shell(f, "echo yes >'\(bin)/prompt'")
             #expect(try await accounts.count == 1)
             try await second.killHard()
         }
@@ -143,7 +143,7 @@ internal import TokenModel
         }
     }
 
-    @Test func givesTheTerminalBackToWhoeverStopsThePrompt() async throws {
+    @Test func restoresTheTerminalWhenThePromptIsStopped() async throws {
         try await AgentProcessFixture.with { f in
             let script = PackageFolder.path("Tests/DaemonTests/python/passphrase_prompt.py")
             let ended = try await f.run("/usr/bin/env", ["python3", script, Executable.path("ssoctl")])
@@ -151,7 +151,7 @@ internal import TokenModel
         }
     }
 
-    @Test func takesNoPassphraseThatIsTooLong() async throws {
+    @Test func refusesAPassphraseThatIsTooLong() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
             let long = String(repeating: "x", count: 4097)
@@ -163,8 +163,8 @@ internal import TokenModel
         }
     }
 
-    /// How long it is is not known before.
-    @Test func readsAnImportOfAnyLengthFromAPipe() async throws {
+    /// The length of a pipe is not known in advance.
+    @Test func importsFromAPipe() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
             let entries = Array(repeating: "{}", count: 100_000).joined(separator: ",")
@@ -176,7 +176,7 @@ internal import TokenModel
         }
     }
 
-    /// Leaves a store with one account, whose key is in the keyring.
+    /// Creates a store with one account, whose key is in the keyring, and stops the agent.
     private func keyInKeyring(_ f: AgentProcessFixture) async throws -> (bin: String, environment: [String: String]) {
         let (bin, environment) = try keyring(f)
         let agent = try TestProcess("sso-agent", ["--allow-loopback-http"], environment: environment)
@@ -187,7 +187,8 @@ internal import TokenModel
         return (bin, environment)
     }
 
-    /// What libsecret's secret-tool does, as far as the agent asks. While there is a pipe named `person`, it waits for one.
+    /// Creates a replacement of libsecret's `secret-tool` with the commands that the agent uses. If there is a pipe named `prompt`,
+    /// a look-up waits until something is written to it.
     private func keyring(_ f: AgentProcessFixture) throws -> (bin: String, environment: [String: String]) {
         let bin = f.folder.file("bin")
         try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: false)
@@ -195,7 +196,7 @@ internal import TokenModel
             #!/bin/sh
             case $1 in
             store) cat >"\(bin)/secret" ;;
-            lookup) [ ! -p "\(bin)/person" ] || cat "\(bin)/person" >/dev/null; cat "\(bin)/secret" ;;
+            lookup) [ ! -p "\(bin)/prompt" ] || cat "\(bin)/prompt" >/dev/null; cat "\(bin)/secret" ;;
             clear) rm "\(bin)/secret" ;;
             esac
             """
@@ -212,7 +213,7 @@ internal import TokenModel
         return try #require(object as? [String: Any])
     }
 
-    /// Runs a line with this package's executables on the path.
+    /// Runs a command line of the shell with this package's executables on `PATH`.
     private func shell(_ f: AgentProcessFixture, _ line: String, status: Int32 = 0) async throws {
         var environment = f.environment
         environment["PATH"] = "\(Executable.folder.path):" + (f.environment["PATH"] ?? "")

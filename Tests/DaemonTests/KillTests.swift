@@ -7,35 +7,35 @@ internal import TestSupport
 internal import Testing
 internal import TokenModel
 
-/// kill -9 at any moment: whatever an app was told is still so afterwards.
+/// SIGKILL at any moment: every reply of the agent holds after its restart.
 @Suite(.boundedLong) struct KillTests {
     @Test(arguments: 0..<KillRun.lanes)
-    func keepsWhatAppsWereToldWhenTheAgentIsKilled(lane: Int) async throws {
+    func keepsItsRepliesTrueWhenItIsKilled(lane: Int) async throws {
         let seed = TestSeed(TestSeed().seed &+ UInt64(lane) &* 7919)
         try await AgentProcessFixture.with { f in
             var run = try KillRun(f, seed)
             for round in 0..<KillRun.rounds { try await run.round(round) }
-            #expect(run.told > KillRun.rounds, "the load did next to nothing")
+            #expect(run.replies > KillRun.rounds, "the load made too few requests")
         }
     }
 }
 
-/// Some accounts under load, an agent that is killed, and what was said meanwhile.
+/// Rounds of requests for some accounts, in each of which the agent is killed, with the replies so far.
 private struct KillRun {
-    /// Rounds run beside each other, so that one lane works while another waits for a process.
+    /// The number of concurrent series of rounds: one works while the other waits for a process.
     static let lanes = 2
-    /// 60 in all; `SSO_AGENT_ROUNDS` asks for more.
+    /// The rounds of a lane; those of all lanes together are 60, or `SSO_AGENT_ROUNDS`.
     static var rounds: Int {
         (ProcessInfo.processInfo.environment["SSO_AGENT_ROUNDS"].flatMap { Int($0) } ?? 60) / lanes
     }
 
-    /// What an app last heard of an account, and what it asked for and did not hear of.
+    /// The state of an account after the last reply, and the request without a reply.
     private struct Knowledge: Sendable {
         var token: Secret?
         var pending: Step?
-        /// Whether the answer to a renewal may have been lost, so that the refresh token may be used up.
+        /// Whether the response to a refresh may have been lost, so that the refresh token may have been redeemed.
         var isDoubtful = false
-        /// Whether it was found to be.
+        /// Whether the agent has reported that.
         var isLost = false
     }
 
@@ -49,8 +49,8 @@ private struct KillRun {
     private let parameters: TokenParameters
     private var seed: TestSeed
     private var accounts: [String: Knowledge]
-    /// How many answers there were.
-    private(set) var told = 0
+    /// The number of replies.
+    private(set) var replies = 0
 
     init(_ f: AgentProcessFixture, _ seed: TestSeed) throws {
         self.f = f
@@ -65,73 +65,73 @@ private struct KillRun {
         let comment = "round \(number) of the lane with \(seed)"
         for name in accounts.keys.sorted() {
             try await check(name, client, comment)
-            // Some sign in before the clock runs: it takes longer than most agents live.
+            // Some accounts are signed in before the load, since a sign-in takes longer than most agents run.
             guard accounts[name]?.token == nil, Bool.random(using: &seed) else { continue }
-            accounts[name] = Knowledge(token: try await take(.signIn, name, client))
-            told += 1
+            accounts[name] = Knowledge(token: try await perform(.signIn, name, client))
+            replies += 1
         }
         try await load(agent, client)
     }
 
-    /// Every account is asked about until the agent is gone.
+    /// Sends requests for every account until the agent is killed.
     private mutating func load(_ agent: RunningAgent, _ client: AgentClient) async throws {
-        let (answers, patience) = (Int.random(in: 0..<6, using: &seed), Int.random(in: 0..<20_000, using: &seed))
-        let (news, teller) = AsyncStream<News>.makeStream()
+        let (expected, delay) = (Int.random(in: 0..<6, using: &seed), Int.random(in: 0..<20_000, using: &seed))
+        let (events, continuation) = AsyncStream<Event>.makeStream()
         let ended: [(String, Knowledge, Int)] = await withTaskGroup { group in
             for (name, knowledge) in accounts {
-                let (chance, ask) = (TestSeed(seed.next()), self)
-                group.addTask { await ask.work(name, knowledge, client, chance, teller) }
+                let (taskSeed, run) = (TestSeed(seed.next()), self)
+                group.addTask { await run.work(name, knowledge, client, taskSeed, continuation) }
             }
-            await Self.wait(for: answers, accounts.count, news)
+            await Self.wait(for: expected, accounts.count, events)
             await withCheckedContinuation { done in
-                DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(patience)) { done.resume() }
+                DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(delay)) { done.resume() }
             }
             agent.process.signal(SIGKILL)
-            // What still waits, waits for a dead process.
+            // The requests without a reply were sent to the killed process.
             group.cancelAll()
             return await group.reduce(into: []) { $0.append($1) }
         }
         try await agent.process.killHard()
         for (name, knowledge, count) in ended {
             accounts[name] = knowledge
-            told += count
+            replies += count
         }
     }
 
-    private enum News: Sendable {
-        case answer
+    private enum Event: Sendable {
+        case reply
         case end
     }
 
-    /// Returns after so many answers, or when nobody asks any more.
-    private static func wait(for answers: Int, _ asking: Int, _ news: AsyncStream<News>) async {
-        var (answers, asking) = (answers, asking)
-        guard answers > 0 else { return }
-        for await event in news {
+    /// Returns after a number of replies, or when no task sends requests any more.
+    private static func wait(for replies: Int, _ tasks: Int, _ events: AsyncStream<Event>) async {
+        var (replies, tasks) = (replies, tasks)
+        guard replies > 0 else { return }
+        for await event in events {
             switch event {
-            case .answer: answers -= 1
-            case .end: asking -= 1
+            case .reply: replies -= 1
+            case .end: tasks -= 1
             }
-            if answers == 0 || asking == 0 { return }
+            if replies == 0 || tasks == 0 { return }
         }
     }
 
     private func work(
-        _ name: String, _ before: Knowledge, _ client: AgentClient, _ chance: TestSeed,
-        _ news: AsyncStream<News>.Continuation
+        _ name: String, _ before: Knowledge, _ client: AgentClient, _ seed: TestSeed,
+        _ events: AsyncStream<Event>.Continuation
     ) async -> (String, Knowledge, Int) {
-        var (knowledge, chance, count) = (before, chance, 0)
-        defer { news.yield(.end) }
+        var (knowledge, seed, count) = (before, seed, 0)
+        defer { events.yield(.end) }
         while true {
             let step: Step =
-                knowledge.token == nil ? .signIn : Int.random(in: 0..<8, using: &chance) == 0 ? .remove : .renew
+                knowledge.token == nil ? .signIn : Int.random(in: 0..<8, using: &seed) == 0 ? .remove : .renew
             knowledge.pending = step
             do {
-                knowledge = Knowledge(token: try await take(step, name, client))
+                knowledge = Knowledge(token: try await perform(step, name, client))
                 count += 1
-                news.yield(.answer)
+                events.yield(.reply)
             } catch {
-                // That is an answer too, and only the doubtful may hear it.
+                // A refusal is a reply too, and is right only if a response may have been lost.
                 let isRefusal = (error as? TokenError)?.code == .interactionRequired
                 if isRefusal { #expect(knowledge.isDoubtful, "\(name): \(error)") }
                 knowledge.isLost = isRefusal
@@ -140,7 +140,7 @@ private struct KillRun {
         }
     }
 
-    private func take(_ step: Step, _ name: String, _ client: AgentClient) async throws -> Secret? {
+    private func perform(_ step: Step, _ name: String, _ client: AgentClient) async throws -> Secret? {
         let account = AccountReference(username: name)
         switch step {
         case .signIn:
@@ -158,10 +158,10 @@ private struct KillRun {
         }
     }
 
-    /// What the new agent says, against what the old one did.
+    /// Compares the replies of the new agent with those of the old one.
     private mutating func check(_ name: String, _ client: AgentClient, _ comment: String) async throws {
         guard let known = accounts[name] else { return }
-        let comment = "\(name), \(known.pending.map { "\($0) under way" } ?? "nothing under way"), \(comment)"
+        let comment = "\(name), \(known.pending.map { "\($0) in progress" } ?? "no request in progress"), \(comment)"
         let cached = try? await silent(name, client, force: false)
         switch (known.token, known.pending) {
         case (let token?, nil): #expect(cached == token, "\(comment)")
@@ -176,12 +176,12 @@ private struct KillRun {
         do {
             accounts[name] = Knowledge(token: try await silent(name, client, force: true))
         } catch let error as TokenError {
-            // The refresh token is the last one, unless an answer was under way; and then that is what is said.
+            // The refresh token is the latest one, unless a response was lost, which the agent then reports.
             #expect(isDoubtful && error.code == .interactionRequired, "\(comment): \(error.message)")
-            // A doubtful one may have been refused, and removed, in the moment before the kill.
-            let isHeard = known.isLost || known.isDoubtful
-            #expect(isHeard || error.message.contains("the agent stopped"), "\(comment): \(error.message)")
-            _ = try await take(.remove, name, client)
+            // A refresh token that may have been redeemed may have been refused and removed just before the kill.
+            let isReported = known.isLost || known.isDoubtful
+            #expect(isReported || error.message.contains("the agent stopped"), "\(comment): \(error.message)")
+            _ = try await perform(.remove, name, client)
             accounts[name] = Knowledge()
         }
     }

@@ -3,9 +3,9 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// Caches longer than the agent would want in memory.
+/// Imports and exports of long caches, which must not need memory in proportion to their length.
 @Suite(.boundedLong) struct LongTransferTests {
-    /// More than 64 MiB, which was once the limit of either way.
+    /// 64 MiB was the limit of an import and of an export in earlier versions.
     @Test func importsAndExports65MiBWithinBoundedMemory() async throws {
         try await AgentProcessFixture.with { f in
             let (file, exported) = (f.folder.file("in.json"), f.folder.file("out.json"))
@@ -18,13 +18,13 @@ internal import Testing
             try await Self.succeed(f, ["export", "--format", "msal-json", "--include-secrets", "-o", exported])
             let peak = try Self.peak(agent.processID)
             #expect(
-                peak - idle < 3 * size, "\(idle >> 20) MiB idle, \(peak >> 20) MiB at most, for \(size >> 20) MiB")
+                peak - idle < 3 * size, "\(idle >> 20) MiB idle, \(peak >> 20) MiB peak, for \(size >> 20) MiB")
             #expect(try TemporaryFolder.mode(of: exported) == 0o600)
         }
     }
 
-    /// In many parts, both ways, and after a restart.
-    @Test func importsWhatItExported() async throws {
+    /// An import and an export in many parts, with a restart in between.
+    @Test func importsItsOwnExport() async throws {
         try await AgentProcessFixture.with { f in
             let (file, exported, copy) = (
                 f.folder.file("in.json"), f.folder.file("out.json"), f.folder.file("copy.json")
@@ -33,7 +33,7 @@ internal import Testing
             let first = try await f.agent()
             try await Self.succeed(f, ["import", "--format", "msal-json", file])
             try await Self.succeed(f, ["export", "--format", "msal-json", "--include-secrets", "-o", exported])
-            // The next agent may start when this one is gone, not before.
+            // Another agent cannot start while this one runs.
             try await first.process.killHard()
             let agent = try await f.agent()
             let again = try await Self.succeed(f, ["import", "--format", "msal-json", exported])
@@ -47,8 +47,8 @@ internal import Testing
         }
     }
 
-    /// A file has its name when it is whole.
-    @Test func leavesNothingOfAnExportThatFails() async throws {
+    /// A file appears under its name when it is complete.
+    @Test func removesAnIncompleteExport() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
             let file = f.folder.file("in.json")
@@ -108,7 +108,7 @@ internal import Testing
         return size
     }
 
-    /// The most memory that a process has had, in bytes.
+    /// The peak resident memory of a process in bytes.
     private static func peak(_ process: Int32) throws -> Int {
         let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
         let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })

@@ -4,9 +4,9 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// Many apps, each a process of its own.
+/// Concurrent requests of many processes.
 @Suite(.bounded) struct ManyProcessesTests {
-    @Test func sixtyFourProcessesGetOneRedemptionsToken() async throws {
+    @Test func sendsOneRefreshForSixtyFourProcesses() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
             try await f.signIn("alice@contoso.com", f.parameters(scopes: ["User.Read"]))

@@ -3,13 +3,13 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// One version of one of Microsoft's Python libraries, installed at its first use.
+/// A version of one of Microsoft's libraries for Python, installed at its first use.
 struct PythonLibrary: Sendable, CustomTestStringConvertible {
     var name: String
     var version: String
     var testDescription: String { "\(name) \(version)" }
 
-    /// Runs a script of `Tests/DaemonTests/python` with it; returns what it printed, a JSON object.
+    /// Runs a script of `Tests/DaemonTests/python` with the library, and returns its output, a JSON object.
     func run(_ script: String, _ arguments: [String], in f: AgentProcessFixture) async throws -> [String: Any] {
         let target = try await Python.output(
             of: PackageFolder.path("Tests/DaemonTests/python/install.sh"), [Python.virtualEnvironment, name, version])

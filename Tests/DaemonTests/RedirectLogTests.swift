@@ -6,7 +6,7 @@ internal import TestSupport
 internal import Testing
 internal import TokenModel
 
-/// What the log and the command line say of a redirect URI that cannot be used.
+/// The messages of the log and the command line about a redirect URI that cannot be used.
 @Suite(.bounded) struct RedirectLogTests {
     private static let own = "msauth.com.contoso.notes://auth"
 
@@ -27,7 +27,7 @@ internal import TokenModel
         }
     }
 
-    @Test func theCommandLineSaysItBeforeTheBrowserOpens() async throws {
+    @Test func reportsAReplacedRedirectURIOnTheCommandLine() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
             let ended = try await f.run(

@@ -4,9 +4,9 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// The command line: a contract with scripts.
+/// The commands of `ssoctl`, their JSON output and their exit status, on which scripts rely.
 @Suite(.bounded) struct SSOCtlTests {
-    /// Runs a command with `--json` and reads what it printed.
+    /// Runs a command with `--json`, and decodes its output.
     private func json(
         _ f: AgentProcessFixture, _ arguments: [String], status: Int32 = 0
     ) async throws -> [String: Any] {
@@ -80,7 +80,7 @@ internal import Testing
         }
     }
 
-    @Test func signsInAsADALDoesForAResource() async throws {
+    @Test func signsInForAResource() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
             _ = try await json(
@@ -108,7 +108,7 @@ internal import Testing
         }
     }
 
-    @Test func endsWithAStatusThatSaysWhy() async throws {
+    @Test func tellsTheKindOfAFailureByTheExitStatus() async throws {
         try await AgentProcessFixture.with { f in
             let noAgent = try await json(f, ["status"], status: 4)
             #expect((noAgent["error"] as? [String: Any])?["name"] as? String == "agentUnavailable")
@@ -124,7 +124,7 @@ internal import Testing
         }
     }
 
-    @Test func givesUpWhenTheBrowserFails() async throws {
+    @Test func failsWhenTheBrowserFails() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
             var environment = f.environment
@@ -138,10 +138,10 @@ internal import Testing
         }
     }
 
-    @Test func checksWhatTheAgentStandsOn() async throws {
+    @Test func checksTheAgentAndItsEnvironment() async throws {
         try await AgentProcessFixture.with { f in
-            let alone = try await json(f, ["doctor"], status: 4)
-            #expect((alone["checks"] as? [[String: Any]])?.first?["ok"] as? Bool == false)
+            let withoutAgent = try await json(f, ["doctor"], status: 4)
+            #expect((withoutAgent["checks"] as? [[String: Any]])?.first?["ok"] as? Bool == false)
             let agent = try await f.agent()
             let checks = try #require(
                 await json(f, ["doctor", "--authority", "\(f.emulator.url)/common"])["checks"] as? [[String: Any]])

@@ -6,23 +6,23 @@ internal import TestSupport
 internal import Testing
 internal import TokenModel
 
-/// What lies in the state folder of a real agent.
+/// The state folder of a running and of a stopped agent.
 @Suite(.bounded) struct StoreFolderTests {
-    /// What nobody may find there: of the account, of the app, and of every token there has been.
+    /// Texts that must not be found there: names of accounts and apps, and all tokens.
     private struct Canaries {
         private var texts: Set<String> = [
             "com.microsoft.adalcache", "eyJhbGci", "eyJ1aWQi", "refresh_token", "home_account_id", "/common",
         ]
 
-        mutating func take(_ result: TokenResult) {
+        mutating func add(_ result: TokenResult) {
             texts.formUnion([result.accessToken.reveal(), result.idToken ?? "?none", "User.Read"])
             texts.formUnion([result.account.username ?? "?none", result.account.homeAccountID?.text ?? "?none"])
             texts.formUnion((result.account.homeAccountID?.text ?? "?none").split(separator: ".").map(String.init))
         }
 
-        mutating func take(_ text: String) { texts.insert(text) }
+        mutating func add(_ text: String) { texts.insert(text) }
 
-        /// Looks for each of them, as it is and in UTF-16, in everything below the folder.
+        /// Searches all files below the folder for each of the texts in UTF-8 and in UTF-16.
         func search(_ folder: String) throws -> [String] {
             var found: [String] = []
             for name in try FileManager.default.subpathsOfDirectory(atPath: folder) {
@@ -36,19 +36,19 @@ internal import TokenModel
         }
     }
 
-    @Test func holdsNothingThatCanBeRead() async throws {
+    @Test func containsNothingInPlainText() async throws {
         try await AgentProcessFixture.with { f in
             var agent = try await f.agent()
             let client = AgentClient(socketPath: f.socketPath)
             var canaries = Canaries()
             let parameters = try f.parameters()
-            canaries.take(parameters.clientID.text)
+            canaries.add(parameters.clientID.text)
             for name in ["alice@contoso.com", "bob@fabrikam.com"] {
                 let signedIn = try await f.signIn(name, parameters)
-                canaries.take(signedIn)
-                canaries.take(String(name.prefix { $0 != "@" }))
+                canaries.add(signedIn)
+                canaries.add(String(name.prefix { $0 != "@" }))
                 for _ in 0..<3 {
-                    canaries.take(
+                    canaries.add(
                         try await client.acquireTokenSilent(
                             AcquireTokenSilent(
                                 parameters: parameters, account: signedIn.account.reference, forceRefresh: true)))
@@ -58,14 +58,14 @@ internal import TokenModel
                 RemoveAccount(
                     clientID: parameters.clientID, account: AccountReference(username: "bob@fabrikam.com"),
                     extent: .account))
-            // While it runs, log and all.
+            // While the agent runs; the write-ahead log is included.
             #expect(try canaries.search(f.folder.file("state")) == [])
             try await agent.process.killHard()
             #expect(try canaries.search(f.folder.file("state")) == [])
             agent = try await f.agent()
             _ = try await client.status()
             #expect(try await client.listAccounts(ListAccounts(clientID: nil)).count == 1)
-            // And closed in order.
+            // After the agent has closed its store.
             kill(agent.processID, SIGTERM)
             _ = try await agent.process.finish()
             #expect(try canaries.search(f.folder.file("state")) == [])
@@ -75,7 +75,7 @@ internal import TokenModel
         }
     }
 
-    @Test func saysThatItWasDamagedAndServesTheRest() async throws {
+    @Test func reportsDamageAndServesTheOtherRecords() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
             let parameters = try f.parameters()
@@ -84,7 +84,7 @@ internal import TokenModel
             _ = try await agent.process.finish()
             let file = URL(filePath: f.folder.file("state/cache.sqlite"))
             var bytes = try Data(contentsOf: file)
-            // The name of the file format: SQLite refuses it from here on.
+            // The name of the file format, without which SQLite refuses the file.
             bytes[3] ^= 1
             try bytes.write(to: file)
 
@@ -110,24 +110,24 @@ internal import TokenModel
         }
     }
 
-    @Test func tellsALostAnswerFromADamagedStore() async throws {
+    @Test func reportsALostResponseButNoDamage() async throws {
         try await AgentProcessFixture.with { f in
             var agent = try await f.agent()
             let parameters = try f.parameters()
             let alice = try await f.signIn("alice@contoso.com", parameters).account.reference
             let request = AcquireTokenSilent(parameters: parameters, account: alice, forceRefresh: true)
-            // The refresh token is used up, and the agent is gone before the answer is there.
+            // The refresh token is redeemed, and the agent is killed before it has the response.
             f.emulator.control.inject(
                 Fault {
                     $0.hold = true
                     $0.grant = .refreshToken
                 })
-            let asked = Task { [path = f.socketPath] in
+            let pending = Task { [path = f.socketPath] in
                 try? await AgentClient(socketPath: path).acquireTokenSilent(request)
             }
             await f.emulator.control.waitForHeld(atLeast: 1)
             try await agent.process.killHard()
-            #expect(await asked.value == nil)
+            #expect(await pending.value == nil)
             f.emulator.control.release()
             f.emulator.control.revokeTokens(of: "alice@contoso.com")
 
@@ -137,9 +137,9 @@ internal import TokenModel
             let check = try await client.diagnose(Diagnose(authority: parameters.authority)).checks
                 .first { $0.name == "store" }
             #expect(check?.ok == true && check?.detail.contains("no answer came to 1") == true)
-            var anew = request
-            anew.parameters.scopes = ScopeSet(["Mail.Read"])
-            let failure = await #expect(throws: TokenError.self) { try await client.acquireTokenSilent(anew) }
+            var other = request
+            other.parameters.scopes = ScopeSet(["Mail.Read"])
+            let failure = await #expect(throws: TokenError.self) { try await client.acquireTokenSilent(other) }
             #expect(failure?.code == .interactionRequired)
             #expect(failure?.message.contains("before the agent stopped") == true)
             withExtendedLifetime(agent) {}

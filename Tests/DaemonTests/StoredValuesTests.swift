@@ -4,12 +4,12 @@ internal import TestSupport
 internal import Testing
 internal import TokenStore
 
-/// What an earlier version stored and no reply can carry is repaired at the next start: listed, and removed.
+/// Values of earlier versions that are too long for a reply: they are repaired at the next start, and can be listed and removed.
 @Suite(.bounded) struct StoredValuesTests {
     private static let group = "com.microsoft.adalcache"
     private static let tenant = "7a1e0000-0000-4000-8000-000000000001"
 
-    @Test func listsAndRemovesWhatAnEarlierVersionStored() async throws {
+    @Test func repairsAccountsOfAnEarlierVersion() async throws {
         try await AgentProcessFixture.with { f in
             let count = try await Self.fill(f)
             let names: [String]
@@ -22,12 +22,12 @@ internal import TokenStore
                 names = accounts.compactMap { $0["username"] as? String }.sorted()
                 #expect(names.contains("nul @contoso.com"))
                 #expect(names.contains { $0.utf8.count == 4096 })
-                // The files of other groups and the usual account are as they were.
+                // An account with valid values is unchanged.
                 #expect(names.contains("alice@contoso.com"))
                 // The next agent starts when this one has released its lock.
                 try await agent.process.killHard()
             }
-            // It is written down: the next start has nothing to repair.
+            // The repair is stored: after the next start, the names are the same.
             let agent = try await f.agent(["--log-level", "debug"])
             #expect(try await Self.accounts(f).compactMap { $0["username"] as? String }.sorted() == names)
             for account in try await Self.accounts(f) {
@@ -51,7 +51,7 @@ internal import TokenStore
         return try #require(root?["accounts"] as? [[String: Any]])
     }
 
-    /// Makes a store as an earlier version would have; returns how many accounts are in it.
+    /// Creates a store as of an earlier version, and returns the number of accounts in it.
     private static func fill(_ f: AgentProcessFixture) async throws -> Int {
         let store = try Store.open(directory: f.folder.file("state"), StoreOptions(now: { 1_800_000_000 }))
         _ = try store.load()
@@ -70,7 +70,7 @@ internal import TokenStore
             changes.append(try account("many.\(tenant)", "many@contoso.com", realm: "realm-\(number)"))
         }
         changes.append(try refreshToken("many.\(tenant)"))
-        // Known by its name alone.
+        // An account without an identifier.
         changes.append(try account(nil, "\(long)@contoso.com", realm: "common"))
         try await store.commit(changes)
         await store.close()

@@ -8,15 +8,31 @@ internal import TokenModel
 @Suite(.bounded) struct PrivateFilesTests {
     private let files = PrivateFiles(errorCode: .storeUnavailable)
 
-    @Test func makesADirectoryAndTheMissingOnesAboveIt() throws {
+    @Test(arguments: ["a/b/c", "a/b/c/", "a/b/c//", "a//b/./c"])
+    func makesADirectoryAndTheMissingOnesAboveIt(name: String) throws {
         let folder = try TemporaryFolder()
-        try files.makeDirectory(folder.file("a/b/c"), parentMode: 0o750)
+        try files.makeDirectory(folder.file(name), parentMode: 0o750)
         #expect(try TemporaryFolder.mode(of: folder.file("a/b/c")) == 0o700)
         #expect(try TemporaryFolder.mode(of: folder.file("a/b")) & 0o700 == 0o700)
         // An existing directory keeps its mode.
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.file("a/b/c"))
-        try files.makeDirectory(folder.file("a/b/c"), parentMode: 0o750)
+        try files.makeDirectory(folder.file(name), parentMode: 0o750)
         #expect(try TemporaryFolder.mode(of: folder.file("a/b/c")) == 0o755)
+    }
+
+    @Test func leavesADirectoryAloneThatALinkLeadsTo() throws {
+        let folder = try TemporaryFolder()
+        try files.makeDirectory(folder.file("target"), parentMode: 0o700)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.file("target"))
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.file("link"), withDestinationPath: folder.file("target"))
+        try files.makeDirectory(folder.file("link/"), parentMode: 0o700)
+        #expect(try TemporaryFolder.mode(of: folder.file("target")) == 0o755)
+        // A link to nothing is not followed.
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.file("lost"), withDestinationPath: folder.file("nothing"))
+        #expect(throws: TokenError.self) { try files.makeDirectory(folder.file("lost/below"), parentMode: 0o700) }
+        #expect(!files.exists(folder.file("nothing")))
     }
 
     @Test func namesThePathAndTheReasonWithTheCodeOfTheCaller() throws {
@@ -87,6 +103,12 @@ internal import TokenModel
         #expect(second.acquire() == .acquired)
     }
 
+    @Test func distinguishesALockThatFailsFromALockThatIsHeld() throws {
+        // No process can have a descriptor with this number.
+        let lock = FileLock(try FileDescriptor(Int32.max))
+        #expect(lock.acquire() == .failed(SystemError(number: EBADF)))
+    }
+
     @Test func refusesToOpenALinkForTheLockFile() throws {
         let folder = try TemporaryFolder()
         let (target, link) = (folder.file("target"), folder.file("link"))
@@ -117,6 +139,20 @@ internal import TokenModel
         #expect(content == part + Array("end".utf8))
         #expect(reader.position == 300_003)
     }
+
+    #if os(Linux)
+        /// The kernel removes a file without a name when the process ends, so that no secret is left after a signal.
+        @Test func hasNoNameBeforeItIsFinished() throws {
+            let folder = try TemporaryFolder()
+            let path = folder.file("cache")
+            let writer = try PrivateFileWriter(path, replacing: true, files)
+            try writer.write(Secret("secret"))
+            #expect(files.names(in: folder.path).sorted() == [".", ".."])
+            try writer.finish()
+            #expect(files.names(in: folder.path).sorted() == [".", "..", "cache"])
+            #expect(try TemporaryFolder.mode(of: path) == 0o600)
+        }
+    #endif
 
     @Test func removesAFileThatIsNotFinished() throws {
         let folder = try TemporaryFolder()

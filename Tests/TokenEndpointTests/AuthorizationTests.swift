@@ -39,7 +39,7 @@ internal import TokenModel
         #expect(try !request(account: subject, kind: kind).url(endpoint: "https://h/a").contains("login_req"))
     }
 
-    @Test func tellsV1WhatADALTellsIt() throws {
+    @Test func sendsADALsParametersToV1() throws {
         let url = try request(
             version: .v1, scopes: ScopeSet(resource: "https://r/"), account: HomeAccountID("uid.utid"), kind: .adfs
         ).url(endpoint: "https://h/a")
@@ -51,7 +51,7 @@ internal import TokenModel
         #expect(own.contains("nux=0") && !own.contains("nux=1"))
     }
 
-    @Test func tellsOtherProvidersNothingOfIt() throws {
+    @Test func sendsMicrosoftsParametersToNoOtherProvider() throws {
         let url = try request(account: HomeAccountID("uid.utid"), kind: .openID).url(endpoint: "https://h/a")
         for name in ["client_info", "login_req", "domain_req", "return-client-request-id", "x-client-", "nux"] {
             #expect(!url.contains(name))
@@ -64,7 +64,7 @@ internal import TokenModel
         private let system = "linux"
     #endif
 
-    @Test func asksForAResourceInV1() throws {
+    @Test func requestsAResourceInV1() throws {
         let url = try request(version: .v1, scopes: ScopeSet(resource: "https://r/")).url(endpoint: "https://h/a?p=1")
         #expect(url.hasPrefix("https://h/a?p=1&client_id="))
         #expect(url.contains("&resource=https%3A%2F%2Fr%2F&scope=openid&"))
@@ -97,12 +97,12 @@ internal import TokenModel
             ("?state=s&error=server_error", .serverError),
             ("?state=s&error=unheard_of", .authorizationFailed),
         ])
-    func saysWhyThereIsNoCode(query: String, code: TokenError.Code) async throws {
+    func reportsTheReasonIfThereIsNoCode(query: String, code: TokenError.Code) async throws {
         let error = await failure { try AuthorizationResponse(url: "http://localhost" + query, expectedState: "s") }
         #expect(error?.code == code)
     }
 
-    @Test func keepsWhatTheAuthorizationEndpointWrote() async throws {
+    @Test func keepsTheErrorOfTheAuthorizationEndpoint() async throws {
         let url =
             "http://localhost?state=s&error=access_denied&error_subcode=cancel&error_description=AADSTS65004%3a+no"
         let error = await failure { try AuthorizationResponse(url: url, expectedState: "s") }

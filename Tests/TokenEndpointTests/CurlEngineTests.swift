@@ -37,7 +37,7 @@ internal import TokenModel
         ("HTTP/1.1 200 OK\r\nX: \(String(repeating: "x", count: 120_000))", .headTooLong),
         ("HTTP/1.1 200 OK\r\n\(String(repeating: "X: yyyyyyyyyyyyyyyyyyyyyyyyyy\r\n", count: 3000))\r\n", .headTooLong),
     ])
-    func refusesAnAnswerThatIsNone(answer: String, expected: CurlFailure) async throws {
+    func refusesAResponseThatIsNotHTTP(answer: String, expected: CurlFailure) async throws {
         try await RawServer.with(answer) { server in
             try await withEngine { engine in
                 let request = CurlRequest(url: "http://127.0.0.1:\(server.port)/")
@@ -47,7 +47,7 @@ internal import TokenModel
         }
     }
 
-    @Test func readsTheFieldsOfTheFinalAnswer() async throws {
+    @Test func readsTheFieldsOfTheFinalResponse() async throws {
         let answer =
             "HTTP/1.1 100 Continue\r\nX-First: 1\r\n\r\nHTTP/1.1 201 Made\r\nX-A:  b c \t\r\nx-a: d\r\nEmpty:\r\n\r\nbody"
         try await RawServer.with(answer) { server in
@@ -95,7 +95,7 @@ internal import TokenModel
         }
     }
 
-    @Test func sendsNothingTwiceByItself() async throws {
+    @Test func doesNotRetryByItself() async throws {
         let isFirst = Atomic(true)
         let script: ScriptedServer.Script = { _ in
             isFirst.exchange(false, ordering: .relaxed) ? .answer(status: 200, body: "") : .hangUp
@@ -113,7 +113,7 @@ internal import TokenModel
     }
 
     @Test(arguments: [false, true])
-    func tellsWhetherSendingHasBegun(emulatesOldLibrary: Bool) async throws {
+    func reportsWhetherSendingHasBegun(emulatesOldLibrary: Bool) async throws {
         let reserved = try ReservedPort()
         try await ScriptedServer.with({ _ in .hangUp }) { server in
             try await withEngine(emulatesOldLibrary: emulatesOldLibrary) { engine in
@@ -178,7 +178,7 @@ internal import TokenModel
         }
     }
 
-    @Test func takesNoOtherProtocol() async throws {
+    @Test func refusesOtherProtocols() async throws {
         let folder = try TemporaryFolder()
         let file = try TestCertificate(in: folder).certificateFile
         try await withEngine { engine in

@@ -6,7 +6,7 @@ internal import TokenModel
 
 /// Whether a grant may have reached the token endpoint, if there was no response.
 @Suite(.bounded) struct DeliveryTrackerTests {
-    @Test func tellsARequestThatWasNeverSent() async throws {
+    @Test func recognizesARequestThatWasNeverSent() async throws {
         let reserved = try ReservedPort()
         try await EndpointFixture.with(isSecure: true, host: "localhost", { _ in .silence }) { (fixture) async throws in
             let port = "http://127.0.0.1:\(reserved.port)/"
@@ -18,7 +18,7 @@ internal import TokenModel
     }
 
     @Test(arguments: [ScriptedReply.hangUp, .answer(status: 503, body: "")])
-    func tellsARequestThatMayHaveArrived(reply: ScriptedReply) async throws {
+    func recognizesARequestThatMayHaveArrived(reply: ScriptedReply) async throws {
         try await EndpointFixture.with({ _ in reply }) { (fixture) async throws in
             #expect(try await mayHaveArrived(fixture.authority.url, fixture))
         }

@@ -17,7 +17,7 @@ internal import TokenModel
             correlationID: CorrelationID())
     }
 
-    @Test func asksForACodeToShow() async throws {
+    @Test func requestsADeviceCode() async throws {
         let body = """
             {"device_code":"dc","user_code":"ABCD","verification_uri":"https://x/device","expires_in":"600",\
             "interval":2,"message":"Open\\u001b[2J https://x/device"}
@@ -36,7 +36,7 @@ internal import TokenModel
         }
     }
 
-    @Test func makesUpForWhatAnOlderEndpointLeavesOut() async throws {
+    @Test func usesDefaultsForAnOlderEndpoint() async throws {
         let body = #"{"device_code":"dc","user_code":"ABCD","verification_url":"https://x","interval":"0"}"#
         try await EndpointFixture.with(script(body)) { fixture in
             let grant = try await fixture.endpoint.beginDeviceCode(
@@ -50,7 +50,7 @@ internal import TokenModel
         }
     }
 
-    @Test func saysWhenAProviderHasNoDeviceCodes() async throws {
+    @Test func reportsAProviderWithoutDeviceCodes() async throws {
         let document: ScriptedServer.Script = { _ in
             .json(#"{"token_endpoint":"https://x/t","authorization_endpoint":"https://x/a"}"#)
         }
@@ -60,7 +60,7 @@ internal import TokenModel
         }
     }
 
-    @Test func refusesAnAnswerWithoutACode() async throws {
+    @Test func refusesAResponseWithoutACode() async throws {
         try await EndpointFixture.with(script(#"{"user_code":"ABCD"}"#)) { fixture in
             let error = await failure { try await fixture.endpoint.beginDeviceCode(request(fixture.authority)) }
             #expect(error?.code == .serverInvalidResponse)

@@ -25,7 +25,7 @@ internal import TokenModel
         }
     }
 
-    @Test func asksOtherProvidersOnce() async throws {
+    @Test func requestsTheDocumentOfOtherProvidersOnce() async throws {
         let document = """
             {"issuer":"x","token_endpoint":"https://t.example/token","authorization_endpoint":"https://t.example/a",\
             "device_authorization_endpoint":"https://t.example/d","end_session_endpoint":null}
@@ -61,7 +61,7 @@ internal import TokenModel
         }
     }
 
-    @Test func takesNoConventionForAnOpenIDProvider() async throws {
+    @Test func usesNoConventionForAnOpenIDProvider() async throws {
         try await EndpointFixture.with(path: "/issuer", kind: .openID, { _ in .answer(status: 404, body: "") }) {
             fixture in
             let error = await failure { try await fixture.endpoint.endpoints(of: fixture.authority, version: .v2) }
@@ -78,7 +78,7 @@ internal import TokenModel
     }
 
     @Test(arguments: ["http://evil.example/token", "ftp://localhost/token", "token", "https://me@host/token"])
-    func refusesADocumentThatLeadsOutOfTLS(token: String) async throws {
+    func refusesADocumentWithAnEndpointWithoutTLS(token: String) async throws {
         let document = #"{"token_endpoint":"\#(token)","authorization_endpoint":"https://x/a"}"#
         try await EndpointFixture.with({ _ in .json(document) }) { fixture in
             let error = await failure { try await fixture.endpoint.endpoints(of: fixture.authority, version: .v2) }
@@ -107,7 +107,7 @@ internal import TokenModel
                 + "&authorization_endpoint=\(authority.scheme)%3A%2F%2F\(named)%2Foauth2%2Fv2.0%2Fauthorize")
     }
 
-    @Test func learnsTheNamesOfACloud() throws {
+    @Test func readsTheAliasesOfACloud() throws {
         let metadata = """
             {"tenant_discovery_endpoint":"x","metadata":[{"preferred_network":"login.one","preferred_cache":"sts.one",\
             "aliases":["Login.One","sts.one","login.one:8443"]}]}
@@ -134,7 +134,7 @@ internal import TokenModel
     }
 
     @Test(arguments: [ScriptedReply.answer(status: 404, body: ""), .json("hello"), .json("{}")])
-    func takesALoopbackProviderWithoutMetadataForACloudOfItsOwn(reply: ScriptedReply) async throws {
+    func treatsALoopbackProviderWithoutMetadataAsACloud(reply: ScriptedReply) async throws {
         try await EndpointFixture.with({ _ in reply }) { fixture in
             let clouds = try await fixture.endpoint.discoverClouds(
                 of: fixture.authority, correlationID: CorrelationID())
@@ -163,7 +163,7 @@ internal import TokenModel
         }
     }
 
-    @Test func reportsAnAuthorityThatIsNone() async throws {
+    @Test func reportsAnUnknownAuthority() async throws {
         let body = #"{"error":"invalid_instance","error_description":"AADSTS50049"}"#
         try await EndpointFixture.with({ _ in .json(body, status: 400) }) { fixture in
             let error = await failure {
@@ -174,7 +174,7 @@ internal import TokenModel
         }
     }
 
-    @Test func asksNobodyAboutOtherKindsOfProvider() async throws {
+    @Test func sendsNoRequestForOtherKindsOfProvider() async throws {
         try await EndpointFixture.with(path: "/adfs", { _ in .silence }) { fixture in
             let clouds = try await fixture.endpoint.discoverClouds(
                 of: fixture.authority, correlationID: CorrelationID())
@@ -183,7 +183,7 @@ internal import TokenModel
         }
     }
 
-    @Test func tellsTheServersClock() async throws {
+    @Test func returnsTheTimeOfTheServer() async throws {
         let date = [("Date", "Sun, 06 Nov 1994 08:49:37 GMT")]
         try await EndpointFixture.with({ _ in .json("{}", headers: date) }) { fixture in
             #expect(await fixture.endpoint.probe(fixture.authority) == .success(.init(secondsSince1970: 784_111_777)))

@@ -48,7 +48,7 @@ internal import TokenModel
         }
     }
 
-    @Test func learnsTheCloudThatTheEmulatorIs() async throws {
+    @Test func discoversTheCloudOfTheEmulator() async throws {
         try await withEmulator { endpoint, authority in
             let clouds = try await endpoint.discoverClouds(of: authority, correlationID: CorrelationID())
             var directory = CloudDirectory()

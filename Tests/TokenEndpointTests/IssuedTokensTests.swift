@@ -33,7 +33,7 @@ internal import TokenModel
             (#""3599""#, 3599), ("3599", 3599), ("3599.0", 3599), (#""3599.0""#, 3599), (#"" 3599 ""#, 3599),
             ("null", 3600), (#""soon""#, 3600), ("[]", 3600), ("-5", 0), ("9e18", 3_162_240_000),
         ])
-    func readsNumbersHoweverTheyAreWritten(written: String, seconds: Int64) async throws {
+    func readsNumbersInEveryForm(written: String, seconds: Int64) async throws {
         let body = Answers.minimal.dropLast() + #","expires_in":\#(written)}"#
         try await EndpointFixture.with(EndpointFixture.token(.json(String(body)))) { fixture in
             let response = try await fixture.endpoint.redeem(.sample(fixture.authority))
@@ -41,7 +41,14 @@ internal import TokenModel
         }
     }
 
-    @Test func takesNullForAbsent() async throws {
+    @Test(arguments: [#""\ud800""#, "1e999", #"{"a":[{"b":{}}]}"#, "123456789012345678901234567890123456789.5"])
+    func ignoresUnknownMembersOfAnyKind(value: String) throws {
+        let body = String(Answers.minimal.dropLast() + #","expires_in":60,"unknown":\#(value)}"#)
+        let response = HTTPResponse(endpoint: "the token endpoint", status: 200, body: Secret(body))
+        #expect(try IssuedTokens(response, to: .sample(.common)).expiresIn == 60)
+    }
+
+    @Test func treatsNullAsAbsent() async throws {
         let body = Answers.minimal.dropLast() + #","refresh_token":null,"scope":null,"id_token":null,"error":null}"#
         try await EndpointFixture.with(EndpointFixture.token(.json(String(body)))) { fixture in
             let response = try await fixture.endpoint.redeem(.sample(fixture.authority))
@@ -57,12 +64,14 @@ internal import TokenModel
             ("", TokenError.Code.serverInvalidResponse), ("<html>", .serverInvalidResponse),
             ("[]", .serverInvalidResponse), ("{}", .internalError), (#"{"access_token":""}"#, .internalError),
             (#"{"access_token":7,"client_info":"x"}"#, .internalError),
+            (String(repeating: "[", count: 1000), .serverInvalidResponse),
+            (#"{"access_token":"at","x":"# + String(repeating: "[", count: 1000) + "}", .serverInvalidResponse),
             (
                 #"{"access_token":"at","token_type":"mac","client_info":"\#(Answers.clientInfo)"}"#,
                 .serverInvalidResponse
             ),
         ])
-    func refusesAnAnswerThatMakesNoSense(body: String, code: TokenError.Code) async throws {
+    func refusesAResponseThatIsNotValid(body: String, code: TokenError.Code) async throws {
         try await EndpointFixture.with(EndpointFixture.token(.json(body))) { fixture in
             let error = try await fixture.failure()
             #expect(error.code == code)
@@ -100,7 +109,7 @@ internal import TokenModel
             ("https://id.example/other", #""app-1""#, false), ("https://id.example/main", #""app-2""#, false),
             ("https://id.example/main", "[]", false), ("https://id.example/main", "7", false),
         ])
-    func believesAnIDTokenOfAnOpenIDProviderOnlyIfItIsMeant(issuer: String, audience: String, isTaken: Bool) throws {
+    func acceptsAnIDTokenOfAnOpenIDProviderOnlyForTheRequest(issuer: String, audience: String, isTaken: Bool) throws {
         let payload = Base64URL.encode(Data(#"{"iss":"\#(issuer)","aud":\#(audience),"sub":"s"}"#.utf8))
         let body = #"{"access_token":"at","id_token":"e30.\#(payload)."}"#
         let response = HTTPResponse(endpoint: "x", status: 200, body: Secret(body))

@@ -20,7 +20,7 @@ internal import TokenModel
         return (reply.status, reply.body)
     }
 
-    @Test func waitsForTheBrowserToComeBack() async throws {
+    @Test func waitsForTheRedirectOfTheBrowser() async throws {
         let redirect = try await listen()
         defer { redirect.close() }
         #expect(redirect.redirectURI.hasPrefix("http://localhost:"))
@@ -31,7 +31,7 @@ internal import TokenModel
         #expect(try AuthorizationResponse(url: url, expectedState: "s").code == Secret("c+1"))
     }
 
-    @Test func takesAPostedForm() async throws {
+    @Test func acceptsAPostedForm() async throws {
         let redirect = try await listen("http://127.0.0.1/cb")
         defer { redirect.close() }
         _ = try await open(redirect.redirectURI, post: "code=c1&state=s")
@@ -46,7 +46,7 @@ internal import TokenModel
             ("msauth.com.x://auth", "http://localhost:", ""), ("http://evil.example/cb", "http://localhost:", ""),
             ("http://localhost/cb?tenant=1", "http://localhost:", "/cb?tenant=1"),
         ])
-    func keepsTheAppsOwnURIWhereItLeadsHere(given: String, prefix: String, suffix: String) async throws {
+    func usesTheAppsRedirectURIIfItIsOnThisMachine(given: String, prefix: String, suffix: String) async throws {
         let redirect = try await listen(given)
         defer { redirect.close() }
         #expect(redirect.redirectURI.hasPrefix(prefix))
@@ -54,7 +54,7 @@ internal import TokenModel
         #expect(Int(redirect.redirectURI.dropFirst(prefix.count).dropLast(suffix.count)) != nil)
     }
 
-    @Test func keepsThePortTheAppNames() async throws {
+    @Test func usesThePortOfTheApp() async throws {
         let first = try await listen()
         let uri = first.redirectURI + "/cb"
         #expect(await failure { try await listen(uri) }?.code == .authorizationFailed)
@@ -66,7 +66,7 @@ internal import TokenModel
             ("/favicon.ico", 404), ("/", 404), ("/cb/", 404), ("/cb", 400), ("/cb?code=c&state=wrong", 400),
             ("/cb?code=evil", 400), ("/cb?code=c&state=s&state=s", 400), ("/cb?%3Cscript%3E=1&state=%zz", 400),
         ])
-    func turnsAwayEverythingElseAndGoesOnWaiting(target: String, status: Int) async throws {
+    func rejectsOtherRequestsAndContinuesToWait(target: String, status: Int) async throws {
         let redirect = try await listen("http://localhost/cb")
         defer { redirect.close() }
         let origin = redirect.redirectURI.dropLast("/cb".count)
@@ -78,7 +78,7 @@ internal import TokenModel
         #expect(url.contains("code=good"))
     }
 
-    @Test func showsThatSignInFailedWithoutSayingWhatTheURLSays() async throws {
+    @Test func showsNothingOfTheURLIfTheSignInFailed() async throws {
         let redirect = try await listen()
         defer { redirect.close() }
         let shown = try await open(
@@ -89,7 +89,7 @@ internal import TokenModel
         #expect(await failure { try AuthorizationResponse(url: url, expectedState: "s") }?.code == .accessDenied)
     }
 
-    @Test func takesTheFirstAnswerOnly() async throws {
+    @Test func returnsTheFirstResponseOnly() async throws {
         let redirect = try await listen()
         defer { redirect.close() }
         _ = try await open(redirect.redirectURI + "/?code=first&state=s")

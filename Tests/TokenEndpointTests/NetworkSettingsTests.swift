@@ -23,7 +23,7 @@ internal import TokenModel
             ("fd00::1", "https://[fd00::1]:8443/", true), ("[fd00::1]:443", "https://[fd00::1]:8443/", false),
             ("", "https://localhost/", true), ("", "https://127.0.0.1:8443/", true), ("", "https://[::1]/", true),
         ])
-    func takesNoProxyToTheHostsThatNeedNone(list: String, url: String, isDirect: Bool) throws {
+    func usesNoProxyForTheHostsOfNoProxy(list: String, url: String, isDirect: Bool) throws {
         let settings = try NetworkSettings(environment: ["HTTPS_PROXY": "http://proxy:3128", "NO_PROXY": list])
         #expect(try (settings.proxy(for: URLParts(url)) == nil) == isDirect)
     }

@@ -26,7 +26,7 @@ internal import TokenModel
             ("expired_token", nil, .serverOAuth),
             ("something_new", nil, .serverOAuth),
         ] as [(String, String?, TokenError.Code)])
-    func tellsErrorsApartByTheirOAuthName(name: String, subError: String?, code: TokenError.Code) async throws {
+    func distinguishesErrorsByTheirOAuthName(name: String, subError: String?, code: TokenError.Code) async throws {
         let suffix = subError.map { #","suberror":"\#($0)""# } ?? ""
         let body = #"{"error":"\#(name)","error_description":"AADSTS1: no","error_codes":[50076,"50079"]\#(suffix)}"#
         try await EndpointFixture.with(EndpointFixture.token(.json(body, status: 400))) { fixture in
@@ -51,7 +51,7 @@ internal import TokenModel
         }
     }
 
-    @Test func cutsAndCleansWhatTheServerWrote() async throws {
+    @Test func truncatesAndCleansTheTextsOfTheServer() async throws {
         let text = #"\u001b[31m\r\n\u202e"# + String(repeating: "ä", count: 5000)
         let reply = ScriptedReply.json(#"{"error":"invalid_grant","error_description":"\#(text)"}"#, status: 400)
         try await EndpointFixture.with(EndpointFixture.token(reply)) { fixture in

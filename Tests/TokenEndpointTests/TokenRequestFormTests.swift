@@ -7,7 +7,7 @@ internal import TokenModel
 @Suite(.bounded) struct TokenRequestFormTests {
     let entra = Authority.common
 
-    @Test func asksForScopesWithTheReservedOnesInV2() throws {
+    @Test func requestsScopesWithTheReservedOnesInV2() throws {
         let form = try TokenRequest.sample(
             entra, claims: #"{"access_token":null}"#, redirectURI: "http://localhost", extra: ["slice": "test"]
         ).form()
@@ -19,7 +19,7 @@ internal import TokenModel
             ])
     }
 
-    @Test func asksForAResourceInV1WithItsTrailingSlash() throws {
+    @Test func requestsAResourceInV1WithItsTrailingSlash() throws {
         let form = try TokenRequest.sample(
             entra, version: .v1, scopes: ScopeSet(resource: "https://graph.windows.net/"), redirectURI: "app://x"
         ).form()
@@ -64,7 +64,7 @@ internal import TokenModel
         #expect(form.pairs.filter { $0.name == "redirect_uri" }.map(\.value) == ["http://localhost:5"])
     }
 
-    @Test func letsNoExtraParameterOverruleTheProtocol() throws {
+    @Test func ignoresExtraParametersWithNamesOfTheProtocol() throws {
         let form = try TokenRequest.sample(entra, extra: ["client_id": "evil", "refresh_token": "x"]).form()
         #expect(form.pairs.filter { $0.name == "client_id" }.map(\.value) == ["app-1"])
         #expect(form.pairs.filter { $0.name == "refresh_token" }.map(\.value) == ["rt-1"])

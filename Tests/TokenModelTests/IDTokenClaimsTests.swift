@@ -47,11 +47,32 @@ internal import TokenModel
     }
 
     @Test(arguments: ["", ".", "..", "a.b.c", "header.!!!.signature", "e30", "W10"])
-    func passesOverWhatHoldsNoClaims(token: String) {
+    func returnsNilUnlessThePayloadIsAnObject(token: String) {
         let claims = IDTokenClaims(idToken: token)
         // "e30" is an empty object without claims; the others are not objects.
         #expect((claims != nil) == (token == "e30"))
         #expect(claims?.username == nil)
+    }
+
+    @Test(arguments: [
+        #"{"upn":7}"#, #"{"upn":["ada"]}"#, #"{"name":{}}"#, #"{"nonce":true}"#, #"{"upn":"ada""#, #"{"upn":"ada"}}"#,
+        String(repeating: #"{"a":"#, count: 1000),
+    ])
+    func refusesAClaimThatIsNotAStringAndTextThatIsNotJSON(claims: String) {
+        #expect(IDTokenClaims(idToken: Self.token(claims)) == nil)
+    }
+
+    @Test func ignoresClaimsThatAreNullOrNotUsed() throws {
+        let claims = try #require(
+            IDTokenClaims(idToken: Self.token(#"{"upn":null,"name":"","aud":["a"],"exp":1.5e3,"sub":"\u0061\n"}"#)))
+        #expect(claims.upn == nil)
+        #expect(claims.name == "")
+        #expect(claims.subject == "a\n")
+    }
+
+    /// RFC 7519 section 4.
+    @Test func takesTheLastOfSeveralClaimsWithOneName() {
+        #expect(IDTokenClaims(idToken: Self.token(#"{"tid":"first","tid":"last"}"#))?.tenantID == "last")
     }
 
     @Test(

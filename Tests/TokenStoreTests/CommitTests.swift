@@ -53,7 +53,7 @@ internal import TokenModel
         await store.close()
     }
 
-    @Test func makesAllOfACallOrNone() async throws {
+    @Test func writesAllChangesOfACallOrNone() async throws {
         let folder = try StoreFolder()
         let store = try folder.open()
         try await store.commit([.put(.sample(1))])
@@ -65,7 +65,7 @@ internal import TokenModel
         await store.close()
     }
 
-    @Test func doesNotFailTheCommitsThatWaitedBesideAFailingOne() async throws {
+    @Test func doesNotFailOtherCommitsWithAFailedOne() async throws {
         let folder = try StoreFolder()
         let store = try folder.open()
         try store.limitPages(to: 40)

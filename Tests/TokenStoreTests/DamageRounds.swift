@@ -25,53 +25,55 @@ struct DamageRounds {
         var problems: [String] = []
 
         /// Whether the damage was reported.
-        var isSaid: Bool { !report.notices.isEmpty && !report.quarantined.isEmpty }
+        var isReported: Bool { !report.notices.isEmpty && !report.quarantined.isEmpty }
     }
 
     /// Opens a copy of the sample with one changed file.
     ///
-    /// - Parameter goesOn: whether to write to the store and open it again.
-    func open(_ name: String, as bytes: [UInt8], goesOn: Bool) throws -> Outcome {
+    /// - Parameter continues: whether to write to the store and open it again.
+    func open(_ name: String, as bytes: [UInt8], continues: Bool) throws -> Outcome {
         try fill(name, bytes)
-        var outcome = try load(goesOn: goesOn)
+        var outcome = try load(continues: continues)
         for record in outcome.found.values where !sample.isGenuine(record) {
             outcome.problems.append("\(record.key.key) is not as it was written")
         }
         if outcome.report.quarantined.isEmpty != outcome.report.notices.isEmpty {
-            outcome.problems.append("said \(outcome.report.notices), kept \(outcome.report.quarantined)")
+            outcome.problems.append("reported \(outcome.report.notices), quarantined \(outcome.report.quarantined)")
         }
-        outcome.problems += try unlikeBefore(outcome.report.quarantined, name, bytes)
+        outcome.problems += try changedFiles(outcome.report.quarantined, name, bytes)
         return outcome
     }
 
-    private func load(goesOn: Bool) throws -> Outcome {
+    private func load(continues: Bool) throws -> Outcome {
         var outcome = try {
             let engine = try StoreEngine(folder.path, options)
             let found = try engine.records()
             var outcome = Outcome(found: found, report: engine.report)
-            guard goesOn else { return outcome }
+            guard continues else { return outcome }
             try engine.apply([.put(.sample(100))])
-            if engine.report.notices != outcome.report.notices { outcome.problems.append("damage came up later") }
+            if engine.report.notices != outcome.report.notices {
+                outcome.problems.append("the damage was reported later")
+            }
             return outcome
         }()
-        if goesOn { outcome.problems += try again(outcome.found) }
+        if continues { outcome.problems += try reopen(outcome.found) }
         return outcome
     }
 
     /// - Returns: the records that differ from the expected ones.
-    private func again(_ found: Records) throws -> [String] {
+    private func reopen(_ found: Records) throws -> [String] {
         let engine = try StoreEngine(folder.path, options)
         var expected = found
         expected[.sample(100)] = .sample(100)
         let left = try engine.records()
         var problems: [String] = []
-        if left != expected { problems.append("then \(left.count) records instead of \(expected.count)") }
-        if !engine.report.notices.isEmpty { problems.append("then \(engine.report.notices)") }
+        if left != expected { problems.append("after reopening, \(left.count) records instead of \(expected.count)") }
+        if !engine.report.notices.isEmpty { problems.append("after reopening, \(engine.report.notices)") }
         return problems
     }
 
     /// - Returns: the quarantined files that differ from the damaged ones.
-    private func unlikeBefore(_ quarantined: [String], _ name: String, _ bytes: [UInt8]) throws -> [String] {
+    private func changedFiles(_ quarantined: [String], _ name: String, _ bytes: [UInt8]) throws -> [String] {
         guard let database = quarantined.first(where: { $0.hasPrefix(DamageSample.database) }) else { return [] }
         let key = quarantined.first { $0.hasPrefix(DamageSample.key) } ?? DamageSample.key
         let kept = [

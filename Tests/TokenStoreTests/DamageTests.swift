@@ -22,7 +22,7 @@ internal import TokenModel
             for bit in Self.bits(&chance, of: bytes.count) {
                 var damaged = bytes
                 damaged[offset] ^= 1 << bit
-                let outcome = try rounds.open(name, as: damaged, goesOn: Self.goesOn(after: offset))
+                let outcome = try rounds.open(name, as: damaged, continues: Self.continues(after: offset))
                 for problem in Self.problems(outcome, sample, sample.loss(offset, of: name)) {
                     problems.append("bit \(bit) of byte \(offset): \(problem)")
                 }
@@ -32,7 +32,7 @@ internal import TokenModel
         #expect(problems.prefix(20) == [], "\(name): \(problems.count) problems; \(seed)")
     }
 
-    @Test func servesWhatIsWholeOfACutDatabase() async throws {
+    @Test func servesTheIntactRecordsOfATruncatedDatabase() async throws {
         let seed = TestSeed()
         let sample = try await DamageSample()
         let bytes = try #require(sample.files[DamageSample.database])
@@ -40,16 +40,16 @@ internal import TokenModel
             var chance = TestSeed(seed.seed &+ UInt64(length))
             guard Self.bits != nil || chance.next() % 24 == 0 else { return [] }
             let outcome = try rounds.open(
-                DamageSample.database, as: Array(bytes[..<length]), goesOn: Self.goesOn(after: length))
+                DamageSample.database, as: Array(bytes[..<length]), continues: Self.continues(after: length))
             var problems = outcome.problems
             if outcome.found != sample.whole(upTo: length) { problems.append("\(outcome.found.count) records") }
-            if outcome.found != sample.latest, !outcome.isSaid { problems.append("nothing is said") }
+            if outcome.found != sample.latest, !outcome.isReported { problems.append("the damage is not reported") }
             return problems.map { "cut to \(length): \($0)" }
         }
         #expect(problems.prefix(20) == [], "\(problems.count) problems; \(seed)")
     }
 
-    @Test func servesAnEarlierCommitOfACutLog() async throws {
+    @Test func servesAnEarlierCommitOfATruncatedLog() async throws {
         let sample = try await DamageSample()
         let bytes = try #require(sample.files[DamageSample.log])
         let problems = try await Self.eachByte(sample, bytes.count) { rounds, length in
@@ -59,39 +59,39 @@ internal import TokenModel
                     || sample.commitEnds.contains(where: { abs($0 - length) < 40 })
             else { return [] }
             let outcome = try rounds.open(
-                DamageSample.log, as: Array(bytes[..<length]), goesOn: Self.goesOn(after: length))
+                DamageSample.log, as: Array(bytes[..<length]), continues: Self.continues(after: length))
             var problems = outcome.problems
             let stage = sample.commitEnds.prefix { $0 <= length }.count
             if outcome.found != sample.stages[stage] { problems.append("\(outcome.found.count) records") }
             // A crash leaves such a log.
-            if !outcome.report.notices.isEmpty { problems.append("said \(outcome.report.notices)") }
+            if !outcome.report.notices.isEmpty { problems.append("reported \(outcome.report.notices)") }
             return problems.map { "cut to \(length): \($0)" }
         }
         #expect(problems.prefix(20) == [], "\(problems.count) problems")
     }
 
-    @Test func startsAfreshWithoutAKeyAndKeepsTheOldStore() async throws {
+    @Test func startsANewStoreWithoutAKeyAndKeepsTheOldOne() async throws {
         let sample = try await DamageSample()
         let bytes = try #require(sample.files[DamageSample.key])
         let line = try #require(bytes.firstIndex(of: UInt8(ascii: "\n")))
         let problems = try await Self.eachByte(sample, bytes.count) { rounds, length in
             let outcome = try rounds.open(
-                DamageSample.key, as: Array(bytes[..<length]), goesOn: Self.goesOn(after: length))
+                DamageSample.key, as: Array(bytes[..<length]), continues: Self.continues(after: length))
             var problems = outcome.problems
             // The key is in the file twice.
             let expected = length < line ? [:] : sample.latest
             if outcome.found != expected { problems.append("\(outcome.found.count) records") }
-            if outcome.found != sample.latest, !outcome.isSaid { problems.append("nothing is said") }
+            if outcome.found != sample.latest, !outcome.isReported { problems.append("the damage is not reported") }
             return problems.map { "cut to \(length): \($0)" }
         }
         #expect(problems.prefix(20) == [], "\(problems.count) problems")
     }
 
-    @Test func startsAfreshWithAnotherKeyAndKeepsTheOldStore() async throws {
+    @Test func startsANewStoreWithAnotherKeyAndKeepsTheOldOne() async throws {
         let (sample, other) = (try await DamageSample(), try await DamageSample())
         let key = try #require(other.files[DamageSample.key])
-        let outcome = try DamageRounds(sample).open(DamageSample.key, as: key, goesOn: true)
-        #expect(outcome.found.isEmpty && outcome.isSaid)
+        let outcome = try DamageRounds(sample).open(DamageSample.key, as: key, continues: true)
+        #expect(outcome.found.isEmpty && outcome.isReported)
         #expect(outcome.problems.isEmpty)
     }
 
@@ -106,7 +106,7 @@ internal import TokenModel
     }
 
     /// Whether to write to the opened store and open it again, which takes twice as long: for some bytes of each page.
-    private static func goesOn(after offset: Int) -> Bool { offset % 7 == 0 }
+    private static func continues(after offset: Int) -> Bool { offset % 7 == 0 }
 
     private static func problems(
         _ outcome: DamageRounds.Outcome, _ sample: DamageSample, _ loss: RecordKey?
@@ -115,7 +115,7 @@ internal import TokenModel
         let lost = sample.latest.filter { outcome.found[$0.key] != $0.value }
         for key in lost.keys where key != loss { problems.append("\(key.key) is lost") }
         // A removed record may come back only if the store reports that records are lost or out of date.
-        if outcome.found != sample.latest, !outcome.isSaid { problems.append("nothing is said") }
+        if outcome.found != sample.latest, !outcome.isReported { problems.append("the damage is not reported") }
         return problems
     }
 

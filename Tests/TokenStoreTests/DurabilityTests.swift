@@ -5,7 +5,7 @@ internal import TokenModel
 internal import TokenStore
 
 @Suite(.bounded) struct DurabilityTests {
-    @Test func holdsEveryRecordAfterItIsClosedAndOpenedAgain() async throws {
+    @Test func keepsEveryRecordWhenItIsClosedAndOpenedAgain() async throws {
         let folder = try StoreFolder()
         let records = RecordKind.allCases.map { kind in
             StoredRecord(key: .sample(1, kind: kind), body: [0, 1, 255, UInt8(kind.rawValue)])
@@ -19,7 +19,7 @@ internal import TokenStore
         await again.close()
     }
 
-    @Test func holdsWhatWasCommittedWhenTheFilesAreCopiedWithoutClosing() async throws {
+    @Test func keepsCommitsWhenTheFilesAreCopiedWithoutClosing() async throws {
         let folder = try StoreFolder()
         let store = try folder.open()
         for number in 1...20 { try await store.commit([.put(.sample(number))]) }
@@ -31,7 +31,7 @@ internal import TokenStore
         await store.close()
     }
 
-    @Test func holdsWhatWasCommittedWhenTheProcessIsKilled() async throws {
+    @Test func keepsCommitsWhenTheProcessIsKilled() async throws {
         let folder = try StoreFolder()
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = folder.path as String] in
             let store = try StoreFolder.open(path)

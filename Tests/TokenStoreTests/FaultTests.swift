@@ -10,7 +10,7 @@ internal import TokenModel
 /// and the failure is not taken for damage.
 @Suite(.bounded) struct FaultTests {
     @Test(arguments: FaultyDisk.Failure.allCases, [1, nil])
-    func keepsWhatItPromisedWhicheverOperationFails(failure: FaultyDisk.Failure, count: Int?) async throws {
+    func keepsCompletedCommitsWhicheverOperationFails(failure: FaultyDisk.Failure, count: Int?) async throws {
         var seed = TestSeed()
         for after in 0... {
             var run = try await Run(seed.seed &+ UInt64(after))
@@ -22,7 +22,7 @@ internal import TokenModel
     }
 
     @Test(arguments: FaultyDisk.Failure.allCases)
-    func opensLaterWhatItCannotOpenNow(failure: FaultyDisk.Failure) async throws {
+    func opensAStoreAgainAfterAFailure(failure: FaultyDisk.Failure) async throws {
         for after in 0... {
             let (folder, disk) = (try StoreFolder(), try FaultyDisk())
             let first = try folder.open()
@@ -48,7 +48,7 @@ internal import TokenModel
         }
     }
 
-    @Test func servesWhatItHasOnADiskThatTakesNothing() async throws {
+    @Test func servesItsRecordsOnADiskThatCannotBeWritten() async throws {
         let (folder, disk) = (try StoreFolder(), try FaultyDisk())
         let first = try folder.open()
         try await first.commit([.put(.sample(1)), .put(.sample(2))])

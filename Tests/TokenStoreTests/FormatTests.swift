@@ -17,7 +17,7 @@ internal import TokenStore
         try await expectFreshStart(folder, keeping: contents)
     }
 
-    @Test func quarantinesANewerFormatAndSaysToUpdate() async throws {
+    @Test func quarantinesANewerFormatAndRecommendsAnUpdate() async throws {
         let folder = try await storeWithOneRecord()
         // The file format's "user version" and "application ID": https://www.sqlite.org/fileformat2.html#the_database_header
         let newer = try overwrite(folder, at: 60, with: [0, 0, 0, 3])
@@ -31,7 +31,7 @@ internal import TokenStore
     }
 
     @Test(arguments: [true, false])
-    func saysThatAStoreWasEmptiedAndWhereTheNewKeyComesFrom(hasKeyFile: Bool) async throws {
+    func reportsAnEmptiedStoreAndTheSourceOfTheNewKey(hasKeyFile: Bool) async throws {
         let folder = try await storeWithOneRecord()
         if !hasKeyFile { try FileManager.default.removeItem(atPath: folder.path + "/cache.key") }
         try Data().write(to: URL(filePath: folder.file))
@@ -39,7 +39,7 @@ internal import TokenStore
             folder, keeping: Data(), saying: ["emptied", "its key comes from \(folder.path)/cache.key"])
     }
 
-    @Test func savesWhatIsWholeWhenAPageIsDamaged() async throws {
+    @Test func recoversIntactRecordsWhenAPageIsDamaged() async throws {
         let folder = try StoreFolder()
         let store = try folder.open()
         try await store.commit((0..<500).map { .put(.sample($0)) })

@@ -6,7 +6,7 @@ internal import TokenModel
 @testable internal import TokenStore
 
 @Suite(.bounded) struct FullDiskTests {
-    @Test func saysThatTheDiskIsFullAndGoesOnWhenItIsNot() async throws {
+    @Test func reportsAFullDiskAndWritesAgainLater() async throws {
         let folder = try StoreFolder()
         let store = try folder.open()
         try await store.commit([.put(.sample(1))])
@@ -26,7 +26,7 @@ internal import TokenModel
         await again.close()
     }
 
-    @Test func goesOnAfterAWriteThatTheKernelRefused() async throws {
+    @Test func continuesAfterAWriteThatTheKernelRefused() async throws {
         let folder = try StoreFolder()
         // In a process of its own, since the limit applies to the process.
         await #expect(processExitsWith: .success) { [path = folder.path as String] in

@@ -19,7 +19,7 @@ internal import TokenModel
         try await Self.check(store, folder, expected)
     }
 
-    @Test func takesBackNothingThatWasReplacedOrRemoved() async throws {
+    @Test func restoresNoReplacedOrRemovedRecord() async throws {
         let (folder, disk) = (try StoreFolder(), try FaultyDisk())
         let store = try await Self.store(folder, disk)
         // The database remains as before the replacement and the removal.
@@ -30,7 +30,7 @@ internal import TokenModel
         try await Self.check(store, folder, [.sample(1), .sample(4), .sample(7)])
     }
 
-    @Test func goesOnWhenNothingIsLeft() async throws {
+    @Test func continuesWithoutAnyRecord() async throws {
         let (folder, disk) = (try StoreFolder(), try FaultyDisk())
         let store = try await Self.store(folder, disk)
         for name in [folder.file, folder.file + "-wal"] { #expect(truncate(name, 0) == 0) }

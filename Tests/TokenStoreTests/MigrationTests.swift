@@ -9,7 +9,7 @@ internal import TokenModel
 /// Files that released versions wrote: one that was closed, and one whose agent was killed.
 @Suite(.bounded) struct MigrationTests {
     @Test(arguments: ["store-1", "store-1-killed"])
-    func takesOverAStoreOfVersion1AndLeavesNothingOfItUnsealed(name: String) async throws {
+    func sealsAStoreOfVersion1(name: String) async throws {
         let folder = try folder(with: name)
         for _ in 0..<2 {
             let store = try folder.open()
@@ -57,7 +57,7 @@ internal import TokenModel
     }
 
     @Test(arguments: ["store-1", "store-1-killed"], FaultyDisk.Failure.allCases)
-    func sealsAStoreOfVersion1LaterWhereTheDiskFails(name: String, failure: FaultyDisk.Failure) async throws {
+    func sealsAStoreOfVersion1LaterIfTheDiskFails(name: String, failure: FaultyDisk.Failure) async throws {
         for after in 0... {
             let (folder, disk) = (try folder(with: name), try FaultyDisk())
             disk.fail(failure, after: after)

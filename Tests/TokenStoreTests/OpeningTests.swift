@@ -22,7 +22,20 @@ internal import TokenStore
         for name in names { #expect(folder.mode(of: name) == 0o600, "\(name)") }
     }
 
-    @Test func putsAFileModeRightThatABackupLost() async throws {
+    @Test(arguments: ["/state", "/state/", "/state//", "/missing/state", "/missing/state/", "/missing//state//"])
+    func opensTheSameDirectoryHoweverItIsWritten(name: String) async throws {
+        let folder = try StoreFolder()
+        let store = try StoreFolder.open(folder.root + name)
+        try await store.commit([.put(.sample(1))])
+        await store.close()
+        let plain = folder.root + name.split(separator: "/").map { "/" + $0 }.joined()
+        #expect(try TemporaryFolder.mode(of: plain) == 0o700)
+        let again = try StoreFolder.open(plain)
+        #expect(try again.load() == [.sample(1)])
+        await again.close()
+    }
+
+    @Test func restoresTheModeOfAFile() async throws {
         let folder = try StoreFolder()
         let store = try folder.open()
         _ = try store.load()
@@ -34,7 +47,7 @@ internal import TokenStore
     }
 
     @Test(arguments: [0o770, 0o707, 0o722, 0o777])
-    func refusesADirectoryThatOthersMayChangeAndSaysWhatToRun(mode: Int) throws {
+    func refusesADirectoryThatOthersMayChange(mode: Int) throws {
         let folder = try StoreFolder()
         try folder.makeDirectory(mode: mode)
         let error = refusal(folder.path)
@@ -43,7 +56,7 @@ internal import TokenStore
         #expect(folder.mode(of: "cache.sqlite") == nil)
     }
 
-    @Test func takesADirectoryThatOthersMayOnlyEnter() async throws {
+    @Test func acceptsADirectoryThatOthersMayOnlyEnter() async throws {
         let folder = try StoreFolder()
         try folder.makeDirectory(mode: 0o755)
         let store = try folder.open()
@@ -53,7 +66,7 @@ internal import TokenStore
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can give a directory away"))
-    func refusesADirectoryOrALinkThatSomebodyElseOwns() throws {
+    func refusesADirectoryOrALinkOfAnotherUser() throws {
         let folder = try StoreFolder()
         try folder.makeDirectory()
         let link = folder.root + "/link"

@@ -5,7 +5,7 @@ internal import Testing
 
 /// A call of a program returns, whatever the program does.
 @Suite(.bounded) struct PipedProcessTests {
-    @Test func passesOnWhatAProgramSaysAndItsStatus() throws {
+    @Test func returnsTheOutputAndTheStatusOfAProgram() throws {
         let ended = try #require(PipedProcess.run(["sh", "-c", "cat; exit 3"], input: Array("key".utf8), seconds: 30))
         #expect(ended.output == Array("key".utf8))
         #expect(ended.status == 3)
@@ -14,7 +14,7 @@ internal import Testing
 
     private static let killed: Int32 = 128 + 9
 
-    @Test func endsAProgramThatSaysTooMuch() throws {
+    @Test func killsAProgramWithTooLongAnOutput() throws {
         let ended = try #require(PipedProcess.run(["head", "-c", "1000000", "/dev/zero"], input: [], seconds: 30))
         #expect(ended.status == Self.killed)
         #expect(ended.output.isEmpty)
@@ -28,7 +28,7 @@ internal import Testing
         // Writes a little, again and again.
         "while :; do echo key; sleep 0.2; done",
     ])
-    func endsAProgramThatDoesNotEnd(script: String) throws {
+    func killsAProgramThatDoesNotEnd(script: String) throws {
         let ended = try #require(PipedProcess.run(["sh", "-c", script], input: [], seconds: 1))
         #expect(ended.status == Self.killed)
     }

@@ -9,7 +9,7 @@ internal import TokenStore
 /// unchanged.
 @Suite(.bounded) struct ReplacementTests {
     @Test(arguments: FaultyDisk.Failure.allCases)
-    func replacesADamagedFileLaterWhereTheDiskFails(failure: FaultyDisk.Failure) async throws {
+    func replacesADamagedFileLaterIfTheDiskFails(failure: FaultyDisk.Failure) async throws {
         for after in 0... {
             let (folder, disk) = (try await damagedStore(), try FaultyDisk())
             let damaged = try Data(contentsOf: URL(filePath: folder.file))
@@ -33,7 +33,7 @@ internal import TokenStore
         }
     }
 
-    @Test func finishesAReplacementThatACrashLeftHalfDone() async throws {
+    @Test func finishesAnInterruptedReplacement() async throws {
         let folder = try await halfReplaced()
         let store = try folder.open()
         #expect(try store.load().count == 6)
@@ -42,7 +42,7 @@ internal import TokenStore
     }
 
     @Test(.enabled(if: Tmpfs.isPossible, "mounting takes root"))
-    func servesAHalfDoneReplacementOnADiskThatTakesNoWritingAndKeepsIt() async throws {
+    func servesAnInterruptedReplacementOnAReadOnlyDisk() async throws {
         let folder = try StoreFolder()
         let mount = try Tmpfs(at: folder.path)
         let half = try await halfReplaced()
@@ -64,7 +64,7 @@ internal import TokenStore
         await again.close()
     }
 
-    @Test func putsADatabaseBesideTheLogThatACrashSeparatedItFrom() async throws {
+    @Test func quarantinesADatabaseUnderTheNameOfItsLog() async throws {
         let folder = try await halfReplaced()
         let log = try #require(folder.names.first { $0.contains("quarantine") })
         try Data("what was damaged".utf8).write(to: URL(filePath: folder.file))
@@ -75,7 +75,7 @@ internal import TokenStore
     }
 
     @Test(arguments: FaultyDisk.Failure.allCases)
-    func opensWithTheKeyThatItSaysWhereverChangingItFails(failure: FaultyDisk.Failure) async throws {
+    func opensWithTheReportedKeyWhereverAChangeFails(failure: FaultyDisk.Failure) async throws {
         let credentials = try StoreFolder()
         let keys = KeySettings(credentialsDirectory: credentials.root)
         try Data("a credential of thirty-two bytes".utf8).write(to: URL(filePath: credentials.root + "/sso-agent.key"))
@@ -104,7 +104,7 @@ internal import TokenStore
         }
     }
 
-    @Test func keepsTheKeyThatAQuarantinedFileOpensWith() async throws {
+    @Test func keepsTheKeyOfAQuarantinedFile() async throws {
         let folder = try await damagedStore()
         let store = try folder.open()
         _ = try store.load()

@@ -22,7 +22,7 @@ internal import TokenModel
         }
     }
 
-    @Test func refusesEveryBeginningOfARecord() throws {
+    @Test func refusesATruncatedRecord() throws {
         let record = StoredRecord.sample(1, size: 50)
         let bytes = try SealedRecord(record, id: RecordID(record.key, keys), sequence: 5, keys).envelope.bytes
         for count in 0..<bytes.count { #expect(Envelope(Array(bytes.prefix(count))) == nil) }
@@ -34,7 +34,7 @@ internal import TokenModel
         #expect(sealed.open(StoreKeys.random().derived()) == nil)
     }
 
-    @Test func namesARecordByAKeyedHashOfAllOfItsName() {
+    @Test func identifiesARecordByAKeyedHashOfItsKey() {
         let ids = [
             RecordKey(group: "a", kind: .account, key: "bc"), RecordKey(group: "ab", kind: .account, key: "c"),
             RecordKey(group: "a", kind: .idToken, key: "bc"), RecordKey(group: "", kind: .account, key: "abc"),
@@ -63,7 +63,7 @@ internal import TokenModel
         "DELETE FROM state WHERE slot = 1; INSERT INTO state SELECT * FROM old.state WHERE slot = 1",
         "DELETE FROM state",
     ])
-    func noticesWhatWasDoneToTheFile(sql: String) async throws {
+    func detectsChangesOfTheFile(sql: String) async throws {
         let folder = try StoreFolder()
         let store = try folder.open()
         for number in 1...3 { try await store.commit([.put(.sample(number))]) }

@@ -8,7 +8,7 @@ internal import TokenModel
 
 /// Keys are wiped, and records are not printed.
 @Suite(.bounded) struct WipingTests {
-    @Test func overwritesBytesInTheirPlace() {
+    @Test func wipesBytesInPlace() {
         var bytes: [UInt8] = [1, 2, 3]
         let address = bytes.withUnsafeBytes { $0.baseAddress }
         bytes.wipe()
@@ -19,14 +19,14 @@ internal import TokenModel
         #expect(data == Data([0, 0, 0]))
     }
 
-    @Test func lendsAnEnvelopesContentOnlyForAMoment() throws {
+    @Test func opensAnEnvelopeWithItsKeyOnly() throws {
         let key = SymmetricKey(size: .bits256)
         let envelope = try Envelope(.key, head: [1], content: [7, 8, 9], with: key)
         #expect(envelope.open(with: key) { Array($0) } == [7, 8, 9])
         #expect(envelope.open(with: SymmetricKey(size: .bits256)) { Array($0) } == nil)
     }
 
-    @Test func readsALineOfAKeyAgain() throws {
+    @Test func decodesAnEncodedKey() throws {
         let key = SymmetricKey(size: .bits256)
         let line = KeyText.bytes(of: key)
         #expect(KeyText.key(in: line) == key)
@@ -34,7 +34,7 @@ internal import TokenModel
     }
 
     /// The last character of 32 bytes in base64 has two unused bits: all four values decode to the same key.
-    @Test(arguments: 0..<16 as Range<UInt8>) func noticesAnyFlippedBitOfAKeysLine(lastBits: UInt8) {
+    @Test(arguments: 0..<16 as Range<UInt8>) func detectsAnyFlippedBitOfAnEncodedKey(lastBits: UInt8) {
         let line = KeyText.bytes(of: SymmetricKey(data: Array(repeating: 0xA5, count: 31) + [lastBits]))
         for index in line.indices {
             for bit in 0..<8 {

@@ -10,67 +10,68 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Loads libcurl, once for the process; after a failure the next call tries again. Returns NULL, or a message that says
-   what is missing and what to install. */
+/* Loads libcurl once for the process; after a failure, the next call tries again. Returns NULL, or a message with what is
+   missing and what to install. */
 const char *ccurl_load(void);
 
-/* Whether the file `name` is a libcurl that `ccurl_load` would take; for tests. The same result, and nothing stays. */
+/* Checks whether `ccurl_load` would accept the library `name`, without keeping it loaded; for tests. Returns as above. */
 const char *ccurl_check(const char *name);
 
-/* One request and its answer. */
+/* A request and its response. */
 typedef struct ccurl_transfer ccurl_transfer;
 
 /* The transfers that one thread drives, and their connections. */
 typedef struct ccurl_multi ccurl_multi;
 
-/* Texts end with a null character. All of it is copied, and the copies are wiped when the transfer is destroyed. */
+/* A request. Texts end with a null character. Everything is copied, and the copies are wiped when the transfer is
+   destroyed. */
 typedef struct {
     const char *url;           /* http or https */
     const char *const *fields; /* "Name: value"; ends with NULL */
-    const void *body;          /* posted as it is; NULL for a GET */
+    const void *body;          /* sent unchanged; NULL for a GET */
     size_t body_length;
     /* "SCHEME://host:port" with http, https, socks4, socks4a, socks5 or socks5h; NULL for none. The environment is not read. */
     const char *proxy;
-    const char *proxy_user;    /* NULL for none: an HTTP proxy that asks for Negotiate then gets a Kerberos ticket */
+    const char *proxy_user;    /* NULL for none: an HTTP proxy that requests Negotiate gets a Kerberos ticket */
     const void *proxy_password;
     size_t proxy_password_length;
-    const char *ca_file;       /* PEM, in place of the system's certificate authorities; NULL for those */
-    long connect_timeout;      /* milliseconds: for a connection, TLS included */
-    long idle_limit;           /* seconds after which an idle connection is not used again */
-    size_t head_limit;         /* bytes of all header fields of the answer */
-    size_t body_limit;         /* bytes of the answer's body */
+    const char *ca_file;       /* the PEM file of the trusted certificate authorities; NULL for the system's */
+    long connect_timeout;      /* in milliseconds; for connecting, TLS included */
+    long idle_limit;           /* in seconds; an older idle connection is not used again */
+    size_t head_limit;         /* in bytes; for all header fields of the response */
+    size_t body_limit;         /* in bytes; for the body of the response */
     /* Whether the request may be sent. Called once at most, on the thread that drives the transfer, when there is a
-       connection. A libcurl older than 7.80 does not report that: there it is called when the transfer is added. */
+       connection. A libcurl older than 7.80 does not report that: with it, the call is made when the transfer is added. */
     bool (*may_send)(void *context);
     void *context;
-    bool emulates_old_library; /* behave as with such a libcurl; for tests */
+    bool emulates_old_library; /* whether to behave as with such a libcurl; for tests */
 } ccurl_request;
 
-/* How a transfer ended. */
+/* The outcome of a transfer. */
 typedef enum {
     CCURL_ANSWERED,
     CCURL_TIMED_OUT,
     CCURL_HOST_NOT_FOUND,
     CCURL_PROXY_NOT_FOUND,
-    CCURL_CANNOT_CONNECT,  /* `system_error` says why */
+    CCURL_CANNOT_CONNECT,  /* `system_error` is the reason */
     CCURL_CONNECTION_LOST,
-    CCURL_PROXY_REFUSED,   /* `status` is the proxy's, 0 where it gave none */
-    CCURL_UNTRUSTED,       /* the certificate */
+    CCURL_PROXY_REFUSED,   /* `status` is that of the proxy, 0 for none */
+    CCURL_UNTRUSTED,       /* the certificate is not trusted */
     CCURL_OTHER_HOST,      /* the certificate is for another host */
     CCURL_TLS_FAILED,
     CCURL_CA_FILE_UNUSABLE,
     CCURL_HEAD_TOO_LONG,
     CCURL_BODY_TOO_LONG,
     CCURL_NOT_HTTP,
-    CCURL_FAILED,          /* for another reason: `text` */
+    CCURL_FAILED,          /* another reason, in `text` */
 } ccurl_outcome;
 
 typedef struct {
     ccurl_outcome outcome;
-    int status;            /* of the answer */
+    int status;            /* of the response */
     int system_error;      /* an errno, or 0 */
-    const char *text;      /* libcurl's name of the failure, which holds nothing of the request */
-    /* The status line and the header fields of the answer, and its body: good until the transfer is destroyed. */
+    const char *text;      /* libcurl's description of the failure, without anything of the request */
+    /* The status line with the header fields of the response, and its body; valid until the transfer is destroyed. */
     const void *head;
     size_t head_length;
     const void *body;
@@ -79,38 +80,38 @@ typedef struct {
     bool was_never_sent;
 } ccurl_result;
 
-/* NULL when there is no memory left, or libcurl refuses an option that it has to have. */
+/* Returns NULL if there is no memory left, or libcurl refuses a required option. */
 ccurl_transfer *ccurl_transfer_create(const ccurl_request *request);
 
-/* For a transfer that is part of no multi. Wipes what was sent and received. */
+/* Wipes the request and the response, and frees the transfer, which must not be in a multi. */
 void ccurl_transfer_destroy(ccurl_transfer *transfer);
 
-/* NULL when there is no memory left. */
+/* Returns NULL if there is no memory left. */
 ccurl_multi *ccurl_multi_create(long connections_per_host);
 
-/* Closes all connections. Its transfers have to be removed before. */
+/* Closes all connections. The transfers have to be removed before. */
 void ccurl_multi_destroy(ccurl_multi *multi);
 
-/* Starts a transfer; false when that cannot be done. */
+/* Starts a transfer; returns false if libcurl refuses it. */
 bool ccurl_multi_add(ccurl_multi *multi, ccurl_transfer *transfer);
 
-/* Takes a transfer out, and aborts it when it has not ended. */
+/* Removes a transfer, and aborts it if it has not ended. */
 void ccurl_multi_remove(ccurl_multi *multi, ccurl_transfer *transfer);
 
-/* Does what can be done without waiting. */
+/* Advances all transfers without waiting. */
 void ccurl_multi_advance(ccurl_multi *multi);
 
-/* A transfer that has ended since the last call, and how; NULL for none. It stays part of the multi. */
+/* Returns a transfer that has ended since the last call, with its result; NULL for none. It remains in the multi. */
 ccurl_transfer *ccurl_multi_next_ended(ccurl_multi *multi, ccurl_result *result);
 
-/* Waits until something can be done, until `ccurl_multi_wake`, or for so many milliseconds. */
+/* Waits until a transfer can be advanced, until `ccurl_multi_wake`, or for `milliseconds`. */
 void ccurl_multi_wait(ccurl_multi *multi, int milliseconds);
 
-/* Ends the wait that is going on, or else the next one. */
+/* Ends the current call of `ccurl_multi_wait`, or else the next one. */
 void ccurl_multi_wake(ccurl_multi *multi);
 
-/* Runs `body` on a new thread, named `http`, on which every signal is blocked; 0, or an errno. The thread has to be
-   joined. */
+/* Runs `body` on a new thread with the name `http`, on which every signal is blocked. Returns 0 or an errno. The thread has
+   to be joined. */
 int ccurl_thread_start(void (*body)(void *), void *context, uintptr_t *thread);
 void ccurl_thread_join(uintptr_t thread);
 

@@ -114,13 +114,3 @@ struct ADALArchive {
     private static let notAnArchive = TokenError(
         .cacheBadFormat, "not an ADAL archive: its root is neither an item nor a cache")
 }
-
-extension HomeAccountID {
-    /// The account that the `client_info` of a token response names: base64url-encoded JSON.
-    static func named(in clientInfo: String) -> HomeAccountID? {
-        guard let json = Base64URL.decode(clientInfo), let object = try? JSONReader.read(Array(json)) else {
-            return nil
-        }
-        return HomeAccountID(uid: object["uid"]?.string, utid: object["utid"]?.string)
-    }
-}

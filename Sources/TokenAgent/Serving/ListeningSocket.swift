@@ -8,15 +8,17 @@ internal import TokenModel
     internal import Darwin
 #endif
 
-/// Makes the agent's socket appear at its path all at once: listening, mode 0600, in the place of a stale one.
+/// Creates the agent's socket at its path in one step: listening, with mode 0600, in place of a stale one.
 enum ListeningSocket {
-    /// A listening, non-blocking descriptor.
+    /// Creates the socket, and returns a non-blocking descriptor that listens on it.
     ///
-    /// It is bound under another name, and renamed when its mode is right and it listens: there is no moment at which
-    /// somebody could connect to it with a wider mode, or find nobody there.
+    /// The socket is bound under a temporary name, and renamed when it has its mode and listens, so that no other user can
+    /// connect to it, and none of the user's connections is refused.
+    ///
+    /// - Throws: `agentUnavailable` (-53004) with the reason.
     static func make(at path: String) throws(TokenError) -> Int32 {
         if let status = FileStatus(path, followsLinks: false), status.kind != .socket {
-            throw TokenError(.agentUnavailable, "\(path) exists and is not a socket; move it away")
+            throw TokenError(.agentUnavailable, "\(path) exists and is not a socket; move it elsewhere")
         }
         let descriptor = try UnixSocket.make()
         do throws(TokenError) {
@@ -28,7 +30,8 @@ enum ListeningSocket {
         return descriptor
     }
 
-    /// NIO listens again when it is handed the socket, with a queue of its own choosing; a burst of apps at log-in is longer.
+    /// Restores the length of the queue of pending connections after NIO has called `listen` with a shorter one. Many apps may
+    /// connect at once when the user logs in.
     static func widenQueue(of descriptor: Int32) { _ = systemListen(descriptor, queueLength) }
 
     private static let queueLength: Int32 = 1024
@@ -36,7 +39,7 @@ enum ListeningSocket {
     private static func listen(_ descriptor: Int32, at path: String) throws(TokenError) {
         let temporary = "\(path).\(getpid())"
         unlink(temporary)
-        // Linux gives the new file the descriptor's mode, whatever the umask; elsewhere chmod does, before anyone can connect.
+        // On Linux, the file gets the descriptor's mode, whatever the umask. Elsewhere, chmod sets it before the socket listens.
         fchmod(descriptor, 0o600)
         let code = try UnixSocket.withAddress(of: temporary) { address, length in
             bind(descriptor, address, length) == 0 ? 0 : errno
@@ -55,5 +58,5 @@ enum ListeningSocket {
     }
 }
 
-/// `listen(2)`, whose name is taken above.
+/// `listen(2)`; the method above hides the function.
 private func systemListen(_ descriptor: Int32, _ backlog: Int32) -> Int32 { listen(descriptor, backlog) }

@@ -12,16 +12,21 @@ internal import TokenModel
 struct LockFile: ~Copyable {
     private let lock: FileLock
 
-    /// - Throws: `agentUnavailable` (-53004) if another agent has the lock; the message names its process.
+    /// - Throws: `agentUnavailable` (-53004) if another agent has the lock, with its process ID, or if the file cannot be opened
+    ///   or locked, with the reason.
     init(beside socketPath: String) throws(TokenError) {
+        let files = PrivateFiles(errorCode: .agentUnavailable)
         let path = socketPath + ".lock"
         let lock: FileLock
         do throws(SystemError) {
             lock = FileLock(try FileDescriptor(openingOrCreating: path))
         } catch {
-            throw TokenError(.agentUnavailable, "cannot open \(path): \(error)")
+            throw files.failure("cannot open \(path)", error)
         }
-        guard lock.acquire() == .acquired else {
+        switch lock.acquire() {
+        case .acquired: break
+        case .failed(let error): throw files.failure("cannot lock \(path)", error)
+        case .held:
             let text = (try? lock.file.readToEnd(limit: 16)) ?? []
             let holder = String(decoding: text, as: UTF8.self).trimmedNonEmpty ?? "unknown"
             throw TokenError(

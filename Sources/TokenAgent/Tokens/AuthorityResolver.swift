@@ -204,6 +204,6 @@ extension TokenParameters {
     /// The claims request with the client capabilities added as `access_token.xms_cc.values`; nil if there is neither.
     var mergedClaims: String? {
         guard !capabilities.isEmpty else { return claims }
-        return ClaimsRequestJSON(claims ?? "").adding(capabilities: capabilities) ?? claims
+        return ClaimsRequestJSON(claims ?? "").adding(capabilities: capabilities)
     }
 }

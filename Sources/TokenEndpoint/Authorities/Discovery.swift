@@ -122,22 +122,24 @@ enum InstanceDiscovery {
                 ? error.tokenError(.authorityValidation, response: response)
                 : error.tokenError(response: response)
         }
-        guard let metadata = object["metadata"] else { return [singleHost(authority)] }
-        guard let entries = metadata.array, entries.count <= limit else { throw malformed(response) }
-        let clouds = entries.compactMap(cloud)
-        guard clouds.count == entries.count else { throw malformed(response) }
-        // Anybody on this machine may listen on a port: only Microsoft's clouds say which hosts are one cloud.
-        return authority.isLoopback ? [singleHost(authority)] : clouds
+        switch object["metadata"] {
+        case nil, .null: return [singleHost(authority)]
+        case .list(let entries) where entries.count <= limit:
+            let clouds = entries.compactMap(cloud)
+            guard clouds.count == entries.count else { throw malformed(response) }
+            // Anybody on this machine may listen on a port: only Microsoft's clouds say which hosts are one cloud.
+            return authority.isLoopback ? [singleHost(authority)] : clouds
+        case .bool, .number, .text, .list, .object: throw malformed(response)
+        }
     }
 
     private static func malformed(_ response: HTTPResponse) -> TokenError {
         response.invalid("has instance metadata with wrong types or host names")
     }
 
-    private static func cloud(_ entry: JSONValue) -> CloudDirectory.Cloud? {
-        guard let entry = entry.object, let network = host(entry["preferred_network"]),
-            let cache = host(entry["preferred_cache"]), let names = entry["aliases"]?.array,
-            !names.isEmpty, names.count <= limit
+    private static func cloud(_ entry: JSONTree) -> CloudDirectory.Cloud? {
+        guard let network = host(entry["preferred_network"]), let cache = host(entry["preferred_cache"]),
+            let names = entry["aliases"]?.values, !names.isEmpty, names.count <= limit
         else { return nil }
         let aliases = names.compactMap(host)
         guard aliases.count == names.count else { return nil }
@@ -145,8 +147,8 @@ enum InstanceDiscovery {
     }
 
     /// Decodes a host with an optional port, in lower case.
-    private static func host(_ value: JSONValue?) -> String? {
-        guard let text = value?.text?.lowercased(), text.utf8.count <= 253,
+    private static func host(_ value: JSONTree?) -> String? {
+        guard let text = value?.string?.lowercased(), text.utf8.count <= 253,
             text.utf8.allSatisfy({ allowed.contains($0) }),
             let parts = try? URLParts("https://\(text)"), parts.environment == text
         else { return nil }

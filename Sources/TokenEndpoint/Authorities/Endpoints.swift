@@ -67,7 +67,7 @@ package struct Endpoints: Sendable, Equatable {
     /// Checks the issuer (OpenID Connect Discovery 1.0 section 4.3). Microsoft's issuers differ from their authorities by
     /// design and are not checked.
     private static func requireIssuer(
-        _ document: JSONObject, of authority: Authority, _ response: HTTPResponse
+        _ document: JSONTree, of authority: Authority, _ response: HTTPResponse
     ) throws(TokenError) {
         guard authority.kind == .openID else { return }
         guard document.text("issuer").map(authority.isIssuer) ?? false else {

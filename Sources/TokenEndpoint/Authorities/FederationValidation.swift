@@ -35,7 +35,7 @@ extension TokenEndpointClient {
     private func farm(at url: String, _ correlationID: CorrelationID) async throws(TokenError) -> String {
         let response = try await transport.send(HTTPRequest(url: url, correlationID: correlationID))
         guard response.status == 200,
-            let endpoint = response.json?["IdentityProviderService"]?.object?.text("PassiveAuthEndpoint"),
+            let endpoint = response.json?["IdentityProviderService"]?.text("PassiveAuthEndpoint"),
             let parts = try? URLParts(endpoint), parts.scheme == "https"
         else {
             throw TokenError(
@@ -51,8 +51,8 @@ extension TokenEndpointClient {
         query.add("resource", authority.url)
         let url = "https://\(farm)/.well-known/webfinger?\(query.encoded)"
         let response = try await transport.send(HTTPRequest(url: url, correlationID: correlationID))
-        guard response.status == 200, let links = response.json?["links"]?.array else { return false }
-        return links.lazy.compactMap(\.object).contains { link in
+        guard response.status == 200, let links = response.json?["links"]?.values else { return false }
+        return links.contains { link in
             link.text("rel")?.lowercased() == Self.trustedRealm
                 && link.text("href").flatMap { try? URLParts($0) }?.environment == authority.environment
         }

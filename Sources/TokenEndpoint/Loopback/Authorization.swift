@@ -11,10 +11,13 @@ package import TokenModel
 package struct AuthorizationRequest: Sendable {
     private let query: FormParameters
 
-    /// - Parameters: - state: a random text that the response has to repeat. - challenge: `PKCE.challenge`. - account: the
-    ///   account that has to sign in, if the app names one. - kind: the kind of identity provider. Microsoft's are sent
-    ///   `client_info` and the parameters of Microsoft's libraries; others are sent the parameters of OpenID Connect only.
+    /// - Parameters:
+    ///   - state: a random text that the response has to repeat.
+    ///   - challenge: `PKCE.challenge`.
+    ///   - account: the account that has to sign in, if the app names one.
     ///   - extraParameters: further parameters of the app; names that the protocol sets are ignored.
+    ///   - kind: the kind of identity provider. Microsoft's are sent `client_info` and the parameters of Microsoft's
+    ///     libraries; others are sent the parameters of OpenID Connect only.
     /// - Throws: `invalidDeveloperParameter` (-51112) if a v1 request does not name exactly one resource.
     package init(
         clientID: ClientID, version: OAuthVersion, scopes: ScopeSet, redirectURI: String, state: String,
@@ -79,14 +82,15 @@ package struct AuthorizationResponse: Sendable {
     ///   a code.
     package init(url: String, expectedState: String) throws(TokenError) {
         guard let parameters = Self.parameters(of: url) else {
-            throw TokenError(.serverInvalidResponse, "the authorization endpoint's answer cannot be read")
+            throw TokenError(.serverInvalidResponse, "the response of the authorization endpoint cannot be decoded")
         }
         guard let state = parameters["state"], Secret(state) == Secret(expectedState) else {
-            throw TokenError(.invalidState, "the authorization endpoint's answer is not to this sign-in")
+            throw TokenError(.invalidState, "the response of the authorization endpoint belongs to another sign-in")
         }
         if let error = OAuthError(parameters) { throw error.authorizationError() }
         guard let code = parameters["code"]?.trimmedNonEmpty else {
-            throw TokenError(.serverInvalidResponse, "the authorization endpoint answered without a code")
+            throw TokenError(
+                .serverInvalidResponse, "the response of the authorization endpoint has neither a code nor an error")
         }
         self.code = Secret(code)
         self.cloudName = parameters["cloud_instance_host_name"]?.trimmedNonEmpty

@@ -7,10 +7,10 @@ struct LoopbackPage: Sendable {
 
     static let signedIn = LoopbackPage(.ok, "You are signed in", "You may close this window.")
     static let failed = LoopbackPage(
-        .ok, "Sign-in failed", "You may close this window. The app that asked for the sign-in knows the reason.")
+        .ok, "Sign-in failed", "You may close this window. The reason has been reported to the app.")
     static let rejected = LoopbackPage(
-        .badRequest, "Sign-in failed", "This page does not belong to the sign-in that is under way.")
-    static let notFound = LoopbackPage(.notFound, "Not found", "There is nothing here.")
+        .badRequest, "Sign-in failed", "This page does not belong to the sign-in in progress.")
+    static let notFound = LoopbackPage(.notFound, "Not found", "This page does not exist.")
     static let tooLarge = LoopbackPage(.payloadTooLarge, "Sign-in failed", "The request is too large.")
 
     init(_ kind: LoopbackInbox.RequestKind) {

@@ -31,10 +31,11 @@ package final class LoopbackRedirect: Sendable {
 
     /// Starts to listen.
     ///
-    /// - Parameters: - redirectURI: the app's redirect URI. An `http` URI on this machine is used, with its port or else a
-    ///   free one; anything else, and nil, is replaced by `http://localhost` with a free port. - state: the `state` of the
-    ///   request; a response with another one is rejected. - timeout: the time in which a browser that has connected has to
-    ///   send its request.
+    /// - Parameters:
+    ///   - redirectURI: the app's redirect URI. An `http` URI on this machine is used, with its port or else a free one;
+    ///     anything else, and nil, is replaced by `http://localhost` with a free port.
+    ///   - state: the `state` of the request; a response with another one is rejected.
+    ///   - timeout: the time in which a browser that has connected has to send its request.
     /// - Throws: `authorizationFailed` (-51440) if the port is in use.
     package static func listen(
         redirectURI: String?, state: String, on group: any EventLoopGroup, timeout: Duration = HTTPTiming().browser
@@ -48,8 +49,8 @@ package final class LoopbackRedirect: Sendable {
         } catch {
             throw TokenError(
                 .authorizationFailed,
-                "cannot listen on \(target.port.map { "port \($0)" } ?? "a free port") of this machine for the "
-                    + "browser to come back: \(error)")
+                "cannot listen on \(target.port.map { "port \($0)" } ?? "a free port") of this machine for the redirect of "
+                    + "the browser: \(error)")
         }
     }
 
@@ -58,7 +59,7 @@ package final class LoopbackRedirect: Sendable {
     /// - Throws: `cancelled` (-53007) if the task is cancelled, or `close` is called.
     package func response() async throws(TokenError) -> String {
         guard let query = await inbox.next() else {
-            throw TokenError(.cancelled, "the sign-in was given up before the browser came back")
+            throw TokenError(.cancelled, "the sign-in was cancelled before the browser was redirected")
         }
         return redirectURI + (redirectURI.contains("?") ? "&" : "?") + query
     }

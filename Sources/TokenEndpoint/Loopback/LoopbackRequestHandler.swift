@@ -3,7 +3,7 @@ internal import NIOHTTP1
 internal import Synchronization
 internal import TokenModel
 
-/// Reads one request of the browser, answers with a page and closes the connection.
+/// Reads one request of the browser, responds with a page and closes the connection.
 final class LoopbackRequestHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
@@ -15,7 +15,7 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
     private let timeout: TimeAmount
     private var head: HTTPRequestHead?
     private var form: [UInt8] = []
-    private var hasAnswered = false
+    private var hasResponded = false
 
     /// - Parameter timeout: the time limit for the whole request.
     init(_ inbox: LoopbackInbox, timeout: TimeAmount) {
@@ -30,15 +30,15 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard !hasAnswered else { return }
+        guard !hasResponded else { return }
         switch unwrapInboundIn(data) {
         case .head(let head):
             self.head = head
         case .body(let bytes):
-            guard form.count + bytes.readableBytes <= Self.sizeLimit else { return answer(.tooLarge, context) }
+            guard form.count + bytes.readableBytes <= Self.sizeLimit else { return respond(with: .tooLarge, context) }
             form += bytes.readableBytesView
         case .end:
-            answer(head.map(page) ?? .notFound, context)
+            respond(with: head.map(page) ?? .notFound, context)
         }
     }
 
@@ -59,8 +59,8 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
         }
     }
 
-    private func answer(_ page: LoopbackPage, _ context: ChannelHandlerContext) {
-        hasAnswered = true
+    private func respond(with page: LoopbackPage, _ context: ChannelHandlerContext) {
+        hasResponded = true
         let head = HTTPResponseHead(version: .http1_1, status: page.status, headers: page.headers)
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: page.html)))), promise: nil)
@@ -90,14 +90,14 @@ final class LoopbackInbox: Sendable {
 
     private let path: String
     private let state: Secret
-    private let answers: AsyncStream<String>
+    private let responses: AsyncStream<String>
     private let continuation: AsyncStream<String>.Continuation
     private let connections = Mutex(0)
 
     init(path: String, state: String) {
         self.path = path
         self.state = Secret(state)
-        (answers, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
+        (responses, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
     }
 
     /// Classifies a request by its path and its parameters, and keeps the parameters of the authorization response.
@@ -113,7 +113,7 @@ final class LoopbackInbox: Sendable {
 
     /// Waits for the encoded parameters of the response; nil if the inbox is closed or the task is cancelled.
     func next() async -> String? {
-        var iterator = answers.makeAsyncIterator()
+        var iterator = responses.makeAsyncIterator()
         return await iterator.next()
     }
 

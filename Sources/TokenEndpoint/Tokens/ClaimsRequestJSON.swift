@@ -1,29 +1,25 @@
 internal import TokenModel
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 /// A claims request as JSON (OpenID Connect Core 1.0 section 5.5).
 package struct ClaimsRequestJSON: Sendable {
-    private let members: [String: JSONValue]
+    private let request: JSONTree
 
     /// - Parameter json: text that is not a JSON object counts as an empty request.
     package init(_ json: String) {
-        members = (try? JSONDecoder().decode([String: JSONValue].self, from: Data(json.utf8))) ?? [:]
+        request = (try? JSONReader.read(Array(json.utf8))) ?? .object([])
     }
 
-    /// The request with the client capabilities as `access_token.xms_cc.values`; nil if it cannot be encoded.
-    package func adding(capabilities: [String]) -> String? {
-        var merged = members
-        var accessToken: [String: JSONValue] = [:]
-        if case .dictionary(let asked) = merged["access_token"] { accessToken = asked }
-        accessToken["xms_cc"] = .dictionary(["values": .list(capabilities.map { .string($0) })])
-        merged["access_token"] = .dictionary(accessToken)
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return (try? encoder.encode(merged)).map { String(decoding: $0, as: UTF8.self) }
+    /// The request with the client capabilities as `access_token.xms_cc.values`.
+    package func adding(capabilities: [String]) -> String {
+        let values = JSONTree.object([]).setting("values", to: .list(capabilities.map { .text($0) }))
+        let accessToken = (request["access_token"] ?? .null).setting("xms_cc", to: values)
+        return request.setting("access_token", to: accessToken).sorted.json
+    }
+}
+
+extension JSONTree {
+    /// The object with `value` as its only member with the name; anything but an object counts as an empty one.
+    fileprivate func setting(_ name: String, to value: JSONTree) -> JSONTree {
+        .object(members.filter { $0.name != name } + [Member(name: name, value: value)])
     }
 }

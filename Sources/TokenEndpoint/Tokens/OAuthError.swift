@@ -8,12 +8,12 @@ struct OAuthError: Sendable {
     var codes: [Int32]
 
     /// Nil unless the object has an `error` that is not blank.
-    init?(_ object: JSONObject) {
+    init?(_ object: JSONTree) {
         guard let error = object.text("error") else { return nil }
         self.error = UntrustedText.clean(error)
         self.subError = object.text("suberror").map { UntrustedText.clean($0) }
         self.description = object.text("error_description").map { UntrustedText.clean($0) }
-        self.codes = (object["error_codes"]?.array ?? []).prefix(64).compactMap {
+        self.codes = (object["error_codes"]?.values ?? []).prefix(64).compactMap {
             $0.integer.flatMap(Int32.init(exactly:))
         }
     }

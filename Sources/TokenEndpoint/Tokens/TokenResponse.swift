@@ -22,7 +22,7 @@ extension IssuedTokens {
         }
     }
 
-    private init(_ object: JSONObject, version: OAuthVersion) {
+    private init(_ object: JSONTree, version: OAuthVersion) {
         let clientInfo = object.text("client_info")
         self.init(
             accessToken: object.text("access_token").map { Secret($0) },
@@ -34,7 +34,7 @@ extension IssuedTokens {
             refreshToken: object.text("refresh_token").map { Secret($0) },
             isMultiResource: version == .v2 || object.text("resource") != nil,
             idToken: object.text("id_token"),
-            homeAccountID: clientInfo.flatMap(Self.homeAccountID),
+            homeAccountID: clientInfo.flatMap(HomeAccountID.named),
             clientInfo: clientInfo,
             familyID: object.text("foci").flatMap { FamilyID($0) },
             cloudName: object.text("cloud_instance_host_name") ?? object.text("cloud_instance_name"))
@@ -43,17 +43,11 @@ extension IssuedTokens {
     /// Whether the issuer and the audience of an ID token are those of the request (OpenID Connect Core 1.0 section
     /// 3.1.3.7, items 2 and 3). Microsoft's issuers differ from their authorities by design and are not checked.
     private static func isIntended(_ idToken: String, for request: TokenRequest) -> Bool {
-        guard let claims = IDTokenClaims.payload(ofJWT: idToken).flatMap({ JSONObject($0) }),
-            claims.text("iss").map(request.authority.isIssuer) ?? false
+        guard let payload = IDTokenClaims.payload(ofJWT: idToken), let claims = try? JSONReader.read(Array(payload)),
+            claims.text("iss").map(request.authority.isIssuer) ?? false, let audience = claims["aud"]
         else { return false }
-        let audiences = claims["aud"]?.array?.compactMap(\.text) ?? [claims.text("aud")].compactMap(\.self)
-        return audiences.contains { ClientID($0) == request.clientID }
-    }
-
-    /// The account of a `client_info`: base64url-encoded JSON `{"uid":…,"utid":…}`.
-    private static func homeAccountID(clientInfo: String) -> HomeAccountID? {
-        let object = Base64URL.decode(clientInfo).flatMap { JSONObject($0) }
-        return HomeAccountID(uid: object?.text("uid"), utid: object?.text("utid"))
+        // One string, or a list of them.
+        return ([audience] + audience.values).contains { $0.string.flatMap { ClientID($0) } == request.clientID }
     }
 }
 
@@ -61,7 +55,7 @@ extension HTTPResponse {
     /// The JSON object of a successful OAuth response.
     ///
     /// - Throws: the OAuth error of the response; `unhandledHTTPResponse` or `serverInvalidResponse` if it is neither.
-    func oauthObject() throws(TokenError) -> JSONObject {
+    func oauthObject() throws(TokenError) -> JSONTree {
         guard isOAuth else { throw unhandled }
         guard let object = json else { throw invalid("is not a JSON object") }
         if let error = OAuthError(object) { throw error.tokenError(response: self) }

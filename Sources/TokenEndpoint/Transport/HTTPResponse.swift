@@ -32,11 +32,14 @@ struct HTTPResponse: Sendable {
     var isOAuth: Bool { [200, 400, 401].contains(status) }
 
     /// The body as a JSON object; nil if it is not one.
-    var json: JSONObject? { body.withBytes { JSONObject($0) } }
+    var json: JSONTree? {
+        guard let value = try? JSONReader.read(body), value.isObject else { return nil }
+        return value
+    }
 
     /// The error for a status that is not one of OAuth, with the header fields, such as `Retry-After`.
     var unhandled: TokenError {
-        TokenError(.unhandledHTTPResponse, "\(endpoint) answered with HTTP status \(status)", details: details)
+        TokenError(.unhandledHTTPResponse, "\(endpoint) responded with HTTP status \(status)", details: details)
     }
 
     /// The error for a response that is not valid.
@@ -44,7 +47,7 @@ struct HTTPResponse: Sendable {
         var details = TokenError.Details()
         details.httpStatus = Int32(clamping: status)
         return TokenError(
-            code, "the answer of \(endpoint) (HTTP status \(status)) \(what)", details: details)
+            code, "the response of \(endpoint) (HTTP status \(status)) \(what)", details: details)
     }
 
     private var details: TokenError.Details {
@@ -59,6 +62,18 @@ struct HTTPResponse: Sendable {
         }
         return details
     }
+}
+
+extension JSONTree {
+    /// The string of a member; nil if it is missing, blank or not a string.
+    func text(_ name: String) -> String? { self[name]?.string }
+
+    /// The number of seconds of a member, at least 0 and small enough to add to any date; nil if it is not a number.
+    func seconds(_ name: String) -> Int64? {
+        self[name]?.integer.map { min(max($0, 0), Self.longestDuration) }
+    }
+
+    private static let longestDuration: Int64 = 100 * 366 * 86_400
 }
 
 /// Dates of HTTP: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 section 5.6.7, without the two obsolete formats).

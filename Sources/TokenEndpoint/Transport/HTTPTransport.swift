@@ -20,6 +20,7 @@ final class HTTPTransport: Sendable {
         let outcome = await withTaskGroup(of: Result<HTTPResponse, TokenError>.self) { group in
             group.addTask { await self.sendWithRetry(request) }
             group.addTask {
+                // The time limit. The group cancels this task when the response has arrived.
                 try? await Task.sleep(for: timing.total)
                 return .failure(Task.isCancelled ? .cancelledRequest : .timedOut(reaching: request.endpoint))
             }
@@ -37,6 +38,7 @@ final class HTTPTransport: Sendable {
         let first = await sendOnce(request)
         guard first.isRetryable else { return first }
         do {
+            // Another attempt may succeed when the authority or the network has had time to recover.
             try await Task.sleep(for: timing.retryDelay)
         } catch {
             return .failure(.cancelledRequest)

@@ -11,10 +11,10 @@ extension TokenError {
     static let cancelledRequest = TokenError(.cancelled, "the request was cancelled")
 
     static func timedOut(reaching endpoint: String) -> TokenError {
-        TokenError(network: NetworkErrorCode.timedOut, "\(endpoint) did not answer in time")
+        TokenError(network: NetworkErrorCode.timedOut, "\(endpoint) did not respond in time")
     }
 
-    /// The error for a request that got no answer.
+    /// The error for a request without a response.
     ///
     /// - Parameter proxy: the proxy of the request; nil for none.
     init(_ failure: CurlFailure, reaching request: HTTPRequest, through proxy: ProxyServer?) {
@@ -26,18 +26,21 @@ extension TokenError {
             self = .timedOut(reaching: endpoint)
         case .hostNotFound:
             let host = (try? URLParts(request.url))?.host ?? endpoint
-            self.init(network: NetworkErrorCode.hostNotFound, "no address is known for \(host)")
+            self.init(network: NetworkErrorCode.hostNotFound, "no address was found for \(host)")
         case .proxyNotFound:
             self.init(
                 network: NetworkErrorCode.hostNotFound,
-                "no address is known for the proxy \(proxy?.host ?? ""); check network.proxy, HTTPS_PROXY and NO_PROXY")
+                "no address was found for the proxy \(proxy?.host ?? ""); check network.proxy, HTTPS_PROXY and NO_PROXY"
+            )
         case .cannotConnect(let errno):
             let way = proxy.map { "\(endpoint) cannot be reached through the proxy \($0.host):\($0.port)" }
             self.init(
                 network: Self.networkCode(errno: errno),
                 "\(way ?? "\(endpoint) cannot be reached"): \(Self.reason(errno: errno))")
         case .connectionLost:
-            self.init(network: NetworkErrorCode.connectionLost, "\(endpoint) hung up before its answer was complete")
+            self.init(
+                network: NetworkErrorCode.connectionLost,
+                "\(endpoint) closed the connection before its response was complete")
         case .proxyRefused(407):
             let remedy =
                 proxy?.user == nil
@@ -55,21 +58,21 @@ extension TokenError {
         case .otherHost: self.init(untrusted: endpoint, "its certificate is for another host")
         case .tlsFailed: self.init(untrusted: endpoint, "the TLS handshake failed")
         case .caFileUnusable: self.init(untrusted: endpoint, "the file of certificate authorities cannot be read")
-        case .headTooLong: self.init(.serverInvalidResponse, "the answer of \(endpoint) has too long a header")
-        case .bodyTooLong: self.init(.serverInvalidResponse, "the answer of \(endpoint) is longer than 1 MiB")
-        case .notHTTP: self.init(.serverInvalidResponse, "the answer of \(endpoint) is not HTTP")
+        case .headTooLong: self.init(.serverInvalidResponse, "the header of the response of \(endpoint) is too long")
+        case .bodyTooLong: self.init(.serverInvalidResponse, "the response of \(endpoint) is longer than 1 MiB")
+        case .notHTTP: self.init(.serverInvalidResponse, "the response of \(endpoint) is not HTTP")
         case .unavailable(let reason):
-            self.init(network: NetworkErrorCode.offline, "\(endpoint) cannot be asked: \(reason)")
+            self.init(network: NetworkErrorCode.offline, "no request can be sent to \(endpoint): \(reason)")
         case .other(let reason):
-            self.init(network: NetworkErrorCode.connectionLost, "the connection to \(endpoint) broke: \(reason)")
+            self.init(network: NetworkErrorCode.connectionLost, "the connection to \(endpoint) failed: \(reason)")
         }
     }
 
     private init(untrusted endpoint: String, _ reason: String) {
         self.init(
             network: NetworkErrorCode.tlsFailure,
-            "no trusted connection to \(endpoint): \(reason); if a certificate authority of your own stands behind it, "
-                + "name its file in network.ca_file or SSL_CERT_FILE")
+            "no trusted connection to \(endpoint): \(reason); if its certificate authority is not one of the system's, name "
+                + "the authority's file in network.ca_file or SSL_CERT_FILE")
     }
 
     private init(network code: Int32, _ message: String) {

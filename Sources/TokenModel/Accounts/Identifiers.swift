@@ -41,6 +41,14 @@ public struct HomeAccountID: Sendable, Hashable, CustomStringConvertible {
         self.text = "\(uid).\(utid)".lowercased()
     }
 
+    /// The account that the `client_info` of a token response names: base64url-encoded JSON `{"uid":…,"utid":…}`.
+    package static func named(in clientInfo: String) -> HomeAccountID? {
+        guard let json = Base64URL.decode(clientInfo), let object = try? JSONReader.read(Array(json)) else {
+            return nil
+        }
+        return HomeAccountID(uid: object["uid"]?.string, utid: object["utid"]?.string)
+    }
+
     /// The object ID in the home tenant; nil unless the identifier has exactly two parts.
     public var objectID: String? { separator.map { String(text[..<$0]) } }
 

@@ -18,8 +18,19 @@ package struct JSONReader {
     /// - Throws: `cacheBadFormat` (-51201) if `bytes` are not one JSON value, with the position.
     package static func read(_ bytes: [UInt8], as document: String = "JSON") throws(TokenError) -> JSONTree {
         var reader = JSONReader(ByteFeed(bytes), as: document)
-        let value = try reader.value()
-        try reader.finish()
+        return try reader.onlyValue()
+    }
+
+    /// Reads one JSON value from a text with secrets, and wipes the copy of the text.
+    package static func read(_ text: Secret) throws(TokenError) -> JSONTree {
+        var reader = JSONReader(ByteFeed { $0 == 0 ? text : nil })
+        defer { reader.feed.wipe() }
+        return try reader.onlyValue()
+    }
+
+    private mutating func onlyValue() throws(TokenError) -> JSONTree {
+        let value = try value()
+        try finish()
         return value
     }
 

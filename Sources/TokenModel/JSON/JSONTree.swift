@@ -58,11 +58,14 @@ package enum JSONTree: Sendable, Equatable {
         return .number(digits.contains(".") ? "\(integer).0" : "\(integer)")
     }
 
-    /// The value with the members of its objects in the order of their names.
+    /// The value with the members of all objects in it in the order of their names.
     package var sorted: JSONTree {
-        guard case .object(let members) = self else { return self }
-        return .object(
-            members.map { Member(name: $0.name, value: $0.value.sorted) }.sorted { $0.name < $1.name })
+        switch self {
+        case .object(let members):
+            .object(members.map { Member(name: $0.name, value: $0.value.sorted) }.sorted { $0.name < $1.name })
+        case .list(let values): .list(values.map(\.sorted))
+        case .null, .bool, .number, .text: self
+        }
     }
 
     package var boolean: Bool? { if case .bool(let value) = self { value } else { nil } }

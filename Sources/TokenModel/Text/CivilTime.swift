@@ -56,13 +56,7 @@ package struct CivilTime: Sendable, Equatable {
         return days * 86_400 + hour * 3600 + minute * 60 + second
     }
 
-    /// Such as `2026-11-21 03:38:21`.
-    package var text: String {
-        "\(Self.digits(year, 4))-\(Self.digits(month))-\(Self.digits(day)) "
-            + "\(Self.digits(hour)):\(Self.digits(minute)):\(Self.digits(second))"
-    }
-
-    /// Such as `20261121T033821` (ISO 8601, basic format).
+    /// The time in the basic format of ISO 8601, such as `20261121T033821`.
     package var compactText: String {
         [
             Self.digits(year, 4), Self.digits(month), Self.digits(day), "T", Self.digits(hour), Self.digits(minute),
@@ -98,13 +92,6 @@ package struct LocalTimeZone: Sendable, Equatable {
         if let fixedOffset { return fixedOffset }
         var (moment, parts) = (time_t(moment), tm())
         return localtime_r(&moment, &parts) == nil ? 0 : Int64(parts.tm_gmtoff)
-    }
-
-    /// The local time at a moment.
-    ///
-    /// - Parameter moment: seconds since 1970.
-    package func time(at moment: Int64) -> CivilTime {
-        CivilTime(secondsSince1970: moment + secondsFromGMT(at: moment))
     }
 
     /// The moment at which a clock of this time zone shows `time`, in seconds since 1970. Of the two moments at the end of

@@ -8,7 +8,7 @@
 ///
 /// The signature is not checked: the token came straight from the token endpoint over TLS
 /// (OpenID Connect Core 1.0 section 3.1.3.7, item 6).
-package struct IDTokenClaims: Sendable, Decodable, Equatable {
+package struct IDTokenClaims: Sendable, Equatable {
     package var version: String?
     package var tenantID: String?
     package var objectID: String?
@@ -24,26 +24,37 @@ package struct IDTokenClaims: Sendable, Decodable, Equatable {
     package var issuer: String?
     package var nonce: String?
 
-    enum CodingKeys: String, CodingKey {
-        case version = "ver"
-        case tenantID = "tid"
-        case objectID = "oid"
-        case subject = "sub"
-        case preferredUsername = "preferred_username"
-        case upn, email, name, nonce
-        case uniqueName = "unique_name"
-        case alternativeSecurityID = "altsecid"
-        case givenName = "given_name"
-        case familyName = "family_name"
-        case issuer = "iss"
-    }
-
-    /// Decodes the claims of a compact JWS; nil if its payload is not a JSON object.
+    /// Decodes the claims of a compact JWS; nil if its payload is not a JSON object, or one of these claims is not a string. Of
+    /// several claims with one name, the last counts (RFC 7519 section 4).
     package init?(idToken: String) {
-        guard let payload = Self.payload(ofJWT: idToken),
-            let claims = try? JSONDecoder().decode(Self.self, from: payload)
+        guard let payload = Self.payload(ofJWT: idToken), let claims = try? JSONReader.read(Array(payload)),
+            claims.isObject
         else { return nil }
-        self = claims
+        var areStrings = true
+        func claim(_ name: String) -> String? {
+            switch claims[name] {
+            case .text(let text): return text
+            case nil, .null: return nil
+            case .bool, .number, .list, .object:
+                areStrings = false
+                return nil
+            }
+        }
+        version = claim("ver")
+        tenantID = claim("tid")
+        objectID = claim("oid")
+        subject = claim("sub")
+        preferredUsername = claim("preferred_username")
+        upn = claim("upn")
+        email = claim("email")
+        uniqueName = claim("unique_name")
+        alternativeSecurityID = claim("altsecid")
+        name = claim("name")
+        givenName = claim("given_name")
+        familyName = claim("family_name")
+        issuer = claim("iss")
+        nonce = claim("nonce")
+        guard areStrings else { return nil }
     }
 
     /// The payload of a compact JWS (RFC 7515 section 3.1) as JSON. Old ID tokens may consist of the payload alone.

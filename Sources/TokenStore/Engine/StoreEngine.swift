@@ -131,7 +131,8 @@ final class StoreEngine {
             _ = try paths.finishReplacing(now: options.now())
             let reopened = try StoreDatabase(try connect())
             guard try reopened.state(derived) == ledger.state else {
-                throw TokenError(.storeUnavailable, "\(paths.database) was changed by somebody else; restart the agent")
+                throw TokenError(
+                    .storeUnavailable, "\(paths.database) was changed by another program; restart the agent")
             }
             database = reopened
             report.writeError = nil

@@ -2,7 +2,7 @@ internal import PosixFiles
 internal import TokenModel
 
 extension StoreEngine {
-    /// Asks the source of the key that is in use, if that needs no user: the error that the next start of the agent would have.
+    /// Reads the key from its source again, if that needs no user, and returns the error that the next start would have.
     func keyProblem() -> TokenError? {
         guard keys != nil, let wrapped, wrapped.source == .file || wrapped.source == .credential else { return nil }
         switch ring.open([wrapped]) {
@@ -28,7 +28,7 @@ extension StoreEngine {
         report.keyPlace = ring.place(of: source)
         truncateLog()
         guard old.source != source, (try? ring.retire(old.source)) == nil else { return }
-        report.notices.append("\(ring.place(of: old.source)) still holds the key that is used no more; take it out")
+        report.notices.append("\(ring.place(of: old.source)) still has the previous key; remove it")
     }
 
     /// Refuses to retire a source whose key a quarantined file may need.
@@ -36,7 +36,7 @@ extension StoreEngine {
         guard old != new, old == .file || old == .secretService, let file = paths.quarantined.first else { return }
         throw TokenError(
             .storeUnavailable,
-            "\(paths.directory)/\(file) was put aside and opens only with the key from \(ring.place(of: old)); delete it, "
-                + "or move it elsewhere with that key, then run this again")
+            "\(paths.directory)/\(file) is in quarantine and can be opened only with the key from \(ring.place(of: old)); "
+                + "delete it, or move it elsewhere together with that key, then run this again")
     }
 }

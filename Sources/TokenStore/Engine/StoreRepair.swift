@@ -44,7 +44,7 @@ extension StoreEngine {
             let isKeyDamaged = if case .damaged? = try? ring.keyFile.read() { true } else { false }
             let name = try paths.quarantine(isKeyDamaged ? [ring.keyFile.path] : [], now: options.now())
             report.notices.append(
-                "the store cannot be opened (\(reason)); it is kept as \(name). A new one was begun, and its key comes from "
+                "the store cannot be opened (\(reason)); it is kept as \(name). A new one was created, and its key comes from "
                     + "\(ring.place(of: ring.defaultSource)); to change that, run: ssoctl key set")
         } else {
             // No record has ever been written to it.

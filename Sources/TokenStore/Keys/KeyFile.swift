@@ -16,8 +16,6 @@ struct KeyFile {
 
     init(in directory: String) { path = "\(directory)/\(Self.name)" }
 
-    var exists: Bool { PrivateFiles.store.size(of: path) != nil }
-
     enum Contents {
         case key(SymmetricKey)
         case damaged

@@ -85,7 +85,7 @@ struct KeyRing {
         case .file: keyFile.path
         case .credential: credentialPath ?? "$CREDENTIALS_DIRECTORY/\(Self.credentialName)"
         case .secretService: "the Secret Service (\(settings.secretTool))"
-        case .passphrase: "nowhere: it is asked for after each start"
+        case .passphrase: "not stored: the passphrase is asked for after each start"
         }
     }
 
@@ -116,12 +116,12 @@ struct KeyRing {
         guard let path = credentialPath else {
             throw TokenError(
                 .storeUnavailable,
-                "the store's key is a credential of the service manager's, and $CREDENTIALS_DIRECTORY is not set; "
-                    + "start the agent as the service that has it")
+                "the store's key is a credential of the service manager, and $CREDENTIALS_DIRECTORY is not set; "
+                    + "start the agent as the service that has the credential")
         }
         guard var bytes = try PrivateFiles.store.read(path, limit: 1 << 20), bytes.count >= 16 else {
             throw TokenError(
-                .storeUnavailable, "the store's key is missing: \(path) has to hold 16 bytes or more, at random")
+                .storeUnavailable, "the store's key is missing: \(path) must have at least 16 random bytes")
         }
         defer { bytes.wipe() }
         return HKDF<SHA256>.deriveKey(

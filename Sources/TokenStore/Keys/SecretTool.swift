@@ -46,7 +46,7 @@ struct SecretTool {
     var unavailable: TokenError {
         TokenError(
             .storeUnavailable,
-            "the Secret Service does not give the store's key; unlock the keyring, then run: ssoctl unlock")
+            "the Secret Service does not return the store's key; unlock the keyring, then run: ssoctl unlock")
     }
 }
 

@@ -93,7 +93,8 @@ struct Scrypt: Sendable, Equatable {
                 parallelism: Int(parallelism))
         }
         guard let key else {
-            throw TokenError(.storeUnavailable, "the passphrase could not be stretched; is there enough memory?")
+            throw TokenError(
+                .storeUnavailable, "no key could be derived from the passphrase; check that there is enough memory")
         }
         return key
     }

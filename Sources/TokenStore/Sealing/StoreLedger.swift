@@ -79,9 +79,9 @@ struct StoreLedger: Sendable {
     }
 
     /// The last version of each record after all of the changes; nil if it is deleted.
-    private func lastVersions(_ changes: some Sequence<StoreChange>, _ keys: StoreKeys.Derived) -> [Place:
-        StoredRecord?]
-    {
+    private func lastVersions(
+        _ changes: some Sequence<StoreChange>, _ keys: StoreKeys.Derived
+    ) -> [Place: StoredRecord?] {
         var last: [Place: StoredRecord?] = [:]
         for change in changes {
             switch change {

@@ -69,7 +69,7 @@ extension HealthCheck {
         guard let status = FileStatus(folder) else {
             return HealthCheck(
                 name: "socket folder", ok: false, detail: "\(folder) does not exist",
-                hint: "starting sso-agent makes it")
+                hint: "start sso-agent, which creates it")
         }
         let mode = String(status.mode & 0o777, radix: 8)
         guard status.isOwn, !status.isAccessibleToOthers else {

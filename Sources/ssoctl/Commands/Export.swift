@@ -9,8 +9,8 @@ struct ExportCommand: Command {
         commandName: "export",
         abstract: "Export the cache in another library's format, with refresh tokens in plain text.",
         discussion: """
-            Whoever has the file can act as everyone who is signed in. It is made for its owner alone (mode 0600); \
-            remove it when it has done its work.
+            Anyone who has the file can act as every account in it. Only its owner can read it (mode 0600). Delete it \
+            after use.
             """)
 
     @Option(help: "The format: msal-json (of MSAL for Python, Go, Java, .NET and Node) or adal-archive.")
@@ -21,7 +21,7 @@ struct ExportCommand: Command {
 
     @Flag(
         name: .customLong("include-secrets"),
-        help: "Required; confirms that you know that the file holds refresh tokens.")
+        help: "Required; confirms that you know that the file has refresh tokens.")
     var includesSecrets = false
 
     @Option(name: [.customShort("o"), .customLong("output")], help: "The file to write.", completion: .file())
@@ -41,7 +41,7 @@ struct ExportCommand: Command {
         guard SharingGroup(group) != nil else { throw ValidationError("--group must not be blank.") }
         guard includesSecrets else {
             throw ValidationError(
-                "The file would hold refresh tokens: whoever has it can act as you. If that is what you want, add --include-secrets."
+                "The file will have refresh tokens, with which anyone can act as you. To confirm that, add --include-secrets."
             )
         }
         guard format != .adalJSON else { throw ValidationError("adal-json is only imported.") }
@@ -51,7 +51,7 @@ struct ExportCommand: Command {
         // Checked before the request, so that no secret leaves the agent in vain.
         guard force || !PrivateFiles.commandLine.exists(file) else {
             throw TokenError(
-                .invalidDeveloperParameter, "\(file) is there already; choose another name, or add --force")
+                .invalidDeveloperParameter, "\(file) exists; choose another name, or add --force")
         }
         let cache = try PrivateFileWriter(file, replacing: force, .commandLine)
         var count = 0
@@ -67,6 +67,6 @@ struct ExportCommand: Command {
     }
 
     func describe(_ done: Printout) -> String? {
-        "Wrote \(done.file), \(done.bytes) bytes. It holds refresh tokens: remove it when it has done its work."
+        "Wrote \(done.file), \(done.bytes) bytes. It has refresh tokens: delete it after use."
     }
 }

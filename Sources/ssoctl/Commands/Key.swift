@@ -27,7 +27,7 @@ struct KeyPrintout: Encodable {
 
     var text: String {
         guard open else { return "the store is not open: \(problem ?? "no key")" }
-        return "the store is open; its key comes from \(source ?? "somewhere"): \(place)"
+        return "the store is open; its key comes from \(source ?? "an unknown source"): \(place)"
     }
 }
 

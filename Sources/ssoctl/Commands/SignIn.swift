@@ -37,7 +37,7 @@ struct SignInCommand: Command {
         let method: SignInPresenter.Method = usesDeviceCode ? .deviceCode : usesBrowser ? .browser : .automatic
         let presenter = SignInPresenter(method: method)
         if method != .deviceCode, !presenter.browserCommands.isEmpty {
-            Terminal.printError("Finish signing in in your browser…")
+            Terminal.printError("Complete the sign-in in your browser…")
         }
         let result = try await agent.signIn(
             BeginInteractive(parameters: try target.parameters(), loginHint: loginHint), presenter: presenter)

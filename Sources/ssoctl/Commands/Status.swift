@@ -37,7 +37,7 @@ struct StatusCommand: Command {
             protocol \(status.protocolVersion)
             """
         let problem = status.storeProblem.map { ["store: \($0)"] } ?? []
-        let damage = status.quarantined.map { ["damaged files were put aside: \($0.joined(separator: ", "))"] } ?? []
+        let damage = status.quarantined.map { ["damaged files in quarantine: \($0.joined(separator: ", "))"] } ?? []
         return ([text] + problem + damage).joined(separator: "\n")
     }
 }

@@ -55,6 +55,16 @@ struct EndpointFixture: Sendable {
 
 struct UnexpectedSuccess: Error {}
 
+/// The error that `body` throws.
+func failure(_ body: () async throws -> some Any) async -> TokenError? {
+    do {
+        _ = try await body()
+        return nil
+    } catch {
+        return error as? TokenError
+    }
+}
+
 extension TokenRequest {
     static func sample(
         _ authority: Authority, grant: Grant = .refreshToken(Secret("rt-1")), version: OAuthVersion = .v2,

@@ -1,0 +1,115 @@
+internal import NIOHTTP1
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+@testable internal import TokenEndpoint
+
+@Suite(.bounded) struct ProxyTests {
+    @Test func requestsATunnelOfTheProxy() async throws {
+        let script: ScriptedServer.Script = { _ in .answer(status: 407, body: "") }
+        try await ScriptedServer.with(script) { proxy in
+            let network = try NetworkSettings(
+                environment: ["HTTPS_PROXY": "http://me:s%40crt@127.0.0.1:\(proxy.port)"])
+            try await EndpointFixture.with(network: network, script) { fixture in
+                let error = try await fixture.failure(.sample(Authority("https://login.example/common")))
+                #expect(error.code == .networkUnavailable)
+                #expect(error.details.networkErrorCode == -1004)
+                #expect(!error.message.contains("s@crt"))
+                let tunnel = try #require(proxy.received.first)
+                #expect(tunnel.method == "CONNECT")
+                #expect(tunnel.uri == "login.example:443")
+                #expect(tunnel.headers["proxy-authorization"] == ["Basic bWU6c0BjcnQ="])
+                #expect(fixture.server.received.isEmpty)
+            }
+        }
+    }
+
+    @Test(arguments: ["socks5h", "socks5"])
+    func reachesTheAuthorityThroughASOCKSProxy(scheme: String) async throws {
+        let folder = try TemporaryFolder()
+        let file = try TestCertificate(in: folder).certificateFile
+        try await SOCKSProxy.with { proxy in
+            let network = try NetworkSettings(
+                environment: ["HTTPS_PROXY": "\(scheme)://127.0.0.1:\(proxy.port)", "SSL_CERT_FILE": file])
+            // With SOCKS 5, this machine resolves the name.
+            let host = scheme == "socks5h" ? "login.microsoftonline.com" : "nowhere.invalid"
+            try await EndpointFixture.with(
+                isSecure: true, host: host, network: network, EndpointFixture.token(.json(Answers.minimal))
+            ) { fixture in
+                guard scheme == "socks5h" else {
+                    let error = try await fixture.failure()
+                    #expect(error.details.networkErrorCode == -1003)
+                    #expect(proxy.targets.isEmpty)
+                    return
+                }
+                let response = try await fixture.endpoint.redeem(.sample(fixture.authority))
+                #expect(response.accessToken == Secret("at"))
+                #expect(Set(proxy.targets) == ["\(host):\(fixture.server.port)"])
+            }
+        }
+    }
+
+    @Test func verifiesTheAuthoritysCertificateBehindAProxy() async throws {
+        try await SOCKSProxy.with { proxy in
+            let network = try NetworkSettings(environment: ["HTTPS_PROXY": "socks5h://127.0.0.1:\(proxy.port)"])
+            try await EndpointFixture.with(
+                isSecure: true, host: "login.microsoftonline.com", network: network,
+                EndpointFixture.token(.json(Answers.minimal))
+            ) { fixture in
+                let error = try await fixture.failure()
+                #expect(error.details.networkErrorCode == -1200)
+                #expect(fixture.server.received.isEmpty)
+            }
+        }
+    }
+
+    @Test func reportsTheRefusalOfASOCKSProxy() async throws {
+        try await SOCKSProxy.with(refuses: true) { proxy in
+            let network = try NetworkSettings(environment: ["HTTPS_PROXY": "socks5h://127.0.0.1:\(proxy.port)"])
+            try await EndpointFixture.with(network: network, { _ in .silence }) { fixture in
+                let delivery = DeliveryTracker()
+                let error = await failure {
+                    try await fixture.endpoint.redeem(.sample(Authority("https://login.example/common")), delivery)
+                }
+                #expect(error?.details.networkErrorCode == -1004)
+                #expect(error?.message.contains("proxy") == true)
+                #expect(!delivery.mayHaveArrived)
+            }
+        }
+    }
+
+    @Test func requestsATunnelOfAProxyOverTLS() async throws {
+        let folder = try TemporaryFolder()
+        let file = try TestCertificate(in: folder).certificateFile
+        try await ScriptedServer.with(isSecure: true, { _ in .answer(status: 403, body: "") }) { proxy in
+            for (environment, code, requests) in [
+                (["SSL_CERT_FILE": file], -1004, 2), ([:], -1200, 2),
+            ] as [([String: String], Int32, Int)] {
+                let network = try NetworkSettings(
+                    environment: environment, proxy: "https://me:pw@localhost:\(proxy.port)")
+                try await EndpointFixture.with(network: network, { _ in .silence }) { fixture in
+                    let error = try await fixture.failure(.sample(Authority("https://login.example/common")))
+                    #expect(error.details.networkErrorCode == code)
+                }
+                #expect(proxy.received.map(\.method) == Array(repeating: "CONNECT", count: requests))
+            }
+        }
+    }
+
+    @Test(arguments: [("", "kinit"), ("me:wrong@", "password in network.proxy")])
+    func namesTheRemedyIfAProxyRequiresAuthentication(credentials: String, remedy: String) async throws {
+        let refusal =
+            "HTTP/1.1 407 No\r\nProxy-Authenticate: Negotiate\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+        try await RawServer.with(refusal) { proxy in
+            let network = try NetworkSettings(
+                environment: ["HTTPS_PROXY": "http://\(credentials)127.0.0.1:\(proxy.port)"])
+            try await EndpointFixture.with(network: network, { _ in .silence }) { fixture in
+                let error = try await fixture.failure(.sample(Authority("https://login.example/common")))
+                #expect(error.details.networkErrorCode == -1004)
+                #expect(error.message.contains(remedy))
+                #expect(!error.message.contains("wrong"))
+            }
+        }
+    }
+}
