@@ -36,7 +36,7 @@ struct ConnectionState {
     /// Who reads replies.
     private enum Reader {
         case thread
-        /// The caller of the only call in flight, for a moment; after that, the thread.
+        /// The caller of the only call in flight, for at most a millisecond; the thread takes over afterwards.
         case caller
         case none
     }
@@ -153,7 +153,8 @@ struct ConnectionState {
     /// Returns the events of the socket that the thread has to wait for, and the next deadline of a call; nil if the
     /// client was closed.
     ///
-    /// While a caller or nobody reads, no event is awaited: `poll` reports a broken connection without being asked.
+    /// While a caller reads, or no call is in flight, the thread waits for no reply; `poll` reports a broken connection
+    /// nevertheless.
     mutating func nextWait() -> (events: Int16, deadline: MonotonicTime)? {
         guard !isClosed else { return nil }
         if reader != .caller { reader = calls.isEmpty ? .none : .thread }

@@ -176,7 +176,7 @@ final class StoreLifecycle {
         return store.report.keySource != .passphrase && store.report.keySource != .secretService
     }
 
-    /// Longer than most stores take to load.
+    /// The time-out of status requests while the store is being loaded; most stores are loaded sooner.
     private static let statusTimeout = TimeAmount.milliseconds(500)
     /// Seconds between attempts to load a store that cannot be loaded.
     private static let retryInterval: Int64 = 5

@@ -9,6 +9,7 @@ extension TokenEndpointClient {
     ///
     /// An authority that is not Entra's is a cloud of its own without a request, and so is one on this machine without
     /// instance discovery.
+    ///
     /// - Throws: `authorityValidation` (-51600) if the authority is not known; `serverInvalidResponse` (-51401) for
     ///   metadata with wrong types or host names.
     package func discoverClouds(
