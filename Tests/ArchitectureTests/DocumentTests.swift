@@ -21,7 +21,8 @@ internal import Testing
     func linksToFilesThatExist(document: String) throws {
         let folder = document.split(separator: "/").dropLast().joined(separator: "/")
         for line in try Self.prose(of: document) {
-            for link in line.matches(of: #/\]\(([^)#\s]+)/#).map { $0.output.1 } where !link.hasPrefix("http") {
+            let links = line.matches(of: #/\]\(([^)#\s]+)/#).map { $0.output.1 }
+            for link in links where !link.hasPrefix("http") {
                 let path = PackageFolder.path(folder.isEmpty ? String(link) : "\(folder)/\(link)")
                 #expect(FileManager.default.fileExists(atPath: path), "\(document): there is no \(link)")
             }

@@ -90,7 +90,7 @@ internal import TokenStore
         #expect(await !parts.hasUnsavedChanges)
     }
 
-    @Test func doesNotOverlapARemovalWithItsSharingGroupOnly() async throws {
+    @Test func delaysOnlyChangesOfTheSameSharingGroupDuringARemoval() async throws {
         let other = TokenParameters.sample(group: try #require(SharingGroup("other")))
         try await parts.signIn("alice", "1").value()
         parts.store.hold()
