@@ -29,11 +29,9 @@ package final class CurlEngine: Sendable {
     private let emulatesOldLibrary: Bool
     private let state = Mutex(State())
 
-    /// - Parameters:
-    ///   - idle: the time after which idle connections are closed, and the thread ends if there is no transfer.
-    ///   - connectionsPerHost: the largest number of connections to one host; further requests wait.
-    ///   - emulatesOldLibrary: whether to behave as with a libcurl older than 7.80, which does not report when a request
-    ///     is sent; for tests.
+    /// - Parameters: - idle: the time after which idle connections are closed, and the thread ends without a transfer. -
+    ///   connectionsPerHost: the largest number of connections to one host; further requests wait. - emulatesOldLibrary:
+    ///   whether to behave as with a libcurl older than 7.80, which does not report when a request is sent; for tests.
     package init(idle: Duration, connectionsPerHost: Int = 8, emulatesOldLibrary: Bool = false) {
         self.idle = idle
         self.connectionsPerHost = connectionsPerHost
@@ -43,7 +41,6 @@ package final class CurlEngine: Sendable {
     /// Sends a request and returns the response, whatever its status.
     ///
     /// A request is sent once at most. When the task is cancelled, the call ends at once, and nothing is sent after it.
-    ///
     /// - Parameter sending: called with the progress of the request on the thread of the engine; must not block.
     package func send(
         _ request: CurlRequest, sending: @escaping @Sendable (CurlSending) -> Void = { _ in }

@@ -40,9 +40,8 @@ package final class Store: Sendable {
 
     /// Finds the key and reads every record; commits wait meanwhile. `report` then describes any damage.
     ///
-    /// - Parameters:
-    ///   - passphrase: needed if the key's source is a passphrase.
-    ///   - receiver: decodes and collects the records.
+    /// - Parameters: - passphrase: needed if the key's source is a passphrase. - receiver: decodes and collects the
+    ///   records.
     /// - Throws: `storeUnavailable` (-53008) if the key or the file cannot be read now; another call tries again.
     package func load<Receiver: RecordReceiver>(
         passphrase: Secret? = nil, into receiver: Receiver.Type

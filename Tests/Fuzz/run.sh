@@ -3,8 +3,8 @@
 #
 #     Tests/Fuzz/run.sh request|reply|frames|json|adal-archive|adal-json|msal-json|all [seconds for each]
 #
-# The first three are the decoders of the protocol, C and Swift together; `json` is the reader of JSON; the last three are
-# imports with a following export (FormatProperties.swift).
+# The first three are the wire's decoders, C and Swift together; `json` is the reader of JSON; the last three are whole
+# imports, with what an export makes of them (FormatProperties.swift).
 #
 # An input that fails is written to .build/fuzz/crash-…. Copy it to Tests/Fuzz/corpus/<target>, with a name that describes
 # the defect; `swift test` replays it from then on. The fuzzer keeps its own corpus in .build/fuzz.
@@ -74,7 +74,7 @@ for target in $targets; do
         TokenModel.o TokenWire.o TokenStore.o Crypto.o TokenCache.o CacheFormats.o agent.pb-c.o -lprotobuf-c -o "fuzz-$target" \
         2> link.log || { cat link.log >&2; exit 1; }
     mkdir -p "learnt/$target"
-    # The corpus also has files of other libraries, and a dictionary with the names in their formats.
+    # What other libraries wrote is a start as well, and the names that they use are worth trying.
     set -- "learnt/$target" "$root/Tests/Fuzz/corpus/$target"
     [ ! -d "$root/Tests/TokenCacheTests/Fixtures/$target" ] || set -- "$@" "$root/Tests/TokenCacheTests/Fixtures/$target"
     [ ! -e "$root/Tests/Fuzz/$target.dict" ] || set -- "-dict=$root/Tests/Fuzz/$target.dict" "$@"

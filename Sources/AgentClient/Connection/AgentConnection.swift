@@ -22,8 +22,8 @@ final class AgentConnection: Sendable {
     private let path: String
     private let appName: String
     let state = Mutex(ConnectionState())
-    /// The reading side of the socket, locked by its reader. Set to nil before the socket is closed, so that no
-    /// thread reads from a file descriptor that has been reused.
+    /// The reading side of the socket, locked by its reader. Set to nil before the socket is closed, so that nobody
+    /// reads from a file descriptor that has been reused.
     let stream = Mutex<ReplyStream?>(nil)
 
     init(path: String, appName: String) {

@@ -153,8 +153,7 @@ struct ConnectionState {
     /// Returns the events of the socket that the thread has to wait for, and the next deadline of a call; nil if the
     /// client was closed.
     ///
-    /// While a caller reads, or no call is in flight, the thread waits for no reply; `poll` reports a broken connection
-    /// nevertheless.
+    /// No event is awaited while a caller reads or no call is in flight: `poll` reports a broken connection regardless.
     mutating func nextWait() -> (events: Int16, deadline: MonotonicTime)? {
         guard !isClosed else { return nil }
         if reader != .caller { reader = calls.isEmpty ? .none : .thread }

@@ -10,10 +10,10 @@ internal import TokenModel
 
 /// Makes the agent's socket appear at its path all at once: listening, mode 0600, in the place of a stale one.
 enum ListeningSocket {
-    /// Creates the socket, and returns its listening, non-blocking file descriptor.
+    /// A listening, non-blocking descriptor.
     ///
-    /// The socket is bound under another name, and renamed once it has its mode and listens: at no time can a peer connect
-    /// to a socket with a wider mode, or to one that does not listen.
+    /// It is bound under another name, and renamed when its mode is right and it listens: there is no moment at which
+    /// somebody could connect to it with a wider mode, or find nobody there.
     static func make(at path: String) throws(TokenError) -> Int32 {
         if let status = FileStatus(path, followsLinks: false), status.kind != .socket {
             throw TokenError(.agentUnavailable, "\(path) exists and is not a socket; move it away")
@@ -28,8 +28,7 @@ enum ListeningSocket {
         return descriptor
     }
 
-    /// Sets the length of the queue of new connections again: NIO calls `listen` with a shorter one when it takes the socket
-    /// over. Many apps may connect at the same time at log-in.
+    /// NIO listens again when it is handed the socket, with a queue of its own choosing; a burst of apps at log-in is longer.
     static func widenQueue(of descriptor: Int32) { _ = systemListen(descriptor, queueLength) }
 
     private static let queueLength: Int32 = 1024

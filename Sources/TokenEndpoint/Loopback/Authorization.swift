@@ -11,13 +11,10 @@ package import TokenModel
 package struct AuthorizationRequest: Sendable {
     private let query: FormParameters
 
-    /// - Parameters:
-    ///   - state: a random text that the response has to repeat.
-    ///   - challenge: `PKCE.challenge`.
-    ///   - account: the account that has to sign in, if the app names one.
+    /// - Parameters: - state: a random text that the response has to repeat. - challenge: `PKCE.challenge`. - account: the
+    ///   account that has to sign in, if the app names one. - kind: the kind of identity provider. Microsoft's are sent
+    ///   `client_info` and the parameters of Microsoft's libraries; others are sent the parameters of OpenID Connect only.
     ///   - extraParameters: further parameters of the app; names that the protocol sets are ignored.
-    ///   - kind: the kind of identity provider. Microsoft's are sent `client_info` and the parameters of Microsoft's
-    ///     libraries; others are sent the parameters of OpenID Connect only.
     /// - Throws: `invalidDeveloperParameter` (-51112) if a v1 request does not name exactly one resource.
     package init(
         clientID: ClientID, version: OAuthVersion, scopes: ScopeSet, redirectURI: String, state: String,

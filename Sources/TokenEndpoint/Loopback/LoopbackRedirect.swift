@@ -31,11 +31,10 @@ package final class LoopbackRedirect: Sendable {
 
     /// Starts to listen.
     ///
-    /// - Parameters:
-    ///   - redirectURI: the app's redirect URI. An `http` URI on this machine is used, with its port or else a free one;
-    ///     anything else, and nil, is replaced by `http://localhost` with a free port.
-    ///   - state: the `state` of the request; a response with another one is rejected.
-    ///   - timeout: the time limit for the request of a browser that has connected.
+    /// - Parameters: - redirectURI: the app's redirect URI. An `http` URI on this machine is used, with its port or else a
+    ///   free one; anything else, and nil, is replaced by `http://localhost` with a free port. - state: the `state` of the
+    ///   request; a response with another one is rejected. - timeout: the time in which a browser that has connected has to
+    ///   send its request.
     /// - Throws: `authorizationFailed` (-51440) if the port is in use.
     package static func listen(
         redirectURI: String?, state: String, on group: any EventLoopGroup, timeout: Duration = HTTPTiming().browser

@@ -17,9 +17,8 @@ package struct NetworkSettings: Sendable {
 
     /// Reads `HTTPS_PROXY`, `NO_PROXY` and `SSL_CERT_FILE`. The names in lower case of the first two have precedence.
     ///
-    /// - Parameters:
-    ///   - caFile: `network.ca_file` of the configuration, which overrides `SSL_CERT_FILE`.
-    ///   - proxy: `network.proxy` of the configuration, which overrides `HTTPS_PROXY`.
+    /// - Parameters: - caFile: `network.ca_file` of the configuration, which overrides `SSL_CERT_FILE`. - proxy:
+    ///   `network.proxy` of the configuration, which overrides `HTTPS_PROXY`.
     /// - Throws: `invalidDeveloperParameter` (-51112), with the name of the setting, if the file has no certificate or the
     ///   URL of the proxy cannot be used.
     package init(

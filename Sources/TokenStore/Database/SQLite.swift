@@ -8,10 +8,9 @@ final class SQLiteConnection {
 
     /// Opens an existing file. It is not read before the first statement.
     ///
-    /// - Parameters:
-    ///   - vfs: the name of SQLite's VFS; nil is the system's. Tests use one that fails.
-    ///   - keepsLog: whether the log stays unchanged when the connection is closed, as for a file that may be damaged.
-    ///     Otherwise SQLite writes the log into the database and removes it.
+    /// - Parameters: - vfs: the name of The name of SQLite's VFS; nil is the system's. Tests use one that fails. -
+    ///   keepsLog: whether the log stays unchanged when the connection is closed, as for a file that may be damaged.
+    ///   Otherwise SQLite writes the log into the database and removes it.
     init(path: String, vfs: String? = nil, keepsLog: Bool = false) throws(TokenError) {
         var handle: OpaquePointer?
         // NOMUTEX: a connection is used by one thread at a time.
