@@ -62,7 +62,7 @@ internal import Testing
     private static func names(in document: String) throws -> Set<String> {
         let spans = try prose(of: document).flatMap { line in
             line.split(separator: "`", omittingEmptySubsequences: false).enumerated()
-                .filter { !$0.offset.isMultiple(of: 2) }.map(\.element)
+                .filter { !$0.offset.isMultiple(of: 2) }.map { $0.element }
         }
         let names = spans.map { span in span.prefix { $0 != "(" }.drop { $0 == "." } }
         let isName: (Character) -> Bool = { $0.isLetter || $0.isNumber || "._-/".contains($0) }

@@ -36,7 +36,9 @@ internal import Testing
         Ban(text: "Task.sleep", folders: ["Tests"], instead: "wait for the event"),
         Ban(text: "usleep(", folders: ["Sources", "Tests"], instead: "wait for the event"),
         // The watch that ends a run that hangs sleeps on a thread of its own.
-        Ban(text: "Thread.sleep", folders: ["Sources", "Tests"], exceptions: ["TestSupport"], instead: "wait for the event"),
+        Ban(
+            text: "Thread.sleep", folders: ["Sources", "Tests"], exceptions: ["TestSupport"],
+            instead: "wait for the event"),
         Ban(
             text: "Date()", folders: ["Sources"],
             exceptions: ["sso-agent", "ssoctl", "EntraEmulator", "entra-emulator"],
