@@ -5,11 +5,9 @@ internal import TokenModel
 
 @testable internal import TokenAgent
 
-/// A redemption beside other requests, imports and sign-outs.
+/// A redemption beside other requests and imports.
 @Suite(.bounded) struct ConcurrentRedemptionTests {
     private let parts = Parts()
-
-    // MARK: Other requests and imports during a redemption
 
     @Test func sharesOneRedemptionAmongEqualRequests() async throws {
         try await parts.signIn("alice", "1").value()
@@ -97,59 +95,6 @@ internal import TokenModel
         try await importing.value()
         await parts.provider.redemptions.next().answer(.sample("alice", "2"))
         try await request.value()
-    }
-
-    // MARK: A sign-out during a redemption
-
-    @Test func sendsNothingAfterASignOutBeforeTheNoteIsWritten() async throws {
-        try await parts.signIn("alice", "1").value()
-        parts.store.hold()
-        let request = await parts.acquire(.sample("alice"))
-        let note = await parts.store.commits.next()
-        parts.store.hold(false)
-        let removal = await parts.signOut("alice")
-        note.succeed()
-        try await removal.value()
-        #expect(try await request.error() == TokenSaver.signedOutMeanwhile)
-        #expect(parts.provider.redemptions.count == 0)
-        #expect(parts.store.notes == 0)
-        #expect(parts.store.refreshTokens == [])
-    }
-
-    @Test func savesNothingAfterASignOutWhileTheTokenIsSent() async throws {
-        let (request, redemption) = try await parts.beginRedemption()
-        try await parts.signOut("alice").value()
-        redemption.answer(.sample("alice", "2"))
-        #expect(try await request.error() == TokenSaver.signedOutMeanwhile)
-        #expect(try await parts.refreshTokens() == [])
-        #expect(parts.store.refreshTokens == [])
-        #expect(parts.store.notes == 0)
-    }
-
-    @Test func keepsNothingAfterASignOutWhileTheResponseIsSaved() async throws {
-        let (request, redemption) = try await parts.beginRedemption()
-        parts.store.hold()
-        redemption.answer(.sample("alice", "2"))
-        let commit = await parts.store.commits.next()
-        let removal = await parts.signOut("alice")
-        parts.store.hold(false)
-        commit.succeed()
-        try await removal.value()
-        _ = try await request.error()
-        #expect(try await parts.refreshTokens() == [])
-        #expect(parts.store.refreshTokens == [])
-        #expect(parts.store.notes == 0)
-    }
-
-    @Test func keepsTheTokenOfALaterSignIn() async throws {
-        let (request, redemption) = try await parts.beginRedemption()
-        try await parts.signOut("alice").value()
-        try await parts.signIn("alice", "2").value()
-        redemption.answer(.sample("alice", "3"))
-        try await request.value()
-        #expect(try await parts.refreshTokens() == ["rt-2"])
-        #expect(parts.store.refreshTokens == ["rt-2"])
-        #expect(parts.store.notes == 0)
     }
 }
 
