@@ -1,4 +1,4 @@
-# demo and test do all set-up themselves; the other targets want what they set up.
+# demo and test install what they need; the other targets need the same packages.
 .PHONY: demo test test-stress soak api-parity bench fuzz protos format lint deps install clean
 SWIFT ?= swift
 PREFIX ?= /usr/local
@@ -6,7 +6,7 @@ BUILD = $(SWIFT) build --explicit-target-dependency-import-check error
 PRODUCTS = sso-agent ssoctl entra-emulator modern-notes legacy-mail migration
 SOURCES = Package.swift Sources Tests examples
 
-# The main job, on a private folder: two generations of apps share one sign-in.
+# The main use, in a folder of its own: two generations of apps share one sign-in.
 demo: deps
 	@for product in $(PRODUCTS); do echo "building $$product …"; $(BUILD) --product $$product || exit 1; done
 	@examples/demo.sh "$$($(SWIFT) build --show-bin-path)"
@@ -17,7 +17,7 @@ test: deps lint
 	Tests/APIParity/api_parity.py "$$($(SWIFT) build --show-bin-path)"
 	$(SWIFT) test --skip-build
 
-# The suite 20 times, on machines that get worse; prints the tally. ROUNDS=5 for fewer.
+# The suite 20 times, under increasing load; prints the tally. ROUNDS=5 for fewer.
 ROUNDS ?= 20
 test-stress: deps
 	$(BUILD) --build-tests
@@ -28,7 +28,7 @@ soak: deps
 	$(BUILD) --build-tests
 	SSO_AGENT_ROUNDS=1000 SSO_AGENT_BITS=8 $(SWIFT) test --skip-build --filter "KillTests|DamageTests|FaultTests"
 
-# Whether every public symbol that the originals have is here.
+# Checks that every public symbol of the originals exists.
 api-parity: deps
 	$(BUILD)
 	Tests/APIParity/api_parity.py "$$($(SWIFT) build --show-bin-path)"
@@ -50,7 +50,7 @@ format:
 lint:
 	$(SWIFT) format lint --strict --recursive $(SOURCES)
 
-# What the build and the tests need and a fresh Debian or Ubuntu lacks; nothing happens when all is there.
+# Installs the packages that the build and the tests need and a fresh Debian or Ubuntu does not have, if any is missing.
 deps:
 	@.ci/install-deps
 

@@ -129,11 +129,9 @@ let package = Package(
             dependencies: [
                 "AgentSocket", "CAgentSystem", "CacheFormats", "PosixFiles", "TokenCache", "TokenEndpoint",
                 "TokenModel", "TokenStore", "TokenWire",
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
             ], swiftSettings: strict),
         .testTarget(
             name: "TokenAgentTests",

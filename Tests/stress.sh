@@ -1,10 +1,10 @@
 #!/bin/sh
-# Runs the whole suite again and again on machines that get worse, and prints the tally: a test that passes only on a
-# quiet machine is a defect, of the test or of the product.
+# Runs the whole suite repeatedly under several kinds of load, and prints the tally. A test that passes on an idle
+# machine only is a defect, of the test or of the product.
 #
 #     Tests/stress.sh [rounds]          20 rounds by default; build the tests first
 #
-# The rounds take turns: a quiet machine; two processes that spin; one processor; low priority beside a process that spins.
+# The rounds alternate between: an idle machine; two busy processes; one processor; low priority beside a busy process.
 # Logs of failed rounds stay in .build/stress.
 set -eu
 cd "$(dirname "$0")/.."

@@ -25,7 +25,7 @@ wait_for() { # wait_for FILE TEXT: waits until the output file of a program that
     tries=0
     until grep -q "$2" "$1" 2>/dev/null; do
         tries=$((tries + 1))
-        [ "$tries" -lt 200 ] || { echo "it did not start: $1"; cat "$1"; exit 1; }
+        [ "$tries" -lt 1200 ] || { echo "it did not start: $1"; cat "$1"; exit 1; }
         sleep 0.05
     done
 }

@@ -26,25 +26,25 @@
 
     /// Replaces UIKit's type where UIKit is missing. Inert: no view controller is presented.
     @nonexhaustive(warn) public enum UIModalPresentationStyle: Int, Sendable {
-        /// Inert.
+        /// UIKit's value; has no effect here.
         case fullScreen = 0
-        /// Inert.
+        /// UIKit's value; has no effect here.
         case pageSheet = 1
-        /// Inert.
+        /// UIKit's value; has no effect here.
         case formSheet = 2
-        /// Inert.
+        /// UIKit's value; has no effect here.
         case currentContext = 3
-        /// Inert.
+        /// UIKit's value; has no effect here.
         case custom = 4
-        /// Inert.
+        /// UIKit's value; has no effect here.
         case overFullScreen = 5
-        /// Inert.
+        /// UIKit's value; has no effect here.
         case overCurrentContext = 6
-        /// Inert.
+        /// UIKit's value; has no effect here.
         case popover = 7
-        /// Inert.
+        /// UIKit's value; has no effect here.
         case none = -1
-        /// Inert.
+        /// UIKit's value; has no effect here.
         case automatic = -2
     }
 #endif

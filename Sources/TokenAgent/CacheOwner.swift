@@ -89,8 +89,8 @@ actor CacheOwner {
         return .now(.success(core.memory.cache.credentials(request, localScheme: scheme)))
     }
 
-    /// The app's one account, and the one it was the last time. That is durable before the app hears of it, if it can be
-    /// written; if not, the next commit tries again, and the reply is the same.
+    /// Returns the app's one account, and the account of the app's previous request. The agent stores the former before it
+    /// replies. If it cannot be written, the next commit tries again, and the reply is the same.
     func currentAccount(_ request: GetCurrentAccount) -> Answer<GetCurrentAccount.Reply> {
         do throws(TokenError) {
             let (reply, changes) = try core.memory.cache.currentAccount(request)

@@ -5,7 +5,7 @@ internal import TokenStore
 package struct Partition: Sendable, Equatable {
     package private(set) var accounts: [AccountKey: AccountCredentials] = [:]
     package private(set) var apps: [String: AppMetadataRecord] = [:]
-    /// The account that each app was last told is its current one.
+    /// The current account that each app was last given, by client ID.
     private(set) var currentAccounts: [String: CurrentAccountRecord] = [:]
     /// Entries that are kept for other libraries only.
     package private(set) var opaqueRecords: [String: OpaqueRecord] = [:]

@@ -51,8 +51,11 @@ package struct AgentProcessFixture {
     }
 
     /// Starts an agent that accepts connections; it is killed when the test releases it, if it still runs.
-    package func agent(_ arguments: [String] = []) async throws -> RunningAgent {
-        let process = try TestProcess("sso-agent", ["--allow-loopback-http"] + arguments, environment: environment)
+    ///
+    /// - Parameter variables: further environment variables.
+    package func agent(_ arguments: [String] = [], variables: [String: String] = [:]) async throws -> RunningAgent {
+        let process = try TestProcess(
+            "sso-agent", ["--allow-loopback-http"] + arguments, environment: environment.merging(variables) { $1 })
         try await process.waitForError("listening on \(socketPath)")
         return RunningAgent(process)
     }

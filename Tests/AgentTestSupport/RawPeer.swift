@@ -64,10 +64,9 @@ package final class RawPeer {
         }
     }
 
-    /// Waits until the agent closes the connection, and ignores replies; false if it does not.
-    package func isClosedByAgent() -> Bool {
+    /// Waits until the agent closes the connection; replies are ignored.
+    package func waitUntilClosed() {
         while read() != nil {}
-        return true
     }
 
     /// Waits for bytes; nil at the end of the stream.

@@ -2,9 +2,9 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// docs/conformance.md names tests: those that it names are there.
+/// The tests that docs/conformance.md names exist.
 @Suite(.bounded) struct ConformanceDocumentTests {
-    /// One row of a table: a case, the tests that mirror it, and what there is to say.
+    /// A row of a table: a case of the originals' tests, the tests here that mirror it, and a note.
     private struct Row: Sendable {
         var name: String
         /// As `Suite.function`, or `Suite`.
@@ -17,7 +17,7 @@ internal import Testing
         return text.split(separator: "\n").compactMap { line in
             let cells = line.split(separator: "|", omittingEmptySubsequences: false)
                 .map { $0.trimmingCharacters(in: .whitespaces) }
-            // The line that rules a table off has nothing but dashes.
+            // The line below the header of a table has only dashes.
             guard cells.count == 6, cells[0].isEmpty, !cells[1].isEmpty, !cells[1].hasPrefix("--") else { return nil }
             return Row(name: cells[1], tests: tests(cells[3]), note: cells[4])
         }
@@ -38,7 +38,7 @@ internal import Testing
         }
     }
 
-    @Test func namesOnlyTestsThatAreThere() throws {
+    @Test func namesOnlyTestsThatExist() throws {
         let functions = Dictionary(
             PackageTree.swiftFiles("Tests").map { file in
                 let name = file.path.split(separator: "/").last?.dropLast(".swift".count) ?? ""

@@ -1,7 +1,7 @@
 internal import TestSupport
 internal import Testing
 
-/// Sizes, and what a file may not hold.
+/// The sizes of files, and constructs that are not allowed in them.
 @Suite(.bounded) struct FileTests {
     private static let sources = PackageTree.swiftFiles("Sources")
 
@@ -24,7 +24,7 @@ internal import Testing
     struct Ban: Sendable, CustomTestStringConvertible {
         var text: String
         var folders: [String]
-        /// Targets in which it may stand.
+        /// The targets in which the text is allowed.
         var exceptions: Set<String> = []
         var instead: String
         var testDescription: String { text }
@@ -34,6 +34,11 @@ internal import Testing
         Ban(text: "try!", folders: ["Sources", "Tests", "examples"], instead: "throw"),
         Ban(text: "fatalError(", folders: ["Sources", "Tests", "examples"], instead: "throw a TokenError"),
         Ban(text: "Task.sleep", folders: ["Tests"], instead: "wait for the event"),
+        Ban(text: "usleep(", folders: ["Sources", "Tests"], instead: "wait for the event"),
+        // The watch that ends a run that hangs sleeps on a thread of its own.
+        Ban(
+            text: "Thread.sleep", folders: ["Sources", "Tests"], exceptions: ["TestSupport"],
+            instead: "wait for the event"),
         Ban(
             text: "Date()", folders: ["Sources"],
             exceptions: ["sso-agent", "ssoctl", "EntraEmulator", "entra-emulator"],
@@ -41,8 +46,8 @@ internal import Testing
     ]
 
     @Test(arguments: bans)
-    func doesWithout(ban: Ban) {
-        // This file names what it bans.
+    func hasNoBannedText(ban: Ban) {
+        // This file contains the banned texts.
         let exceptions = ban.exceptions.union(["ArchitectureTests"])
         for file in ban.folders.flatMap(PackageTree.swiftFiles) where !exceptions.contains(file.target) {
             for (number, line) in file.code {
@@ -51,9 +56,9 @@ internal import Testing
         }
     }
 
-    /// What the compiler is told to believe, it is told with the reason: in a comment on the line above.
+    /// The reason why an unchecked construct is correct stands in a comment on the line above it.
     @Test(arguments: ["@unchecked Sendable", "nonisolated(unsafe)", "unsafeBitCast"])
-    func givesTheReasonForWhatTheCompilerCannotCheck(construct: String) {
+    func givesTheReasonForAnUncheckedConstruct(construct: String) {
         for file in PackageTree.swiftFiles("Sources") {
             let lines = file.lines.map { $0.trimmingPrefix(while: \.isWhitespace) }
             for (number, line) in file.code where line.contains(construct) {

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import TestSupport
+internal import Testing
 
 /// The package's own files, read as text.
 enum PackageTree {
@@ -25,13 +26,14 @@ enum PackageTree {
         try? String(contentsOf: PackageFolder.root.appending(path: path), encoding: .utf8)
     }
 
-    /// The Swift files below a folder, in the order of their paths.
+    /// The Swift files below a folder, in the order of their paths. A folder without any fails the test, which would have
+    /// nothing to check after a folder was renamed.
     static func swiftFiles(_ folder: String) -> [File] {
-        let paths =
-            FileManager.default.subpaths(atPath: PackageFolder.root.appending(path: folder).path(percentEncoded: false))
-            ?? []
-        return paths.filter { $0.hasSuffix(".swift") && !$0.contains(".build/") }.sorted().compactMap { path in
+        let paths = FileManager.default.subpaths(atPath: PackageFolder.path(folder)) ?? []
+        let files = paths.filter { $0.hasSuffix(".swift") && !$0.contains(".build/") }.sorted().compactMap { path in
             text("\(folder)/\(path)").map { File(path: "\(folder)/\(path)", text: $0) }
         }
+        if files.isEmpty { Issue.record("there are no Swift files in \(folder)") }
+        return files
     }
 }

@@ -2,9 +2,9 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// Every request of agent.proto is everywhere that a request has to be.
+/// Every request of agent.proto has its codec, handler, method of the SDK, section in PROTOCOL.md and sample.
 @Suite(.bounded) struct RequestTests {
-    /// The requests' names, as the envelope in agent.proto has them.
+    /// The names of the requests: those of the fields of `Request` in agent.proto.
     static let names: [String] = {
         let proto = PackageTree.text("Protos/agent.proto") ?? ""
         guard let envelope = proto.range(of: "message Request {"),
@@ -22,7 +22,7 @@ internal import Testing
     }
 
     @Test(arguments: names)
-    func travels(name: String) {
+    func hasACodec(name: String) {
         let files = PackageTree.swiftFiles("Sources/TokenWire")
         #expect(files.contains { Self.mentions("extension \(Self.type(name)): WireRequest", in: $0.text) })
     }

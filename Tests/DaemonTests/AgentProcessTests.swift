@@ -176,6 +176,18 @@ internal import TokenWire
         }
     #endif
 
+    @Test func writesNoKeysOfItsTLSConnections() async throws {
+        try await AgentProcessFixture.with(usesTLS: true) { f in
+            let keys = f.folder.file("tls-keys")
+            let agent = try await f.agent(variables: ["SSLKEYLOGFILE": keys])
+            let authority = try Authority("\(f.emulator.url)/common")
+            let checks = try await AgentClient(socketPath: f.socketPath).diagnose(Diagnose(authority: authority)).checks
+            #expect(checks.contains { $0.name == "token endpoint" && $0.ok })
+            #expect(!FileManager.default.fileExists(atPath: keys))
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     @Test func writesNoSecretToItsLog() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent(["--log-level", "trace"])

@@ -1,4 +1,5 @@
-/// Stands for the module of the same name in fuzzing: a hash of the standard library's, which is good for one run.
+/// Replaces the type of the module `Crypto` in fuzzing, by the hash function of the standard library. Its values differ from
+/// run to run.
 public struct SHA256 {
     /// The stand-in for a digest.
     public typealias Digest = [UInt8]

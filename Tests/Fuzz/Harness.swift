@@ -1,7 +1,7 @@
 internal import Foundation
 internal import TokenModel
 
-/// What libFuzzer calls with each input. Which target it is was decided when it was compiled; see run.sh.
+/// libFuzzer calls this function with each input. The target is selected when the function is compiled; see run.sh.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))

@@ -6,8 +6,8 @@
 # The first three are the wire's decoders, C and Swift together; `json` is the reader of JSON (JSONProperties.swift); the last
 # three are whole imports, with what an export makes of them (FormatProperties.swift).
 #
-# An input that fails is written to .build/fuzz/crash-…; copy it to Tests/Fuzz/corpus/<target>, with a name that says
-# what was wrong, and `swift test` replays it for ever. What the fuzzer learns stays in .build/fuzz.
+# An input that fails is written to .build/fuzz/crash-…. Copy it to Tests/Fuzz/corpus/<target>, with a name that describes
+# the defect; `swift test` replays it from then on. The fuzzer keeps its own corpus in .build/fuzz.
 set -eu
 
 seconds=${2:-60}
@@ -22,7 +22,7 @@ esac
 
 mkdir -p "$out/modules"
 
-# Not every toolchain carries libFuzzer: Apple's does not.
+# Not every toolchain has libFuzzer: Apple's does not.
 echo '@_cdecl("LLVMFuzzerTestOneInput") public func one(_ p: UnsafePointer<UInt8>?, _ n: Int) -> Int32 { 0 }' \
     > "$out/probe.swift"
 if ! swiftc -sanitize=fuzzer -parse-as-library "$out/probe.swift" -o "$out/probe" 2> "$out/probe.log"; then
@@ -54,9 +54,9 @@ compile() { # compile MODULE SOURCE…
 {
     compile TokenModel $(find "$root/Sources/TokenModel" -name '*.swift')
     compile TokenWire $(find "$root/Sources/TokenWire" -name '*.swift')
-    # The cache uses only the records of the store; the rest would bring SQLite and cryptography along.
+    # The cache uses only the records of the store; the rest would need SQLite and cryptography.
     compile TokenStore "$root/Sources/TokenStore/StoredRecord.swift"
-    # Nor is the hash what is fuzzed.
+    # The hash function is not fuzzed either.
     compile Crypto "$root/Tests/Fuzz/CryptoStandIn.swift"
     compile TokenCache $(find "$root/Sources/TokenCache" -name '*.swift')
     compile CacheFormats $(find "$root/Sources/CacheFormats" -name '*.swift')

@@ -3,8 +3,8 @@ internal import Foundation
 
 /// Runs blocking work on a thread of its own and waits for it.
 ///
-/// An app, its agent and the emulator are processes of their own; in a test they share the few threads of Swift's pool,
-/// and two blocked ones can be all there are.
+/// In a test, app, agent and emulator are in one process and share the few threads of Swift's pool. Two blocked threads may be
+/// all of them.
 package func offPool<Value>(_ work: @escaping () throws -> Value) async throws -> Value {
     let box = Handover(work)
     let result = await withCheckedContinuation { continuation in
@@ -13,7 +13,8 @@ package func offPool<Value>(_ work: @escaping () throws -> Value) async throws -
     return try result.value.get()
 }
 
-/// The same, one piece of work after the other: work that only computes takes one processor and leaves the rest to other tests.
+/// Runs computing work on a queue, one piece after the other, and waits for it: it uses one processor, and leaves the others to
+/// other tests.
 package func inBackground<Value>(_ work: @escaping () throws -> Value) async throws -> Value {
     let box = Handover(work)
     let result = await withCheckedContinuation { continuation in
@@ -24,9 +25,9 @@ package func inBackground<Value>(_ work: @escaping () throws -> Value) async thr
 
 private let background = DispatchQueue(label: "tests in the background")
 
-/// A value on its way to another thread and back.
+/// A value that is passed to another thread and back.
 ///
-/// Unchecked because the test waits meanwhile: only one thread has it at a time.
+/// Unchecked because the test waits meanwhile: only one thread uses the value at a time.
 private struct Handover<Value>: @unchecked Sendable {
     let value: Value
 

@@ -3,7 +3,7 @@ internal import Testing
 
 /// A Python with Microsoft's libraries, in a virtual environment that is kept from one run to the next.
 package enum Python {
-    /// The virtual environment's folder; `prepare` makes it.
+    /// The folder of the virtual environment, which `prepare` creates.
     package static let virtualEnvironment = PackageFolder.path(".build/python")
 
     /// Installs what `Tests/TestSupport/python/requirements.txt` names, where it is missing.
@@ -15,7 +15,7 @@ package enum Python {
     ///
     /// - Parameters:
     ///   - script: its path from the package's root.
-    ///   - environment: nil passes this process's own on.
+    ///   - environment: nil is the environment of this process.
     package static func run(
         _ script: String, _ arguments: [String], environment: [String: String]? = nil
     ) async throws -> String {

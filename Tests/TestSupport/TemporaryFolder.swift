@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A folder of the test's own, with a path short enough for a socket, removed with the last reference.
+/// A folder for one test, with a path short enough for a socket; removed with the last reference.
 package final class TemporaryFolder: Sendable {
     package let path: String
 
@@ -13,7 +13,7 @@ package final class TemporaryFolder: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// A path inside.
+    /// The path of a file in the folder.
     package func file(_ name: String) -> String { "\(path)/\(name)" }
 
     /// A file's permission bits.

@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// A certificate for this machine and for the identity providers that tests play, valid until 2120. It is
-/// self-signed, and its key is public.
+/// A certificate for this machine and for the identity providers of the tests, valid until 2120. It is self-signed, and its
+/// key is public.
 package struct TestCertificate: Sendable {
     /// The file with the certificate, which is its own issuer.
     package let certificateFile: String

@@ -1,7 +1,7 @@
 package import Foundation
 internal import Synchronization
 
-/// A clock that stands still until the test moves it. An agent and an emulator may have the same.
+/// A clock that stands still until the test advances it. An agent and an emulator may share one.
 package final class TestClock: Sendable {
     private let seconds: Atomic<Int64>
 

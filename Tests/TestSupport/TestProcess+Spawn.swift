@@ -2,8 +2,8 @@ internal import CAgentSystem
 internal import Foundation
 
 extension TestProcess {
-    /// A pair of sockets serves as a pipe: unlike a pipe's, their ends can be made closed on exec in one step, so that no
-    /// other test's process inherits them and keeps them open.
+    /// Creates a pair of connected sockets, which is used as a pipe. Unlike a pipe, it can be created with close-on-exec in one
+    /// step, so that no process of another test inherits it and keeps it open.
     static func pipe() throws -> (read: Int32, write: Int32) {
         var ends: [Int32] = [-1, -1]
         #if os(Linux)
@@ -15,7 +15,7 @@ extension TestProcess {
         return (ends[0], ends[1])
     }
 
-    /// With every signal as it is in a fresh process: the threads of Swift's pool block them.
+    /// Starts a program without blocked signals, which it would inherit from the threads of Swift's pool.
     static func spawn(
         _ words: [String], _ environment: [String: String], output: Int32, errors: Int32
     ) throws -> Int32 {
@@ -34,7 +34,7 @@ extension TestProcess {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_adddup2(&actions, output, 1)
         posix_spawn_file_actions_adddup2(&actions, errors, 2)
-        // The sockets of the agents and emulators in this process have to be closed when they close them.
+        // The program inherits no sockets of the agents and emulators in this process, which would stay open otherwise.
         _ = agent_spawn_close_from(&actions, 3)
         var arguments = words.map { strdup($0) } + [nil]
         var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]

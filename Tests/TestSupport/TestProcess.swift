@@ -12,9 +12,9 @@ package final class TestProcess: Sendable {
     private let errors: Int32
     private let exit: ProcessExit
 
-    /// Starts `executable`, a path or the name of one of this package's own.
+    /// Starts `executable`, a path or the name of one of this package's executables.
     ///
-    /// - Parameter environment: nil passes this process's own on.
+    /// - Parameter environment: nil is the environment of this process.
     package init(
         _ executable: String, _ arguments: [String] = [],
         environment: [String: String]? = nil
@@ -49,7 +49,7 @@ package final class TestProcess: Sendable {
         try await Self.read(output, until: text)
     }
 
-    /// Waits for its end and returns everything it printed since the last wait.
+    /// Waits for the end of the process, and returns everything it printed since the last wait.
     package func finish() async throws -> (status: Int32, output: String, errors: String) {
         async let out = Self.readAll(output)
         async let err = Self.readAll(errors)
@@ -63,7 +63,7 @@ package final class TestProcess: Sendable {
         _ = await exit.status()
     }
 
-    /// Sends a signal, unless it has ended and another process may have its number.
+    /// Sends a signal, unless the process has ended: another process may have its ID then.
     package func signal(_ number: Int32) { exit.signal(number) }
 
     private static func read(_ descriptor: Int32, until text: String) async throws -> String {
@@ -85,7 +85,7 @@ package final class TestProcess: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Empty at the end.
+    /// Reads available bytes; empty at the end of the stream.
     private static func read(_ descriptor: Int32) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: 64 * 1024) { buffer, count in
             count = max(Foundation.read(descriptor, buffer.baseAddress, buffer.count), 0)

@@ -14,7 +14,7 @@ package enum WebClient {
 
     private static let engine = CurlEngine(idle: .seconds(5), connectionsPerHost: 1000)
 
-    /// Posts a body, or gets a page where there is none. Redirects are not followed.
+    /// Posts a body, or gets a page if there is none. Redirects are not followed.
     package static func send(
         _ url: String, post body: String? = nil, headers: [String: String] = [:]
     ) async throws -> Reply {
@@ -36,10 +36,10 @@ package enum WebClient {
             guard (300...399).contains(reply.status), let location = reply.headers["location"] else { return reply }
             address = URL(string: location, relativeTo: current)?.absoluteURL
         }
-        throw LeadsNowhere(url: url)
+        throw TooManyRedirects(url: url)
     }
 
-    struct LeadsNowhere: Error {
+    struct TooManyRedirects: Error {
         let url: String
     }
 }

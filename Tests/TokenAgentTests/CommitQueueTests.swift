@@ -24,7 +24,7 @@ internal import TokenStore
         #expect(parts.store.refreshTokens == ["rt-1"])
     }
 
-    @Test func letsTwoSavesOfOneAccountNotOverlap() async throws {
+    @Test func doesNotOverlapTwoSavesOfOneAccount() async throws {
         parts.store.hold()
         let first = await parts.signIn("alice", "1")
         let commit = await parts.store.commits.next()
@@ -40,7 +40,7 @@ internal import TokenStore
         #expect(parts.store.refreshTokens == ["rt-2"])
     }
 
-    @Test func letsSavesOfTwoAccountsOverlap() async throws {
+    @Test func overlapsSavesOfTwoAccounts() async throws {
         parts.store.hold()
         let first = await parts.signIn("alice", "1")
         let second = await parts.signIn("bob", "2")
@@ -90,7 +90,7 @@ internal import TokenStore
         #expect(await !parts.hasUnsavedChanges)
     }
 
-    @Test func keepsARemovalApartFromItsSharingGroupOnly() async throws {
+    @Test func delaysOnlyChangesOfTheSameSharingGroupDuringARemoval() async throws {
         let other = TokenParameters.sample(group: try #require(SharingGroup("other")))
         try await parts.signIn("alice", "1").value()
         parts.store.hold()

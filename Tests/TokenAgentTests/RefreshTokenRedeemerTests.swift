@@ -8,11 +8,11 @@ internal import TokenStore
 @testable internal import TokenAgent
 @testable internal import TokenEndpoint
 
-/// Sending refresh tokens, and the fate of their notes and responses.
+/// One redemption: the order of its steps, and what becomes of its note, its refresh token and its response.
 @Suite(.bounded) struct RefreshTokenRedeemerTests {
     private let parts = Parts()
 
-    // MARK: One redemption, from start to end
+    // MARK: The order of the steps
 
     @Test func notesATokenDurablyBeforeItIsSent() async throws {
         try await parts.signIn("alice", "1").value()
@@ -72,7 +72,7 @@ internal import TokenStore
         #expect(parts.store.notes == 0)
     }
 
-    // MARK: No answer
+    // MARK: Lost replies
 
     @Test func keepsTheNoteOfATokenThatMayHaveArrived() async throws {
         let (request, redemption) = try await parts.beginRedemption()
@@ -102,97 +102,7 @@ internal import TokenStore
         #expect(error.message.contains("no answer came"))
     }
 
-    // MARK: At the same time
-
-    @Test func sharesOneRedemptionAmongEqualRequests() async throws {
-        try await parts.signIn("alice", "1").value()
-        var requests: [Pending<TokenResult>] = []
-        for _ in 0..<3 { requests.append(await parts.acquire(.sample("alice"))) }
-        let redemption = await parts.provider.redemptions.next()
-        try await parts.settle()
-        #expect(parts.provider.redemptions.count == 0)
-        redemption.answer(.sample("alice", "2"))
-        for request in requests { #expect(try await request.value().accessToken == Secret("at-2")) }
-    }
-
-    @Test func neverSendsOneTokenTwiceAtTheSameTime() async throws {
-        try await parts.signIn("alice", "1").value()
-        let first = await parts.acquire(.sample("alice", .sample(["Mail.Read"])))
-        let redemption = await parts.provider.redemptions.next()
-        let second = await parts.acquire(.sample("alice", .sample(["Files.Read"])))
-        try await parts.settle()
-        #expect(parts.provider.redemptions.count == 0)
-        redemption.answer(.sample("alice", "2"))
-        try await first.value()
-        // The second redemption sends the token that the first one has saved.
-        let next = await parts.provider.redemptions.next()
-        #expect(next.token == "rt-2")
-        next.answer(.sample("alice", "3"))
-        try await second.value()
-        #expect(parts.store.refreshTokens == ["rt-3"])
-        #expect(parts.store.notes == 0)
-    }
-
-    @Test func redeemsTokensOfTwoAccountsAtTheSameTime() async throws {
-        try await parts.signIn("alice", "1").value()
-        try await parts.signIn("bob", "2").value()
-        let requests = [await parts.acquire(.sample("alice")), await parts.acquire(.sample("bob"))]
-        let redemptions = [await parts.provider.redemptions.next(), await parts.provider.redemptions.next()]
-        #expect(Set(redemptions.map(\.token)) == ["rt-1", "rt-2"])
-        for redemption in redemptions {
-            redemption.answer(redemption.token == "rt-1" ? .sample("alice", "3") : .sample("bob", "4"))
-        }
-        for request in requests { try await request.value() }
-        #expect(parts.store.refreshTokens == ["rt-3", "rt-4"])
-    }
-
-    @Test func waitsWithAnAppsGrantForTheSameCachedToken() async throws {
-        let (request, redemption) = try await parts.beginRedemption()
-        let grant = await parts.start { parts async throws(TokenError) in
-            try await parts.redeemer.redeem(
-                RedeemGrant(parameters: .sample(), kind: .refreshToken, grant: Secret("rt-1")))
-        }
-        try await parts.settle()
-        #expect(parts.provider.redemptions.count == 0)
-        redemption.answer(.sample("alice", "2"))
-        try await request.value()
-        await parts.provider.redemptions.next().fail(.invalidGrant)
-        #expect(try await grant.error()?.code == .interactionRequired)
-        #expect(try await parts.refreshTokens() == ["rt-2"])
-    }
-
-    @Test func redeemsDuringAnImportButCommitsAfterIt() async throws {
-        let (request, redemption) = try await parts.beginRedemption()
-        let gate = Mailbox<Void>()
-        let importing = await parts.start { parts async throws(TokenError) in
-            await parts.core.commits.exclusivelyWait(for: gate)
-        }
-        redemption.answer(.sample("alice", "2"))
-        try await parts.settle()
-        #expect(!request.isDone)
-        #expect(parts.store.refreshTokens == ["rt-1"])
-        gate.put(())
-        try await importing.value()
-        try await request.value()
-        #expect(parts.store.refreshTokens == ["rt-2"])
-    }
-
-    @Test func sendsNothingDuringAnImport() async throws {
-        try await parts.signIn("alice", "1").value()
-        let gate = Mailbox<Void>()
-        let importing = await parts.start { parts async throws(TokenError) in
-            await parts.core.commits.exclusivelyWait(for: gate)
-        }
-        let request = await parts.acquire(.sample("alice"))
-        try await parts.settle()
-        #expect(parts.provider.redemptions.count == 0)
-        gate.put(())
-        try await importing.value()
-        await parts.provider.redemptions.next().answer(.sample("alice", "2"))
-        try await request.value()
-    }
-
-    // MARK: Signing out meanwhile
+    // MARK: A sign-out during a redemption
 
     @Test func sendsNothingAfterASignOutBeforeTheNoteIsWritten() async throws {
         try await parts.signIn("alice", "1").value()
@@ -280,7 +190,7 @@ internal import TokenStore
         #expect(parts.store.notes == 0)
     }
 
-    @Test func throttlesRequestsAfterARefusal() async throws {
+    @Test func throttlesRequestsAfterAnOverload() async throws {
         try await parts.signIn("alice", "1").value()
         let request = AcquireTokenSilent.sample("alice")
         let first = await parts.acquire(request)
@@ -296,21 +206,6 @@ internal import TokenStore
         let third = await parts.acquire(request)
         await parts.provider.redemptions.next().answer(.sample("alice", "2"))
         try await third.value()
-    }
-}
-
-extension ScriptedProvider.Redemption {
-    /// The refresh token that was sent.
-    fileprivate var token: String? {
-        guard case .refreshToken(let secret) = question.request.grant else { return nil }
-        return secret.reveal()
-    }
-}
-
-extension CommitQueue {
-    /// Runs exclusively, as an import does, until the test opens the gate.
-    fileprivate func exclusivelyWait(for gate: Mailbox<Void>) async {
-        try? await exclusively { () async throws(TokenError) in await gate.next() }
     }
 }
 

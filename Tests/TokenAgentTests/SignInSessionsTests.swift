@@ -95,6 +95,17 @@ internal import TokenModel
         _ = try await first.error()
     }
 
+    @Test func doesNotClaimASessionOfTheOtherMethod() async throws {
+        let id = try await parts.beginDeviceCode()
+        #expect(try await parts.completeInteractive(id).error()?.code == .sessionCanceled)
+        // The right call can still wait for the session.
+        let waiting = await parts.completeDeviceCode(id)
+        try await parts.settle()
+        try await parts.timers.advance(by: 5)
+        await parts.provider.redemptions.next().answer(.sample("alice", "1"))
+        try await waiting.value()
+    }
+
     @Test func limitsTheNumberOfSessions() async throws {
         var ids: [String] = []
         for _ in 0..<64 { ids.append(try await parts.beginDeviceCode()) }
@@ -129,9 +140,7 @@ internal import TokenModel
         let begun = try await parts.start { parts async throws(TokenError) in
             try await parts.signIns.begin(BeginInteractive(parameters: .sample()))
         }.value()
-        let waiting = await parts.start { parts async throws(TokenError) in
-            try await parts.signIns.complete(CompleteInteractive(sessionID: begun.sessionID))
-        }
+        let waiting = await parts.completeInteractive(begun.sessionID)
         try await parts.settle()
         try await parts.timers.advance(by: begun.expiresIn)
         let error = try #require(try await waiting.error())
@@ -160,6 +169,12 @@ extension Parts {
     fileprivate func completeDeviceCode(_ id: String) -> Pending<TokenResult> {
         start { parts async throws(TokenError) in
             try await parts.signIns.complete(CompleteDeviceCode(sessionID: id))
+        }
+    }
+
+    fileprivate func completeInteractive(_ id: String) -> Pending<TokenResult> {
+        start { parts async throws(TokenError) in
+            try await parts.signIns.complete(CompleteInteractive(sessionID: id))
         }
     }
 

@@ -59,7 +59,7 @@ internal import TokenStore
         let second = await parts.load(passphrase: Secret("wrong"))
         parts.store.answerLoads(with: .failure(ScriptedStore.diskFull))
         held.resume(returning: .failure(ScriptedStore.diskFull))
-        // The third passphrase arrives after the first has failed, and before the second is tried.
+        // The third passphrase may arrive before the second is tried.
         let third = await parts.load(passphrase: Secret("right"))
         #expect(try await first.error()?.code == .storeUnavailable)
         #expect(try await second.error()?.code == .storeUnavailable)
@@ -79,7 +79,7 @@ internal import TokenStore
         #expect(await parts.isLoaded)
     }
 
-    @Test func limitsTheWaitForStatusRequestsToHalfASecond() async throws {
+    @Test func limitsTheWaitOfStatusRequests() async throws {
         parts.store.answerLoads(with: nil)
         let load = await parts.load()
         let held = await parts.store.heldLoads.next()

@@ -36,7 +36,7 @@ struct ConnectionState {
     /// Who reads replies.
     private enum Reader {
         case thread
-        /// The caller of the only call in flight, for a moment; after that, the thread.
+        /// The caller of the only call in flight, for at most a millisecond; the thread takes over afterwards.
         case caller
         case none
     }

@@ -46,6 +46,6 @@ enum ADALTime {
 
     private static let dash = UInt8(ascii: "-")
     private static let colon = UInt8(ascii: ":")
-    /// Longer than any token lives, in seconds.
+    /// The maximum lifetime of a token that is accepted, in seconds: 100 years.
     static let longest: Int64 = 100 * 366 * 86_400
 }

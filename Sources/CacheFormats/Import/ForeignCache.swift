@@ -134,9 +134,10 @@ package struct ForeignCache: Sendable {
         return groups.allSatisfy { comparisonGroups[$0, default: 0] <= Self.maximumGroupSize }
     }
 
-    /// Far more records than one account has, and few enough to compare each with every other.
+    /// The maximum number of records of a comparison group, each of which is compared with every other. An account has far
+    /// fewer.
     private static let maximumGroupSize = 2000
-    /// More than the longest accepted file has, if its entries hold tokens.
+    /// The maximum number of entries. A file of the maximum size has fewer if its entries hold tokens.
     private static let mostEntries = 500_000
     static let tooLong = "it is longer than \(ValueLimits.unknownFields >> 20) MiB"
 

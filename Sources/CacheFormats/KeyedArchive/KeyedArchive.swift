@@ -173,7 +173,7 @@ struct KeyedArchive {
     /// 2001-01-01, the reference date of Apple's times.
     static let referenceDate: Int64 = 978_307_200
     private static let farAway: UInt64 = 1 << 40
-    /// Longer than the name of any member.
+    /// The maximum length of a name, in bytes; the names of all known members are shorter.
     private static let longestName = 256
     private static let mostText = 256 << 20
 }

@@ -2,7 +2,7 @@ public import Foundation
 
 /// How an access token is presented to an API.
 public protocol MSALAuthenticationSchemeProtocol: NSObjectProtocol {
-    /// The scheme.
+    /// The kind of the scheme.
     var scheme: MSALAuthScheme { get }
     /// The scheme's name in an `Authorization` header field.
     var authenticationScheme: String { get }
@@ -10,7 +10,7 @@ public protocol MSALAuthenticationSchemeProtocol: NSObjectProtocol {
 
 /// The bearer scheme (RFC 6750): the token alone authorizes the request.
 open class MSALAuthenticationSchemeBearer: NSObject, MSALAuthenticationSchemeProtocol {
-    /// Creates the scheme.
+    /// Creates the bearer scheme, which has no parameters.
     public override init() {}
 
     /// `bearer`.

@@ -1,4 +1,5 @@
 internal import NIOCore
+internal import PosixFiles
 internal import TokenCache
 internal import TokenEndpoint
 internal import TokenModel
@@ -69,8 +70,7 @@ final class Diagnosis {
 
     private func folderCheck() -> HealthCheck {
         let folder = options.stateDirectory
-        var status = stat()
-        if stat(folder, &status) == 0, status.st_mode & 0o077 != 0 {
+        if FileStatus(folder)?.isAccessibleToOthers == true {
             return HealthCheck(
                 name: "state folder", ok: false, detail: "other users can look into \(folder)",
                 hint: "chmod 0700 \(folder)")

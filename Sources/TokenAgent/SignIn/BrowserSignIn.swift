@@ -34,7 +34,8 @@ extension SignInSessions {
     /// Waits for the redirect, redeems its authorization code and saves the tokens.
     func complete(_ request: CompleteInteractive) async throws(TokenError) -> TokenResult {
         let id = request.sessionID
-        guard case .browser(let begun, let redirect, let pkce, let state, let nonce) = try claim(id).method else {
+        let session = try claim(id) { $0.isBrowser }
+        guard case .browser(let begun, let redirect, let pkce, let state, let nonce) = session.method else {
             throw Self.unknown
         }
         defer { finish(id) }

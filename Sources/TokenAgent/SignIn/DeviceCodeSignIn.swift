@@ -25,7 +25,7 @@ extension SignInSessions {
     /// tokens.
     func complete(_ request: CompleteDeviceCode) async throws(TokenError) -> TokenResult {
         let id = request.sessionID
-        let session = try claim(id)
+        let session = try claim(id) { !$0.isBrowser }
         guard case .deviceCode(let begun, let grant) = session.method else { throw Self.unknown }
         defer { finish(id) }
         let parameters = begun.parameters

@@ -50,9 +50,12 @@ final class SignInSessions {
 
     /// Returns a session for a call that will wait for its result.
     ///
+    /// - Parameter isExpected: whether the call is for sessions of this method; one of the other method is unknown to it.
     /// - Throws: the error of a session that has ended; `interactionInProgress` if another call waits already.
-    func claim(_ id: String) throws(TokenError) -> SignInSession {
-        guard let session = sessions[id] else { throw Self.unknown }
+    func claim(
+        _ id: String, where isExpected: (SignInSession.Method) -> Bool
+    ) throws(TokenError) -> SignInSession {
+        guard let session = sessions[id], isExpected(session.method) else { throw Self.unknown }
         guard !session.isAwaited else { throw Self.awaited }
         if let ending = session.ending {
             finish(id)
@@ -137,6 +140,8 @@ struct SignInSession {
     enum Method: Sendable {
         case browser(BeginInteractive, LoopbackRedirect, PKCE, state: String, nonce: String)
         case deviceCode(BeginDeviceCode, DeviceCodeGrant)
+
+        var isBrowser: Bool { if case .browser = self { true } else { false } }
     }
 
     let method: Method

@@ -176,7 +176,7 @@ final class StoreLifecycle {
         return store.report.keySource != .passphrase && store.report.keySource != .secretService
     }
 
-    /// Longer than most stores take to load.
+    /// The time-out of status requests while the store is being loaded; most stores are loaded sooner.
     private static let statusTimeout = TimeAmount.milliseconds(500)
     /// The minimum time between attempts to load a store that cannot be loaded.
     private static let secondsBetweenLoads: Int64 = 5

@@ -110,7 +110,7 @@ extension AccountMetadataRecord: RecordContent {
     }
 }
 
-/// The account that an app was last told is its current one.
+/// The current account that an app was last given (`GetCurrentAccount`).
 package struct CurrentAccountRecord: Sendable, Equatable, Codable {
     package var clientID: String
     package var homeAccountID: String?

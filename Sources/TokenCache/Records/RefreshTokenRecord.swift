@@ -57,7 +57,7 @@ package struct RefreshTokenRecord: Sendable, Equatable {
         !replaced.isEmpty && replaced.contains(Fingerprint.of(secret))
     }
 
-    /// Remembers that the token replaces another.
+    /// Records that the token replaces another, by the fingerprint of the other.
     package mutating func noteReplacement(of other: RefreshTokenRecord) {
         guard other.secret != secret else { return replaced = other.replaced }
         let known = replaced + other.replaced + [Fingerprint.of(other.secret)]

@@ -9,6 +9,7 @@ extension TokenEndpointClient {
     ///
     /// An authority that is not Entra's is a cloud of its own without a request. So is one on this machine, whatever its
     /// metadata say: it is asked only whether it is an authority.
+    ///
     /// - Throws: `authorityValidation` (-51600) if the authority is not known; `serverInvalidResponse` (-51401) for
     ///   metadata with wrong types or host names.
     package func discoverClouds(

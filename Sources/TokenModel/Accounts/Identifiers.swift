@@ -63,7 +63,7 @@ public struct HomeAccountID: Sendable, Hashable, CustomStringConvertible {
         return rest.isEmpty || rest.contains(UInt8(ascii: ".")) ? nil : dot
     }
 
-    /// The identifier.
+    /// The text of the identifier.
     public var description: String { text }
 }
 

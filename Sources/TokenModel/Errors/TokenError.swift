@@ -127,7 +127,7 @@ extension TokenError {
         case unsupportedProtocolVersion
         /// -53004: no agent answers.
         case agentUnavailable
-        /// -53005: the agent does not serve this process, or the agent belongs to another user.
+        /// -53005: the agent belongs to another user.
         case peerNotAuthorized
         /// -53006: the deadline passed.
         case timedOut

@@ -160,7 +160,7 @@ package struct JSONReader {
     }
 
     private static let mostDepth = 64
-    /// More than the longest accepted cache has, if it holds tokens.
+    /// The maximum number of values. A cache of the maximum size has fewer if it holds tokens.
     private static let mostValues = 16_000_000
 }
 

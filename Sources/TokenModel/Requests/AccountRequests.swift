@@ -54,7 +54,7 @@ extension ListAccounts: AgentRequest { package static let number: UInt32 = 17 }
 ///
 /// Fails with `ambiguousAccount` (-51200) if several accounts are signed in. PROTOCOL.md, "get_current_account".
 public struct GetCurrentAccount: Sendable, Equatable {
-    /// The app.
+    /// The client ID of the app.
     public var clientID: ClientID
     /// The partition of the cache.
     public var sharingGroup: SharingGroup
@@ -72,7 +72,7 @@ public struct GetCurrentAccount: Sendable, Equatable {
         /// The account of the previous reply, without its tenant profiles; nil if there was none.
         public var previous: Account?
 
-        /// A reply.
+        /// Creates the reply.
         public init(account: Account? = nil, previous: Account? = nil) {
             self.account = account
             self.previous = previous
@@ -83,7 +83,7 @@ public struct GetCurrentAccount: Sendable, Equatable {
 extension GetCurrentAccount: AgentRequest {
     package static let number: UInt32 = 24
 
-    /// A second reply would have the first one's account as the previous one.
+    /// False: the reply to a repeated request would have the current account as the previous one.
     package var isRepeatable: Bool { false }
 }
 
@@ -101,7 +101,7 @@ public struct RemoveAccount: Sendable, Equatable {
         case everything = 3
     }
 
-    /// The app.
+    /// The client ID of the app.
     public var clientID: ClientID
     /// The partition of the cache.
     public var sharingGroup: SharingGroup
@@ -130,7 +130,7 @@ public struct RemoveAccount: Sendable, Equatable {
         /// Whether anything was removed.
         public var removed: Bool
 
-        /// A reply.
+        /// Creates the reply.
         public init(removed: Bool) {
             self.removed = removed
         }

@@ -18,7 +18,7 @@ public struct ListCredentials: Sendable, Equatable {
 
     /// A page of credentials, in a stable order.
     public struct Reply: Sendable, Equatable {
-        /// The credentials.
+        /// The credentials of this page.
         public var credentials: [Credential]
         /// The cursor for the next page, for `after`; nil on the last page.
         public var next: String?
@@ -53,7 +53,7 @@ public struct RemoveCredential: Sendable, Equatable {
         /// Whether there was such a credential.
         public var removed: Bool
 
-        /// A reply.
+        /// Creates the reply.
         public init(removed: Bool) {
             self.removed = removed
         }

@@ -85,7 +85,7 @@ public struct ImportCache: Sendable, Equatable {
     public struct Skipped: Sendable, Equatable {
         /// A description of the entry, without secrets.
         public var entry: String
-        /// The reason.
+        /// Why the entry was skipped, in words for people.
         public var reason: String
 
         /// Creates a skipped entry.

@@ -158,7 +158,7 @@ final class SecretMemory: Sendable {
         #if canImport(Glibc)
             madvise(start, count, Int32(MADV_DONTDUMP))
         #endif
-        // The limit is shared with the app: little is locked, and a refusal is not an error.
+        // The app needs locked memory too: at most `lockLimit` is locked, and memory that the system refuses to lock is used.
         if locked + count <= lockLimit, mlock(start, count) == 0 { locked += count }
         return UInt(bitPattern: start)
     }

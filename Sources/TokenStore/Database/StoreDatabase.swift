@@ -27,7 +27,7 @@ final class StoreDatabase {
         return connection
     }
 
-    /// Creates the tables.
+    /// Creates the tables of a new store, and returns the database.
     static func create(_ connection: SQLiteConnection) throws(TokenError) -> StoreDatabase {
         try connection.execute("PRAGMA page_size = 4096")
         try connection.execute(settings)

@@ -9,8 +9,8 @@
 
 enum { header_length = 4, batch = 64, longest_reply = 64 * 1024 };
 
-// A connection with one request in flight. A reply's bytes are counted and not kept.
-struct lane {
+// A connection with one request in flight. The bytes of a reply are counted and discarded.
+struct connection {
     int socket;
     size_t have;
     size_t whole;
@@ -25,28 +25,28 @@ struct load {
     size_t replies;
 };
 
-static int ask(struct lane *lane, const struct load *load, uint64_t now) {
-    lane->have = 0;
-    lane->whole = header_length;
-    lane->asked = now;
-    return send(lane->socket, load->request, load->length, MSG_NOSIGNAL) == (ssize_t)load->length ? 0 : -EPIPE;
+static int send_request(struct connection *connection, const struct load *load, uint64_t now) {
+    connection->have = 0;
+    connection->whole = header_length;
+    connection->asked = now;
+    return send(connection->socket, load->request, load->length, MSG_NOSIGNAL) == (ssize_t)load->length ? 0 : -EPIPE;
 }
 
-// Reads what is there; asks again when the reply is whole.
-static int hear(struct lane *lane, struct load *load) {
+// Reads the available bytes; sends the next request when the reply is complete.
+static int receive_reply(struct connection *connection, struct load *load) {
     static unsigned char bytes[longest_reply];
-    ssize_t count = recv(lane->socket, bytes, sizeof bytes, 0);
+    ssize_t count = recv(connection->socket, bytes, sizeof bytes, 0);
     if (count < 0 && errno == EAGAIN) return 0;
-    if (count < header_length) return -EPIPE;
-    if (lane->have == 0) {
-        lane->whole = header_length + ((size_t)bytes[0] << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3]);
+    if (count <= 0 || (connection->have == 0 && count < header_length)) return -EPIPE;
+    if (connection->have == 0) {
+        connection->whole = header_length + ((size_t)bytes[0] << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3]);
     }
-    lane->have += (size_t)count;
-    if (lane->have < lane->whole) return 0;
+    connection->have += (size_t)count;
+    if (connection->have < connection->whole) return 0;
     uint64_t now = bench_now();
-    if (load->replies < load->room) load->nanoseconds[load->replies] = now - lane->asked;
+    if (load->replies < load->room) load->nanoseconds[load->replies] = now - connection->asked;
     load->replies++;
-    return ask(lane, load, now);
+    return send_request(connection, load, now);
 }
 
 static int run(int epoll, struct load *load, uint64_t end) {
@@ -55,7 +55,7 @@ static int run(int epoll, struct load *load, uint64_t end) {
         int count = epoll_wait(epoll, events, batch, 1000);
         if (count < 0 && errno != EINTR) return -errno;
         for (int index = 0; index < count; index++) {
-            int code = hear(events[index].data.ptr, load);
+            int code = receive_reply(events[index].data.ptr, load);
             if (code != 0) return code;
         }
     }
@@ -66,25 +66,25 @@ long bench_load(
     const char *path, const void *request, size_t length, int connections, uint64_t duration, uint64_t *nanoseconds,
     size_t room) {
     struct load load = {.request = request, .length = length, .nanoseconds = nanoseconds, .room = room};
-    struct lane *lanes = calloc((size_t)connections, sizeof *lanes);
+    struct connection *all = calloc((size_t)connections, sizeof *all);
     int epoll = epoll_create1(EPOLL_CLOEXEC);
     int code = 0;
     int open = 0;
     for (; code == 0 && open < connections; open++) {
-        struct lane *lane = &lanes[open];
-        lane->socket = bench_connect(path);
-        if (lane->socket < 0) {
-            code = lane->socket;
+        struct connection *connection = &all[open];
+        connection->socket = bench_connect(path);
+        if (connection->socket < 0) {
+            code = connection->socket;
             break;
         }
-        fcntl(lane->socket, F_SETFL, O_NONBLOCK);
-        struct epoll_event event = {.events = EPOLLIN, .data.ptr = lane};
-        epoll_ctl(epoll, EPOLL_CTL_ADD, lane->socket, &event);
-        code = ask(lane, &load, bench_now());
+        fcntl(connection->socket, F_SETFL, O_NONBLOCK);
+        struct epoll_event event = {.events = EPOLLIN, .data.ptr = connection};
+        epoll_ctl(epoll, EPOLL_CTL_ADD, connection->socket, &event);
+        code = send_request(connection, &load, bench_now());
     }
     if (code == 0) code = run(epoll, &load, bench_now() + duration);
-    for (int index = 0; index < open; index++) close(lanes[index].socket);
+    for (int index = 0; index < open; index++) close(all[index].socket);
     close(epoll);
-    free(lanes);
+    free(all);
     return code != 0 ? code : (long)load.replies;
 }

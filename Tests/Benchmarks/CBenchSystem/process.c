@@ -1,9 +1,14 @@
+#define _GNU_SOURCE
 #include "CBenchSystem.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,7 +28,7 @@ pid_t bench_spawn(const char *const *arguments, int *standard_error) {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-    // Threads of Swift's pool block every signal, and what they start would inherit that: it could not be stopped.
+    // The threads of Swift's pool block every signal. A process that inherited their mask would ignore SIGTERM.
     sigset_t none;
     sigemptyset(&none);
     posix_spawnattr_t attributes;
@@ -41,4 +46,28 @@ pid_t bench_spawn(const char *const *arguments, int *standard_error) {
     }
     *standard_error = ends[0];
     return process;
+}
+
+int bench_processors(void) {
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 0 ? (int)count : 1;
+}
+
+int bench_pin(pid_t process, int processor) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (int index = 0; index < bench_processors(); index++) {
+        if (processor < 0 || processor == index) CPU_SET(index, &set);
+    }
+    char folder[64];
+    snprintf(folder, sizeof folder, "/proc/%d/task", (int)process);
+    DIR *tasks = opendir(folder);
+    if (tasks == NULL) return errno;
+    int code = 0;
+    for (struct dirent *entry = readdir(tasks); entry != NULL; entry = readdir(tasks)) {
+        pid_t thread = (pid_t)atol(entry->d_name);
+        if (thread > 0 && sched_setaffinity(thread, sizeof set, &set) != 0 && errno != ESRCH) code = errno;
+    }
+    closedir(tasks);
+    return code;
 }

@@ -10,9 +10,7 @@ struct Bench {
     private let epoll: ServerProcess
 
     init() async throws {
-        var template = Array("/tmp/agent-bench-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw BenchError("no temporary folder (errno \(errno))") }
-        folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        folder = try Self.makeTemporaryFolder()
         try await SignedInAccount.seed(stateDirectory: folder + "/state")
         agent = try Self.startAgent(in: folder)
         frames = try Frames(askedAt: agent.socketPath)
@@ -91,6 +89,13 @@ struct Bench {
         return result
     }
 
+    /// Creates an empty folder, with a path short enough for a socket.
+    static func makeTemporaryFolder() throws -> String {
+        var template = Array("/tmp/agent-bench-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw BenchError("no temporary folder (errno \(errno))") }
+        return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
     private static func startAgent(in folder: String) throws -> ServerProcess {
         try ServerProcess(
             "sso-agent", ["--socket", "\(folder)/run/agent.sock", "--state-dir", "\(folder)/state"],
@@ -101,4 +106,11 @@ struct Bench {
         try ServerProcess(
             "bench-floor", [kind, "\(folder)/\(kind).sock", "\(replyLength)"], socketPath: "\(folder)/\(kind).sock")
     }
+}
+
+/// The reason for which a measurement is impossible.
+struct BenchError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
 }

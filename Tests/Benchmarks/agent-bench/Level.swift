@@ -1,7 +1,9 @@
 internal import AgentClient
 internal import CBenchSystem
 internal import Foundation
+internal import MSALCompat
 internal import TokenModel
+internal import TokenWire
 
 /// A layer of the client at which requests for a cached token are measured.
 protocol Level: Sendable {
@@ -52,5 +54,58 @@ struct ClientLevel: Level {
             nanoseconds.append(bench_now() - start)
         }
         return Sample(nanoseconds)
+    }
+}
+
+/// The async method of MSAL.
+struct MSALLevel: Level {
+    let name = "MSALCompat"
+    private let client: AgentClient
+
+    init(socketPath: String) {
+        client = AgentClient(socketPath: socketPath, appName: "agent-bench")
+    }
+
+    @concurrent func sample(_ count: Int) async throws -> Sample {
+        let request = try SignedInAccount.request
+        let configuration = MSALPublicClientApplicationConfig(clientId: request.parameters.clientID.text)
+        configuration.authority = try MSALAuthority(url: try url(request.parameters.authority))
+        let application = try MSALPublicClientApplication(configuration: configuration, client: client)
+        guard let account = try application.allAccounts().first else { throw BenchError("MSAL lists no account") }
+        let parameters = MSALSilentTokenParameters(scopes: request.parameters.scopes.scopes, account: account)
+        var nanoseconds: [UInt64] = []
+        nanoseconds.reserveCapacity(count)
+        for _ in 0..<count {
+            let start = bench_now()
+            _ = try await application.acquireTokenSilent(with: parameters)
+            nanoseconds.append(bench_now() - start)
+        }
+        return Sample(nanoseconds)
+    }
+
+    private func url(_ authority: Authority) throws -> URL {
+        guard let url = URL(string: authority.url) else { throw BenchError("\(authority) is not a URL") }
+        return url
+    }
+}
+
+/// The frame of a silent request, and the length of its reply, with which the floor's server answers.
+struct Frames: Sendable {
+    let request: [UInt8]
+    let replyLength: Int
+
+    /// Sends the request once, and checks that it is a cache hit.
+    init(askedAt socketPath: String) throws {
+        request = try RequestFrame.encode(try SignedInAccount.request, id: 1)
+        let socket = bench_connect(socketPath)
+        guard socket >= 0 else { throw BenchError("cannot connect to \(socketPath) (errno \(-socket))") }
+        defer { close(socket) }
+        var reply = [UInt8](repeating: 0, count: WireLimits.replyFrame)
+        replyLength = bench_ask(socket, request, request.count, &reply, reply.count)
+        guard replyLength > FrameDecoder.headerLength else { throw BenchError("no reply (errno \(-replyLength))") }
+        let frame = try ReplyFrame(decoding: reply[FrameDecoder.headerLength..<replyLength])
+        guard try frame.reply(to: AcquireTokenSilent.self).isFromCache else {
+            throw BenchError("the agent does not answer from its cache")
+        }
     }
 }

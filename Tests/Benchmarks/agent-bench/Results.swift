@@ -1,3 +1,49 @@
+internal import CBenchSystem
+
+/// The durations of the requests of one measurement, in nanoseconds.
+struct Sample: Sendable {
+    let p50: Double
+    let p99: Double
+
+    init(_ nanoseconds: [UInt64]) {
+        let sorted = nanoseconds.sorted()
+        p50 = Self.quantile(0.50, sorted)
+        p99 = Self.quantile(0.99, sorted)
+    }
+
+    private static func quantile(_ share: Double, _ sorted: [UInt64]) -> Double {
+        guard !sorted.isEmpty else { return 0 }
+        return Double(sorted[min(Int(Double(sorted.count) * share), sorted.count - 1)])
+    }
+}
+
+extension Collection where Element == Double {
+    /// The median, which is robust against a few disturbed values; 0 if there are none.
+    var median: Double {
+        let sorted = sorted()
+        guard !sorted.isEmpty else { return 0 }
+        return sorted[sorted.count / 2]
+    }
+}
+
+/// The result of a load test of one server.
+struct Load {
+    let repliesPerSecond: Double
+    let sample: Sample
+
+    static func run(_ socketPath: String, _ frames: Frames, connections: Int, nanoseconds: UInt64) throws -> Load {
+        let replies = [UInt64](unsafeUninitializedCapacity: 1_000_000) { buffer, count in
+            let result = bench_load(
+                socketPath, frames.request, frames.request.count, Int32(connections), nanoseconds,
+                buffer.baseAddress, buffer.count)
+            count = min(max(result, 0), buffer.count)
+        }
+        guard !replies.isEmpty else { throw BenchError("\(socketPath): no reply under load") }
+        return Load(
+            repliesPerSecond: Double(replies.count) * 1e9 / Double(nanoseconds), sample: Sample(replies))
+    }
+}
+
 /// The samples of a level, each with the floor's sample of the same round.
 struct LatencyResult {
     let name: String

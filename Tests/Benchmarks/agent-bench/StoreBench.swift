@@ -15,9 +15,7 @@ struct StoreBench {
     }
 
     static func run(accounts: [Int], writes: Int, starts: Int) async throws -> [Row] {
-        var template = Array("/tmp/store-bench-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw BenchError("no temporary folder (errno \(errno))") }
-        let folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        let folder = try Bench.makeTemporaryFolder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         var rows: [Row] = []
         for count in accounts {

@@ -31,7 +31,8 @@ static void make_reply(size_t length) {
     }
 }
 
-// Reads a request and answers it; 0 when the peer is gone. A request comes in one piece from the peers of a benchmark.
+// Reads a request and sends the reply; returns 0 when the peer has closed the connection. The peers of a benchmark send
+// each request in one piece.
 static int serve_one(int socket) {
     static unsigned char bytes[longest_frame];
     ssize_t have = recv(socket, bytes, sizeof bytes, 0);

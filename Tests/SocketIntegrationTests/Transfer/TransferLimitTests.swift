@@ -121,7 +121,7 @@ internal import TokenWire
                 _ = try await f.beginExport(peer)
                 #expect(try await other.refusal(of: .part("[")) == .interactionInProgress)
                 peer.finishWriting()
-                _ = try await offPool { peer.isClosedByAgent() }
+                try await offPool { peer.waitUntilClosed() }
             }
             for _ in 0..<8 { try await other.importID(adding: "[") }
         }

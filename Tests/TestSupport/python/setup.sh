@@ -1,6 +1,6 @@
 #!/bin/sh
-# setup.sh DIR: makes a virtual environment with Microsoft's Python libraries in DIR, unless it is there.
-# Prints what went wrong and exits 1 if it cannot. Runs of it wait for each other.
+# setup.sh DIR: makes a virtual environment with Microsoft's Python libraries in DIR, unless it exists.
+# Prints the reason and exits with 1 if it fails. Concurrent runs wait for each other.
 set -eu
 here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
 venv=$1

@@ -44,7 +44,7 @@ actor Parts {
         Pending(core.tasks.start { () async throws(TokenError) in try await work(self) })
     }
 
-    /// Runs the event loop until no work is left but that which waits for the store, the provider or the time.
+    /// Runs the event loop until all remaining work waits for the store, the provider or a timer.
     nonisolated func settle() async throws {
         for _ in 0..<200 { try await loop.submit {}.get() }
     }

@@ -52,3 +52,11 @@ final class ScriptedProvider: TokenService {
         try await withCheckedContinuation { mailbox.put(Call(question: question, continuation: $0)) }.get()
     }
 }
+
+extension ScriptedProvider.Redemption {
+    /// The refresh token that was sent.
+    var token: String? {
+        guard case .refreshToken(let secret) = question.request.grant else { return nil }
+        return secret.reveal()
+    }
+}

@@ -1,20 +1,21 @@
-// What a benchmark needs with nothing of Swift's in the way: a clock, a process, and a peer that costs next to nothing.
+// The parts of a benchmark that must cost as little as possible: the clock, child processes, and the peer of a server.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-/// Nanoseconds on a clock that only goes forward.
+/// The time of the monotonic clock, in nanoseconds.
 uint64_t bench_now(void);
 
 /// Starts a program with its standard error on a pipe; returns its process ID, or -errno.
 pid_t bench_spawn(const char *const *arguments, int *standard_error);
 
-/// How many processors there are.
+/// The number of processors.
 int bench_processors(void);
 
-/// Keeps every thread of a process, and those they start, on one processor; -1 lets them go. Returns 0 or errno.
+/// Restricts every thread of a process, and the threads that they start, to one processor; -1 removes the restriction.
+/// Returns 0 or errno.
 int bench_pin(pid_t process, int processor);
 
 /// Connects to a Unix socket, blocking; returns the descriptor, or -errno.
@@ -23,11 +24,11 @@ int bench_connect(const char *path);
 /// Sends a framed request and reads the whole reply into `reply`; returns the length of its frame, or -errno.
 long bench_ask(int socket, const void *request, size_t length, void *reply, size_t room);
 
-/// Asks `count` times, each after the reply to the one before, and notes how long each took; returns 0 or errno.
+/// Sends `count` requests, each after the reply to the previous one, and stores the duration of each; returns 0 or errno.
 int bench_ping(int socket, const void *request, size_t length, uint64_t *nanoseconds, size_t count);
 
-/// Asks on `connections` connections at once, one request in flight on each, for `duration` nanoseconds. Notes how long
-/// each took, up to `room` of them; returns how many replies came, or -errno.
+/// Sends requests on `connections` connections at the same time, one in flight on each, for `duration` nanoseconds. Stores
+/// the durations of the first `room` requests; returns the number of replies, or -errno.
 long bench_load(
     const char *path, const void *request, size_t length, int connections, uint64_t duration, uint64_t *nanoseconds,
     size_t room);

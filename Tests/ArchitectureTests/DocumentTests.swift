@@ -1,0 +1,99 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// The files that the documents link to, and the functions, types and folders that docs/architecture.md names, exist.
+@Suite(.bounded) struct DocumentTests {
+    /// Every document of the package, by its path.
+    static let documents: [String] = {
+        let folders = ["", "docs", "docs/decisions", "Protos", "examples"]
+        return folders.flatMap { folder in
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: PackageFolder.path(folder))) ?? []
+            return names.filter { $0.hasSuffix(".md") }.map { folder.isEmpty ? $0 : "\(folder)/\($0)" }
+        }.sorted()
+    }()
+
+    @Test func findsTheDocuments() {
+        #expect(Set(Self.documents).isSuperset(of: ["README.md", "docs/architecture.md", "Protos/PROTOCOL.md"]))
+    }
+
+    @Test(arguments: documents)
+    func linksToFilesThatExist(document: String) throws {
+        let folder = document.split(separator: "/").dropLast().joined(separator: "/")
+        for line in try Self.prose(of: document) {
+            let links = line.matches(of: #/\]\(([^)#\s]+)/#).map { $0.output.1 }
+            for link in links where !link.hasPrefix("http") {
+                let path = PackageFolder.path(folder.isEmpty ? String(link) : "\(folder)/\(link)")
+                #expect(FileManager.default.fileExists(atPath: path), "\(document): there is no \(link)")
+            }
+        }
+    }
+
+    /// Names in docs/architecture.md of modules and functions that are declared elsewhere.
+    private static let foreignNames: Set = ["Foundation", "FoundationEssentials", "assumeIsolated", "foci"]
+
+    @Test func namesFunctionsTypesAndFoldersThatExist() throws {
+        let files = (PackageTree.swiftFiles("Sources") + PackageTree.swiftFiles("Tests")).map(DeclaredNames.init)
+        let paths = Set(
+            ["Sources", "Tests", "Protos"].flatMap { folder in
+                (FileManager.default.subpaths(atPath: PackageFolder.path(folder)) ?? []).flatMap { path in
+                    Self.endings(of: "\(folder)/\(path)")
+                }
+            })
+        let names = try Self.names(in: "docs/architecture.md").subtracting(Self.foreignNames)
+        #expect(names.count > 100)
+        for name in names where !paths.contains(name) {
+            let parts = name.split(separator: ".").map(String.init)
+            let isDeclared =
+                parts.count == 2
+                ? files.contains { $0.types.contains(parts[0]) && $0.members.contains(parts[1]) }
+                : files.contains { $0.types.contains(name) || $0.members.contains(name) }
+            #expect(isDeclared, "docs/architecture.md names \(name), which does not exist")
+        }
+    }
+
+    /// The lines of a document that are not code.
+    private static func prose(of document: String) throws -> [Substring] {
+        let pieces = try #require(PackageTree.text(document)).split(separator: "```", omittingEmptySubsequences: false)
+        return pieces.enumerated().filter { $0.offset.isMultiple(of: 2) }.flatMap { $0.element.split(separator: "\n") }
+    }
+
+    /// The names in the code spans of a document, without argument labels: `Type.member`, a plain name, or a path.
+    private static func names(in document: String) throws -> Set<String> {
+        let spans = try prose(of: document).flatMap { line in
+            line.split(separator: "`", omittingEmptySubsequences: false).enumerated()
+                .filter { !$0.offset.isMultiple(of: 2) }.map { $0.element }
+        }
+        let names = spans.map { span in span.prefix { $0 != "(" }.drop { $0 == "." } }
+        let isName: (Character) -> Bool = { $0.isLetter || $0.isNumber || "._-/".contains($0) }
+        return Set(names.filter { $0.first?.isLetter == true && $0.allSatisfy(isName) }.map(String.init))
+    }
+
+    /// A path, and the paths that it ends with: `a/b/c`, `b/c`, `c`.
+    private static func endings(of path: String) -> [String] {
+        let parts = path.split(separator: "/")
+        return parts.indices.map { parts[$0...].joined(separator: "/") }
+    }
+}
+
+/// The names that a file declares.
+private struct DeclaredNames {
+    /// The types that it declares or extends.
+    private(set) var types: Set<String> = []
+    /// Functions, properties and cases.
+    private(set) var members: Set<String> = []
+
+    init(_ file: PackageTree.File) {
+        if file.text.contains("init(") { members.insert("init") }
+        for (_, line) in file.code {
+            let words = line.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init)
+            for (keyword, name) in zip(words, words.dropFirst()) {
+                switch keyword {
+                case "actor", "class", "enum", "extension", "protocol", "struct", "typealias": types.insert(name)
+                case "case", "func", "let", "var": members.insert(name)
+                default: break
+                }
+            }
+        }
+    }
+}

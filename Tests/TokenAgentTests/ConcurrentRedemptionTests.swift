@@ -1,0 +1,106 @@
+internal import AgentTestSupport
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+@testable internal import TokenAgent
+
+/// A redemption beside other requests and imports.
+@Suite(.bounded) struct ConcurrentRedemptionTests {
+    private let parts = Parts()
+
+    @Test func sharesOneRedemptionAmongEqualRequests() async throws {
+        try await parts.signIn("alice", "1").value()
+        var requests: [Pending<TokenResult>] = []
+        for _ in 0..<3 { requests.append(await parts.acquire(.sample("alice"))) }
+        let redemption = await parts.provider.redemptions.next()
+        try await parts.settle()
+        #expect(parts.provider.redemptions.count == 0)
+        redemption.answer(.sample("alice", "2"))
+        for request in requests { #expect(try await request.value().accessToken == Secret("at-2")) }
+    }
+
+    @Test func neverSendsOneTokenTwiceAtTheSameTime() async throws {
+        try await parts.signIn("alice", "1").value()
+        let first = await parts.acquire(.sample("alice", .sample(["Mail.Read"])))
+        let redemption = await parts.provider.redemptions.next()
+        let second = await parts.acquire(.sample("alice", .sample(["Files.Read"])))
+        try await parts.settle()
+        #expect(parts.provider.redemptions.count == 0)
+        redemption.answer(.sample("alice", "2"))
+        try await first.value()
+        // The second redemption sends the token that the first one has saved.
+        let next = await parts.provider.redemptions.next()
+        #expect(next.token == "rt-2")
+        next.answer(.sample("alice", "3"))
+        try await second.value()
+        #expect(parts.store.refreshTokens == ["rt-3"])
+        #expect(parts.store.notes == 0)
+    }
+
+    @Test func redeemsTokensOfTwoAccountsAtTheSameTime() async throws {
+        try await parts.signIn("alice", "1").value()
+        try await parts.signIn("bob", "2").value()
+        let requests = [await parts.acquire(.sample("alice")), await parts.acquire(.sample("bob"))]
+        let redemptions = [await parts.provider.redemptions.next(), await parts.provider.redemptions.next()]
+        #expect(Set(redemptions.map(\.token)) == ["rt-1", "rt-2"])
+        for redemption in redemptions {
+            redemption.answer(redemption.token == "rt-1" ? .sample("alice", "3") : .sample("bob", "4"))
+        }
+        for request in requests { try await request.value() }
+        #expect(parts.store.refreshTokens == ["rt-3", "rt-4"])
+    }
+
+    @Test func waitsWithAnAppsGrantForTheSameCachedToken() async throws {
+        let (request, redemption) = try await parts.beginRedemption()
+        let grant = await parts.start { parts async throws(TokenError) in
+            try await parts.redeemer.redeem(
+                RedeemGrant(parameters: .sample(), kind: .refreshToken, grant: Secret("rt-1")))
+        }
+        try await parts.settle()
+        #expect(parts.provider.redemptions.count == 0)
+        redemption.answer(.sample("alice", "2"))
+        try await request.value()
+        await parts.provider.redemptions.next().fail(.invalidGrant)
+        #expect(try await grant.error()?.code == .interactionRequired)
+        #expect(try await parts.refreshTokens() == ["rt-2"])
+    }
+
+    @Test func redeemsDuringAnImportButCommitsAfterIt() async throws {
+        let (request, redemption) = try await parts.beginRedemption()
+        let gate = Mailbox<Void>()
+        let importing = await parts.start { parts async throws(TokenError) in
+            await parts.core.commits.exclusivelyWait(for: gate)
+        }
+        redemption.answer(.sample("alice", "2"))
+        try await parts.settle()
+        #expect(!request.isDone)
+        #expect(parts.store.refreshTokens == ["rt-1"])
+        gate.put(())
+        try await importing.value()
+        try await request.value()
+        #expect(parts.store.refreshTokens == ["rt-2"])
+    }
+
+    @Test func sendsNothingDuringAnImport() async throws {
+        try await parts.signIn("alice", "1").value()
+        let gate = Mailbox<Void>()
+        let importing = await parts.start { parts async throws(TokenError) in
+            await parts.core.commits.exclusivelyWait(for: gate)
+        }
+        let request = await parts.acquire(.sample("alice"))
+        try await parts.settle()
+        #expect(parts.provider.redemptions.count == 0)
+        gate.put(())
+        try await importing.value()
+        await parts.provider.redemptions.next().answer(.sample("alice", "2"))
+        try await request.value()
+    }
+}
+
+extension CommitQueue {
+    /// Runs exclusively, as an import does, until the test opens the gate.
+    fileprivate func exclusivelyWait(for gate: Mailbox<Void>) async {
+        try? await exclusively { () async throws(TokenError) in await gate.next() }
+    }
+}
