@@ -19,6 +19,8 @@ final class AgentSession: ChannelInboundHandler {
     private var decoder = FrameDecoder(limit: WireLimits.requestFrame)
     private var inFlight = 0
     private var isEnding = false
+    /// Whether the agent reads nothing, because of the requests in progress or of replies that the peer does not read.
+    private var isThrottled = false
     /// Closes the connection if a frame remains incomplete; nil between frames.
     private var frameTimeout: Timers.Timer?
     private var context: ChannelHandlerContext?
@@ -44,7 +46,7 @@ final class AgentSession: ChannelInboundHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         self.context = nil
-        frameTimeout?.cancel()
+        stopFrameTimeout()
         let id = id
         owner.assumeIsolated { $0.sessionEnded(id) }
         registry.closed(self)
@@ -56,11 +58,14 @@ final class AgentSession: ChannelInboundHandler {
         lastReceived = .now()
         unwrapInboundIn(data).withUnsafeReadableBytes { decoder.append($0) }
         do throws(TokenError) {
-            while !isEnding, let frame = try decoder.next() { serve(frame, context) }
+            while !isEnding, let frame = try decoder.next() {
+                stopFrameTimeout()
+                serve(frame, context)
+            }
         } catch {
             refuse(error, context)
         }
-        updateFrameTimeout(context)
+        startFrameTimeout(context)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -141,26 +146,30 @@ final class AgentSession: ChannelInboundHandler {
         if inFlight == 0 { context.close(promise: nil) }
     }
 
-    /// Starts the time-out of an incomplete frame, or ends it when the frame is complete.
-    private func updateFrameTimeout(_ context: ChannelHandlerContext) {
-        guard decoder.isInsideFrame else {
-            frameTimeout?.cancel()
-            frameTimeout = nil
-            return
-        }
-        guard frameTimeout == nil else { return }
+    /// Starts the time-out of an incomplete frame, unless it runs already. It does not run while the agent reads nothing.
+    private func startFrameTimeout(_ context: ChannelHandlerContext) {
+        guard decoder.isInsideFrame, !isThrottled, frameTimeout == nil else { return }
         let channel = context.channel
         frameTimeout = timers.schedule(context.eventLoop, Self.frameTimeLimit) { channel.close(promise: nil) }
+    }
+
+    private func stopFrameTimeout() {
+        frameTimeout?.cancel()
+        frameTimeout = nil
     }
 
     /// Stops reading while too many requests are in progress or the peer does not read its replies, and resumes afterwards.
     private func throttle(_ context: ChannelHandlerContext) {
         let reads = inFlight < Self.maximumInFlight && context.channel.isWritable
-        guard let options = context.channel.syncOptions, let isReading = try? options.getOption(.autoRead),
-            isReading != reads
-        else { return }
+        guard reads == isThrottled, let options = context.channel.syncOptions else { return }
         try? options.setOption(.autoRead, value: reads)
-        if reads { context.read() }
+        isThrottled = !reads
+        if reads {
+            startFrameTimeout(context)
+            context.read()
+        } else {
+            stopFrameTimeout()
+        }
     }
 
     private static let unknown = TokenError(

@@ -156,6 +156,43 @@ internal import TokenWire
         }
     }
 
+    /// Each read of a busy peer may end inside a frame.
+    @Test func keepsAConnectionWhoseFramesBecomeComplete() async throws {
+        try await AgentFixture.with { f in
+            let frame = try RequestFrame.encode(GetStatus(), id: 1)
+            let peer = try RawPeer(f.socketPath)
+            peer.write(frame + frame.dropLast())
+            #expect(try peer.reply()?.id == 1)
+            for _ in 0..<3 {
+                try await f.timers.advance(by: 20)
+                peer.write(Array(frame.suffix(1)) + frame.dropLast())
+                #expect(try peer.reply()?.id == 1)
+            }
+        }
+    }
+
+    /// The rest of a frame may wait in the socket's buffer while the agent reads nothing.
+    @Test func keepsAConnectionFromWhichItReadsNothing() async throws {
+        try await AgentFixture.with { f in
+            let parameters = try f.parameters()
+            let account = try await f.signIn("alice@contoso.com", parameters).account.reference
+            f.emulator.control.inject(.hold(grant: .refreshToken))
+            let request = AcquireTokenSilent(parameters: parameters, account: account, forceRefresh: true)
+            let status = try RequestFrame.encode(GetStatus(), id: 2)
+            let peer = try RawPeer(f.socketPath)
+            var bytes: [UInt8] = []
+            for _ in 0..<1024 { bytes += try RequestFrame.encode(request, id: 1) }
+            _ = try await offPool { [bytes] in peer.write(bytes + status.dropLast()) }
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            try await f.timers.advance(by: 60)
+            peer.write(Array(status.suffix(1)))
+            f.emulator.control.release()
+            let replies = try await offPool { try (0...1024).map { _ in try peer.reply()?.id } }
+            #expect(replies.count { $0 == 1 } == 1024)
+            #expect(replies.last == 2)
+        }
+    }
+
     @Test func survivesRandomBytes() async throws {
         try await AgentFixture.with { f in
             var random = TestSeed()
