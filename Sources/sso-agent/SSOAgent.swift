@@ -22,7 +22,7 @@ struct SSOAgent: AsyncParsableCommand {
         abstract: "Share one sign-in among all of a user's apps: serve tokens on a Unix socket.",
         discussion: """
             Runs in the foreground, and prints “listening on PATH” on standard error when it accepts requests. SIGTERM \
-            and SIGINT stop it after the requests in progress.
+            and SIGINT stop it after the requests in progress; a second one stops it at once.
 
             Environment: SSO_AGENT_SOCK, SSO_AGENT_STATE_DIR, SSO_AGENT_CONFIG, CREDENTIALS_DIRECTORY, HTTPS_PROXY, \
             NO_PROXY, SSL_CERT_FILE.

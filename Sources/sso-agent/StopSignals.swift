@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Synchronization
 
 #if canImport(Glibc)
     internal import Glibc
@@ -6,18 +7,38 @@ internal import Dispatch
     internal import Darwin
 #endif
 
-/// Waits for SIGTERM or SIGINT.
+/// Whether a signal has arrived before.
+private final class Arrival: Sendable {
+    private let hasArrived = Atomic(false)
+
+    /// True for the first call only.
+    func isFirst() -> Bool { !hasArrived.exchange(true, ordering: .relaxed) }
+}
+
+/// Waits for SIGTERM or SIGINT, and ends the process if it does not stop after one.
+///
+/// The signals are handled on a thread of Dispatch: whatever the event loop does, a second signal ends the process at once, and the
+/// first one after `patience`. Nothing is lost: what was answered is durable.
 struct StopSignals {
     private let stream: AsyncStream<Int32>
     private let sources: [any DispatchSourceSignal]
 
     init() {
         let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
+        let hasArrived = Arrival()
         self.stream = stream
         sources = [SIGTERM, SIGINT].map { number in
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number)
-            source.setEventHandler { continuation.yield(number) }
+            source.setEventHandler {
+                guard hasArrived.isFirst() else {
+                    Self.end(number, "stopped at once, by a second signal")
+                }
+                continuation.yield(number)
+                DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience) {
+                    Self.end(number, "stopped at once, since it had not stopped within \(Int(Self.patience)) seconds")
+                }
+            }
             source.resume()
             return source
         }
@@ -29,4 +50,13 @@ struct StopSignals {
     func first() async {
         for await _ in stream { return }
     }
+
+    /// Ends the process with the status of one that the signal has ended.
+    private static func end(_ number: Int32, _ reason: String) -> Never {
+        StandardError.print("sso-agent: \(reason)")
+        _exit(128 + number)
+    }
+
+    /// In seconds; longer than a stop takes, which gives replies in progress ten seconds, and changes ten more.
+    private static let patience = 30.0
 }

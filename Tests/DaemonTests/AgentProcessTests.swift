@@ -99,6 +99,30 @@ internal import TokenWire
         }
     }
 
+    /// The first signal lets replies in progress complete, however long a token endpoint takes.
+    @Test func endsAtOnceByASecondSignal() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let parameters = try f.parameters()
+            let reference = try await f.signIn("alice@contoso.example", parameters).account.reference
+            f.emulator.control.inject(.hold(grant: .refreshToken))
+            let renewal = Task {
+                try await AgentClient(socketPath: f.socketPath).acquireTokenSilent(
+                    AcquireTokenSilent(parameters: parameters, account: reference, forceRefresh: true))
+            }
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            kill(agent.processID, SIGTERM)
+            let socketGone = Task { while FileManager.default.fileExists(atPath: f.socketPath) { await Task.yield() } }
+            await socketGone.value
+            kill(agent.processID, SIGTERM)
+            let ended = try await agent.process.finish()
+            #expect(ended.status == 128 + SIGTERM)
+            #expect(ended.errors.contains("by a second signal"))
+            f.emulator.control.release()
+            await #expect(throws: TokenError.self) { try await renewal.value }
+        }
+    }
+
     @Test func refusesASocketFolderThatOthersMayWrite() async throws {
         try await AgentProcessFixture.with { f in
             let folder = f.folder.file("run")
