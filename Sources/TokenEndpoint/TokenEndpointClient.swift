@@ -21,6 +21,7 @@ package final class TokenEndpointClient: Sendable {
 
     /// Redeems a grant for tokens (RFC 6749 sections 4.1.3 and 6, RFC 8628 section 3.4).
     ///
+    /// The grant is not sent again once it may have reached the token endpoint, whatever the response.
     /// - Parameter delivery: tells afterwards whether the grant may have reached the token endpoint.
     /// - Throws: `interactionRequired` (-51115), without sending the request, if the host of the token endpoint is not
     ///   among `allowedEnvironments`; the code of the OAuth error; `unhandledHTTPResponse` (-51500) for a status other than
@@ -35,7 +36,9 @@ package final class TokenEndpointClient: Sendable {
             ).token
             try request.requireAllowedEnvironment(of: url)
             let response = try await transport.send(
-                HTTPRequest(url: url, form: form, correlationID: request.correlationID, delivery: delivery))
+                HTTPRequest(
+                    url: url, form: form, correlationID: request.correlationID,
+                    delivery: delivery ?? DeliveryTracker()))
             return try IssuedTokens(response, to: request)
         }
     }

@@ -67,7 +67,7 @@ internal import Testing
             let app = ADALApp(f)
             try await app.signIn()
             f.letTokensExpire()
-            f.emulator.control.inject(.status(503, grant: .refreshToken, count: 2))
+            f.emulator.control.inject(.status(503, grant: .refreshToken))
             let result = try await app.acquire(ADUserIdentifier(id: Self.alice))
             #expect(result.error?.domain == ADHTTPErrorCodeDomain)
             #expect(result.error?.code == 503)
