@@ -11,12 +11,18 @@ package import TokenModel
 package final class TokenEndpointClient: Sendable {
     let transport: HTTPTransport
     let allowsLoopbackHTTP: Bool
+    private let now: @Sendable () -> Int64
     let discovered = Mutex<[DiscoveryKey: Endpoints]>([:])
 
-    /// - Parameter allowsLoopbackHTTP: whether authorities on this machine may use `http`.
-    package init(network: NetworkSettings, allowsLoopbackHTTP: Bool, timing: HTTPTiming = HTTPTiming()) {
+    /// - Parameters: - allowsLoopbackHTTP: whether authorities on this machine may use `http`. - now: the clock, in seconds
+    ///   since 1970.
+    package init(
+        network: NetworkSettings, allowsLoopbackHTTP: Bool, timing: HTTPTiming = HTTPTiming(),
+        now: @escaping @Sendable () -> Int64
+    ) {
         self.transport = HTTPTransport(network: network, timing: timing)
         self.allowsLoopbackHTTP = allowsLoopbackHTTP
+        self.now = now
     }
 
     /// Redeems a grant for tokens (RFC 6749 sections 4.1.3 and 6, RFC 8628 section 3.4).
@@ -31,15 +37,14 @@ package final class TokenEndpointClient: Sendable {
     ) async throws(TokenError) -> IssuedTokens {
         try await withCorrelationID(request.correlationID) { () async throws(TokenError) in
             let form = try request.form()
-            let url = try await endpoints(
-                of: request.authority, version: request.version, correlationID: request.correlationID
-            ).token
-            try request.requireAllowedEnvironment(of: url)
+            let endpoints = try await endpoints(
+                of: request.authority, version: request.version, correlationID: request.correlationID)
+            try request.requireAllowedEnvironment(of: endpoints.token)
             let response = try await transport.send(
                 HTTPRequest(
-                    url: url, form: form, correlationID: request.correlationID,
+                    url: endpoints.token, form: form, correlationID: request.correlationID,
                     delivery: delivery ?? DeliveryTracker()))
-            return try IssuedTokens(response, to: request)
+            return try IssuedTokens(response, to: request, issuer: endpoints.issuer?.identifier, now: now())
         }
     }
 

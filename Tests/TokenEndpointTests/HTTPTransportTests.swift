@@ -313,7 +313,8 @@ internal import TokenModel
     }
 
     @Test func refusesPlainHTTPUnlessItWasAllowed() async throws {
-        let endpoint = try TokenEndpointClient(network: NetworkSettings(environment: [:]), allowsLoopbackHTTP: false)
+        let endpoint = try TokenEndpointClient(
+            network: NetworkSettings(environment: [:]), allowsLoopbackHTTP: false, now: { 0 })
         let authority = try Authority("http://localhost:1/common")
         let failures = [
             await failure { try await endpoint.redeem(.sample(authority)) },

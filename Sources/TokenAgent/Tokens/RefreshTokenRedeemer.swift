@@ -147,7 +147,9 @@ final class RefreshTokenRedeemer {
             await deleteNote(of: token, in: group)
             throw TokenSaver.signedOutMeanwhile
         }
-        let request = authorities.tokenRequest(.refreshToken(token.secret), at: authority, parameters)
+        var request = authorities.tokenRequest(.refreshToken(token.secret), at: authority, parameters)
+        request.subject = memory.cache.subject(
+            of: plan.account, for: parameters.clientID, at: plan.authority, in: group)
         let delivery = DeliveryTracker()
         let response: IssuedTokens
         do throws(TokenError) {

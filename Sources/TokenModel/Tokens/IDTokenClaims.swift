@@ -22,7 +22,6 @@ package struct IDTokenClaims: Sendable, Decodable, Equatable {
     package var givenName: String?
     package var familyName: String?
     package var issuer: String?
-    package var nonce: String?
 
     enum CodingKeys: String, CodingKey {
         case version = "ver"
@@ -30,7 +29,7 @@ package struct IDTokenClaims: Sendable, Decodable, Equatable {
         case objectID = "oid"
         case subject = "sub"
         case preferredUsername = "preferred_username"
-        case upn, email, name, nonce
+        case upn, email, name
         case uniqueName = "unique_name"
         case alternativeSecurityID = "altsecid"
         case givenName = "given_name"
