@@ -18,8 +18,8 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
 #endif
 }
 
-/* libcurl retries a request by itself if an idle connection turns out to be closed. The second call aborts the retry: only
-   the caller may decide to send a grant again. */
+/* libcurl retries a request by itself if an idle connection turns out to be closed. The second call aborts the retry. A
+   request with a body has no idle connection to begin with, see `set_connection`. */
 static int before_request(void *context, char *address, char *local_address, int port, int local_port) {
     (void)address;
     (void)local_address;
@@ -88,8 +88,6 @@ static bool set_behaviour(ccurl_transfer *transfer, const ccurl_request *request
            set_number(transfer, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1) &&
            set_number(transfer, CURLOPT_NETRC, CURL_NETRC_IGNORED) && set_number(transfer, CURLOPT_PATH_AS_IS, 1) &&
            set_number(transfer, CURLOPT_DNS_CACHE_TIMEOUT, 0) &&
-           set_number(transfer, CURLOPT_MAXAGE_CONN, request->idle_limit) &&
-           set_number(transfer, CURLOPT_CONNECTTIMEOUT_MS, request->connect_timeout) &&
            set_pointer(transfer, CURLOPT_URL, request->url);
 }
 
@@ -152,6 +150,16 @@ static bool set_proxy(ccurl_transfer *transfer, const ccurl_request *request) {
     return set_proxy_credentials(transfer, request);
 }
 
+/* A body is sent on a new connection. On an idle one that the server closes after it has read the request, libcurl would send it
+   again, and one that the server closes just before would cost the grant. libcurl may take an idle connection all the same after a
+   proxy has asked for credentials; where `before_request` is not called, there is none. */
+static bool set_connection(ccurl_transfer *transfer, const ccurl_request *request) {
+    return set_number(transfer, CURLOPT_FRESH_CONNECT, request->body != NULL) &&
+           set_number(transfer, CURLOPT_FORBID_REUSE, transfer->has_tunnel_proxy && !transfer->asks_before_sending) &&
+           set_number(transfer, CURLOPT_MAXAGE_CONN, request->idle_limit) &&
+           set_number(transfer, CURLOPT_CONNECTTIMEOUT_MS, request->connect_timeout);
+}
+
 static bool add_field(ccurl_transfer *transfer, const char *field) {
     struct curl_slist *fields = ccurl.curl_slist_append(transfer->fields, field);
     if (fields == NULL) return false;
@@ -186,7 +194,8 @@ ccurl_transfer *ccurl_transfer_create(const ccurl_request *request) {
     transfer->body_limit = request->body_limit;
     transfer->easy = ccurl.curl_easy_init();
     if (transfer->easy != NULL && set_callbacks(transfer, request->emulates_old_library) && set_behaviour(transfer, request) &&
-        set_trust(transfer, request) && set_proxy(transfer, request) && set_content(transfer, request)) {
+        set_trust(transfer, request) && set_proxy(transfer, request) && set_connection(transfer, request) &&
+        set_content(transfer, request)) {
         return transfer;
     }
     ccurl_transfer_destroy(transfer);

@@ -42,7 +42,8 @@ package final class CurlEngine: Sendable {
 
     /// Sends a request and returns the response, whatever its status.
     ///
-    /// A request is sent once at most. When the task is cancelled, the call ends at once, and nothing is sent after it.
+    /// A body is sent once at most, on a connection of its own. A GET may use an idle connection, and a libcurl older than 7.80 sends it
+    /// again if that breaks. When the task is cancelled, the call ends at once, and nothing is sent after it.
     /// - Parameter sending: called with the progress of the request on the thread of the engine; must not block.
     package func send(
         _ request: CurlRequest, sending: @escaping @Sendable (CurlSending) -> Void = { _ in }

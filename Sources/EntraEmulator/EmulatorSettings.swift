@@ -24,6 +24,12 @@ package struct EmulatorSettings: Codable, Sendable, Equatable {
     package var declinedScopes: [String] = []
     /// Members that replace those of a successful token reply; null removes a member.
     package var tokenReply: [String: JSON] = [:]
+    /// Claims that replace those of ID tokens; null removes a claim.
+    package var idTokenClaims: [String: JSON] = [:]
+    /// Parameters that replace those of authorization responses; null removes a parameter.
+    package var authorizationReply: [String: JSON] = [:]
+    /// Members that replace those of OpenID configurations; null removes a member.
+    package var openIDConfiguration: [String: JSON] = [:]
     /// `interval` of a device code reply, in seconds.
     package var deviceCodeInterval = 1
     package var deviceCodeLifetime = 900
@@ -59,6 +65,9 @@ package struct EmulatorSettings: Codable, Sendable, Equatable {
         case familyApps = "family_apps"
         case declinedScopes = "declined_scopes"
         case tokenReply = "token_reply"
+        case idTokenClaims = "id_token_claims"
+        case authorizationReply = "authorization_reply"
+        case openIDConfiguration = "openid_configuration"
         case deviceCodeInterval = "device_code_interval"
         case deviceCodeLifetime = "device_code_lifetime"
         case deviceCodeApprovedAtPoll = "device_code_approved_at_poll"

@@ -11,16 +11,24 @@ package import TokenModel
 package final class TokenEndpointClient: Sendable {
     let transport: HTTPTransport
     let allowsLoopbackHTTP: Bool
+    private let now: @Sendable () -> Int64
     let discovered = Mutex<[DiscoveryKey: Endpoints]>([:])
 
-    /// - Parameter allowsLoopbackHTTP: whether authorities on this machine may use `http`.
-    package init(network: NetworkSettings, allowsLoopbackHTTP: Bool, timing: HTTPTiming = HTTPTiming()) {
+    /// - Parameters:
+    ///   - allowsLoopbackHTTP: whether authorities on this machine may use `http`.
+    ///   - now: the clock, in seconds since 1970.
+    package init(
+        network: NetworkSettings, allowsLoopbackHTTP: Bool, timing: HTTPTiming = HTTPTiming(),
+        now: @escaping @Sendable () -> Int64
+    ) {
         self.transport = HTTPTransport(network: network, timing: timing)
         self.allowsLoopbackHTTP = allowsLoopbackHTTP
+        self.now = now
     }
 
     /// Redeems a grant for tokens (RFC 6749 sections 4.1.3 and 6, RFC 8628 section 3.4).
     ///
+    /// The grant is not sent again once it may have reached the token endpoint, whatever the response.
     /// - Parameter delivery: tells afterwards whether the grant may have reached the token endpoint.
     /// - Throws: `interactionRequired` (-51115), without sending the request, if the host of the token endpoint is not
     ///   among `allowedEnvironments`; the code of the OAuth error; `unhandledHTTPResponse` (-51500) for a status other than
@@ -30,13 +38,15 @@ package final class TokenEndpointClient: Sendable {
     ) async throws(TokenError) -> IssuedTokens {
         try await withCorrelationID(request.correlationID) { () async throws(TokenError) in
             let form = try request.form()
-            let url = try await endpoints(
-                of: request.authority, version: request.version, correlationID: request.correlationID
-            ).token
-            let host = try request.requireAllowedEnvironment(of: url)
+            let endpoints = try await endpoints(
+                of: request.authority, version: request.version, correlationID: request.correlationID)
+            let host = try request.requireAllowedEnvironment(of: endpoints.token)
             let response = try await transport.send(
-                HTTPRequest(url: url, form: form, correlationID: request.correlationID, delivery: delivery))
-            var tokens = try IssuedTokens(response, to: request)
+                HTTPRequest(
+                    url: endpoints.token, form: form, correlationID: request.correlationID,
+                    delivery: delivery ?? DeliveryTracker()))
+            var tokens = try IssuedTokens(
+                response, to: request, issuer: endpoints.issuer?.identifier, now: now())
             tokens.endpoint = host
             return tokens
         }

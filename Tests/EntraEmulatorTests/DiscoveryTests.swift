@@ -88,6 +88,27 @@ internal import Testing
         }
     }
 
+    /// RFC 9207.
+    @Test func namesTheIssuerOfAnOpenIDProvidersResponses() async throws {
+        try await withEmulator { emulator in
+            let provider = "\(emulator.url)/openid/main"
+            let page =
+                "\(provider)/authorize?client_id=a&response_type=code&state=s&redirect_uri=http%3A%2F%2Flocalhost"
+            let configuration = "\(provider)/.well-known/openid-configuration"
+            let parameter = "authorization_response_iss_parameter_supported"
+            #expect(try await HTTP.get(configuration)[parameter] == true)
+            #expect(try await HTTP.get(page).redirect["iss"] == provider)
+            emulator.control.settings.openIDConfiguration = [parameter: nil, "jwks_uri": "https://x"]
+            emulator.control.settings.authorizationReply = ["iss": "https://other", "state": nil]
+            #expect(try await HTTP.get(configuration)[parameter] == nil)
+            #expect(try await HTTP.get(configuration)["jwks_uri"] == "https://x")
+            #expect(try await HTTP.get(page).redirect["iss"] == "https://other")
+            #expect(try await HTTP.get(page).redirect["state"] == nil)
+            let entra = try await HTTP.get("\(emulator.url)/common/v2.0/.well-known/openid-configuration")
+            #expect(entra[parameter] == nil)
+        }
+    }
+
     @Test func answersAtTheHostItWasAskedAt() async throws {
         try await withEmulator { emulator in
             let url = emulator.url.replacing("127.0.0.1", with: "localhost")

@@ -60,6 +60,21 @@ internal import Testing
         }
     }
 
+    @Test func replacesAndRemovesTheClaimsOfTheSettings() async throws {
+        try await withEmulator { emulator in
+            let app = App(emulator: emulator)
+            emulator.control.settings.idTokenClaims = [
+                "aud": [.string(app.clientID), "other"], "sub": nil, "exp": "soon",
+            ]
+            let reply = try await app.signIn()
+            let claims = reply.claims("id_token")
+            #expect(claims["aud"] == [.string(app.clientID), "other"])
+            #expect(claims["sub"] == nil)
+            #expect(claims["exp"] == "soon")
+            #expect(reply.claims("access_token")["sub"] != nil)
+        }
+    }
+
     @Test func givesGuestsNoPrincipalNameInV1() async throws {
         try await withEmulator { emulator in
             let app = App(emulator: emulator, authority: "fabrikam.example", isV1: true)

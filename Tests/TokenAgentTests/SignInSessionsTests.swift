@@ -136,6 +136,31 @@ internal import TokenModel
         #expect(parts.store.refreshTokens == ["rt-1"])
     }
 
+    /// An app may know an account by its name only.
+    @Test(arguments: [("Alice@contoso.com", true), ("bob@contoso.com", false), ("alice", false)])
+    func comparesAnAccountThatIsNamedByItsUsername(username: String, isSame: Bool) async throws {
+        let id = try await parts.beginDeviceCode(account: AccountReference(username: username))
+        let waiting = await parts.completeDeviceCode(id)
+        try await parts.settle()
+        try await parts.timers.advance(by: 5)
+        await parts.provider.redemptions.next().answer(.sample("alice", "1"))
+        #expect(try await waiting.error()?.code == (isSame ? nil : .mismatchedAccount))
+    }
+
+    /// The response names nobody by an identifier.
+    @Test(arguments: [("alice@contoso.com", true), ("bob@contoso.com", false), (nil, false)])
+    func comparesAnAccountWithoutAnIdentifierByItsUsername(username: String?, isSame: Bool) async throws {
+        let reference = AccountReference(homeAccountID: .sample("alice"), username: username)
+        let id = try await parts.beginDeviceCode(account: reference, .sample(["https://r/.default"], version: .v1))
+        let waiting = await parts.completeDeviceCode(id)
+        try await parts.settle()
+        try await parts.timers.advance(by: 5)
+        var tokens = IssuedTokens.sample("alice", "1")
+        tokens.homeAccountID = nil
+        await parts.provider.redemptions.next().answer(tokens)
+        #expect(try await waiting.error()?.code == (isSame ? nil : .mismatchedAccount))
+    }
+
     @Test func namesTheRedirectURIOfAnExpiredBrowserSignIn() async throws {
         let begun = try await parts.start { parts async throws(TokenError) in
             try await parts.signIns.begin(BeginInteractive(parameters: .sample()))
@@ -154,10 +179,11 @@ extension Parts {
 
     /// Begins a device code sign-in with a polling interval of five seconds.
     fileprivate func beginDeviceCode(
-        account: AccountReference = AccountReference(), expiresIn: Int64 = 900
+        account: AccountReference = AccountReference(), _ parameters: TokenParameters = .sample(),
+        expiresIn: Int64 = 900
     ) async throws -> String {
         let begun = start { parts async throws(TokenError) in
-            try await parts.signIns.begin(BeginDeviceCode(parameters: .sample(), account: account))
+            try await parts.signIns.begin(BeginDeviceCode(parameters: parameters, account: account))
         }
         await provider.deviceCodes.next().answer(
             DeviceCodeGrant(

@@ -77,7 +77,7 @@ internal import TokenModel
             "app://x#code=c%2F1&state=s", "http://localhost/?code=c%2F1&state=s#_",
         ])
     func findsTheCode(url: String) throws {
-        #expect(try AuthorizationResponse(url: url, expectedState: "s").code == Secret("c/1"))
+        #expect(try AuthorizationResponse(url: url, expectedState: "s", issuer: nil).code == Secret("c/1"))
     }
 
     @Test(
@@ -98,14 +98,41 @@ internal import TokenModel
             ("?state=s&error=unheard_of", .authorizationFailed),
         ])
     func reportsTheReasonIfThereIsNoCode(query: String, code: TokenError.Code) async throws {
-        let error = await failure { try AuthorizationResponse(url: "http://localhost" + query, expectedState: "s") }
+        let error = await failure {
+            try AuthorizationResponse(url: "http://localhost" + query, expectedState: "s", issuer: nil)
+        }
         #expect(error?.code == code)
+    }
+
+    /// RFC 9207 section 2.4, for responses with a code and with an error.
+    @Test(
+        arguments: [
+            (named: nil, isRequired: false, isTaken: true), (nil, true, false),
+            ("https://id.example/a?b=c", false, true), ("https://id.example/a?b=c", true, true),
+            ("https://id.example/a", true, false), ("https://id.example/a?b=c/", false, false),
+            ("HTTPS://id.example/a?b=c", false, false), ("", false, false),
+        ] as [(named: String?, isRequired: Bool, isTaken: Bool)], ["code=c", "error=access_denied"])
+    func requiresTheIssuerOfTheRequest(row: (named: String?, isRequired: Bool, isTaken: Bool), result: String) async {
+        let issuer = Endpoints.Issuer("https://id.example/a?b=c", isNamedInResponses: row.isRequired)
+        var parameters = FormParameters()
+        parameters.add("iss", row.named)
+        let url = "http://localhost/?state=s&\(result)&\(parameters.encoded)"
+        let error = await failure { try AuthorizationResponse(url: url, expectedState: "s", issuer: issuer) }
+        let expected: TokenError.Code? = result.hasPrefix("code") ? nil : .accessDenied
+        #expect(error?.code == (row.isTaken ? expected : .serverInvalidResponse))
+    }
+
+    @Test func readsNoIssuerThatIsNamedTwice() async {
+        let issuer = Endpoints.Issuer("https://a", isNamedInResponses: true)
+        let url = "http://localhost/?state=s&code=c&iss=https%3A%2F%2Fa&iss=https%3A%2F%2Fb"
+        let error = await failure { try AuthorizationResponse(url: url, expectedState: "s", issuer: issuer) }
+        #expect(error?.code == .serverInvalidResponse)
     }
 
     @Test func keepsTheErrorOfTheAuthorizationEndpoint() async throws {
         let url =
             "http://localhost?state=s&error=access_denied&error_subcode=cancel&error_description=AADSTS65004%3a+no"
-        let error = await failure { try AuthorizationResponse(url: url, expectedState: "s") }
+        let error = await failure { try AuthorizationResponse(url: url, expectedState: "s", issuer: nil) }
         #expect(error?.details.oauthError == "access_denied")
         #expect(error?.details.subError == "cancel")
         #expect(error?.details.errorDescription == "AADSTS65004: no")

@@ -95,19 +95,37 @@ internal import TokenModel
         }
     }
 
-    @Test func doesNotRetryByItself() async throws {
+    /// The server reads a request from a connection that was idle, and closes it. libcurl then sends the request again on another
+    /// connection by default, since it cannot tell that from a connection that was closed before.
+    @Test(arguments: [false, true], [false, true])
+    func sendsNoBodyTwiceByItself(emulatesOldLibrary: Bool, isSecure: Bool) async throws {
+        let folder = try TemporaryFolder()
+        let caFile = try TestCertificate(in: folder).certificateFile
         let isFirst = Atomic(true)
         let script: ScriptedServer.Script = { _ in
             isFirst.exchange(false, ordering: .relaxed) ? .answer(status: 200, body: "") : .hangUp
         }
-        try await ScriptedServer.with(script) { server in
-            try await withEngine { engine in
-                let request = CurlRequest(url: "http://127.0.0.1:\(server.port)/", body: Secret("grant"))
-                _ = try await engine.send(request)
-                // The connection is established and breaks, after which libcurl would retry by default.
-                let failure = await failure { () async throws(CurlFailure) in try await engine.send(request) }
+        try await ScriptedServer.with(isSecure: isSecure, script) { server in
+            try await withEngine(emulatesOldLibrary: emulatesOldLibrary) { engine in
+                let url = "\(isSecure ? "https" : "http")://localhost:\(server.port)/"
+                _ = try await engine.send(CurlRequest(url: url, caFile: caFile))
+                let failure = await failure { () async throws(CurlFailure) in
+                    try await engine.send(CurlRequest(url: url, body: Secret("grant"), caFile: caFile))
+                }
                 #expect(failure == .connectionLost)
-                #expect(server.received.count == 2)
+                #expect(server.received.map(\.method) == ["GET", "POST"])
+            }
+        }
+    }
+
+    /// So a server that closes an idle connection at that moment costs no grant.
+    @Test func sendsABodyOnAConnectionOfItsOwn() async throws {
+        try await ScriptedServer.with({ _ in .answer(status: 200, body: "") }) { server in
+            try await withEngine { engine in
+                let url = "http://127.0.0.1:\(server.port)/"
+                for _ in 0..<3 { _ = try await engine.send(CurlRequest(url: url)) }
+                for _ in 0..<3 { _ = try await engine.send(CurlRequest(url: url, body: Secret("grant"))) }
+                #expect(server.connections == 4)
             }
         }
     }
@@ -145,20 +163,22 @@ internal import TokenModel
     }
 
     @Test func sendsMoreRequestsToAHostThanItHasConnections() async throws {
-        try await ScriptedServer.with({ .answer(status: 200, body: $0.body) }) { server in
+        try await ScriptedServer.with({ .answer(status: 200, body: $0.uri + $0.body) }) { server in
             try await withEngine(connectionsPerHost: 2) { engine in
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    for number in 0..<50 {
-                        group.addTask {
-                            let body = Secret("\(number)")
-                            let url = "http://127.0.0.1:\(server.port)/"
-                            let response = try await engine.send(CurlRequest(url: url, body: body))
-                            #expect(response.body == body)
+                for body in [nil, Secret("grant")] {
+                    try await withThrowingTaskGroup(of: Void.self) { group in
+                        for number in 0..<50 {
+                            group.addTask {
+                                let url = "http://127.0.0.1:\(server.port)/\(number)"
+                                let response = try await engine.send(CurlRequest(url: url, body: body))
+                                #expect(response.body == Secret("/\(number)\(body?.reveal() ?? "")"))
+                            }
                         }
+                        try await group.waitForAll()
                     }
-                    try await group.waitForAll()
+                    // Each body has a connection of its own; the server cannot tell how many were open at a time.
+                    if body == nil { #expect(server.connections <= 2) }
                 }
-                #expect(server.connections <= 2)
             }
         }
     }

@@ -1,3 +1,4 @@
+internal import NIOHTTP1
 internal import TestSupport
 internal import Testing
 internal import TokenModel
@@ -74,6 +75,24 @@ internal import TokenModel
         try await EndpointFixture.with(path: "/issuer", kind: .openID, { _ in .json(document) }) { fixture in
             let error = await failure { try await fixture.endpoint.endpoints(of: fixture.authority, version: .v2) }
             #expect(error?.code == .serverInvalidResponse)
+        }
+    }
+
+    @Test(arguments: ["", "/"], [nil, "false", "true", "7"])
+    func readsTheIssuerOfAnOpenIDProvider(slash: String, isNamed: String?) async throws {
+        try await EndpointFixture.with(
+            path: "/issuer", kind: .openID,
+            { request in
+                let host = request.headers.first(name: "Host") ?? ""
+                let named = isNamed.map { #","authorization_response_iss_parameter_supported":\#($0)"# } ?? ""
+                return .json(
+                    #"{"issuer":"http://\#(host)/issuer\#(slash)","token_endpoint":"https://x/t","#
+                        + #""authorization_endpoint":"https://x/a"\#(named)}"#)
+            }
+        ) { fixture in
+            let endpoints = try await fixture.endpoint.endpoints(of: fixture.authority, version: .v2)
+            let issuer = Endpoints.Issuer(fixture.authority.url + slash, isNamedInResponses: isNamed == "true")
+            #expect(endpoints.issuer == issuer)
         }
     }
 

@@ -25,7 +25,8 @@ internal import TokenModel
                 loginHint: "ada@contoso.example", correlationID: CorrelationID())
             let url = try await endpoint.endpoints(of: authority, version: version).authorization
             _ = try await WebClient.browse(to: authorization.url(endpoint: url))
-            let answer = try await AuthorizationResponse(url: redirect.response(), expectedState: state)
+            let answer = try await AuthorizationResponse(
+                url: redirect.response(), expectedState: state, issuer: nil)
             let grant = Grant.authorizationCode(
                 code: answer.code, verifier: pkce.verifier, redirectURI: redirect.redirectURI)
             let signedIn = try await endpoint.redeem(.sample(authority, grant: grant, version: version, scopes: scopes))
@@ -75,7 +76,8 @@ internal import TokenModel
 
     private func withEmulator(_ body: (TokenEndpointClient, Authority) async throws -> Void) async throws {
         let emulator = try await Emulator.start()
-        let endpoint = try TokenEndpointClient(network: NetworkSettings(environment: [:]), allowsLoopbackHTTP: true)
+        let endpoint = try TokenEndpointClient(
+            network: NetworkSettings(environment: [:]), allowsLoopbackHTTP: true, now: { 0 })
         try await withCleanup {
             try await body(endpoint, Authority(emulator.url + "/common"))
         } cleanUp: {

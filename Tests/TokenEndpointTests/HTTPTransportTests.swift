@@ -9,29 +9,75 @@ internal import TokenModel
 @testable internal import TokenEndpoint
 
 @Suite(.bounded) struct HTTPTransportTests {
+    /// Whatever comes back, or nothing: the server may have redeemed the grant.
+    @Test(
+        arguments: [
+            ScriptedReply.answer(status: 500, body: ""), .answer(status: 503, body: ""), .hangUp,
+            .answer(status: 429, body: ""), .answer(status: 404, body: ""),
+            .json(#"{"error":"invalid_grant"}"#, status: 400), .filler(bytes: 2 << 20), .interrupted,
+        ])
+    func sendsAGrantOnce(reply: ScriptedReply) async throws {
+        let grants: [Grant] = [
+            .refreshToken(Secret("rt")), .deviceCode(Secret("dc")), .assertion(Secret("<a/>"), isSAML2: true),
+            .authorizationCode(code: Secret("c"), verifier: Secret("v"), redirectURI: "http://localhost"),
+        ]
+        try await EndpointFixture.with(EndpointFixture.token(reply)) { fixture in
+            for (index, grant) in grants.enumerated() {
+                _ = try await fixture.failure(.sample(fixture.authority, grant: grant))
+                #expect(fixture.redeemed.count == index + 1)
+            }
+        }
+    }
+
+    /// The connection for the discovery document is idle, and the server closes it when it reads a grant from it.
+    @Test func sendsAGrantOnceWhenAServerClosesItsConnections() async throws {
+        let script: ScriptedServer.Script = { $0.method == "GET" ? .answer(status: 404, body: "") : .hangUp }
+        try await EndpointFixture.with(script) { fixture in
+            for count in 1...3 {
+                let error = try await fixture.failure()
+                #expect(error.details.networkErrorCode == -1005)
+                #expect(fixture.redeemed.count == count)
+                _ = await fixture.endpoint.probe(fixture.authority)
+            }
+        }
+    }
+
     @Test(
         arguments: [
             (ScriptedReply.answer(status: 500, body: ""), 2), (.answer(status: 503, body: ""), 2), (.hangUp, 2),
-            (.answer(status: 429, body: ""), 1), (.answer(status: 404, body: ""), 1),
-            (.json(#"{"error":"invalid_grant"}"#, status: 400), 1), (.filler(bytes: 2 << 20), 1),
+            (.answer(status: 429, body: ""), 1), (.answer(status: 404, body: ""), 1), (.filler(bytes: 2 << 20), 1),
         ])
-    func retriesOnceIfTheRetryMaySucceed(reply: ScriptedReply, count: Int) async throws {
-        try await EndpointFixture.with(EndpointFixture.token(reply)) { fixture in
-            _ = try await fixture.failure()
-            #expect(fixture.redeemed.count == count)
+    func retriesAGETOnceIfTheRetryMaySucceed(reply: ScriptedReply, count: Int) async throws {
+        try await EndpointFixture.with({ _ in reply }) { fixture in
+            _ = await fixture.endpoint.probe(fixture.authority)
+            #expect(fixture.server.received.map(\.method) == Array(repeating: "GET", count: count))
         }
     }
 
     @Test func succeedsIfTheRetrySucceeds() async throws {
         let isFirst = Atomic(true)
-        let script: ScriptedServer.Script = { request in
-            guard request.path.hasSuffix("/token") else { return .answer(status: 404, body: "") }
-            return isFirst.exchange(false, ordering: .relaxed)
-                ? .answer(status: 503, body: "") : .json(Answers.minimal)
+        let script: ScriptedServer.Script = { _ in
+            isFirst.exchange(false, ordering: .relaxed) ? .answer(status: 503, body: "") : .json("{}")
         }
         try await EndpointFixture.with(script) { fixture in
-            let response = try await fixture.endpoint.redeem(.sample(fixture.authority))
-            #expect(response.accessToken == Secret("at"))
+            _ = try await fixture.endpoint.probe(fixture.authority).get()
+            #expect(fixture.server.received.count == 2)
+        }
+    }
+
+    /// Nothing was sent before the second attempt: the first had no connection.
+    @Test func retriesAGrantOnceIfThereWasNoConnection() async throws {
+        let refusal = "HTTP/1.1 503 No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+        try await RawServer.with(refusal) { proxy in
+            let network = try NetworkSettings(environment: ["HTTPS_PROXY": "http://127.0.0.1:\(proxy.port)"])
+            try await EndpointFixture.with(network: network, { _ in .silence }) { fixture in
+                let delivery = DeliveryTracker()
+                // The endpoints of this host are known without a request.
+                let error = await failure { try await fixture.endpoint.redeem(.sample(.common), delivery) }
+                #expect(error?.details.networkErrorCode == -1004)
+                #expect(!delivery.mayHaveArrived)
+                #expect(proxy.connections == 2)
+            }
         }
     }
 
@@ -160,7 +206,8 @@ internal import TokenModel
     }
 
     @Test func refusesPlainHTTPUnlessItWasAllowed() async throws {
-        let endpoint = try TokenEndpointClient(network: NetworkSettings(environment: [:]), allowsLoopbackHTTP: false)
+        let endpoint = try TokenEndpointClient(
+            network: NetworkSettings(environment: [:]), allowsLoopbackHTTP: false, now: { 0 })
         let authority = try Authority("http://localhost:1/common")
         let failures = [
             await failure { try await endpoint.redeem(.sample(authority)) },

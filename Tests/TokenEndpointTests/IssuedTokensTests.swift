@@ -9,7 +9,7 @@ internal import TokenModel
     @Test func readsEverythingThatEntraSends() async throws {
         let body = """
             {"token_type":"Bearer","scope":"User.Read openid","expires_in":3599,"ext_expires_in":7199,\
-            "refresh_in":1800,"access_token":"at","refresh_token":"rt-2","id_token":"h.p.s","foci":"1",\
+            "refresh_in":1800,"access_token":"at","refresh_token":"rt-2","id_token":"\(Answers.idToken)","foci":"1",\
             "client_info":"\(Answers.clientInfo)"}
             """
         try await EndpointFixture.with(EndpointFixture.token(.json(body))) { fixture in
@@ -21,7 +21,7 @@ internal import TokenModel
             #expect(response.refreshIn == 1800)
             #expect(response.scopes == ScopeSet(["openid", "User.Read"]))
             #expect(response.refreshToken == Secret("rt-2"))
-            #expect(response.idToken == "h.p.s")
+            #expect(response.idToken == Answers.idToken)
             #expect(response.familyID == FamilyID("1"))
             #expect(response.homeAccountID == HomeAccountID("u1.t1"))
             #expect(response.clientInfo == Answers.clientInfo)
@@ -45,7 +45,7 @@ internal import TokenModel
     func ignoresUnknownMembersOfAnyKind(value: String) throws {
         let body = String(Answers.minimal.dropLast() + #","expires_in":60,"unknown":\#(value)}"#)
         let response = HTTPResponse(endpoint: "the token endpoint", status: 200, body: Secret(body))
-        #expect(try IssuedTokens(response, to: .sample(.common)).expiresIn == 60)
+        #expect(try IssuedTokens(response, to: .sample(.common), issuer: nil, now: 0).expiresIn == 60)
     }
 
     @Test func treatsNullAsAbsent() async throws {
@@ -86,7 +86,9 @@ internal import TokenModel
     func needsClientInfoFromMicrosoftAndNotFromOthers(body: String) async throws {
         let response = HTTPResponse(
             endpoint: "the token endpoint", status: 200, body: Secret(body))
-        let failure = try #require(throws: TokenError.self) { try IssuedTokens(response, to: .sample(.common)) }
+        let failure = try #require(throws: TokenError.self) {
+            try IssuedTokens(response, to: .sample(.common), issuer: nil, now: 0)
+        }
         #expect(failure.code == .internalError)
         try await EndpointFixture.with(EndpointFixture.token(.json(body))) { fixture in
             let taken = try await fixture.endpoint.redeem(.sample(fixture.authority))
@@ -103,17 +105,30 @@ internal import TokenModel
         }
     }
 
-    @Test(
-        arguments: [
-            ("https://id.example/main", #""app-1""#, true), ("https://id.example/main/", #"["x","APP-1"]"#, true),
-            ("https://id.example/other", #""app-1""#, false), ("https://id.example/main", #""app-2""#, false),
-            ("https://id.example/main", "[]", false), ("https://id.example/main", "7", false),
-        ])
-    func acceptsAnIDTokenOfAnOpenIDProviderOnlyForTheRequest(issuer: String, audience: String, isTaken: Bool) throws {
-        let payload = Base64URL.encode(Data(#"{"iss":"\#(issuer)","aud":\#(audience),"sub":"s"}"#.utf8))
-        let body = #"{"access_token":"at","id_token":"e30.\#(payload)."}"#
+    /// The rules are those of `IDTokenValidation`.
+    @Test(arguments: ["app-1", "app-2"]) func refusesAnIDTokenThatIsNotForTheRequest(audience: String) throws {
+        let claims = #"{"iss":"https://id.example/main","aud":"\#(audience)","sub":"s","exp":2000000000}"#
+        let body = #"{"access_token":"at","id_token":"e30.\#(Base64URL.encode(Data(claims.utf8)))."}"#
         let response = HTTPResponse(endpoint: "x", status: 200, body: Secret(body))
         let request = try TokenRequest.sample(Authority("https://id.example/main", kind: .openID))
-        #expect(((try? IssuedTokens(response, to: request)) != nil) == isTaken)
+        let issued = Result { () throws(TokenError) in
+            try IssuedTokens(response, to: request, issuer: "https://id.example/main", now: 1_800_000_000)
+        }
+        switch issued {
+        case .success(let tokens): #expect(audience == "app-1" && tokens.accessToken == Secret("at"))
+        case .failure(let error): #expect(audience == "app-2" && error.code == .serverInvalidResponse)
+        }
+    }
+
+    /// The machine's clock is years ahead, and the provider's is in its response.
+    @Test(arguments: [nil, "Fri, 15 Jan 2027 08:00:00 GMT", "Fri, 15 Jan 2027 10:00:00 GMT", "today"])
+    func believesTheClockOfTheProviderToo(date: String?) throws {
+        let claims = #"{"aud":"app-1","exp":1800003600}"#
+        let body = #"{"access_token":"at","id_token":"e30.\#(Base64URL.encode(Data(claims.utf8)))."}"#
+        let response = HTTPResponse(
+            endpoint: "x", status: 200, fields: date.map { [(name: "date", value: $0)] } ?? [], body: Secret(body))
+        let request = try TokenRequest.sample(Authority("https://fs.contoso.com/adfs"))
+        let issued = try? IssuedTokens(response, to: request, issuer: nil, now: 1_900_000_000)
+        #expect((issued != nil) == (date?.contains("08:00") ?? false))
     }
 }

@@ -28,7 +28,7 @@ internal import TokenModel
         #expect(shown.status == 200)
         #expect(shown.page.contains("You are signed in"))
         let url = try await redirect.response()
-        #expect(try AuthorizationResponse(url: url, expectedState: "s").code == Secret("c+1"))
+        #expect(try AuthorizationResponse(url: url, expectedState: "s", issuer: nil).code == Secret("c+1"))
     }
 
     @Test func acceptsAPostedForm() async throws {
@@ -86,7 +86,8 @@ internal import TokenModel
         #expect(shown.page.contains("Sign-in failed"))
         #expect(!shown.page.contains("access_denied") && !shown.page.contains("injected"))
         let url = try await redirect.response()
-        #expect(await failure { try AuthorizationResponse(url: url, expectedState: "s") }?.code == .accessDenied)
+        let error = await failure { try AuthorizationResponse(url: url, expectedState: "s", issuer: nil) }
+        #expect(error?.code == .accessDenied)
     }
 
     @Test func returnsTheFirstResponseOnly() async throws {

@@ -28,7 +28,7 @@ typedef struct ccurl_multi ccurl_multi;
 typedef struct {
     const char *url;           /* http or https */
     const char *const *fields; /* "Name: value"; ends with NULL */
-    const void *body;          /* sent unchanged; NULL for a GET */
+    const void *body;          /* sent unchanged, once at most, on a new connection; NULL for a GET */
     size_t body_length;
     /* "SCHEME://host:port" with http, https, socks4, socks4a, socks5 or socks5h; NULL for none. The environment is not read. */
     const char *proxy;

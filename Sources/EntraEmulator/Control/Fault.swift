@@ -160,7 +160,7 @@ struct FaultApplication: Sendable {
         failure.status = HTTPResponseStatus(statusCode: fault.status ?? 400)
         let trace = state.trace(of: request)
         if request.address.endpoint == .authorize {
-            return try AuthorizeReply(request).failure(failure, trace: trace)
+            return try AuthorizeReply(request, state.update { $0.settings }).failure(failure, trace: trace)
         }
         var response = try failure.response(trace: trace)
         response.headers.add(contentsOf: retryAfter)

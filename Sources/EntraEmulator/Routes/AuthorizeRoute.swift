@@ -12,7 +12,7 @@ struct AuthorizeRoute: Sendable {
     }
 
     func respond(to request: EmulatorRequest) throws -> Response {
-        let reply = try AuthorizeReply(request)
+        let reply = try AuthorizeReply(request, state.update { $0.settings })
         if let refusal = refusal(of: reply.redirectURI, request) {
             // RFC 6749 section 4.1.2.1 forbids a redirect to an unregistered URI: an error page is shown.
             let text = htmlEscaped(refusal.description(trace: state.trace(of: request)))
@@ -80,13 +80,18 @@ struct AuthorizeReply: Sendable {
     let redirectURI: String
     private let mode: String
     private let state: String?
+    /// The issuer of an OpenID provider, which its responses name (RFC 9207 section 2).
+    private let issuer: String?
     private let wantsClientInfo: Bool
+    private let replacements: [String: JSON]
 
     /// - Throws: `missingParameter` if the request has no redirect URI.
-    init(_ request: EmulatorRequest) throws(OAuthFailure) {
+    init(_ request: EmulatorRequest, _ settings: EmulatorSettings) throws(OAuthFailure) {
         redirectURI = try request.parameters.required("redirect_uri")
         mode = request.parameters["response_mode"] ?? "query"
         state = request.parameters["state"]
+        issuer = request.authority.kind == .openID ? "\(request.baseURL)/\(request.authority.path)" : nil
+        replacements = settings.authorizationReply
         wantsClientInfo = request.parameters["client_info"] == "1" && request.authority.kind == .entra
     }
 
@@ -110,6 +115,8 @@ struct AuthorizeReply: Sendable {
     private func response(_ fields: [String: String]) -> Response {
         var fields = fields
         fields["state"] = state
+        fields["iss"] = issuer
+        for (name, value) in replacements { fields[name] = if case .string(let text) = value { text } else { nil } }
         switch mode {
         case "form_post": return .html(form(fields))
         case "fragment": return redirect(to: "\(redirectURI)#\(Parameters(fields).encoded)")

@@ -46,7 +46,7 @@ struct DiscoveryRoute: Sendable {
         let mint = TokenMint(
             key: key, directory: state.directory, baseURL: baseURL, authority: authority,
             version: request.address.version, settings: settings)
-        return try .json(
+        let configuration: JSON =
             [
                 "issuer": .string(mint.issuer(tenantID: tenantID)),
                 "authorization_endpoint": "\(oauth)/authorize",
@@ -61,7 +61,10 @@ struct DiscoveryRoute: Sendable {
                 "id_token_signing_alg_values_supported": ["RS256"],
                 "scopes_supported": ["openid", "profile", "email", "offline_access"],
                 "token_endpoint_auth_methods_supported": ["client_secret_post", "private_key_jwt"],
-            ] as JSON)
+                // Entra does not send its issuer with authorization responses.
+                "authorization_response_iss_parameter_supported": isOpenID ? .bool(true) : .null,
+            ]
+        return try .json(configuration.merging(settings.openIDConfiguration).withoutNulls)
     }
 
     func keys() throws -> Response {

@@ -36,7 +36,7 @@ struct TokenMint: Sendable {
         var claims = commonClaims(descriptor)
         claims["aud"] = .string(descriptor.clientID)
         claims["nonce"] = JSON(descriptor.nonce)
-        return try key.sign(JSON.object(claims).withoutNulls)
+        return try key.sign(JSON.object(claims).merging(settings.idTokenClaims).withoutNulls)
     }
 
     private func commonClaims(_ descriptor: TokenDescriptor) -> [String: JSON] {

@@ -43,7 +43,8 @@ open class MSALGlobalConfig: NSObject {
 public final class MSALHTTPConfig: NSObject, Sendable {
     private let values = Mutex((retryCount: 1, retryInterval: 0.5, timeout: 300.0))
 
-    /// The number of retries of a failed request: 1 by default. Stored and not used: the agent retries once.
+    /// The number of retries of a failed request: 1 by default. Stored and not used: the agent retries a discovery
+    /// request once, and a token request only if it had no connection.
     public var retryCount: Int {
         get { values.withLock { $0.retryCount } }
         set { values.withLock { $0.retryCount = newValue } }

@@ -25,7 +25,9 @@ extension SignInSessions {
             redirect.close()
             throw error
         }
-        let id = register(.browser(request, redirect, pkce, state: state, nonce: nonce), lifetime: Self.browserLifetime)
+        let id = register(
+            .browser(request, redirect, pkce, state: state, nonce: nonce, issuer: endpoints.issuer),
+            lifetime: Self.browserLifetime)
         return BeginInteractive.Reply(
             sessionID: id, authorizationURL: url,
             redirectURI: redirect.redirectURI, expiresIn: Self.browserLifetime)
@@ -35,7 +37,7 @@ extension SignInSessions {
     func complete(_ request: CompleteInteractive) async throws(TokenError) -> TokenResult {
         let id = request.sessionID
         let session = try claim(id) { $0.isBrowser }
-        guard case .browser(let begun, let redirect, let pkce, let state, let nonce) = session.method else {
+        guard case .browser(let begun, let redirect, let pkce, let state, let nonce, let issuer) = session.method else {
             throw Self.unknown
         }
         defer { finish(id) }
@@ -45,7 +47,7 @@ extension SignInSessions {
         } catch {
             throw ending(of: id) ?? error
         }
-        let answer = try AuthorizationResponse(url: url, expectedState: state)
+        let answer = try AuthorizationResponse(url: url, expectedState: state, issuer: issuer)
         return try await signIn(
             begun,
             code: .authorizationCode(
@@ -54,20 +56,15 @@ extension SignInSessions {
     }
 
     /// Redeems the authorization code and saves the tokens.
-    ///
-    /// - Throws: `serverInvalidResponse` if the ID token has another nonce than the request (OpenID Connect Core 3.1.3.7).
     private func signIn(
         _ begun: BeginInteractive, code: Grant, nonce: String, at requested: Authority
     ) async throws(TokenError) -> TokenResult {
         let parameters = begun.parameters
         let authority = try await authorities.resolve(
             requested, parameters, username: begun.loginHint ?? begun.account.username)
-        let response = try await service.redeem(authorities.tokenRequest(code, at: authority, parameters), nil)
-        if let idToken = response.idToken, let claims = IDTokenClaims(idToken: idToken), let echoed = claims.nonce,
-            echoed != nonce
-        {
-            throw TokenError(.serverInvalidResponse, "the ID token's nonce is not the one sent")
-        }
+        var request = authorities.tokenRequest(code, at: authority, parameters)
+        request.nonce = nonce
+        let response = try await service.redeem(request, nil)
         let result = try await saver.save(response, from: .signIn, parameters, at: requested)
         try check(result, against: begun.account)
         return result
@@ -105,7 +102,7 @@ extension SignInSessions {
 
     /// Logs that a browser sign-in has expired, with the redirect URI that got no response.
     func logExpiry(of method: SignInSession.Method) {
-        guard case .browser(let begun, let redirect, _, _, _) = method else { return }
+        guard case .browser(let begun, let redirect, _, _, _, _) = method else { return }
         logger.notice(
             "a browser sign-in expired without a response",
             metadata: RequestLog.redirect(redirect.redirectURI, of: begun.parameters))
@@ -124,7 +121,7 @@ extension SignInSession.Method {
     /// The error of a session that has expired. An unregistered redirect URI is a likely reason: the identity provider shows that
     /// error on its page, and does not redirect the browser.
     var expired: TokenError {
-        guard case .browser(let begun, let redirect, _, _, _) = self else { return Self.expiredDeviceCode }
+        guard case .browser(let begun, let redirect, _, _, _, _) = self else { return Self.expiredDeviceCode }
         let target = BrowserRedirect(begun.parameters.redirectURI)
         let own = target.replaced.map { "; the app's own, \($0), cannot be used on this system" } ?? ""
         return TokenError(

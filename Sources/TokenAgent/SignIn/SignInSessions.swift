@@ -82,18 +82,11 @@ final class SignInSessions {
         for id in sessions.keys { cancel(id) }
     }
 
-    /// Checks that the requested account has signed in. An account with the same username in the same tenant, as after it was
-    /// deleted and created again, counts as the same.
+    /// Checks that the requested account has signed in.
     ///
     /// - Throws: `mismatchedAccount` (-51117), with the result of the other account.
     func check(_ result: TokenResult, against requested: AccountReference) throws(TokenError) {
-        guard let wanted = requested.homeAccountID, let found = result.account.homeAccountID, wanted != found else {
-            return
-        }
-        let sameTenant = wanted.tenantID != nil && wanted.tenantID == found.tenantID
-        let sameName =
-            requested.username != nil && requested.username?.lowercased() == result.account.username?.lowercased()
-        guard sameTenant && sameName else {
+        guard requested.isEmpty || result.isOf(requested) else {
             var details = TokenError.Details()
             details.partialResult = result
             throw TokenError(
@@ -134,11 +127,26 @@ final class SignInSessions {
         .sessionCanceled, "there is no such sign-in; it was finished, cancelled or has expired")
 }
 
+extension TokenResult {
+    /// Whether the result is of the account that a reference names: by its identifier or, if either has none, by its username.
+    ///
+    /// An account with the same username in the same tenant, as after it was deleted and created again, counts as the same. AD FS of
+    /// Windows Server 2012 R2 names nobody, and nobody counts as any account.
+    fileprivate func isOf(_ reference: AccountReference) -> Bool {
+        if account.homeAccountID == nil, account.username?.trimmedNonEmpty == nil, idToken == nil { return true }
+        let names = [account.username, tenantProfile?.username].compactMap { $0?.lowercased() }
+        let sameName = reference.username.map { names.contains($0.lowercased()) } ?? false
+        guard let wanted = reference.homeAccountID, let found = account.homeAccountID else { return sameName }
+        return wanted == found || (wanted.tenantID != nil && wanted.tenantID == found.tenantID && sameName)
+    }
+}
+
 /// A sign-in session in progress: the user has to finish it in a browser or on another device.
 struct SignInSession {
     /// The method of signing in, with the state that redeeming its result needs.
     enum Method: Sendable {
-        case browser(BeginInteractive, LoopbackRedirect, PKCE, state: String, nonce: String)
+        case browser(
+            BeginInteractive, LoopbackRedirect, PKCE, state: String, nonce: String, issuer: Endpoints.Issuer?)
         case deviceCode(BeginDeviceCode, DeviceCodeGrant)
 
         var isBrowser: Bool { if case .browser = self { true } else { false } }
@@ -158,6 +166,6 @@ struct SignInSession {
     func close() {
         expiry.cancel()
         ended.succeed()
-        if case .browser(_, let redirect, _, _, _) = method { redirect.close() }
+        if case .browser(_, let redirect, _, _, _, _) = method { redirect.close() }
     }
 }

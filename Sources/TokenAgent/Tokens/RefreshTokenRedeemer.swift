@@ -147,10 +147,12 @@ final class RefreshTokenRedeemer {
             await deleteNote(of: token, in: group)
             throw TokenSaver.signedOutMeanwhile
         }
-        guard let request = authorities.tokenRequest(redeeming: token, at: authority, parameters) else {
+        guard var request = authorities.tokenRequest(redeeming: token, at: authority, parameters) else {
             await deleteNote(of: token, in: group)
             throw Self.issuedElsewhere
         }
+        request.subject = memory.cache.subject(
+            of: plan.account, for: parameters.clientID, at: plan.authority, in: group)
         let delivery = DeliveryTracker()
         let response: IssuedTokens
         do throws(TokenError) {

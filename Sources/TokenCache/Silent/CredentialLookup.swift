@@ -1,4 +1,4 @@
-internal import TokenModel
+package import TokenModel
 
 /// An access token that may be returned, and whether it need not be renewed first.
 struct UsableToken {
@@ -78,6 +78,17 @@ extension CredentialCache {
         let ordered = familyFirst ? shared + own : own + shared
         var seen = Set<Secret>()
         return ordered.filter { seen.insert($0.secret).inserted }
+    }
+
+    /// The `sub` claim of the last ID token that an app got for an account from an authority; nil if the cache has none.
+    package func subject(
+        of account: AccountKey, for clientID: ClientID, at authority: Authority, in group: SharingGroup
+    ) -> String? {
+        let realm = authority.realm.lowercased()
+        let tokens = partition(group)[account].idTokens.values.filter {
+            $0.clientID == clientID && $0.realm == realm && clouds.sameCloud($0.environment, authority.environment)
+        }
+        return tokens.min { $0.key < $1.key }.flatMap { IDTokenClaims(idToken: $0.idToken)?.subject }
     }
 
     /// Whether a refresh token may be redeemed for a request.

@@ -61,8 +61,7 @@ extension TokenEndpointClient {
             let url = Endpoints.discoveryURL(of: authority, version: .v2)
             let response = try await transport.send(HTTPRequest(url: url, correlationID: nil))
             guard response.status == 200 else { throw response.unhandled }
-            let date = response.field("Date").flatMap(HTTPDate.secondsSince1970)
-            return .success(ServerClock(secondsSince1970: date))
+            return .success(ServerClock(secondsSince1970: response.date))
         } catch {
             return .failure(error)
         }

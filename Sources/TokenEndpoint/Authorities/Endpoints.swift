@@ -10,12 +10,34 @@ package struct Endpoints: Sendable, Equatable {
     package var deviceCode: String?
     /// The page for signing out in the browser; nil if the provider has none.
     package var endSession: String?
+    /// The issuer of an OpenID provider; nil for Microsoft's, whose issuers depend on the user.
+    package var issuer: Issuer?
 
-    package init(token: String, authorization: String, deviceCode: String? = nil, endSession: String? = nil) {
+    /// An issuer, as the discovery document describes it.
+    package struct Issuer: Sendable, Equatable {
+        /// The URL that identifies the issuer, in its spelling: it is compared as a string.
+        package var identifier: String
+        /// Whether every authorization response names the issuer (RFC 9207 section 3).
+        package var isNamedInResponses: Bool
+
+        package init(_ identifier: String, isNamedInResponses: Bool) {
+            self.identifier = identifier
+            self.isNamedInResponses = isNamedInResponses
+        }
+
+        /// Whether an authorization response with this `iss` is the issuer's (RFC 9207 section 2.4).
+        func admits(_ named: String?) -> Bool { named.map { $0 == identifier } ?? !isNamedInResponses }
+    }
+
+    package init(
+        token: String, authorization: String, deviceCode: String? = nil, endSession: String? = nil,
+        issuer: Issuer? = nil
+    ) {
         self.token = token
         self.authorization = authorization
         self.deviceCode = deviceCode
         self.endSession = endSession
+        self.issuer = issuer
     }
 
     /// The endpoints by Entra's convention, which AD FS shares in the v1 form; nil for providers without a convention.
@@ -48,9 +70,9 @@ package struct Endpoints: Sendable, Equatable {
         else { throw response.invalid("does not name a token endpoint and an authorization endpoint") }
         self.init(
             token: token, authorization: authorization, deviceCode: document.text("device_authorization_endpoint"),
-            endSession: document.text("end_session_endpoint"))
+            endSession: document.text("end_session_endpoint"),
+            issuer: try Self.issuer(document, of: authority, response))
         try requireSafe(for: authority, response)
-        try Self.requireIssuer(document, of: authority, response)
     }
 
     /// Refuses `http` endpoints, unless the authority and the endpoint are both on this machine.
@@ -64,15 +86,17 @@ package struct Endpoints: Sendable, Equatable {
         }
     }
 
-    /// Checks the issuer (OpenID Connect Discovery 1.0 section 4.3). Microsoft's issuers differ from their authorities by
-    /// design and are not checked.
-    private static func requireIssuer(
+    /// Checks the issuer (OpenID Connect Discovery 1.0 section 4.3), and returns it. Microsoft's issuers differ from their
+    /// authorities by design and are not checked.
+    private static func issuer(
         _ document: JSONTree, of authority: Authority, _ response: HTTPResponse
-    ) throws(TokenError) {
-        guard authority.kind == .openID else { return }
-        guard document.text("issuer").map(authority.isIssuer) ?? false else {
+    ) throws(TokenError) -> Issuer? {
+        guard authority.kind == .openID else { return nil }
+        guard let issuer = document.text("issuer"), authority.isIssuer(issuer) else {
             throw response.invalid("belongs to another issuer")
         }
+        return Issuer(
+            issuer, isNamedInResponses: document["authorization_response_iss_parameter_supported"]?.boolean ?? false)
     }
 }
 

@@ -76,16 +76,21 @@ package struct AuthorizationResponse: Sendable {
 
     /// Decodes the URL to which the browser was redirected. The parameters may be in its query or in its fragment.
     ///
+    /// - Parameter issuer: the issuer of the sign-in page, if it is an OpenID provider. A response of another issuer, with a code
+    ///   or an error, is rejected, so that no code is sent to a provider that has not issued it (RFC 9207).
     /// - Throws: `invalidState` (-51420) if the response is to another request; `accessDenied` (-51416) if the user has
     ///   declined; `interactionRequired` (-51115) if a sign-in was not possible without user interaction;
     ///   `authorizationFailed` (-51440) for other errors; `serverInvalidResponse` (-51401) if there is neither an error nor
-    ///   a code.
-    package init(url: String, expectedState: String) throws(TokenError) {
+    ///   a code, or if the response is another issuer's.
+    package init(url: String, expectedState: String, issuer: Endpoints.Issuer?) throws(TokenError) {
         guard let parameters = Self.parameters(of: url) else {
             throw TokenError(.serverInvalidResponse, "the response of the authorization endpoint cannot be decoded")
         }
         guard let state = parameters["state"], Secret(state) == Secret(expectedState) else {
             throw TokenError(.invalidState, "the response of the authorization endpoint belongs to another sign-in")
+        }
+        guard issuer?.admits(parameters["iss"]) ?? true else {
+            throw TokenError(.serverInvalidResponse, "the authorization endpoint's answer is of another issuer")
         }
         if let error = OAuthError(parameters) { throw error.authorizationError() }
         guard let code = parameters["code"]?.trimmedNonEmpty else {

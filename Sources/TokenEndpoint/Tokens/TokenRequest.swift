@@ -22,11 +22,16 @@ package struct TokenRequest: Sendable {
     package var correlationID: CorrelationID
     /// The hosts, with the port unless it is 443, whose token endpoints may receive the grant; nil if any may.
     package var allowedEnvironments: Set<String>?
+    /// The `nonce` of the authorization request, which the ID token has to repeat; nil if none was sent.
+    package var nonce: String?
+    /// The `sub` claim of the app's last ID token for the account, which a refresh must not change; nil if it is not known.
+    package var subject: String?
 
     package init(
         grant: Grant, clientID: ClientID, authority: Authority, version: OAuthVersion, scopes: ScopeSet,
         claims: String? = nil, redirectURI: String? = nil, extraParameters: [String: String] = [:],
-        correlationID: CorrelationID, allowedEnvironments: Set<String>? = nil
+        correlationID: CorrelationID, allowedEnvironments: Set<String>? = nil, nonce: String? = nil,
+        subject: String? = nil
     ) {
         self.grant = grant
         self.clientID = clientID
@@ -38,6 +43,8 @@ package struct TokenRequest: Sendable {
         self.extraParameters = extraParameters
         self.correlationID = correlationID
         self.allowedEnvironments = allowedEnvironments
+        self.nonce = nonce
+        self.subject = subject
     }
 }
 
@@ -51,6 +58,14 @@ package enum Grant: Sendable {
     case deviceCode(Secret)
     /// The XML of a SAML 2.0 assertion (RFC 7522 section 2.1) or of a SAML 1.1 assertion.
     case assertion(Secret, isSAML2: Bool)
+
+    /// Whether the grant is the result of a sign-in, which an OpenID provider answers with an ID token.
+    var isSignIn: Bool {
+        switch self {
+        case .authorizationCode, .deviceCode: true
+        case .refreshToken, .assertion: false
+        }
+    }
 }
 
 extension TokenRequest {

@@ -1,7 +1,11 @@
 internal import TokenModel
 
 extension IssuedTokens {
-    init(_ response: HTTPResponse, to request: TokenRequest) throws(TokenError) {
+    /// - Parameters: - issuer: the issuer of an OpenID provider; nil for Microsoft's providers. - now: this machine's time, in
+    ///   seconds since 1970.
+    init(
+        _ response: HTTPResponse, to request: TokenRequest, issuer: String?, now: Int64
+    ) throws(TokenError) {
         let object = try response.oauthObject()
         self.init(object, version: request.version)
         // As Microsoft's libraries, missing tokens are reported as internal errors, and wrong ones as invalid responses.
@@ -12,8 +16,13 @@ extension IssuedTokens {
         guard tokenType.lowercased() == "bearer" else {
             throw response.invalid("holds a token that is not a bearer token")
         }
-        if request.authority.kind == .openID, let idToken, !Self.isIntended(idToken, for: request) {
-            throw response.invalid("holds an ID token of another issuer, or for another app")
+        if let idToken {
+            let times = [now, response.date].compactMap(\.self)
+            let validation = IDTokenValidation(request: request, issuer: issuer, times: times)
+            if let defect = validation.defect(of: idToken) { throw response.invalid("holds an ID token \(defect)") }
+        } else if request.authority.kind == .openID, request.grant.isSignIn {
+            // OpenID Connect Core 1.0 section 3.1.3.3. Without it nothing says who has signed in, and to which request.
+            throw response.invalid("holds no ID token")
         }
         // Microsoft's clouds always send the requested `client_info`; for others, the subject of the ID token is used
         // without it.
@@ -38,16 +47,6 @@ extension IssuedTokens {
             clientInfo: clientInfo,
             familyID: object.text("foci").flatMap { FamilyID($0) },
             cloudName: object.text("cloud_instance_host_name") ?? object.text("cloud_instance_name"))
-    }
-
-    /// Whether the issuer and the audience of an ID token are those of the request (OpenID Connect Core 1.0 section
-    /// 3.1.3.7, items 2 and 3). Microsoft's issuers differ from their authorities by design and are not checked.
-    private static func isIntended(_ idToken: String, for request: TokenRequest) -> Bool {
-        guard let payload = IDTokenClaims.payload(ofJWT: idToken), let claims = try? JSONReader.read(Array(payload)),
-            claims.text("iss").map(request.authority.isIssuer) ?? false, let audience = claims["aud"]
-        else { return false }
-        // One string, or a list of them.
-        return ([audience] + audience.values).contains { $0.string.flatMap { ClientID($0) } == request.clientID }
     }
 }
 

@@ -2,14 +2,17 @@ internal import Curl
 internal import Synchronization
 internal import TokenModel
 
-/// An HTTP request to an authority: a POST of a form, or a GET.
+/// An HTTP request to an authority: a POST of a form, which has or requests a grant, or a GET.
 struct HTTPRequest: Sendable {
     let url: String
     let form: FormParameters?
     let correlationID: CorrelationID?
-    let delivery: DeliveryTracker?
+    let delivery: DeliveryTracker
 
-    init(url: String, form: FormParameters? = nil, correlationID: CorrelationID?, delivery: DeliveryTracker? = nil) {
+    init(
+        url: String, form: FormParameters? = nil, correlationID: CorrelationID?,
+        delivery: DeliveryTracker = DeliveryTracker()
+    ) {
         self.url = url
         self.form = form
         self.correlationID = correlationID
@@ -32,7 +35,7 @@ struct HTTPRequest: Sendable {
 }
 
 /// Tracks whether a request may have reached the authority, which matters if there is no response: a refresh token may have
-/// been replaced.
+/// been replaced, and the authority would take a second redemption of it for theft (RFC 9700 section 4.14.2).
 package final class DeliveryTracker: Sendable {
     private let attempts = Atomic(0)
 

@@ -28,6 +28,9 @@ struct HTTPResponse: Sendable {
         fields.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 
+    /// The provider's time, in seconds since 1970; nil if the response has no valid `Date`.
+    var date: Int64? { field("Date").flatMap(HTTPDate.secondsSince1970) }
+
     /// Whether the status is one of OAuth responses, successful or not.
     var isOAuth: Bool { [200, 400, 401].contains(status) }
 

@@ -13,8 +13,10 @@ final class HTTPTransport: Sendable {
         self.engine = CurlEngine(idle: timing.idle)
     }
 
-    /// Sends a request and returns the response, whatever its status. After a 5xx status or a network failure, it is
-    /// retried once.
+    /// Sends a request and returns the response, whatever its status.
+    ///
+    /// A GET is retried once after a 5xx status or a network failure. A form is retried once only if the first attempt had no
+    /// connection: the authority may have redeemed a grant whose response did not arrive, or is an error.
     func send(_ request: HTTPRequest) async throws(TokenError) -> HTTPResponse {
         let timing = timing
         let outcome = await withTaskGroup(of: Result<HTTPResponse, TokenError>.self) { group in
@@ -36,7 +38,7 @@ final class HTTPTransport: Sendable {
 
     private func sendWithRetry(_ request: HTTPRequest) async -> Result<HTTPResponse, TokenError> {
         let first = await sendOnce(request)
-        guard first.isRetryable else { return first }
+        guard request.isRetryable(after: first) else { return first }
         do {
             // Another attempt may succeed when the authority or the network has had time to recover.
             try await Task.sleep(for: timing.retryDelay)
@@ -63,8 +65,8 @@ final class HTTPTransport: Sendable {
                     bodyLimit: HTTPResponse.bodyLimit)
             ) { event in
                 switch event {
-                case .begins: delivery?.recordSending()
-                case .neverSent: delivery?.recordNeverSent()
+                case .begins: delivery.recordSending()
+                case .neverSent: delivery.recordNeverSent()
                 }
             }
             return .success(HTTPResponse(endpoint: request.endpoint, response))
@@ -82,12 +84,14 @@ extension ProxyServer {
     }
 }
 
-extension Result<HTTPResponse, TokenError> {
-    /// Whether a retry may succeed.
-    fileprivate var isRetryable: Bool {
-        switch self {
-        case .success(let response): (500...599).contains(response.status)
-        case .failure(let error): error.details.networkErrorCode.map { $0 != NetworkErrorCode.tlsFailure } ?? false
+extension HTTPRequest {
+    /// Whether the request may be sent again, and may succeed then.
+    fileprivate func isRetryable(after first: Result<HTTPResponse, TokenError>) -> Bool {
+        guard form == nil || !delivery.mayHaveArrived else { return false }
+        switch first {
+        case .success(let response): return (500...599).contains(response.status)
+        case .failure(let error):
+            return error.details.networkErrorCode.map { $0 != NetworkErrorCode.tlsFailure } ?? false
         }
     }
 }

@@ -81,7 +81,7 @@ extension TokenError {
         case cacheBadFormat
         /// -51400: an OAuth error with no code of its own.
         case serverOAuth
-        /// -51401: the response of an identity provider is not valid.
+        /// -51401: the response of an identity provider is not valid, or not for the app or its request.
         case serverInvalidResponse
         /// -514102: the refresh token was rejected (ADAL only).
         case refreshTokenRejected

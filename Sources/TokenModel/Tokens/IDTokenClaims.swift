@@ -22,7 +22,6 @@ package struct IDTokenClaims: Sendable, Equatable {
     package var givenName: String?
     package var familyName: String?
     package var issuer: String?
-    package var nonce: String?
 
     /// Decodes the claims of a compact JWS; nil if its payload is not a JSON object, or one of these claims is not a string. Of
     /// several claims with one name, the last counts (RFC 7519 section 4).
@@ -53,7 +52,6 @@ package struct IDTokenClaims: Sendable, Equatable {
         givenName = claim("given_name")
         familyName = claim("family_name")
         issuer = claim("iss")
-        nonce = claim("nonce")
         guard areStrings else { return nil }
     }
 

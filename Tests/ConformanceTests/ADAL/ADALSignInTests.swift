@@ -67,7 +67,7 @@ internal import Testing
             let app = ADALApp(f)
             try await app.signIn()
             f.letTokensExpire()
-            f.emulator.control.inject(.status(503, grant: .refreshToken, count: 2))
+            f.emulator.control.inject(.status(503, grant: .refreshToken))
             let result = try await app.acquire(ADUserIdentifier(id: Self.alice))
             #expect(result.error?.domain == ADHTTPErrorCodeDomain)
             #expect(result.error?.code == 503)
@@ -126,10 +126,8 @@ internal import Testing
         try await AgentFixture.with { f in
             let app = ADALApp(f)
             try await app.signIn(Self.bob)
-            // An ID token that was not issued for a sign-in has no nonce.
-            let refreshed = try await app.silent(Self.bob, forceRefresh: true)
-            let bob = try #require(refreshed.tokenCacheItem?.userInformation)
-            f.emulator.control.settings.tokenReply = ["id_token": .string(bob.rawIdToken), "client_info": nil]
+            f.emulator.control.settings.tokenReply = ["client_info": nil]
+            f.emulator.control.settings.idTokenClaims = ["upn": .string(Self.bob), "unique_name": .string(Self.bob)]
             let result = try await app.acquire(ADUserIdentifier(id: Self.alice, type: type))
             #expect(result.status == (isTaken ? AD_SUCCEEDED : AD_FAILED))
             #expect(result.error?.code == (isTaken ? nil : ADErrorCode.ERROR_SERVER_WRONG_USER.rawValue))

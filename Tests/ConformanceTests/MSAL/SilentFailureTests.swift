@@ -83,13 +83,18 @@ internal import TokenModel
     }
 
     // Mirrors: S20 MSIDDefaultSilentTokenRequestTests
-    //   testAcquireTokenSilent_whenResiliencyErrorReturned_shouldRetryRequestOnceAndSucceed
-    @Test func retriesAServerErrorOnce() async throws {
+    //   testAcquireTokenSilent_whenResiliencyErrorReturned_shouldRetryRequestOnceAndSucceed, where we differ: a grant is sent once
+    @Test func reportsAServerErrorAndKeepsTheRefreshToken() async throws {
         try await AgentFixture.with { f in
             let app = try f.msalApp()
             let account = try await app.signIn(Self.alice).account
             f.expireTokens()
             f.emulator.control.inject(.status(503, grant: .refreshToken))
+            let error = await app.refusal(account)
+            #expect(error?.userInfo[MSALHTTPResponseCodeKey] as? String == "503")
+            #expect(f.redemptions == 1)
+            // The refusal to send more to an overloaded server has ended.
+            f.clock.advance(by: 60)
             try await app.token(account)
             #expect(f.redemptions == 2)
         }

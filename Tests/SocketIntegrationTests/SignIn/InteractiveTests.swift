@@ -95,6 +95,40 @@ internal import TokenWire
         }
     }
 
+    /// The login hint leads to Bob, and the app expects Alice, whom it knows by her name only.
+    @Test(arguments: [("bob@contoso.com", false), ("alice@contoso.com", true)])
+    func comparesAnAccountThatIsNamedByItsUsername(hint: String, isSame: Bool) async throws {
+        try await AgentFixture.with { f in
+            let begun = try await f.agent.beginInteractive(
+                BeginInteractive(
+                    parameters: f.parameters(), account: AccountReference(username: "Alice@Contoso.com"),
+                    loginHint: hint))
+            try await f.browse(to: begun.authorizationURL)
+            do throws(TokenError) {
+                _ = try await f.agent.completeInteractive(CompleteInteractive(sessionID: begun.sessionID))
+                #expect(isSame)
+            } catch {
+                #expect(!isSame && error.code == .mismatchedAccount)
+            }
+        }
+    }
+
+    /// AD FS of Windows Server 2012 R2 does not say who has signed in, so that nobody can be compared.
+    @Test func acceptsAResponseThatNamesNobody() async throws {
+        var settings = EmulatorSettings()
+        settings.adfs.level = .windows2012R2
+        try await AgentFixture.online(settings: settings) { f in
+            let begun = try await f.agent.beginInteractive(
+                BeginInteractive(
+                    parameters: f.parameters(
+                        at: "https://fs.contoso.com/adfs", resource: "https://api.contoso.com", validates: false),
+                    account: AccountReference(username: "alice@contoso.com"), loginHint: "alice@contoso.com"))
+            try await f.browse(to: begun.authorizationURL)
+            let result = try await f.agent.completeInteractive(CompleteInteractive(sessionID: begun.sessionID))
+            #expect(result.idToken == nil)
+        }
+    }
+
     @Test func refusesAFinishedSession() async throws {
         try await AgentFixture.with { f in
             let failure = await #expect(throws: TokenError.self) {

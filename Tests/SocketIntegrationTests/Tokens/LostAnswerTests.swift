@@ -58,6 +58,43 @@ internal import TokenModel
         }
     }
 
+    /// The emulator has replaced the refresh token, and takes the old one for a stolen one from then on.
+    @Test func sendsARefreshTokenOnceWhoseReplyIsLost() async throws {
+        try await AgentFixture.with { f in
+            let account = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
+            f.emulator.control.inject(.lostReply(.refreshToken))
+            let error = await #expect(throws: TokenError.self) {
+                try await f.silent(f.parameters(), account, force: true)
+            }
+            #expect(error?.code == .networkUnavailable)
+            #expect(f.redemptions == 1)
+            #expect(f.emulator.control.counts.reusedRefreshTokens == 0)
+        }
+    }
+
+    @Test func sendsAnAuthorizationCodeOnceWhoseReplyIsLost() async throws {
+        try await AgentFixture.with { f in
+            f.emulator.control.inject(.lostReply(.authorizationCode))
+            let error = await #expect(throws: TokenError.self) {
+                try await f.signIn("alice@contoso.com", f.parameters())
+            }
+            #expect(error?.code == .networkUnavailable)
+            #expect(f.emulator.control.counts[.authorizationCode] == 1)
+        }
+    }
+
+    @Test(arguments: [500, 502, 503, 504]) func takesAServerErrorForAReply(status: Int) async throws {
+        try await AgentFixture.with { f in
+            let account = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
+            f.emulator.control.inject(.status(status, grant: .refreshToken))
+            let error = await #expect(throws: TokenError.self) {
+                try await f.silent(f.parameters(), account, force: true)
+            }
+            #expect(error?.details.httpStatus == Int32(status))
+            #expect(f.redemptions == 1)
+        }
+    }
+
     @Test func reportsALostReply() async throws {
         try await AgentFixture.with { f in
             let account = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
@@ -65,13 +102,23 @@ internal import TokenModel
                 Fault {
                     $0.endpoint = .token
                     $0.drop = true
-                    $0.count = 2
                 })
             let error = await #expect(throws: TokenError.self) {
                 try await f.silent(f.parameters(), account, force: true)
             }
             #expect(error?.code == .networkUnavailable)
             try await f.restarted { (f) async throws in #expect(try await f.lostAnswers() == 1) }
+        }
+    }
+}
+
+extension Fault {
+    /// Redeems one grant, and closes the connection without a reply.
+    fileprivate static func lostReply(_ grant: GrantType) -> Fault {
+        Fault {
+            $0.grant = grant
+            $0.afterEffect = true
+            $0.drop = true
         }
     }
 }

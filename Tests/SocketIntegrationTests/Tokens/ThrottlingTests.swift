@@ -13,8 +13,7 @@ internal import TokenModel
         try await AgentFixture.with { f in
             let alice = try await f.signIn(Self.alice, f.parameters()).account.reference
             f.clock.advance(by: 10_000)
-            f.emulator.control.inject(
-                .status(row.status, retryAfter: row.retryAfter, grant: .refreshToken, count: row.status == 503 ? 2 : 1))
+            f.emulator.control.inject(.status(row.status, retryAfter: row.retryAfter, grant: .refreshToken))
             let first = try await failure { try await f.silent(f.parameters(), alice) }
             #expect(first.code == .unhandledHTTPResponse)
             #expect(!first.details.isThrottled)
@@ -55,7 +54,7 @@ internal import TokenModel
         try await AgentFixture.with(settings: settings) { f in
             let alice = try await f.signIn(Self.alice, f.parameters()).account.reference
             f.clock.advance(by: 200)
-            f.emulator.control.inject(.status(503, grant: .refreshToken, count: 2))
+            f.emulator.control.inject(.status(503, grant: .refreshToken))
             #expect(try await f.silent(f.parameters(), alice).isFromCache)
             let asked = f.redemptions
             #expect(try await f.silent(f.parameters(), alice).isFromCache)

@@ -13,9 +13,11 @@ extension ClientID {
 
 extension TokenParameters {
     static func sample(
-        _ scopes: [String] = ["User.Read"], authority: Authority = .common, group: SharingGroup = .standard
+        _ scopes: [String] = ["User.Read"], authority: Authority = .common, group: SharingGroup = .standard,
+        version: OAuthVersion = .v2
     ) -> TokenParameters {
-        TokenParameters(clientID: .sample, sharingGroup: group, authority: authority, scopes: ScopeSet(scopes))
+        TokenParameters(
+            clientID: .sample, sharingGroup: group, authority: authority, version: version, scopes: ScopeSet(scopes))
     }
 }
 

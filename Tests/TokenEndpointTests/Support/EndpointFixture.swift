@@ -19,7 +19,8 @@ struct EndpointFixture: Sendable {
         let network = try network ?? NetworkSettings(environment: [:])
         try await ScriptedServer.with(isSecure: isSecure, script) { server in
             let url = "\(isSecure ? "https" : "http")://\(host):\(server.port)\(path)"
-            let endpoint = TokenEndpointClient(network: network, allowsLoopbackHTTP: true, timing: timing)
+            let endpoint = TokenEndpointClient(
+                network: network, allowsLoopbackHTTP: true, timing: timing, now: { 1_800_000_000 })
             try await withCleanup {
                 try await body(
                     EndpointFixture(endpoint: endpoint, server: server, authority: Authority(url, kind: kind)))
@@ -82,5 +83,7 @@ extension TokenRequest {
 enum Answers {
     /// `{"uid":"u1","utid":"t1"}`
     static let clientInfo = "eyJ1aWQiOiJ1MSIsInV0aWQiOiJ0MSJ9"
+    /// Of `app-1`, with an expiry in the future.
+    static let idToken = "e30.eyJhdWQiOiJhcHAtMSIsImV4cCI6MjAwMDAwMDAwMH0."
     static let minimal = #"{"access_token":"at","token_type":"Bearer","client_info":"\#(clientInfo)"}"#
 }

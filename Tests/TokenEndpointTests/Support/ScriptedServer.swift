@@ -87,6 +87,8 @@ enum ScriptedReply: Sendable {
     case drip
     /// Closes the connection without a response.
     case hangUp
+    /// Starts a response, and closes the connection before its end.
+    case interrupted
     /// Keeps the connection open without a response.
     case silence
 
@@ -172,14 +174,22 @@ final class ScriptedHandler: ChannelInboundHandler {
         case .filler(let bytes):
             answer(200, [], ByteBuffer(repeating: UInt8(ascii: "x"), count: bytes), context)
         case .drip:
-            let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: ["Content-Length": "100"])
-            context.write(wrapOutboundOut(.head(head)), promise: nil)
-            context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: "{")))), promise: nil)
+            beginAnswer(context, promise: nil)
+        case .interrupted:
+            let (channel, written) = (context.channel, context.eventLoop.makePromise(of: Void.self))
+            written.futureResult.whenComplete { _ in channel.close(promise: nil) }
+            beginAnswer(context, promise: written)
         case .hangUp:
             context.close(promise: nil)
         case .silence:
             break
         }
+    }
+
+    private func beginAnswer(_ context: ChannelHandlerContext, promise: EventLoopPromise<Void>?) {
+        let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: ["Content-Length": "100"])
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: "{")))), promise: promise)
     }
 
     private func answer(

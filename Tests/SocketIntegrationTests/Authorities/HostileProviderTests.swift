@@ -1,0 +1,156 @@
+internal import AgentClient
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+/// Providers whose responses are not for the app, or not to its request. Nothing of them is kept.
+@Suite(.bounded) struct HostileProviderTests {
+    private static let provider = "https://id.contoso.example/openid/Main"
+    private static let alice = "Alice@contoso.example"
+
+    /// What is wrong with the ID tokens of providers of every kind.
+    private static let wrongForAll: [[String: JSON]] = [
+        ["aud": "app-2"], ["aud": nil], ["aud": 7], ["aud": []], ["aud": ["app-2"]], ["aud": ["app-1", 7]],
+        ["aud": ["app-1", "app-2"]], ["aud": ["app-1", "app-2"], "azp": "app-2"],
+        ["exp": 1_700_000_000], ["exp": nil], ["exp": "2900000000"],
+        ["nonce": "another"], ["nonce": nil], ["nonce": 7],
+    ]
+
+    /// What else is wrong with those of an OpenID provider.
+    private static let wrongForOpenID: [[String: JSON]] = [
+        ["iss": "https://id.contoso.example/openid/Other"], ["iss": "https://id.contoso.example/openid/Main/"],
+        ["iss": nil], ["iss": 7], ["azp": "app-2"], ["sub": nil], ["sub": ""], ["sub": 7],
+    ]
+
+    @Test func refusesASignInWithAnIDTokenThatIsNotForIt() async throws {
+        try await AgentFixture.online { f in
+            let parameters = try f.parameters(at: Self.provider, kind: .openID)
+            for claims in Self.wrongForAll + Self.wrongForOpenID {
+                f.emulator.control.settings.idTokenClaims = claims
+                #expect(await f.signInError(Self.alice, parameters)?.code == .serverInvalidResponse, "\(claims)")
+                #expect(try await f.isEmpty, "\(claims)")
+            }
+            f.emulator.control.settings.idTokenClaims = ["aud": ["app-2", "APP-1"], "azp": "app-1"]
+            #expect(await f.signInError(Self.alice, parameters) == nil)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("https://login.microsoftonline.com/common", nil),
+            ("https://login.microsoftonline.com/common", "https://graph.microsoft.com"),
+            ("https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/B2C_1_SignIn", nil),
+            ("https://contoso.ciamlogin.com", nil), ("https://fs.contoso.com/adfs", "https://api.contoso.com"),
+        ])
+    func refusesSuchASignInAtMicrosoftsProvidersToo(authority: String, resource: String?) async throws {
+        try await AgentFixture.online { f in
+            let parameters = try f.parameters(at: authority, resource: resource, validates: false)
+            for claims in Self.wrongForAll {
+                f.emulator.control.settings.idTokenClaims = claims
+                #expect(await f.signInError(Self.alice, parameters)?.code == .serverInvalidResponse, "\(claims)")
+                #expect(try await f.isEmpty, "\(claims)")
+            }
+            // These do not name the user; their issuers are their own.
+            f.emulator.control.settings.idTokenClaims = ["azp": "app-2"]
+            #expect(await f.signInError(Self.alice, parameters) == nil)
+        }
+    }
+
+    @Test func refusesATenantOfAnotherIssuer() async throws {
+        try await AgentFixture.with { (f) async throws in
+            f.emulator.control.settings.idTokenClaims = ["tid": "9188040d-6c67-4c5b-b112-36a304b66dad"]
+            #expect(try await f.signInError(Self.alice, f.parameters())?.code == .serverInvalidResponse)
+            #expect(try await f.isEmpty)
+        }
+    }
+
+    /// Without an ID token nothing says who has signed in.
+    @Test func refusesASignInWithoutAnIDToken() async throws {
+        try await AgentFixture.online { f in
+            let parameters = try f.parameters(at: Self.provider, kind: .openID)
+            f.emulator.control.settings.tokenReply = ["id_token": nil]
+            #expect(await f.signInError(Self.alice, parameters)?.code == .serverInvalidResponse)
+            f.timers.skipDelays(upTo: 5)
+            f.emulator.control.settings.deviceCodeApprovedAtPoll = 1
+            let begun = try await f.agent.beginDeviceCode(BeginDeviceCode(parameters: parameters))
+            let error = await #expect(throws: TokenError.self) {
+                try await f.agent.completeDeviceCode(CompleteDeviceCode(sessionID: begun.sessionID))
+            }
+            #expect(error?.code == .serverInvalidResponse)
+            #expect(try await f.isEmpty)
+        }
+    }
+
+    /// OpenID Connect Core 1.0 section 12.2.
+    @Test func refusesARefreshForAnotherUser() async throws {
+        try await AgentFixture.online { f in
+            let parameters = try f.parameters(at: Self.provider, kind: .openID)
+            let signedIn = try await f.signIn(Self.alice, parameters)
+            let reference = signedIn.account.reference
+            for claims in [["sub": "mallory"], ["sub": nil], ["aud": "app-2"], ["iss": "https://x"], ["exp": 1]]
+                as [[String: JSON]]
+            {
+                f.emulator.control.settings.rotation = .lenient
+                f.emulator.control.settings.idTokenClaims = claims
+                let error = await #expect(throws: TokenError.self) {
+                    try await f.silent(parameters, reference, force: true)
+                }
+                #expect(error?.code == .serverInvalidResponse, "\(claims)")
+                let cached = try await f.silent(parameters, reference)
+                #expect(cached.accessToken == signedIn.accessToken && cached.idToken == signedIn.idToken, "\(claims)")
+            }
+            f.emulator.control.settings.idTokenClaims = [:]
+            #expect(try await f.silent(parameters, reference, force: true).account.reference == reference)
+            // A refresh need not have an ID token.
+            f.emulator.control.settings.tokenReply = ["id_token": nil]
+            #expect(try await f.silent(parameters, reference, force: true).account.reference == reference)
+        }
+    }
+
+    /// RFC 9207: the browser was sent to another provider, whose code must not go to this one.
+    @Test(arguments: [["iss": "https://honest.example"], ["iss": nil], ["iss": ""]] as [[String: JSON]])
+    func sendsNoCodeOfAnotherIssuer(parameters reply: [String: JSON]) async throws {
+        try await AgentFixture.online { f in
+            let parameters = try f.parameters(at: Self.provider, kind: .openID)
+            f.emulator.control.settings.authorizationReply = reply
+            #expect(await f.signInError(Self.alice, parameters)?.code == .serverInvalidResponse)
+            f.emulator.control.inject(
+                Fault {
+                    $0.endpoint = .authorize
+                    $0.error = "access_denied"
+                })
+            #expect(await f.signInError(Self.alice, parameters)?.code == .serverInvalidResponse)
+            #expect(f.emulator.control.counts[.authorizationCode] == 0)
+        }
+    }
+
+    @Test func requiresTheIssuerOfAResponseOnlyOfProvidersThatSendIt() async throws {
+        try await AgentFixture.online { f in
+            let parameters = try f.parameters(at: Self.provider, kind: .openID)
+            f.emulator.control.settings.openIDConfiguration = ["authorization_response_iss_parameter_supported": nil]
+            f.emulator.control.settings.authorizationReply = ["iss": nil]
+            #expect(await f.signInError(Self.alice, parameters) == nil)
+            f.emulator.control.settings.authorizationReply = ["iss": "https://honest.example"]
+            #expect(await f.signInError(Self.alice, parameters)?.code == .serverInvalidResponse)
+        }
+    }
+}
+
+extension AgentFixture {
+    /// Whether the agent knows no account.
+    fileprivate var isEmpty: Bool {
+        get async throws { try await agent.listAccounts(ListAccounts(clientID: nil)).isEmpty }
+    }
+
+    /// The error of a sign-in; nil if it succeeds.
+    fileprivate func signInError(_ username: String, _ parameters: TokenParameters) async -> TokenError? {
+        do {
+            try await signIn(username, parameters)
+            return nil
+        } catch {
+            return error as? TokenError ?? TokenError(.internalError, "\(error)")
+        }
+    }
+}
