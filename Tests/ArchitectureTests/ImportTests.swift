@@ -73,6 +73,8 @@ internal import Testing
             "TokenModel",
         ],
         "TokenEndpoint": [
+            // Which user has connected to the loopback redirect.
+            "CAgentSystem",
             "Crypto",
             "Curl",
             // The listener of a loopback redirect.

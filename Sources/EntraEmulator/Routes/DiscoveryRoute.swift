@@ -46,10 +46,13 @@ struct DiscoveryRoute: Sendable {
         let mint = TokenMint(
             key: key, directory: state.directory, baseURL: baseURL, authority: authority,
             version: request.address.version, settings: settings)
+        let pushed = settings.pushedRequests
         return try .json(
-            [
+            ([
                 "issuer": .string(mint.issuer(tenantID: tenantID)),
                 "authorization_endpoint": "\(oauth)/authorize",
+                "pushed_authorization_request_endpoint": pushed == .unsupported ? .null : "\(oauth)/par",
+                "require_pushed_authorization_requests": pushed == .required ? .bool(true) : .null,
                 "token_endpoint": "\(token)/token",
                 "device_authorization_endpoint": "\(oauth)/devicecode",
                 "end_session_endpoint": "\(oauth)/logout",
@@ -61,7 +64,7 @@ struct DiscoveryRoute: Sendable {
                 "id_token_signing_alg_values_supported": ["RS256"],
                 "scopes_supported": ["openid", "profile", "email", "offline_access"],
                 "token_endpoint_auth_methods_supported": ["client_secret_post", "private_key_jwt"],
-            ] as JSON)
+            ] as JSON).withoutNulls)
     }
 
     func keys() throws -> Response {

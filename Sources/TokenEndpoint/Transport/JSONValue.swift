@@ -58,6 +58,8 @@ enum JSONValue: Sendable, Codable {
         }
     }
 
+    var isTrue: Bool { if case .bool(true) = self { true } else { false } }
+
     var array: [JSONValue]? { if case .list(let values) = self { values } else { nil } }
 
     var object: JSONObject? { if case .dictionary(let members) = self { JSONObject(members) } else { nil } }
