@@ -110,7 +110,7 @@ let package = Package(
         .target(
             name: "TokenEndpoint",
             dependencies: [
-                "Curl", "TokenModel",
+                "CAgentSystem", "Curl", "TokenModel",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -119,7 +119,7 @@ let package = Package(
         .testTarget(
             name: "TokenEndpointTests",
             dependencies: [
-                "CCurl", "Curl", "EntraEmulator", "TestSupport", "TokenEndpoint", "TokenModel",
+                "CAgentSystem", "CCurl", "Curl", "EntraEmulator", "TestSupport", "TokenEndpoint", "TokenModel",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

@@ -30,7 +30,8 @@ extension AgentClient {
         do throws(TokenError) {
             // A browser that fails cancels the sign-in, because no page is shown in which the user could end it.
             let browser = Browser(commands: presenter.browserCommands)
-            try browser.open(begun.authorizationURL) { reason in
+            // Other users can read the browser's arguments. An agent without launch URLs is of an earlier version.
+            try browser.open(begun.launchURL ?? begun.authorizationURL) { reason in
                 Task { try? await self.cancelInteraction(CancelInteraction(sessionID: begun.sessionID)) }
                 StandardError.write("\(reason)\n")
             }

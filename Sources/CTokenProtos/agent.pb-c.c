@@ -4055,7 +4055,7 @@ const ProtobufCMessageDescriptor sso__begin_interactive__descriptor =
   (ProtobufCMessageInit) sso__begin_interactive__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor sso__begin_interactive_reply__field_descriptors[4] =
+static const ProtobufCFieldDescriptor sso__begin_interactive_reply__field_descriptors[5] =
 {
   {
     "session_id",
@@ -4105,17 +4105,30 @@ static const ProtobufCFieldDescriptor sso__begin_interactive_reply__field_descri
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "launch_url",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__BeginInteractiveReply, has_launch_url),
+    offsetof(Sso__BeginInteractiveReply, launch_url),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned sso__begin_interactive_reply__field_indices_by_name[] = {
   1,   /* field[1] = authorization_url */
   3,   /* field[3] = expires_in */
+  4,   /* field[4] = launch_url */
   2,   /* field[2] = redirect_uri */
   0,   /* field[0] = session_id */
 };
 static const ProtobufCIntRange sso__begin_interactive_reply__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor sso__begin_interactive_reply__descriptor =
 {
@@ -4125,7 +4138,7 @@ const ProtobufCMessageDescriptor sso__begin_interactive_reply__descriptor =
   "Sso__BeginInteractiveReply",
   "sso",
   sizeof(Sso__BeginInteractiveReply),
-  4,
+  5,
   sso__begin_interactive_reply__field_descriptors,
   sso__begin_interactive_reply__field_indices_by_name,
   1,  sso__begin_interactive_reply__number_ranges,

@@ -10,6 +10,17 @@ package struct EmulatorSettings: Codable, Sendable, Equatable {
         case none
     }
 
+    /// Pushed authorization requests (RFC 9126), which Entra does not have.
+    package enum PushedRequests: String, Codable, Sendable {
+        case unsupported
+        /// The OpenID configuration names the endpoint.
+        case offered
+        /// Authorization requests that were not pushed are refused.
+        case required
+        /// The endpoint is named, and refuses apps without a secret, as all are here.
+        case confidentialOnly = "confidential_only"
+    }
+
     /// `expires_in` in seconds; with 0 or less, tokens have expired when they are issued.
     package var accessTokenLifetime = 3599
     /// `ext_expires_in` in seconds.
@@ -43,6 +54,7 @@ package struct EmulatorSettings: Codable, Sendable, Equatable {
     /// The registered redirect URIs, by client ID. The redirect URIs of other apps are not checked.
     package var redirectURIs: [String: [String]] = [:]
 
+    package var pushedRequests = PushedRequests.unsupported
     /// Whether Entra's token replies carry `client_info` if the request asks for it.
     package var sendsClientInfo = true
     /// National clouds that the emulator plays besides its own cloud.
@@ -74,6 +86,7 @@ package struct EmulatorSettings: Codable, Sendable, Equatable {
         case hostAliases = "host_aliases"
         case preferredCache = "preferred_cache"
         case redirectURIs = "redirect_uris"
+        case pushedRequests = "pushed_requests"
         case sendsClientInfo = "sends_client_info"
         case clouds
         case tokenHost = "token_host"

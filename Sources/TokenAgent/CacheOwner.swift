@@ -31,7 +31,8 @@ actor CacheOwner {
             allowsLoopbackHTTP: options.allowsLoopbackHTTP, now: options.now, logger: options.logger)
         let lifecycle = StoreLifecycle(core, store: store, timers: options.timers, logger: options.logger)
         redeemer = RefreshTokenRedeemer(core)
-        signIns = SignInSessions(core, browserTimeout: options.httpTiming.browser)
+        signIns = SignInSessions(
+            core, userID: options.policy.userID, browserTimeout: options.httpTiming.browser)
         transfers = CacheTransfers(core, importLimit: options.importLimit, timeZone: options.timeZone)
         diagnosis = Diagnosis(core, lifecycle: lifecycle, options: options)
         self.core = core
@@ -57,22 +58,26 @@ actor CacheOwner {
         return later { owner async throws(TokenError) in try await owner.redeemer.redeem(request) }
     }
 
-    func beginInteractive(_ request: BeginInteractive) -> Answer<BeginInteractive.Reply> {
-        if let refusal = refusalOfSignIn(request.parameters) { return .now(.failure(refusal)) }
-        return later { owner async throws(TokenError) in try await owner.signIns.begin(request) }
+    func beginInteractive(
+        _ request: BeginInteractive, from session: SessionID
+    ) -> Answer<BeginInteractive.Reply> {
+        beginSignIn(request.parameters, from: session) { owner, id async throws(TokenError) in
+            try await owner.signIns.begin(request, as: id)
+        }
     }
 
-    func completeInteractive(_ request: CompleteInteractive) -> Answer<TokenResult> {
-        later { owner async throws(TokenError) in try await owner.signIns.complete(request) }
+    func completeInteractive(_ request: CompleteInteractive, from session: SessionID) -> Answer<TokenResult> {
+        later { owner async throws(TokenError) in try await owner.signIns.complete(request, for: session) }
     }
 
-    func beginDeviceCode(_ request: BeginDeviceCode) -> Answer<BeginDeviceCode.Reply> {
-        if let refusal = refusalOfSignIn(request.parameters) { return .now(.failure(refusal)) }
-        return later { owner async throws(TokenError) in try await owner.signIns.begin(request) }
+    func beginDeviceCode(_ request: BeginDeviceCode, from session: SessionID) -> Answer<BeginDeviceCode.Reply> {
+        beginSignIn(request.parameters, from: session) { owner, id async throws(TokenError) in
+            try await owner.signIns.begin(request, as: id)
+        }
     }
 
-    func completeDeviceCode(_ request: CompleteDeviceCode) -> Answer<TokenResult> {
-        later { owner async throws(TokenError) in try await owner.signIns.complete(request) }
+    func completeDeviceCode(_ request: CompleteDeviceCode, from session: SessionID) -> Answer<TokenResult> {
+        later { owner async throws(TokenError) in try await owner.signIns.complete(request, for: session) }
     }
 
     func cancelInteraction(_ request: CancelInteraction) -> Answer<CancelInteraction.Reply> {
@@ -153,8 +158,13 @@ actor CacheOwner {
     /// Starts loading the store. Requests that need no cache are answered meanwhile.
     func start(passphrase: Secret?) { lifecycle.load(passphrase: passphrase) }
 
-    /// Discards the unfinished imports and exports of a session that has ended: only that session could continue them.
-    func sessionEnded(_ session: SessionID) { transfers.discardAll(of: session) }
+    func sessionBegan(_ session: SessionID) { signIns.connectionOpened(session) }
+
+    /// Discards the unfinished imports, exports and sign-ins of a session that has ended.
+    func sessionEnded(_ session: SessionID) {
+        transfers.discardAll(of: session)
+        signIns.connectionClosed(session)
+    }
 
     /// Cancels every sign-in and transfer, and tries again to write unsaved changes. Completes when no task is running.
     func shutDown() -> EventLoopFuture<Void> {
@@ -179,8 +189,22 @@ actor CacheOwner {
         }
     }
 
-    private func refusalOfSignIn(_ parameters: TokenParameters) -> TokenError? {
-        core.authorities.refusal(of: parameters) ?? signIns.refusalOfFurtherSessions
+    /// Begins a sign-in in a place that is reserved for it before anything else is done.
+    private func beginSignIn<Reply: Sendable>(
+        _ parameters: TokenParameters, from session: SessionID,
+        _ begin: @escaping @Sendable (isolated CacheOwner, _ id: String) async throws(TokenError) -> Reply
+    ) -> Answer<Reply> {
+        if let refusal = core.authorities.refusal(of: parameters) { return .now(.failure(refusal)) }
+        let id: String
+        do throws(TokenError) {
+            id = try signIns.reserve(for: session)
+        } catch {
+            return .now(.failure(error))
+        }
+        return later { owner async throws(TokenError) in
+            defer { owner.signIns.cancelReservation(id) }
+            return try await begin(owner, id)
+        }
     }
 
     private func later<Value: Sendable>(

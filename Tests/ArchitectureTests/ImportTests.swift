@@ -78,6 +78,8 @@ internal import Testing
             "TokenModel",
         ],
         "TokenEndpoint": [
+            // Which user has connected to the loopback redirect.
+            "CAgentSystem",
             "Crypto",
             "Curl",
             // The listener of a loopback redirect.

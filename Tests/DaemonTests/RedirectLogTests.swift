@@ -27,6 +27,26 @@ internal import TokenModel
         }
     }
 
+    @Test(.enabled(if: OtherUser.isPossible, "only root can become another user"))
+    func logsThatAnotherUserHasConnected() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let client = AgentClient(socketPath: f.socketPath)
+            let begun = try await client.beginInteractive(BeginInteractive(parameters: f.parameters()))
+            let port = try #require(URL(string: begun.redirectURI)?.port)
+            for _ in 0..<3 {
+                #expect(try await OtherUser.get("/?code=c&state=s", at: "127.0.0.1", port: port).isEmpty)
+            }
+            agent.process.signal(SIGTERM)
+            let printed = try await agent.process.finish().errors
+            let lines = printed.split(separator: "\n").filter { $0.contains("another user") }
+            #expect(lines.count == 1, "\(printed)")
+            #expect(lines.first?.contains("\(OtherUser.id)") == true)
+            #expect(lines.first?.contains("app-1") == true)
+            withExtendedLifetime(client) {}
+        }
+    }
+
     @Test func reportsAReplacedRedirectURIOnTheCommandLine() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()

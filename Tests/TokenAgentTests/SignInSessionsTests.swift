@@ -106,14 +106,72 @@ internal import TokenModel
         try await waiting.value()
     }
 
-    @Test func limitsTheNumberOfSessions() async throws {
+    @Test func limitsTheNumberOfSessionsOfAProcess() async throws {
         var ids: [String] = []
-        for _ in 0..<64 { ids.append(try await parts.beginDeviceCode()) }
-        #expect(await parts.refusalOfFurtherSessions?.code == .interactionInProgress)
+        for number in 1...8 {
+            ids.append(try await parts.beginDeviceCode(for: SessionID(number: UInt64(number), processID: 7)))
+        }
+        let next = SessionID(number: 9, processID: 7)
+        #expect(await parts.refusal(of: next)?.code == .interactionInProgress, "also with another connection")
+        #expect(await parts.refusal(of: SessionID(number: 10, processID: 8)) == nil)
+        #expect(await parts.refusal(of: SessionID(number: 11, processID: nil)) == nil)
         await parts.cancel(ids[0])
-        #expect(await parts.refusalOfFurtherSessions == nil)
+        #expect(await parts.refusal(of: next) == nil)
+        _ = try await parts.beginDeviceCode(for: next)
         try await parts.timers.advance(by: 900)
-        #expect(await parts.refusalOfFurtherSessions == nil, "those that have expired do not count")
+        #expect(await parts.refusal(of: next) == nil, "those that have expired do not count")
+    }
+
+    @Test func limitsTheNumberOfSessions() async throws {
+        for number in 1...64 {
+            _ = try await parts.beginDeviceCode(for: SessionID(number: UInt64(number), processID: Int32(number)))
+        }
+        let next = SessionID(number: 65, processID: 65)
+        #expect(await parts.refusal(of: next)?.code == .interactionInProgress)
+        await parts.close(SessionID(number: 1, processID: 1))
+        #expect(await parts.refusal(of: next) == nil)
+    }
+
+    /// Sessions count before the provider has answered, however many are begun at once.
+    @Test func countsSessionsThatAreBeingBegun() async throws {
+        let connection = SessionID(number: 1, processID: nil)
+        for _ in 0..<8 { #expect(await parts.refusal(of: connection, cancels: false) == nil) }
+        #expect(await parts.refusal(of: connection)?.code == .interactionInProgress)
+        await parts.close(connection)
+        #expect(await parts.refusal(of: connection) == nil)
+    }
+
+    @Test func endsTheSessionsOfAConnectionThatHasClosed() async throws {
+        let connection = SessionID(number: 1, processID: 7)
+        let (awaited, idle) = (
+            try await parts.beginDeviceCode(for: connection), try await parts.beginDeviceCode(for: connection)
+        )
+        let other = try await parts.beginDeviceCode()
+        let waiting = await parts.completeDeviceCode(awaited, for: connection)
+        try await parts.settle()
+        await parts.close(connection)
+        #expect(try await waiting.error()?.code == .sessionCanceled)
+        for id in [awaited, idle] {
+            #expect(try await parts.completeDeviceCode(id).error()?.code == .sessionCanceled)
+        }
+        #expect(parts.timers.count == 1, "that of the other connection's")
+        await parts.cancel(other)
+    }
+
+    @Test func beginsNoSessionForAConnectionThatHasClosed() async throws {
+        let connection = SessionID(number: 1, processID: 7)
+        let id = try await parts.reserve(connection)
+        let begun = await parts.start { parts async throws(TokenError) in
+            try await parts.signIns.begin(BeginDeviceCode(parameters: .sample()), as: id)
+        }
+        let call = await parts.provider.deviceCodes.next()
+        await parts.close(connection)
+        call.answer(.sample(expiresIn: 900))
+        #expect(try await begun.error()?.code == .sessionCanceled)
+        #expect(parts.timers.count == 0)
+        // A request may have waited for the store while its connection closed.
+        let error = await #expect(throws: TokenError.self) { try await parts.reserveAgain(connection) }
+        #expect(error?.code == .sessionCanceled)
     }
 
     @Test func cancelsEverySessionWhenTheAgentStops() async throws {
@@ -163,7 +221,8 @@ internal import TokenModel
 
     @Test func namesTheRedirectURIOfAnExpiredBrowserSignIn() async throws {
         let begun = try await parts.start { parts async throws(TokenError) in
-            try await parts.signIns.begin(BeginInteractive(parameters: .sample()))
+            let id = try parts.reserve()
+            return try await parts.signIns.begin(BeginInteractive(parameters: .sample()), as: id)
         }.value()
         let waiting = await parts.completeInteractive(begun.sessionID)
         try await parts.settle()
@@ -174,35 +233,70 @@ internal import TokenModel
     }
 }
 
+extension SessionID {
+    /// The connection of most tests.
+    fileprivate static let sample = SessionID(number: 1000, processID: 1000)
+}
+
+extension DeviceCodeGrant {
+    /// A device code with a polling interval of five seconds.
+    fileprivate static func sample(expiresIn: Int64) -> DeviceCodeGrant {
+        DeviceCodeGrant(
+            deviceCode: Secret("code"), userCode: "ABCD", verificationURL: "https://example.com/device",
+            message: "Enter ABCD", expiresIn: expiresIn, interval: 5)
+    }
+}
+
 extension Parts {
-    fileprivate var refusalOfFurtherSessions: TokenError? { signIns.refusalOfFurtherSessions }
+    /// Opens a connection, and reserves a session for it.
+    fileprivate func reserve(_ connection: SessionID = .sample) throws(TokenError) -> String {
+        signIns.connectionOpened(connection)
+        return try signIns.reserve(for: connection)
+    }
+
+    /// Reserves a session for a connection that was opened before.
+    fileprivate func reserveAgain(_ connection: SessionID) throws(TokenError) -> String {
+        try signIns.reserve(for: connection)
+    }
+
+    /// The error of one more session of a connection; nil if it can begin.
+    fileprivate func refusal(of connection: SessionID, cancels: Bool = true) -> TokenError? {
+        do throws(TokenError) {
+            let id = try reserve(connection)
+            if cancels { signIns.cancelReservation(id) }
+            return nil
+        } catch {
+            return error
+        }
+    }
 
     /// Begins a device code sign-in with a polling interval of five seconds.
     fileprivate func beginDeviceCode(
         account: AccountReference = AccountReference(), _ parameters: TokenParameters = .sample(),
-        expiresIn: Int64 = 900
+        expiresIn: Int64 = 900, for connection: SessionID = .sample
     ) async throws -> String {
+        let id = try reserve(connection)
         let begun = start { parts async throws(TokenError) in
-            try await parts.signIns.begin(BeginDeviceCode(parameters: parameters, account: account))
+            try await parts.signIns.begin(BeginDeviceCode(parameters: parameters, account: account), as: id)
         }
-        await provider.deviceCodes.next().answer(
-            DeviceCodeGrant(
-                deviceCode: Secret("code"), userCode: "ABCD", verificationURL: "https://example.com/device",
-                message: "Enter ABCD", expiresIn: expiresIn, interval: 5))
+        await provider.deviceCodes.next().answer(.sample(expiresIn: expiresIn))
         return try await begun.value().sessionID
     }
 
-    fileprivate func completeDeviceCode(_ id: String) -> Pending<TokenResult> {
-        start { parts async throws(TokenError) in
-            try await parts.signIns.complete(CompleteDeviceCode(sessionID: id))
+    fileprivate func completeDeviceCode(_ id: String, for connection: SessionID = .sample) -> Pending<TokenResult> {
+        signIns.connectionOpened(connection)
+        return start { parts async throws(TokenError) in
+            try await parts.signIns.complete(CompleteDeviceCode(sessionID: id), for: connection)
         }
     }
 
     fileprivate func completeInteractive(_ id: String) -> Pending<TokenResult> {
         start { parts async throws(TokenError) in
-            try await parts.signIns.complete(CompleteInteractive(sessionID: id))
+            try await parts.signIns.complete(CompleteInteractive(sessionID: id), for: .sample)
         }
     }
+
+    fileprivate func close(_ connection: SessionID) { signIns.connectionClosed(connection) }
 
     fileprivate func cancel(_ id: String) { signIns.cancel(id) }
 

@@ -50,6 +50,19 @@ internal import TokenModel
         }
     }
 
+    @Test(arguments: [("3600", "60"), ("3601", "61"), ("999999999999", "999999999999"), ("1e18", "1e18")])
+    func limitsTheTimesThatAProviderSets(lifetime: String, interval: String) async throws {
+        let body = """
+            {"device_code":"dc","user_code":"ABCD","verification_uri":"https://x","expires_in":\(lifetime),\
+            "interval":\(interval)}
+            """
+        try await EndpointFixture.with(script(body)) { fixture in
+            let grant = try await fixture.endpoint.beginDeviceCode(request(fixture.authority))
+            #expect(grant.expiresIn == 3600)
+            #expect(grant.interval == 60)
+        }
+    }
+
     @Test func reportsAProviderWithoutDeviceCodes() async throws {
         let document: ScriptedServer.Script = { _ in
             .json(#"{"token_endpoint":"https://x/t","authorization_endpoint":"https://x/a"}"#)

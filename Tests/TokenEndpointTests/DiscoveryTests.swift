@@ -105,6 +105,16 @@ internal import TokenModel
         }
     }
 
+    /// Such a URL would end the header field of a redirect to it, or hide the parameters that are added to it.
+    @Test(arguments: ["https://x/a\\r\\nSet-Cookie: x=1", "https://x/a b", "https://x/a#b", "https://x/ä"])
+    func refusesAnAuthorizationEndpointThatIsNoURLOfAnEndpoint(endpoint: String) async throws {
+        let document = #"{"token_endpoint":"https://x/t","authorization_endpoint":"\#(endpoint)"}"#
+        try await EndpointFixture.with({ _ in .json(document) }) { fixture in
+            let error = await failure { try await fixture.endpoint.endpoints(of: fixture.authority, version: .v2) }
+            #expect(error?.code == .serverInvalidResponse)
+        }
+    }
+
     @Test func refusesLoopbackHTTPInADocumentFetchedOverTLS() throws {
         let document = #"{"token_endpoint":"http://localhost/t","authorization_endpoint":"https://x/a"}"#
         let response = HTTPResponse(endpoint: "x", status: 200, body: Secret(document))

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import NIOCore
 internal import NIOPosix
 internal import TestSupport
@@ -10,7 +11,7 @@ internal import TokenModel
     private let group = MultiThreadedEventLoopGroup.singleton
 
     private func listen(_ redirectURI: String? = nil, state: String = "s") async throws -> LoopbackRedirect {
-        try await LoopbackRedirect.listen(redirectURI: redirectURI, state: state, on: group)
+        try await LoopbackRedirect.listen(redirectURI: redirectURI, state: state, userID: geteuid(), on: group)
     }
 
     /// Sends the request of a browser.

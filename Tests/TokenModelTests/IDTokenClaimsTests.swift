@@ -55,7 +55,7 @@ internal import TokenModel
     }
 
     @Test(arguments: [
-        #"{"upn":7}"#, #"{"upn":["ada"]}"#, #"{"name":{}}"#, #"{"nonce":true}"#, #"{"upn":"ada""#, #"{"upn":"ada"}}"#,
+        #"{"upn":7}"#, #"{"upn":["ada"]}"#, #"{"name":{}}"#, #"{"iss":true}"#, #"{"upn":"ada""#, #"{"upn":"ada"}}"#,
         String(repeating: #"{"a":"#, count: 1000),
     ])
     func refusesAClaimThatIsNotAStringAndTextThatIsNotJSON(claims: String) {

@@ -49,7 +49,8 @@ enum ProtocolExamples {
                     sessionID: "s-7",
                     authorizationURL:
                         "https://login.microsoftonline.com/organizations/oauth2/v2.0/authorize?client_id=notes",
-                    redirectURI: "http://localhost:49152", expiresIn: 600), to: BeginInteractive.self, id: 3),
+                    redirectURI: "http://localhost:49152", expiresIn: 600, launchURL: "http://127.0.0.1:49152/kX3"),
+                to: BeginInteractive.self, id: 3),
             "complete_interactive": AnyReply(result(isFromCache: false), to: CompleteInteractive.self, id: 4),
             "begin_device_code": AnyReply(
                 BeginDeviceCode.Reply(

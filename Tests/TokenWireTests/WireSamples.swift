@@ -61,6 +61,13 @@ enum WireSamples {
                 BeginInteractive.Reply(
                     sessionID: "s-1", authorizationURL: "https://login.example.com/contoso/oauth2/v2.0/authorize?x=1",
                     redirectURI: "http://localhost:8400/", expiresIn: 300), to: BeginInteractive.self, id: 1)),
+        ReplySample(
+            "begin_interactive with a launch URL",
+            AnyReply(
+                BeginInteractive.Reply(
+                    sessionID: "s-1", authorizationURL: "https://login.example.com/contoso/oauth2/v2.0/authorize?x=1",
+                    redirectURI: "http://localhost:8400/", expiresIn: 300, launchURL: "http://127.0.0.1:8400/launch"),
+                to: BeginInteractive.self, id: 1)),
         ReplySample("complete_interactive", AnyReply(result, to: CompleteInteractive.self, id: 1)),
         ReplySample(
             "begin_device_code",

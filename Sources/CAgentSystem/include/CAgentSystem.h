@@ -17,6 +17,22 @@ typedef struct {
 /* Fills `out` for a connected Unix socket; 0, or an errno. */
 int agent_get_peer_credentials(int socket, agent_peer_credentials *out);
 
+/* Finds the user of the open TCP socket on this machine whose own address is `own` and whose other end is `remote`; that
+   of a listening socket is the address 0 with port 0. For the peer of a connection, `own` is the peer's address. IPv4,
+   IPv6, and IPv4 connections of IPv6 sockets. The addresses are of the type `struct sockaddr`.
+
+   0; ENOENT if no process has such a socket open, also if the process has closed it just now; or another errno if the
+   kernel does not tell. Linux asks the kernel for the one socket (sock_diag), in microseconds; not available on macOS. */
+int agent_query_socket_user(const void *own, const void *remote, uint32_t *user);
+
+/* The same, by searching through all sockets, which may take milliseconds: Linux reads /proc/net/tcp and tcp6; macOS goes
+   through the files of this user's processes, and finds sockets of this user only. */
+int agent_search_socket_user(const void *own, const void *remote, uint32_t *user);
+
+/* The same, in one table of the format of /proc/net/tcp, or if `is_ipv4` is 0 of /proc/net/tcp6. EFBIG if the table is
+   too long. Linux only. */
+int agent_search_socket_table(const char *path, const void *own, const void *remote, int is_ipv4, uint32_t *user);
+
 /* Has every descriptor from `lowest` on closed in the process that is about to be started; 0, or an errno. */
 int agent_spawn_close_from(posix_spawn_file_actions_t *actions, int lowest);
 

@@ -550,10 +550,12 @@ struct  Sso__BeginInteractiveReply
    */
   protobuf_c_boolean has_expires_in;
   int64_t expires_in;
+  protobuf_c_boolean has_launch_url;
+  ProtobufCBinaryData launch_url;
 };
 #define SSO__BEGIN_INTERACTIVE_REPLY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&sso__begin_interactive_reply__descriptor) \
-    , 0, {0,NULL}, 0, {0,NULL}, 0, {0,NULL}, 0, 0 }
+    , 0, {0,NULL}, 0, {0,NULL}, 0, {0,NULL}, 0, 0, 0, {0,NULL} }
 
 
 struct  Sso__CompleteInteractive

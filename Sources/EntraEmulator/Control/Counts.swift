@@ -75,6 +75,7 @@ package enum Counter: String, Codable, Sendable, CaseIterable {
     /// A request to the token endpoint whose grant type is missing or unknown.
     case otherGrant = "other_grant"
     case authorize
+    case pushedRequest = "par"
     case deviceCodeStart = "devicecode"
     case deviceLogin = "devicelogin"
     case instanceDiscovery = "discovery"
@@ -97,6 +98,7 @@ package enum Counter: String, Codable, Sendable, CaseIterable {
     package init(_ endpoint: Endpoint) {
         switch endpoint {
         case .authorize: self = .authorize
+        case .pushedRequest: self = .pushedRequest
         case .token: self = .otherGrant
         case .deviceCode: self = .deviceCodeStart
         case .deviceLogin: self = .deviceLogin

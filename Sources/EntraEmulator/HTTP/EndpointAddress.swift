@@ -7,12 +7,14 @@ struct EndpointAddress: Sendable {
     /// The last segments of the endpoints' paths. Longer ones come first, since some v2.0 paths end as v1 paths do.
     private static let ends: [(segments: [String], endpoint: Endpoint, version: ProtocolVersion)] = [
         (["oauth2", "v2.0", "authorize"], .authorize, .v2),
+        (["oauth2", "v2.0", "par"], .pushedRequest, .v2),
         (["oauth2", "v2.0", "token"], .token, .v2),
         (["oauth2", "v2.0", "devicecode"], .deviceCode, .v2),
         (["oauth2", "v2.0", "logout"], .logout, .v2),
         (["v2.0", ".well-known", "openid-configuration"], .openIDConfiguration, .v2),
         (["discovery", "v2.0", "keys"], .keys, .v2),
         (["oauth2", "authorize"], .authorize, .v1),
+        (["oauth2", "par"], .pushedRequest, .v1),
         (["oauth2", "token"], .token, .v1),
         (["oauth2", "devicecode"], .deviceCode, .v1),
         (["oauth2", "logout"], .logout, .v1),
@@ -24,7 +26,8 @@ struct EndpointAddress: Sendable {
     /// The last segments of the paths of an OpenID provider that is not Entra.
     private static let openIDEnds: [(segments: [String], endpoint: Endpoint)] = [
         ([".well-known", "openid-configuration"], .openIDConfiguration), (["authorize"], .authorize),
-        (["token"], .token), (["devicecode"], .deviceCode), (["logout"], .logout), (["keys"], .keys),
+        (["par"], .pushedRequest), (["token"], .token), (["devicecode"], .deviceCode), (["logout"], .logout),
+        (["keys"], .keys),
     ]
 
     /// Parses a path; nil if no endpoint has it.
@@ -62,6 +65,8 @@ struct EndpointAddress: Sendable {
 /// An emulated endpoint, independent of authority and protocol version.
 package enum Endpoint: String, Codable, Sendable, CaseIterable {
     case authorize
+    /// The pushed authorization request endpoint (RFC 9126).
+    case pushedRequest = "par"
     case token
     case deviceCode = "devicecode"
     case deviceLogin = "devicelogin"

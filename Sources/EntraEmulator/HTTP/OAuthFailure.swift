@@ -77,6 +77,15 @@ extension OAuthFailure {
         "unsupported_response_type", 70005, "The emulator answers with response_type 'code' only.")
     static let invalidInstance = Self("invalid_instance", 50049, "Unknown or invalid instance.")
 
+    static let pushedRequestsUnsupported = Self(
+        "invalid_request", 0, "There is no pushed authorization request endpoint here.", status: .notFound)
+    static let nestedRequest = Self("invalid_request", 0, "A pushed request may not have a 'request_uri'.")
+    static let unknownPushedRequest = Self(
+        "invalid_request_uri", 0, "The 'request_uri' is not known, has been used, or has expired.")
+    static let pushedRequestRequired = Self("invalid_request", 0, "Authorization requests have to be pushed.")
+    static let secretRequired = Self(
+        "invalid_client", 7_000_218, "The request body must contain a client secret.", status: .unauthorized)
+
     static let interactionRequired = Self(
         "interaction_required", 16000, "Several user accounts are signed in; one has to be chosen.")
     static let loginRequired = Self(

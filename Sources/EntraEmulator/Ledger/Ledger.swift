@@ -7,6 +7,7 @@ struct Ledger: Sendable {
     let directory: Directory
     private(set) var users: [User] = []
     var codes: [String: AuthorizationCode] = [:]
+    var pushedRequests: [String: PushedRequest] = [:]
     var refreshTokens: [String: RefreshToken] = [:]
     var deviceCodes: [String: DeviceCode] = [:]
     /// The username of each access token that has not been revoked, by the token's identifier (`uti`).

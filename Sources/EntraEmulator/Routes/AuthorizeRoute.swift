@@ -12,6 +12,11 @@ struct AuthorizeRoute: Sendable {
     }
 
     func respond(to request: EmulatorRequest) throws -> Response {
+        var request = request
+        let (sent, now) = (request, state.now)
+        request.parameters = try state.update { (contents) throws(OAuthFailure) in
+            try contents.ledger.authorizationParameters(of: sent, contents.settings.pushedRequests, now: now)
+        }
         let reply = try AuthorizeReply(request, state.update { $0.settings })
         if let refusal = refusal(of: reply.redirectURI, request) {
             // RFC 6749 section 4.1.2.1 forbids a redirect to an unregistered URI: an error page is shown.

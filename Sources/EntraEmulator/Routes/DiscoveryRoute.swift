@@ -46,10 +46,13 @@ struct DiscoveryRoute: Sendable {
         let mint = TokenMint(
             key: key, directory: state.directory, baseURL: baseURL, authority: authority,
             version: request.address.version, settings: settings)
+        let pushed = settings.pushedRequests
         let configuration: JSON =
             [
                 "issuer": .string(mint.issuer(tenantID: tenantID)),
                 "authorization_endpoint": "\(oauth)/authorize",
+                "pushed_authorization_request_endpoint": pushed == .unsupported ? .null : "\(oauth)/par",
+                "require_pushed_authorization_requests": pushed == .required ? .bool(true) : .null,
                 "token_endpoint": "\(token)/token",
                 "device_authorization_endpoint": "\(oauth)/devicecode",
                 "end_session_endpoint": "\(oauth)/logout",

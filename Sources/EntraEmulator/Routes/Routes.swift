@@ -62,6 +62,7 @@ struct EndpointRoutes: Sendable {
     private func route(_ request: EmulatorRequest) throws -> Response {
         switch request.address.endpoint {
         case .authorize: try AuthorizeRoute(state: state).respond(to: request)
+        case .pushedRequest: try PushedRequestRoute(state: state).respond(to: request)
         case .token: try TokenRoute(state: state, key: key).respond(to: request)
         case .deviceCode: try DeviceCodeRoute(state: state).respond(to: request)
         case .deviceLogin: DeviceLoginRoute(state: state).respond(to: request)

@@ -132,7 +132,9 @@ final class Diagnosis {
     private func redirectCheck() async -> HealthCheck {
         let (name, target) = ("browser sign-in", BrowserRedirect(nil))
         do throws(TokenError) {
-            try await LoopbackRedirect.listen(redirectURI: nil, state: PKCE.randomText(), on: loop).close()
+            try await LoopbackRedirect.listen(
+                redirectURI: nil, state: PKCE.randomText(), userID: options.policy.userID, on: loop
+            ).close()
         } catch {
             return HealthCheck(
                 name: name, ok: false, detail: error.message,

@@ -28,7 +28,7 @@ final class AgentSession: ChannelInboundHandler {
     private(set) var lastReceived = NIODeadline.now()
 
     init(owner: CacheOwner, log: RequestLog, registry: SessionRegistry, timers: Timers) {
-        self.id = registry.newID()
+        self.id = registry.newID(processID: log.peer.processID)
         self.owner = owner
         self.log = log
         self.registry = registry
@@ -41,6 +41,8 @@ final class AgentSession: ChannelInboundHandler {
     func channelActive(context: ChannelHandlerContext) {
         self.context = context
         registry.opened(self)
+        let id = id
+        owner.assumeIsolated { $0.sessionBegan(id) }
         context.fireChannelActive()
     }
 

@@ -6,10 +6,17 @@ enum RequestHandlers {
     static let all: [RequestHandler] = [
         RequestHandler(Hello.self, waits: .never) { owner, request, _ in owner.hello(request) },
         RequestHandler(AcquireTokenSilent.self) { owner, request, _ in owner.acquireTokenSilent(request) },
-        RequestHandler(BeginInteractive.self) { owner, request, _ in owner.beginInteractive(request) },
-        RequestHandler(CompleteInteractive.self) { owner, request, _ in owner.completeInteractive(request) },
-        RequestHandler(BeginDeviceCode.self) { owner, request, _ in owner.beginDeviceCode(request) },
-        RequestHandler(CompleteDeviceCode.self) { owner, request, _ in owner.completeDeviceCode(request) },
+        RequestHandler(BeginInteractive.self) { owner, request, session in
+            owner.beginInteractive(request, from: session)
+        },
+        RequestHandler(CompleteInteractive.self) { owner, request, session in
+            owner.completeInteractive(request, from: session)
+        },
+        RequestHandler(BeginDeviceCode.self) { owner, request, session in owner.beginDeviceCode(request, from: session)
+        },
+        RequestHandler(CompleteDeviceCode.self) { owner, request, session in
+            owner.completeDeviceCode(request, from: session)
+        },
         RequestHandler(CancelInteraction.self) { owner, request, _ in owner.cancelInteraction(request) },
         RequestHandler(ListAccounts.self) { owner, request, _ in owner.listAccounts(request) },
         RequestHandler(RemoveAccount.self) { owner, request, _ in owner.removeAccount(request) },

@@ -12,9 +12,11 @@ final class SessionRegistry {
     }
 
     /// Returns an ID that no other session has had.
-    func newID() -> SessionID {
+    ///
+    /// - Parameter processID: the process at the other end; nil if it is not known.
+    func newID(processID: Int32?) -> SessionID {
         lastID += 1
-        return SessionID(number: lastID)
+        return SessionID(number: lastID, processID: processID)
     }
 
     /// Registers a session. Past the limit, the connection that has been idle longest is closed; its app reconnects on demand.
@@ -41,7 +43,14 @@ final class SessionRegistry {
     }
 }
 
-/// Identifies a connection; never reused while the agent runs.
+/// Identifies a connection, and the process at its other end; never reused while the agent runs.
 struct SessionID: Hashable, Sendable {
     var number: UInt64
+    /// The process at the time of the connection; nil if it is not known.
+    var processID: Int32?
+
+    /// Whether two connections count as those of one process. A connection whose process is not known counts for itself.
+    func isOfSamePeer(as other: SessionID) -> Bool {
+        self == other || (processID != nil && processID == other.processID)
+    }
 }

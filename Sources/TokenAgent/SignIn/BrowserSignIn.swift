@@ -5,38 +5,42 @@ internal import TokenModel
 
 /// Sign-in with a browser: authorization code flow with PKCE and a loopback redirect (RFC 8252).
 extension SignInSessions {
-    /// Begins a sign-in: listens for the redirect, and returns the URL of the sign-in page.
-    func begin(_ request: BeginInteractive) async throws(TokenError) -> BeginInteractive.Reply {
+    /// Begins a sign-in: listens for the redirect, and returns the URL of the sign-in page, and one of the listener that leads
+    /// there.
+    func begin(_ request: BeginInteractive, as id: String) async throws(TokenError) -> BeginInteractive.Reply {
         let parameters = request.parameters
         let authority = try await authorities.resolve(
             parameters.authority, parameters, username: request.loginHint ?? request.account.username)
         let endpoints = try await service.endpoints(of: authority, version: parameters.version)
         let (pkce, state, nonce) = (PKCE.make(), PKCE.randomText(), PKCE.randomText())
         let redirect = try await LoopbackRedirect.listen(
-            redirectURI: parameters.redirectURI, state: state, on: loop, timeout: browserTimeout)
+            redirectURI: parameters.redirectURI, state: state, userID: userID, on: loop, timeout: browserTimeout,
+            onRefusal: logRefusal(in: parameters))
         logReplacement(in: parameters, by: redirect)
         let url: String
         do throws(TokenError) {
             let page = try authorizationRequest(
                 request, redirectURI: redirect.redirectURI, challenge: pkce.challenge, state: state, nonce: nonce)
-            url = page.url(endpoint: endpoints.authorization)
+            url = try await service.authorizationPage(for: page, at: endpoints)
             guard url.utf8.count <= ValueLimits.longText else { throw Self.tooLongURL }
         } catch {
             redirect.close()
             throw error
         }
-        let id = register(
-            .browser(request, redirect, pkce, state: state, nonce: nonce, issuer: endpoints.issuer),
+        try register(
+            .browser(request, redirect, pkce, state: state, nonce: nonce, issuer: endpoints.issuer), as: id,
             lifetime: Self.browserLifetime)
         return BeginInteractive.Reply(
-            sessionID: id, authorizationURL: url,
-            redirectURI: redirect.redirectURI, expiresIn: Self.browserLifetime)
+            sessionID: id, authorizationURL: url, redirectURI: redirect.redirectURI,
+            expiresIn: Self.browserLifetime, launchURL: redirect.launchURL(leadingTo: url))
     }
 
     /// Waits for the redirect, redeems its authorization code and saves the tokens.
-    func complete(_ request: CompleteInteractive) async throws(TokenError) -> TokenResult {
+    func complete(
+        _ request: CompleteInteractive, for connection: SessionID
+    ) async throws(TokenError) -> TokenResult {
         let id = request.sessionID
-        let session = try claim(id) { $0.isBrowser }
+        let session = try claim(id, for: connection) { $0.isBrowser }
         guard case .browser(let begun, let redirect, let pkce, let state, let nonce, let issuer) = session.method else {
             throw Self.unknown
         }
@@ -98,6 +102,20 @@ extension SignInSessions {
         var metadata = RequestLog.redirect(redirect.redirectURI, of: parameters)
         metadata["replaced"] = "\(RequestLog.safe(replaced))"
         logger.notice("the app's redirect URI cannot be used here; register http://localhost", metadata: metadata)
+    }
+
+    /// Logs connections to the redirect URI that are refused because of their user.
+    private func logRefusal(in parameters: TokenParameters) -> @Sendable (LoopbackRedirect.Refusal) -> Void {
+        { [logger] refusal in
+            var metadata = RequestLog.redirect(BrowserRedirect(parameters.redirectURI).registration, of: parameters)
+            switch refusal {
+            case .anotherUser(let user):
+                metadata["uid"] = "\(user)"
+                logger.warning("refused a connection of another user to the redirect URI", metadata: metadata)
+            case .unknownUser:
+                logger.info("refused a connection of an unknown user to the redirect URI", metadata: metadata)
+            }
+        }
     }
 
     /// Logs that a browser sign-in has expired, with the redirect URI that got no response.

@@ -6,7 +6,7 @@ internal import TokenModel
 /// Sign-in with a code that the user enters on another device (RFC 8628).
 extension SignInSessions {
     /// Begins a sign-in: gets a device code and the user code to show.
-    func begin(_ request: BeginDeviceCode) async throws(TokenError) -> BeginDeviceCode.Reply {
+    func begin(_ request: BeginDeviceCode, as id: String) async throws(TokenError) -> BeginDeviceCode.Reply {
         let parameters = request.parameters
         let authority = try await authorities.resolve(
             parameters.authority, parameters, username: parameters.extraParameters["login_hint"])
@@ -15,7 +15,7 @@ extension SignInSessions {
                 clientID: parameters.clientID, authority: authority, version: parameters.version,
                 scopes: parameters.scopes, claims: parameters.mergedClaims,
                 extraParameters: parameters.extraParameters, correlationID: parameters.correlationID))
-        let id = register(.deviceCode(request, grant), lifetime: grant.expiresIn)
+        try register(.deviceCode(request, grant), as: id, lifetime: grant.expiresIn)
         return BeginDeviceCode.Reply(
             sessionID: id, userCode: grant.userCode, verificationURL: grant.verificationURL,
             message: grant.message, expiresIn: grant.expiresIn)
@@ -23,9 +23,11 @@ extension SignInSessions {
 
     /// Polls the token endpoint at the interval it asks for until the user has finished (RFC 8628 section 3.4), and saves the
     /// tokens.
-    func complete(_ request: CompleteDeviceCode) async throws(TokenError) -> TokenResult {
+    func complete(
+        _ request: CompleteDeviceCode, for connection: SessionID
+    ) async throws(TokenError) -> TokenResult {
         let id = request.sessionID
-        let session = try claim(id) { !$0.isBrowser }
+        let session = try claim(id, for: connection) { !$0.isBrowser }
         guard case .deviceCode(let begun, let grant) = session.method else { throw Self.unknown }
         defer { finish(id) }
         let parameters = begun.parameters

@@ -5,8 +5,9 @@ internal import TokenEndpoint
 internal import TokenModel
 
 /// The sign-in sessions in progress. One request begins a session, a second one waits for its result; a session expires if the
-/// user does not finish it in time.
+/// user does not finish it in time, and ends with the connection that it belongs to.
 ///
+/// A session belongs to the connection that began it, until another connection waits for its result: then to that one.
 /// `BrowserSignIn.swift` and `DeviceCodeSignIn.swift` have the two methods. Used on the actor of `CacheOwner` only.
 final class SignInSessions {
     let memory: CacheMemory
@@ -16,11 +17,17 @@ final class SignInSessions {
     let tasks: TaskTracker
     let loop: any EventLoop
     let logger: Logger
+    /// The user whose browser is redirected.
+    let userID: UInt32
     /// How long a browser that has connected to the redirect URI may take to send its request.
     let browserTimeout: Duration
     private var sessions: [String: SignInSession] = [:]
+    /// The connections for which a session is being begun, by session ID.
+    private var reservations: [String: SessionID] = [:]
+    /// The open connections. A request may be answered after its connection has closed, if it had to wait for the store.
+    private var connections: Set<SessionID> = []
 
-    init(_ core: AgentCore, browserTimeout: Duration) {
+    init(_ core: AgentCore, userID: UInt32, browserTimeout: Duration) {
         memory = core.memory
         authorities = core.authorities
         saver = core.saver
@@ -28,32 +35,63 @@ final class SignInSessions {
         tasks = core.tasks
         loop = core.loop
         logger = core.logger
+        self.userID = userID
         self.browserTimeout = browserTimeout
     }
 
-    /// The error of a further sign-in now; nil if one can begin.
-    var refusalOfFurtherSessions: TokenError? {
-        sessions.values.count { $0.ending == nil } < Self.limit ? nil : Self.tooMany
+    func connectionOpened(_ connection: SessionID) { connections.insert(connection) }
+
+    /// Ends the sessions of a connection that has closed: nobody is left to get their results.
+    func connectionClosed(_ connection: SessionID) {
+        connections.remove(connection)
+        reservations = reservations.filter { $0.value != connection }
+        for (id, session) in sessions where session.connection == connection {
+            if session.ending == nil { end(id, Self.disconnected) } else if !session.isAwaited { finish(id) }
+        }
     }
 
-    /// Registers a session until it is finished, cancelled or expired.
+    /// Reserves a place for a session that a connection begins, until `register` or `cancelReservation`.
     ///
-    /// - Returns: the session ID.
-    func register(
-        _ method: SignInSession.Method, lifetime seconds: Int64, isolation: isolated (any Actor)? = #isolation
-    ) -> String {
+    /// - Returns: the ID of the session.
+    /// - Throws: `interactionInProgress` if the process at the other end, or all together, have too many sessions;
+    ///   `sessionCanceled` if the connection has closed.
+    func reserve(for connection: SessionID) throws(TokenError) -> String {
+        guard connections.contains(connection) else { throw Self.disconnected }
+        let active = Array(reservations.values) + sessions.values.filter { $0.ending == nil }.map(\.connection)
+        guard active.count < Self.limit else { throw Self.tooMany }
+        guard active.count(where: { $0.isOfSamePeer(as: connection) }) < Self.peerLimit else {
+            throw Self.tooManyOfPeer
+        }
         let id = PKCE.randomText()
-        let expiry = tasks.schedule(after: .seconds(seconds)) { self.expire(id) }
-        sessions[id] = SignInSession(method: method, expiry: expiry, ended: loop.makePromise(of: Void.self))
+        reservations[id] = connection
         return id
     }
 
-    /// Returns a session for a call that will wait for its result.
+    /// Has no effect on a session that is registered.
+    func cancelReservation(_ id: String) { reservations[id] = nil }
+
+    /// Registers the session of a reservation until it is finished, cancelled or expired.
+    ///
+    /// - Throws: `sessionCanceled` if its connection has closed meanwhile, or the agent stops; the session is then closed.
+    func register(
+        _ method: SignInSession.Method, as id: String, lifetime seconds: Int64,
+        isolation: isolated (any Actor)? = #isolation
+    ) throws(TokenError) {
+        guard let connection = reservations.removeValue(forKey: id) else {
+            method.close()
+            throw Self.disconnected
+        }
+        let expiry = tasks.schedule(after: .seconds(seconds)) { self.expire(id) }
+        sessions[id] = SignInSession(
+            method: method, connection: connection, expiry: expiry, ended: loop.makePromise(of: Void.self))
+    }
+
+    /// Returns a session for a call that will wait for its result. The session then belongs to the connection of the call.
     ///
     /// - Parameter isExpected: whether the call is for sessions of this method; one of the other method is unknown to it.
     /// - Throws: the error of a session that has ended; `interactionInProgress` if another call waits already.
     func claim(
-        _ id: String, where isExpected: (SignInSession.Method) -> Bool
+        _ id: String, for connection: SessionID, where isExpected: (SignInSession.Method) -> Bool
     ) throws(TokenError) -> SignInSession {
         guard let session = sessions[id], isExpected(session.method) else { throw Self.unknown }
         guard !session.isAwaited else { throw Self.awaited }
@@ -61,7 +99,9 @@ final class SignInSessions {
             finish(id)
             throw ending
         }
+        guard connections.contains(connection) else { throw Self.disconnected }
         sessions[id]?.isAwaited = true
+        sessions[id]?.connection = connection
         return session
     }
 
@@ -79,6 +119,7 @@ final class SignInSessions {
 
     /// Cancels every session, when the agent stops.
     func cancelAll() {
+        reservations = [:]
         for id in sessions.keys { cancel(id) }
     }
 
@@ -118,11 +159,18 @@ final class SignInSessions {
 
     /// The maximum number of sessions in progress; each browser sign-in has a listener.
     private static let limit = 64
+    /// The maximum number of sessions of one process, which has one at a time if it uses MSAL or ADAL.
+    private static let peerLimit = 8
 
     private static let tooMany = TokenError(
         .interactionInProgress, "\(limit) sign-ins are under way already; finish or cancel one of them")
+    private static let tooManyOfPeer = TokenError(
+        .interactionInProgress,
+        "\(peerLimit) sign-ins of this process are under way already; finish or cancel one of them")
     private static let awaited = TokenError(.interactionInProgress, "another call waits for this sign-in already")
     private static let cancelled = TokenError(.sessionCanceled, "the sign-in was cancelled")
+    private static let disconnected = TokenError(
+        .sessionCanceled, "the connection that the sign-in belongs to has closed")
     static let unknown = TokenError(
         .sessionCanceled, "there is no such sign-in; it was finished, cancelled or has expired")
 }
@@ -150,9 +198,16 @@ struct SignInSession {
         case deviceCode(BeginDeviceCode, DeviceCodeGrant)
 
         var isBrowser: Bool { if case .browser = self { true } else { false } }
+
+        /// Closes the listener, if there is one.
+        func close() {
+            if case .browser(_, let redirect, _, _, _, _) = self { redirect.close() }
+        }
     }
 
     let method: Method
+    /// The connection with which the session ends.
+    var connection: SessionID
     /// Ends the session when it expires.
     var expiry: Timers.Timer
     /// Completes when the session ends, which ends the pause between two polls for a device code.
@@ -166,6 +221,6 @@ struct SignInSession {
     func close() {
         expiry.cancel()
         ended.succeed()
-        if case .browser(_, let redirect, _, _, _, _) = method { redirect.close() }
+        method.close()
     }
 }

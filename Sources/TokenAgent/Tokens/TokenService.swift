@@ -9,6 +9,11 @@ protocol TokenService: Sendable {
     /// The endpoints of an authority.
     func endpoints(of authority: Authority, version: OAuthVersion) async throws(TokenError) -> Endpoints
 
+    /// The URL of the sign-in page for an authorization request, which may be pushed (RFC 9126).
+    func authorizationPage(
+        for request: AuthorizationRequest, at endpoints: Endpoints
+    ) async throws(TokenError) -> String
+
     /// The clouds that instance discovery names, the authority's among them.
     func discoverClouds(
         of authority: Authority, correlationID: CorrelationID

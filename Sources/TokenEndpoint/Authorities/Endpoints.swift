@@ -10,6 +10,10 @@ package struct Endpoints: Sendable, Equatable {
     package var deviceCode: String?
     /// The page for signing out in the browser; nil if the provider has none.
     package var endSession: String?
+    /// The pushed authorization request endpoint (RFC 9126 section 5); nil if the provider has none.
+    package var pushedAuthorization: String?
+    /// Whether the provider refuses authorization requests that were not pushed.
+    package var requiresPushedAuthorization = false
     /// The issuer of an OpenID provider; nil for Microsoft's, whose issuers depend on the user.
     package var issuer: Issuer?
 
@@ -72,18 +76,29 @@ package struct Endpoints: Sendable, Equatable {
             token: token, authorization: authorization, deviceCode: document.text("device_authorization_endpoint"),
             endSession: document.text("end_session_endpoint"),
             issuer: try Self.issuer(document, of: authority, response))
+        pushedAuthorization = document.text("pushed_authorization_request_endpoint")
+        requiresPushedAuthorization = document["require_pushed_authorization_requests"]?.boolean ?? false
         try requireSafe(for: authority, response)
     }
 
     /// Refuses `http` endpoints, unless the authority and the endpoint are both on this machine.
     private func requireSafe(for authority: Authority, _ response: HTTPResponse) throws(TokenError) {
-        for url in [token, authorization, deviceCode, endSession].compactMap(\.self) {
+        for url in [token, authorization, deviceCode, endSession, pushedAuthorization].compactMap(\.self) {
             let parts = try? URLParts(url)
             let isSafe =
                 parts?.scheme == "https"
                 || (authority.scheme == "http" && parts?.scheme == "http" && parts?.isLoopback == true)
             guard isSafe else { throw response.invalid("names an endpoint that does not use https") }
         }
+        for url in [token, authorization, deviceCode, pushedAuthorization].compactMap(\.self) where !Self.isPlain(url) {
+            throw response.invalid("names an endpoint that is not the URL of an endpoint")
+        }
+    }
+
+    /// Whether a URL has no fragment (RFC 6749 sections 3.1 and 3.2) and no characters that URLs never have, such as line
+    /// breaks.
+    private static func isPlain(_ url: String) -> Bool {
+        url.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }
     }
 
     /// Checks the issuer (OpenID Connect Discovery 1.0 section 4.3), and returns it. Microsoft's issuers differ from their

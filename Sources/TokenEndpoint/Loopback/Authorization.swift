@@ -7,9 +7,15 @@ package import TokenModel
     internal import Foundation
 #endif
 
-/// The request for an authorization code, sent by the browser (RFC 6749 section 4.1.1, RFC 7636 section 4.3).
+/// The request for an authorization code, sent by the browser (RFC 6749 section 4.1.1, RFC 7636 section 4.3), or pushed to the
+/// provider, so that the browser sends a reference to it only (RFC 9126).
 package struct AuthorizationRequest: Sendable {
-    private let query: FormParameters
+    /// The app for which the user signs in.
+    package let clientID: ClientID
+    /// The correlation ID of the operation.
+    package let correlationID: CorrelationID
+    /// The parameters, in a query or in the form of a pushed request.
+    let parameters: FormParameters
 
     /// - Parameters:
     ///   - state: a random text that the response has to repeat.
@@ -42,12 +48,22 @@ package struct AuthorizationRequest: Sendable {
         query.add("client-request-id", correlationID.description)
         if kind != .openID { query.addMicrosoftParameters(version, account, nux: extraParameters["nux"] ?? "1") }
         query.add(extra: extraParameters)
-        self.query = query
+        self.clientID = clientID
+        self.correlationID = correlationID
+        self.parameters = query
     }
 
     /// The URL to open. A query of the endpoint is kept.
     package func url(endpoint: String) -> String {
-        endpoint + (endpoint.contains("?") ? "&" : "?") + query.encoded
+        endpoint + (endpoint.contains("?") ? "&" : "?") + parameters.encoded
+    }
+
+    /// The URL to open after the parameters have been pushed (RFC 9126 section 4).
+    func url(endpoint: String, requestURI: String) -> String {
+        var query = FormParameters()
+        query.add("client_id", clientID.text)
+        query.add("request_uri", requestURI)
+        return endpoint + (endpoint.contains("?") ? "&" : "?") + query.encoded
     }
 }
 

@@ -1,9 +1,11 @@
 internal import NIOHTTP1
 
-/// The page that the browser shows at the end. It contains nothing of the request.
+/// A page of the listener. It contains nothing of the request.
 struct LoopbackPage: Sendable {
     let status: HTTPResponseStatus
     let html: String
+    /// The URL to which the browser is redirected; nil if the page is shown.
+    private let location: String?
 
     static let signedIn = LoopbackPage(.ok, "You are signed in", "You may close this window.")
     static let failed = LoopbackPage(
@@ -12,6 +14,11 @@ struct LoopbackPage: Sendable {
         .badRequest, "Sign-in failed", "This page does not belong to the sign-in in progress.")
     static let notFound = LoopbackPage(.notFound, "Not found", "This page does not exist.")
     static let tooLarge = LoopbackPage(.payloadTooLarge, "Sign-in failed", "The request is too large.")
+
+    /// Redirects the browser to a URL that has no characters but those of a header field.
+    static func redirect(to location: String) -> LoopbackPage {
+        LoopbackPage(.found, "Sign in", "The sign-in page opens.", location: location)
+    }
 
     init(_ kind: LoopbackInbox.RequestKind) {
         self =
@@ -24,7 +31,7 @@ struct LoopbackPage: Sendable {
     }
 
     var headers: HTTPHeaders {
-        [
+        var headers: HTTPHeaders = [
             "Content-Type": "text/html; charset=utf-8",
             "Content-Length": "\(html.utf8.count)",
             "Connection": "close",
@@ -33,10 +40,13 @@ struct LoopbackPage: Sendable {
             "X-Content-Type-Options": "nosniff",
             "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
         ]
+        if let location { headers.add(name: "Location", value: location) }
+        return headers
     }
 
-    private init(_ status: HTTPResponseStatus, _ title: String, _ text: String) {
+    private init(_ status: HTTPResponseStatus, _ title: String, _ text: String, location: String? = nil) {
         self.status = status
+        self.location = location
         self.html = """
             <!DOCTYPE html>
             <html lang="en">

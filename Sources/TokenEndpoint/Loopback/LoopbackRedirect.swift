@@ -16,8 +16,17 @@ package import TokenModel
 
 /// A listener on this machine for the redirect of the authorization endpoint (RFC 8252 section 7.3).
 ///
-/// It listens on 127.0.0.1 and, if the system has it, on ::1, and on no other interface. It serves one sign-in.
+/// It listens on 127.0.0.1 and, if the system has it, on ::1, and on no other interface. It serves one sign-in, and connections
+/// of the agent's own user and of root only.
 package final class LoopbackRedirect: Sendable {
+    /// A connection that was refused because of its user.
+    package enum Refusal: Sendable, Equatable {
+        /// A process of another user has connected.
+        case anotherUser(UInt32)
+        /// The kernel does not tell the user, or the peer has closed the connection at once.
+        case unknownUser
+    }
+
     /// The value of the parameter `redirect_uri`.
     package let redirectURI: String
     private let listeners: [any Channel]
@@ -35,17 +44,36 @@ package final class LoopbackRedirect: Sendable {
     ///   - redirectURI: the app's redirect URI. An `http` URI on this machine is used, with its port or else a free one;
     ///     anything else, and nil, is replaced by `http://localhost` with a free port.
     ///   - state: the `state` of the request; a response with another one is rejected.
+    ///   - userID: the user whose processes may connect.
     ///   - timeout: the time in which a browser that has connected has to send its request.
-    /// - Throws: `authorizationFailed` (-51440) if the port is in use.
+    ///   - onRefusal: called for the first connection that is refused for a reason, on an event loop.
+    /// - Throws: `authorizationFailed` (-51440) if the port is in use, or if the kernel does not tell which user connects.
     package static func listen(
-        redirectURI: String?, state: String, on group: any EventLoopGroup, timeout: Duration = HTTPTiming().browser
+        redirectURI: String?, state: String, userID: UInt32, on group: any EventLoopGroup,
+        timeout: Duration = HTTPTiming().browser, onRefusal: @escaping @Sendable (Refusal) -> Void = { _ in }
     ) async throws(TokenError) -> LoopbackRedirect {
-        let target = LoopbackTarget(redirectURI)
+        try await listen(
+            LoopbackTarget(redirectURI), LoopbackPeers(userID: userID, table: .system, onRefusal: onRefusal),
+            state: state, on: group, timeout: timeout)
+    }
+
+    static func listen(
+        _ target: LoopbackTarget, _ peers: LoopbackPeers, state: String, on group: any EventLoopGroup,
+        timeout: Duration
+    ) async throws(TokenError) -> LoopbackRedirect {
         let inbox = LoopbackInbox(path: target.path, state: state)
         do {
-            let listeners = try await bind(target, inbox: inbox, on: group, timeout: TimeAmount(timeout))
-            let port = listeners.first?.localAddress?.port ?? target.port ?? 80
-            return LoopbackRedirect(redirectURI: target.uri(port: port), listeners: listeners, inbox: inbox)
+            let listeners = try await bind(target, peers, inbox: inbox, on: group, timeout: TimeAmount(timeout))
+            let address = listeners.first?.localAddress
+            let redirect = LoopbackRedirect(
+                redirectURI: target.uri(port: address?.port ?? target.port ?? 80), listeners: listeners, inbox: inbox)
+            guard let address, await peers.begin(listener: address) else {
+                redirect.close()
+                throw Self.unknownPeers
+            }
+            return redirect
+        } catch let error as TokenError {
+            throw error
         } catch {
             throw TokenError(
                 .authorizationFailed,
@@ -64,6 +92,21 @@ package final class LoopbackRedirect: Sendable {
         return redirectURI + (redirectURI.contains("?") ? "&" : "?") + query
     }
 
+    /// Has the listener redirect the browser to `page`, and returns the URL to open instead of it; nil if `page` cannot be in a
+    /// header field.
+    ///
+    /// The URL of the sign-in page has the `state` of the request, and other users can see the arguments of a browser's
+    /// process. The returned URL does not have it, and the listener answers no other user. It names the address of the
+    /// listener, not `localhost`, of whose addresses another user's process might have the other one.
+    package func launchURL(leadingTo page: String) -> String? {
+        guard page.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), let address = listeners.first?.localAddress,
+            let host = address.ipAddress, let port = address.port
+        else { return nil }
+        let path = "/\(PKCE.randomText())"
+        inbox.launch(page, at: path)
+        return "http://\(host.contains(":") ? "[\(host)]" : host):\(port)\(path)"
+    }
+
     /// Stops listening. A page that is being sent is completed.
     package func close() {
         inbox.close()
@@ -72,9 +115,10 @@ package final class LoopbackRedirect: Sendable {
 
     /// Listens on both addresses with the same port, since a browser may resolve `localhost` to either.
     private static func bind(
-        _ target: LoopbackTarget, inbox: LoopbackInbox, on group: any EventLoopGroup, timeout: TimeAmount
+        _ target: LoopbackTarget, _ peers: LoopbackPeers, inbox: LoopbackInbox, on group: any EventLoopGroup,
+        timeout: TimeAmount
     ) async throws -> [any Channel] {
-        let bootstrap = bootstrap(inbox, on: group, timeout: timeout)
+        let bootstrap = bootstrap(inbox, peers, on: group, timeout: timeout)
         for attempt in 1... {
             let first = try await bootstrap.bind(host: target.addresses[0], port: target.port ?? 0).get()
             do {
@@ -82,10 +126,11 @@ package final class LoopbackRedirect: Sendable {
                     host: target.addresses[1], port: first.localAddress?.port ?? 0
                 ).get()
                 return [first, second]
-            } catch let error as IOError where error.errnoCode == EADDRINUSE && target.port == nil && attempt < 4 {
+            } catch let error as IOError where error.errnoCode == EADDRINUSE && target.namesBothAddresses {
                 // Another process listens on the port of the other address, and might receive the redirect: another port is
-                // tried.
+                // tried, unless the app names one.
                 try await first.close()
+                guard target.port == nil, attempt < 4 else { throw error }
             } catch {
                 return [first]
             }
@@ -94,13 +139,14 @@ package final class LoopbackRedirect: Sendable {
     }
 
     private static func bootstrap(
-        _ inbox: LoopbackInbox, on group: any EventLoopGroup, timeout: TimeAmount
+        _ inbox: LoopbackInbox, _ peers: LoopbackPeers, on group: any EventLoopGroup, timeout: TimeAmount
     ) -> ServerBootstrap {
         ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 16)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
+                // The user is checked before a byte is read, and before the connection counts.
+                peers.admit(channel).flatMapThrowing {
                     guard inbox.acceptConnection() else { throw ChannelError.inputClosed }
                     channel.closeFuture.whenComplete { _ in inbox.connectionClosed() }
                     var limits = NIOHTTPDecoderLimitConfiguration()
@@ -114,6 +160,11 @@ package final class LoopbackRedirect: Sendable {
                 }
             }
     }
+
+    private static let unknownPeers = TokenError(
+        .authorizationFailed,
+        "this system does not tell which user connects to the redirect URI, so that another user could answer the sign-in "
+            + "(neither sock_diag nor /proc/net/tcp is available); sign in with a device code")
 }
 
 /// The redirect URI, before the port is known.
@@ -147,6 +198,9 @@ struct LoopbackTarget: Sendable {
         self.path = path
         self.rest = rest
     }
+
+    /// Whether a browser may resolve the host to either address.
+    var namesBothAddresses: Bool { host.lowercased() == "localhost" }
 
     /// The addresses to bind; binding the first must succeed.
     var addresses: [String] { host.contains(":") ? ["::1", "127.0.0.1"] : ["127.0.0.1", "::1"] }

@@ -51,6 +51,7 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
         let path = target.first.map(String.init) ?? ""
         switch head.method {
         case .GET:
+            if let page = inbox.page(launchedAt: path) { return .redirect(to: page) }
             return LoopbackPage(inbox.receive(path: path, parameters: target.count > 1 ? String(target[1]) : ""))
         case .POST:
             return LoopbackPage(inbox.receive(path: path, parameters: String(decoding: form, as: UTF8.self)))
@@ -93,6 +94,8 @@ final class LoopbackInbox: Sendable {
     private let responses: AsyncStream<String>
     private let continuation: AsyncStream<String>.Continuation
     private let connections = Mutex(0)
+    /// The path that leads to the sign-in page, which nobody can guess, and the URL of that page.
+    private let launch = Mutex<(path: Secret, page: String)?>(nil)
 
     init(path: String, state: String) {
         self.path = path
@@ -109,6 +112,14 @@ final class LoopbackInbox: Sendable {
         continuation.yield(text)
         continuation.finish()
         return OAuthError(parameters) == nil && parameters["code"] != nil ? .signedIn : .failed
+    }
+
+    /// Has requests for `path` lead to `page`.
+    func launch(_ page: String, at path: String) { launch.withLock { $0 = (Secret(path), page) } }
+
+    /// The sign-in page to which a path leads; nil if it leads to none.
+    func page(launchedAt path: String) -> String? {
+        launch.withLock { launch in launch.flatMap { $0.path == Secret(path) ? $0.page : nil } }
     }
 
     /// Waits for the encoded parameters of the response; nil if the inbox is closed or the task is cancelled.

@@ -52,9 +52,9 @@ package struct DeviceCodeGrant: Sendable {
     package var verificationURL: String
     /// Instructions for the user, without control characters.
     package var message: String
-    /// The lifetime of the code in seconds.
+    /// The lifetime of the code in seconds; at most an hour, whatever the provider says.
     package var expiresIn: Int64
-    /// The time between two polls in seconds.
+    /// The time between two polls in seconds; at least one, and at most a minute.
     package var interval: Int64
 
     package init(
@@ -80,8 +80,12 @@ package struct DeviceCodeGrant: Sendable {
             deviceCode: Secret(deviceCode), userCode: shownCode, verificationURL: shownURL,
             message: UntrustedText.clean(
                 object.text("message") ?? "To sign in, open \(shownURL) in a browser and enter the code \(shownCode)."),
-            expiresIn: object.seconds("expires_in") ?? 900,
+            expiresIn: min(object.seconds("expires_in") ?? 900, Self.longestLifetime),
             // RFC 8628 section 3.5: the default is five seconds. Less than a second would be a busy loop.
-            interval: max(object.seconds("interval") ?? 5, 1))
+            interval: min(max(object.seconds("interval") ?? 5, 1), Self.longestInterval))
     }
+
+    /// Providers' codes live for half an hour at most. A sign-in occupies a place in the agent for as long.
+    private static let longestLifetime: Int64 = 3600
+    private static let longestInterval: Int64 = 60
 }

@@ -33,19 +33,26 @@ public struct BeginInteractive: Sendable, Equatable {
     public struct Reply: Sendable, Equatable {
         /// The identifier of the sign-in, for `CompleteInteractive` and `CancelInteraction`.
         public var sessionID: String
-        /// The page to open in a browser.
+        /// The page to open in a browser. It has the `state` of the sign-in, which must not be in the arguments of a process;
+        /// see `launchURL`.
         public var authorizationURL: String
         /// The redirect URI on which the agent listens.
         public var redirectURI: String
         /// The time for which the agent waits, in seconds.
         public var expiresIn: Int64
+        /// A URL of the agent's listener that redirects the browser to `authorizationURL`, for processes of this user only. It
+        /// can be in the arguments of a process, which other users can see. nil if the agent has none.
+        public var launchURL: String?
 
         /// A reply with these members.
-        public init(sessionID: String, authorizationURL: String, redirectURI: String, expiresIn: Int64) {
+        public init(
+            sessionID: String, authorizationURL: String, redirectURI: String, expiresIn: Int64, launchURL: String? = nil
+        ) {
             self.sessionID = sessionID
             self.authorizationURL = authorizationURL
             self.redirectURI = redirectURI
             self.expiresIn = expiresIn
+            self.launchURL = launchURL
         }
     }
 }

@@ -24,7 +24,8 @@ extension BeginInteractive.Reply: WireMessage {
             authorizationURL: try fields.text(
                 "authorization_url", value?.authorizationURL, limit: WireLimits.longText) ?? "",
             redirectURI: try fields.text("redirect_uri", value?.redirectURI) ?? "",
-            expiresIn: fields.number("expires_in", value?.expiresIn) ?? 0)
+            expiresIn: fields.number("expires_in", value?.expiresIn) ?? 0,
+            launchURL: try fields.text("launch_url", value?.launchURL))
     }
 }
 

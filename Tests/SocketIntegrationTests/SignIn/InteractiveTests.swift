@@ -40,15 +40,18 @@ internal import TokenWire
         }
     }
 
-    @Test func limitsTheNumberOfSessionsInProgress() async throws {
+    @Test func limitsTheNumberOfSessionsOfAProcess() async throws {
         try await AgentFixture.with { f in
             let request = BeginInteractive(parameters: try f.parameters())
             var begun: [BeginInteractive.Reply] = []
-            for _ in 0..<64 { begun.append(try await f.agent.beginInteractive(request)) }
+            for _ in 0..<8 { begun.append(try await f.agent.beginInteractive(request)) }
             let failure = await #expect(throws: TokenError.self) { try await f.agent.beginInteractive(request) }
             #expect(failure?.code == .interactionInProgress)
             try await f.agent.cancelInteraction(CancelInteraction(sessionID: begun[0].sessionID))
             _ = try await f.agent.beginInteractive(request)
+            let other = AgentClient(socketPath: f.socketPath)
+            let again = await #expect(throws: TokenError.self) { try await other.beginInteractive(request) }
+            #expect(again?.code == .interactionInProgress, "another connection of the same process")
         }
     }
 

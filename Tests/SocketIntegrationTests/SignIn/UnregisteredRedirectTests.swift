@@ -57,7 +57,7 @@ internal import TokenWire
         try await AgentFixture.with { f in
             let request = BeginInteractive(parameters: try f.parameters())
             var begun: [BeginInteractive.Reply] = []
-            for _ in 0..<64 { begun.append(try await f.agent.beginInteractive(request)) }
+            for _ in 0..<8 { begun.append(try await f.agent.beginInteractive(request)) }
             try await f.timers.advance(by: 600)
             // Expired sessions do not count for the limit.
             _ = try await f.agent.beginInteractive(request)

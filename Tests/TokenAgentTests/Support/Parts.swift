@@ -1,4 +1,5 @@
 internal import AgentTestSupport
+internal import Foundation
 internal import Logging
 internal import NIOCore
 internal import NIOPosix
@@ -32,7 +33,7 @@ actor Parts {
             now: { clock.now }, logger: logger)
         self.loop = loop
         redeemer = RefreshTokenRedeemer(core)
-        signIns = SignInSessions(core, browserTimeout: .seconds(60))
+        signIns = SignInSessions(core, userID: geteuid(), browserTimeout: .seconds(60))
         lifecycle = StoreLifecycle(core, store: store, timers: timers.timers, logger: logger)
         self.core = core
     }

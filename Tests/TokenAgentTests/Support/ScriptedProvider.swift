@@ -30,6 +30,10 @@ final class ScriptedProvider: TokenService {
         Endpoints(token: authority.url + "/token", authorization: authority.url + "/authorize")
     }
 
+    func authorizationPage(
+        for request: AuthorizationRequest, at endpoints: Endpoints
+    ) async throws(TokenError) -> String { request.url(endpoint: endpoints.authorization) }
+
     func discoverClouds(
         of authority: Authority, correlationID: CorrelationID
     ) async throws(TokenError) -> [CloudDirectory.Cloud] { try await Self.ask(authority, discoveries) }

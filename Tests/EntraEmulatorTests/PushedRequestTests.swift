@@ -1,0 +1,97 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+@testable internal import EntraEmulator
+
+/// Pushed authorization requests (RFC 9126).
+@Suite(.bounded) struct PushedRequestTests {
+    private func options(_ rule: EmulatorSettings.PushedRequests, now: TestClock = TestClock()) -> EmulatorOptions {
+        var settings = EmulatorSettings()
+        settings.pushedRequests = rule
+        var options = EmulatorOptions(settings: settings)
+        options.now = { now.date }
+        return options
+    }
+
+    private func push(_ app: App) async throws -> Reply {
+        try await HTTP.post(
+            app.url("par"),
+            form: [
+                "client_id": app.clientID, "redirect_uri": app.redirectURI, "response_type": "code", "state": "pushed",
+                "scope": App.scope, "login_hint": "alice@contoso.example",
+            ])
+    }
+
+    private func authorize(_ app: App, _ reference: String) async throws -> Reply {
+        let query = Parameters(["client_id": app.clientID, "request_uri": reference]).encoded
+        return try await HTTP.get("\(app.url("authorize"))?\(query)")
+    }
+
+    @Test(arguments: [EmulatorSettings.PushedRequests.offered, .required], ["common", "contoso.example"])
+    func takesAPushedRequestOnce(rule: EmulatorSettings.PushedRequests, authority: String) async throws {
+        try await withEmulator(options(rule)) { emulator in
+            let app = App(emulator: emulator, authority: authority)
+            let pushed = try await push(app)
+            #expect(pushed.status == 201)
+            #expect(pushed["expires_in"] == 60)
+            let reference = try #require(pushed.text("request_uri"))
+            let answer = try await authorize(app, reference)
+            #expect(answer.redirect["state"] == "pushed")
+            let tokens = try await app.redeem(code: answer.redirect["code"] ?? "")
+            #expect(tokens.claims("id_token")["preferred_username"] == "alice@contoso.example")
+            let again = try await authorize(app, reference)
+            #expect(again.status == 400)
+            #expect(again["error"] == "invalid_request_uri")
+        }
+    }
+
+    @Test func refusesAReferenceOfAnotherAppOrOfLongAgo() async throws {
+        let clock = TestClock()
+        try await withEmulator(options(.offered, now: clock)) { emulator in
+            let app = App(emulator: emulator)
+            let other = App(emulator: emulator, clientID: "another")
+            let first = try #require(try await push(app).text("request_uri"))
+            #expect(try await authorize(other, first).status == 400)
+            let second = try #require(try await push(app).text("request_uri"))
+            clock.advance(by: 60)
+            #expect(try await authorize(app, second).status == 400)
+        }
+    }
+
+    @Test func refusesWhatWasNotPushedIfItHasToBe() async throws {
+        try await withEmulator(options(.required)) { emulator in
+            let reply = try await App(emulator: emulator).authorize()
+            #expect(reply.status == 400)
+        }
+    }
+
+    @Test(arguments: [(EmulatorSettings.PushedRequests.unsupported, 404), (.confidentialOnly, 401)])
+    func refusesToTakeARequest(rule: EmulatorSettings.PushedRequests, status: Int) async throws {
+        try await withEmulator(options(rule)) { emulator in
+            let app = App(emulator: emulator)
+            let pushed = try await push(app)
+            #expect(pushed.status == status)
+            let answer = try await app.authorize()
+            #expect(answer.redirect["code"] != nil)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (EmulatorSettings.PushedRequests.unsupported, false, false), (.offered, true, false),
+            (.required, true, true),
+            (.confidentialOnly, true, false),
+        ])
+    func saysInTheConfigurationWhatItTakes(
+        rule: EmulatorSettings.PushedRequests, isOffered: Bool, isRequired: Bool
+    ) async throws {
+        try await withEmulator(options(rule)) { emulator in
+            let reply = try await HTTP.get("\(emulator.url)/common/v2.0/.well-known/openid-configuration")
+            let endpoint: JSON? = isOffered ? .string("\(emulator.url)/common/oauth2/v2.0/par") : Optional.none
+            #expect(reply["pushed_authorization_request_endpoint"] == endpoint)
+            let required: JSON? = isRequired ? .bool(true) : Optional.none
+            #expect(reply["require_pushed_authorization_requests"] == required)
+        }
+    }
+}
