@@ -6160,7 +6160,7 @@ const ProtobufCMessageDescriptor sso__key_status__descriptor =
   (ProtobufCMessageInit) sso__key_status__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor sso__set_key__field_descriptors[2] =
+static const ProtobufCFieldDescriptor sso__set_key__field_descriptors[3] =
 {
   {
     "source",
@@ -6186,15 +6186,28 @@ static const ProtobufCFieldDescriptor sso__set_key__field_descriptors[2] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "current_passphrase",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__SetKey, has_current_passphrase),
+    offsetof(Sso__SetKey, current_passphrase),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned sso__set_key__field_indices_by_name[] = {
+  2,   /* field[2] = current_passphrase */
   1,   /* field[1] = passphrase */
   0,   /* field[0] = source */
 };
 static const ProtobufCIntRange sso__set_key__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor sso__set_key__descriptor =
 {
@@ -6204,7 +6217,7 @@ const ProtobufCMessageDescriptor sso__set_key__descriptor =
   "Sso__SetKey",
   "sso",
   sizeof(Sso__SetKey),
-  2,
+  3,
   sso__set_key__field_descriptors,
   sso__set_key__field_indices_by_name,
   1,  sso__set_key__number_ranges,

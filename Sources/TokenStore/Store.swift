@@ -68,11 +68,16 @@ package final class Store: Sendable {
 
     /// Wraps the store's key with the key of another source.
     ///
-    /// - Parameter passphrase: the new passphrase, for the source `.passphrase`.
-    /// - Throws: `storeUnavailable` (-53008) if the source has no key, or the disk cannot be written.
-    package func changeKeySource(to source: KeySource, passphrase: Secret?) async throws(TokenError) {
+    /// - Parameters:
+    ///   - passphrase: the new passphrase, for the source `.passphrase`.
+    ///   - currentPassphrase: the passphrase with which the store is sealed now, if it is.
+    /// - Throws: `storeUnavailable` (-53008) if the source has no key, or the disk cannot be written; `requestDenied` (-53011) if
+    ///   the current passphrase is missing or wrong.
+    package func changeKeySource(
+        to source: KeySource, passphrase: Secret?, currentPassphrase: Secret? = nil
+    ) async throws(TokenError) {
         try await onQueue { engine throws(TokenError) in
-            try engine.changeKeySource(to: source, passphrase: passphrase)
+            try engine.changeKeySource(to: source, passphrase: passphrase, currentPassphrase: currentPassphrase)
         }
     }
 

@@ -11,7 +11,7 @@ internal import TokenModel
         (.mismatchedAccount, 204), (.ambiguousAccount, 300), (.cacheBadFormat, 302), (.interactionInProgress, 400),
         (.userCanceled, 403), (.sessionCanceled, 403), (.cancelled, 403), (.malformedMessage, -1),
         (.frameTooLarge, -1), (.unsupportedProtocolVersion, -1), (.agentUnavailable, -1), (.peerNotAuthorized, -1),
-        (.timedOut, -1), (.storeUnavailable, -1), (.unrecognized(-59999), -1),
+        (.timedOut, -1), (.storeUnavailable, -1), (.requestDenied, -1), (.unrecognized(-59999), -1),
     ]
 
     private static let server: [(TokenError.Code, Int)] = [

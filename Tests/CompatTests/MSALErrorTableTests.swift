@@ -54,6 +54,7 @@ internal import TokenModel
         Row(.timedOut, -50000, -42008),
         Row(.cancelled, -50000, -42008),
         Row(.storeUnavailable, -50000, -42008),
+        Row(.requestDenied, -50000, -42008),
         Row(.accountNotFound, -50000, -42008),
         Row(.unrecognized(-51999), -50000, -42008),
     ]

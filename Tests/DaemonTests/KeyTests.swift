@@ -55,7 +55,9 @@ internal import TokenModel
                 ], environment: f.environment)
             try await third.waitForError("listening on")
             #expect(try await client.acquireTokenSilent(silent).accessToken == alice.accessToken)
-            try await shell(f, "ssoctl key set file")
+            try await shell(f, "ssoctl key set file </dev/null", status: 1)
+            #expect(try await client.keyStatus().source == .passphrase)
+            try await shell(f, "echo 'correct horse' | ssoctl key set file")
             try await third.killHard()
             let fourth = try await f.agent()
             #expect(try await client.acquireTokenSilent(silent).accessToken == alice.accessToken)
@@ -145,9 +147,12 @@ internal import TokenModel
 
     @Test func restoresTheTerminalWhenThePromptIsStopped() async throws {
         try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.waitUntilOpen()
             let script = PackageFolder.path("Tests/DaemonTests/python/passphrase_prompt.py")
             let ended = try await f.run("/usr/bin/env", ["python3", script, Executable.path("ssoctl")])
             #expect(ended.status == 0, "\(ended.errors)")
+            withExtendedLifetime(agent) {}
         }
     }
 

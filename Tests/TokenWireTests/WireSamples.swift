@@ -45,6 +45,8 @@ enum WireSamples {
             ExportCache(format: .adalArchive, sharingGroup: group, includesSecrets: true, exportID: "x-1")),
         RequestSample("get_key", GetKey()),
         RequestSample("set_key", SetKey(source: .passphrase, passphrase: Secret("correct horse"))),
+        RequestSample(
+            "set_key of a sealed store", SetKey(source: .file, currentPassphrase: Secret("correct horse"))),
         RequestSample("unlock", Unlock(passphrase: Secret("correct horse"))),
     ]
 

@@ -28,7 +28,7 @@ extension ADAuthenticationError {
         case .unhandledHTTPResponse: (ADHTTPErrorCodeDomain, ADErrorCode.ERROR_UNEXPECTED.rawValue)
         case .networkUnavailable: (NSURLErrorDomain, NSURLErrorNotConnectedToInternet)
         case .internalError, .unsupportedFunctionality, .malformedMessage, .frameTooLarge, .unsupportedProtocolVersion,
-            .agentUnavailable, .peerNotAuthorized, .timedOut, .storeUnavailable, .unrecognized:
+            .agentUnavailable, .peerNotAuthorized, .timedOut, .storeUnavailable, .requestDenied, .unrecognized:
             library(.ERROR_UNEXPECTED)
         }
     }

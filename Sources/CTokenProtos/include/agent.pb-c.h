@@ -1076,10 +1076,12 @@ struct  Sso__SetKey
   Sso__KeySource source;
   protobuf_c_boolean has_passphrase;
   ProtobufCBinaryData passphrase;
+  protobuf_c_boolean has_current_passphrase;
+  ProtobufCBinaryData current_passphrase;
 };
 #define SSO__SET_KEY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&sso__set_key__descriptor) \
-    , 0, SSO__KEY_SOURCE__KEY_FILE, 0, {0,NULL} }
+    , 0, SSO__KEY_SOURCE__KEY_FILE, 0, {0,NULL}, 0, {0,NULL} }
 
 
 struct  Sso__Unlock

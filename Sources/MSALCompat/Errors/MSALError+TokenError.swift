@@ -47,7 +47,7 @@ extension TokenError.Code {
         case .networkUnavailable: .network
         case .internalError, .unsupportedFunctionality, .cacheBadFormat, .refreshTokenRejected,
             .malformedMessage, .frameTooLarge, .unsupportedProtocolVersion, .agentUnavailable, .peerNotAuthorized,
-            .timedOut, .cancelled, .storeUnavailable, .accountNotFound:
+            .timedOut, .cancelled, .storeUnavailable, .accountNotFound, .requestDenied:
             .wrapped(.internalErrorUnexpected)
         case .unrecognized(let number): MSALErrorMapping(appleOnly: number) ?? .wrapped(.internalErrorUnexpected)
         }

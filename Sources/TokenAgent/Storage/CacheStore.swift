@@ -25,7 +25,9 @@ protocol CacheStore: CommitTarget {
     func forgetPassphrase() async
 
     /// Wraps the store's key with a key from another source.
-    func changeKeySource(to source: KeySource, passphrase: Secret?) async throws(TokenError)
+    func changeKeySource(
+        to source: KeySource, passphrase: Secret?, currentPassphrase: Secret?
+    ) async throws(TokenError)
 
     /// The error that would keep the store from being opened at the next start; nil if there is none.
     func keyProblem() async -> TokenError?

@@ -127,7 +127,8 @@ final class StoreLifecycle {
         if request.source == .passphrase, request.passphrase?.isEmpty ?? true {
             throw TokenError(.invalidDeveloperParameter, "the passphrase is empty")
         }
-        try await store.changeKeySource(to: request.source, passphrase: request.passphrase)
+        try await store.changeKeySource(
+            to: request.source, passphrase: request.passphrase, currentPassphrase: request.currentPassphrase)
         logger.notice("the store's key has a new source", metadata: ["source": "\(request.source.name)"])
         return keyStatus
     }

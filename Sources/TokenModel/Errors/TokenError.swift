@@ -139,6 +139,8 @@ extension TokenError {
         case networkUnavailable
         /// -53010: the account does not exist.
         case accountNotFound
+        /// -53011: the access policy refuses the request, or nobody has confirmed it.
+        case requestDenied
         /// The number of a code that only a newer agent knows.
         case unrecognized(Int32)
     }
@@ -185,6 +187,7 @@ extension TokenError.Code {
         (.storeUnavailable, -53008, "storeUnavailable"),
         (.networkUnavailable, -53009, "networkUnavailable"),
         (.accountNotFound, -53010, "accountNotFound"),
+        (.requestDenied, -53011, "requestDenied"),
     ]
 
     private static let numbers = Dictionary(uniqueKeysWithValues: table.map { ($0.code, ($0.number, $0.name)) })

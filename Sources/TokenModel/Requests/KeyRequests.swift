@@ -63,11 +63,14 @@ public struct SetKey: Sendable, Equatable {
     public var source: KeySource
     /// The new passphrase, for the source `.passphrase`; nil for the others.
     public var passphrase: Secret?
+    /// The passphrase with which the store is sealed now; nil if its key has another source.
+    public var currentPassphrase: Secret?
 
     /// Creates the request.
-    public init(source: KeySource, passphrase: Secret? = nil) {
+    public init(source: KeySource, passphrase: Secret? = nil, currentPassphrase: Secret? = nil) {
         self.source = source
         self.passphrase = passphrase
+        self.currentPassphrase = currentPassphrase
     }
 }
 

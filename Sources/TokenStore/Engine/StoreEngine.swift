@@ -19,6 +19,10 @@ final class StoreEngine {
     var pending: Pending?
     /// Whether a replacement of the database with the pending records has been built, and has not taken its place yet.
     var isReplacing = false
+    /// The time of the last attempt to change the key with a wrong passphrase.
+    var lastWrongPassphrase: Int64?
+    /// The time after a wrong passphrase in which no other one is checked.
+    static let secondsBetweenPassphrases: Int64 = 5
     private let lock: FileLock
 
     enum Pending {

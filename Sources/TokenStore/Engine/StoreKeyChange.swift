@@ -14,8 +14,11 @@ extension StoreEngine {
     }
 
     /// Wraps the store's key with the key of another source.
-    func changeKeySource(to source: KeySource, passphrase: Secret?) throws(TokenError) {
+    func changeKeySource(
+        to source: KeySource, passphrase: Secret?, currentPassphrase: Secret?
+    ) throws(TokenError) {
         guard let keys, let old = wrapped else { throw lockedError }
+        try requirePassphrase(of: old, currentPassphrase)
         try requireRetirable(old.source, for: source)
         let database = try writableDatabase(keys.derived())
         var next = ring
@@ -29,6 +32,28 @@ extension StoreEngine {
         truncateLog()
         guard old.source != source, (try? ring.retire(old.source)) == nil else { return }
         report.notices.append("\(ring.place(of: old.source)) still has the previous key; remove it")
+    }
+
+    /// Refuses to change the key of a store that is sealed with a passphrase for a caller that does not know it.
+    ///
+    /// After a wrong passphrase, the next attempts fail without a check, which would keep commits waiting.
+    private func requirePassphrase(of key: WrappedKey, _ passphrase: Secret?) throws(TokenError) {
+        guard key.source == .passphrase, let scrypt = key.scrypt else { return }
+        guard let passphrase, !passphrase.isEmpty else {
+            throw TokenError(
+                .requestDenied, "the store is sealed with a passphrase; its key is changed only with that passphrase")
+        }
+        let now = options.now()
+        if let last = lastWrongPassphrase, abs(now - last) < Self.secondsBetweenPassphrases {
+            throw TokenError(
+                .requestDenied,
+                "the last passphrase was wrong; try again in \(Self.secondsBetweenPassphrases) seconds")
+        }
+        guard key.open(with: try scrypt.key(from: passphrase)) != nil else {
+            lastWrongPassphrase = now
+            throw TokenError(.requestDenied, "this is not the passphrase that the store is sealed with")
+        }
+        lastWrongPassphrase = nil
     }
 
     /// Refuses to retire a source whose key a quarantined file may need.

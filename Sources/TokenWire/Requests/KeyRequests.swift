@@ -25,7 +25,8 @@ extension SetKey: WireRequest {
     package init(_ value: SetKey?, _ fields: inout WireFields) throws(TokenError) {
         self.init(
             source: try WireFields.required("source", fields.choice("source", value?.source)),
-            passphrase: try fields.secret("passphrase", value?.passphrase))
+            passphrase: try fields.secret("passphrase", value?.passphrase),
+            currentPassphrase: try fields.secret("current_passphrase", value?.currentPassphrase))
     }
 }
 

@@ -49,7 +49,10 @@ struct KeyShowCommand: Command {
 struct KeySetCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Change where the store's key comes from.",
-        discussion: "A passphrase is asked for on the terminal, or is the first line of standard input.")
+        discussion: """
+            Passphrases are asked for on the terminal, or are lines of standard input: the current one if the store is sealed \
+            with one, then the new one.
+            """)
 
     @Argument(help: "file, credential, secret-service or passphrase.", transform: Self.source)
     var source: KeySource
@@ -57,8 +60,11 @@ struct KeySetCommand: Command {
     @OptionGroup var output: OutputOptions
 
     func execute(_ agent: AgentClient) async throws(TokenError) -> KeyPrintout {
+        let isSealed = try await agent.keyStatus().source == .passphrase
+        let current = isSealed ? try Terminal.passphrase("Current passphrase of sso-agent's store: ") : nil
         let passphrase = source == .passphrase ? try Terminal.newPassphrase() : nil
-        return KeyPrintout(try await agent.setKey(SetKey(source: source, passphrase: passphrase)))
+        return KeyPrintout(
+            try await agent.setKey(SetKey(source: source, passphrase: passphrase, currentPassphrase: current)))
     }
 
     func describe(_ printout: KeyPrintout) -> String? { printout.text }

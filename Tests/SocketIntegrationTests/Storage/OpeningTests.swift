@@ -49,6 +49,30 @@ internal import TokenWire
         }
     }
 
+    /// Otherwise any process of the user could unseal the store for its thief.
+    @Test func changesTheKeyOfASealedStoreOnlyWithItsPassphrase() async throws {
+        try await AgentFixture.with { f in
+            let right = Secret("correct horse")
+            _ = try await f.agent.setKey(SetKey(source: .passphrase, passphrase: right))
+            for (current, reason) in [
+                (nil, "only with that passphrase"), (Secret("wrong horse"), "not the passphrase"),
+            ] {
+                let refused = await #expect(throws: TokenError.self) {
+                    try await f.agent.setKey(SetKey(source: .file, currentPassphrase: current))
+                }
+                #expect(refused?.code == .requestDenied && refused?.message.contains(reason) == true)
+            }
+            // Guessing is slow, and does not keep the store busy.
+            let early = await #expect(throws: TokenError.self) {
+                try await f.agent.setKey(SetKey(source: .file, currentPassphrase: right))
+            }
+            #expect(early?.message.contains("try again") == true)
+            #expect(try await f.agent.keyStatus().source == .passphrase)
+            f.clock.advance(by: 5)
+            #expect(try await f.agent.setKey(SetKey(source: .file, currentPassphrase: right)).source == .file)
+        }
+    }
+
     @Test func wipesAPassphraseThatDidNotOpenTheStore() async throws {
         try await AgentFixture.with { f in
             _ = try await f.agent.setKey(SetKey(source: .passphrase, passphrase: Secret("correct horse")))

@@ -114,7 +114,9 @@ final class ScriptedStore: CacheStore {
     }
 
     func forgetPassphrase() async {}
-    func changeKeySource(to source: KeySource, passphrase: Secret?) async throws(TokenError) {}
+    func changeKeySource(
+        to source: KeySource, passphrase: Secret?, currentPassphrase: Secret?
+    ) async throws(TokenError) {}
     func keyProblem() async -> TokenError? { nil }
 
     static let diskFull = TokenError(.storeUnavailable, "the disk is full")
