@@ -62,6 +62,18 @@ let package = Package(
         .target(
             name: "AgentSocket", dependencies: ["CAgentSystem", "PosixFiles", "TokenModel"], swiftSettings: strict),
 
+        .target(name: "AccessPolicy", dependencies: ["TokenModel"], swiftSettings: strict),
+        .testTarget(
+            name: "AccessPolicyTests", dependencies: ["AccessPolicy", "TestSupport", "TokenModel"],
+            swiftSettings: strict),
+
+        .target(
+            name: "AuditLog",
+            dependencies: ["PosixFiles", "TokenModel", .product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: strict),
+        .testTarget(
+            name: "AuditLogTests", dependencies: ["AuditLog", "TestSupport", "TokenModel"], swiftSettings: strict),
+
         // The apps' half.
         .target(
             name: "AgentClient",
@@ -127,7 +139,8 @@ let package = Package(
         .target(
             name: "TokenAgent",
             dependencies: [
-                "AgentSocket", "CAgentSystem", "CacheFormats", "PosixFiles", "TokenCache", "TokenEndpoint",
+                "AccessPolicy", "AgentSocket", "AuditLog", "CAgentSystem", "CacheFormats", "PosixFiles", "TokenCache",
+                "TokenEndpoint",
                 "TokenModel", "TokenStore", "TokenWire",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -136,22 +149,26 @@ let package = Package(
         .testTarget(
             name: "TokenAgentTests",
             dependencies: [
-                "AgentTestSupport", "TestSupport", "TokenAgent", "TokenCache", "TokenEndpoint", "TokenModel",
+                "AccessPolicy", "AgentSocket", "AgentTestSupport", "TestSupport", "TokenAgent", "TokenCache",
+                "TokenEndpoint", "TokenModel",
                 "TokenStore", .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: strict),
 
-        .target(name: "AgentConfiguration", dependencies: ["PosixFiles", "TokenModel"], swiftSettings: strict),
-        .testTarget(
-            name: "AgentConfigurationTests", dependencies: ["AgentConfiguration", "TestSupport", "TokenModel"],
+        .target(
+            name: "AgentConfiguration", dependencies: ["AccessPolicy", "PosixFiles", "TokenModel"],
             swiftSettings: strict),
+        .testTarget(
+            name: "AgentConfigurationTests",
+            dependencies: ["AccessPolicy", "AgentConfiguration", "TestSupport", "TokenModel"], swiftSettings: strict),
 
         // Executables: wiring only.
         .executableTarget(
             name: "sso-agent",
             dependencies: [
-                "AgentConfiguration", "AgentSocket", "PosixFiles", "TokenAgent", "TokenEndpoint",
+                "AccessPolicy", "AgentConfiguration", "AgentSocket", "AuditLog", "PosixFiles", "TokenAgent",
+                "TokenEndpoint",
                 "TokenModel", "TokenStore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -159,7 +176,7 @@ let package = Package(
         .executableTarget(
             name: "ssoctl",
             dependencies: [
-                "AgentClient", "CAgentSystem", "PosixFiles", "TokenModel",
+                "AgentClient", "AuditLog", "CAgentSystem", "PosixFiles", "TokenModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: strict),
         .target(
@@ -201,7 +218,8 @@ let package = Package(
         .target(
             name: "AgentTestSupport",
             dependencies: [
-                "AgentClient", "AgentSocket", "CStoreFaults", "EntraEmulator", "TestSupport", "TokenAgent",
+                "AccessPolicy", "AgentClient", "AgentSocket", "CStoreFaults", "EntraEmulator",
+                "TestSupport", "TokenAgent",
                 "TokenEndpoint",
                 "TokenModel", "TokenStore", "TokenWire",
                 .product(name: "Logging", package: "swift-log"),
@@ -211,7 +229,8 @@ let package = Package(
         .testTarget(
             name: "SocketIntegrationTests",
             dependencies: [
-                "AgentClient", "AgentSocket", "AgentTestSupport", "EntraEmulator", "TestSupport", "TokenAgent",
+                "AgentClient", "AgentSocket", "AgentTestSupport", "EntraEmulator", "TestSupport",
+                "TokenAgent",
                 "TokenModel", "TokenStore", "TokenWire",
             ],
             swiftSettings: strict),

@@ -1,10 +1,12 @@
-/// A document in the subset of TOML 1.0 that the configuration needs: comments, `[table]`, and `key = value` with a basic
-/// string, a literal string, an integer or a Boolean. Anything else is an error with a line number.
+/// A document in the subset of TOML 1.0 that the configuration needs: comments, `[table]`, `[[element]]` of an array of tables,
+/// and `key = value` with a basic string, a literal string, an integer, a Boolean, or an array of strings on one line. Anything
+/// else is an error with a line number.
 struct TOMLDocument: Sendable, Equatable {
     enum Value: Sendable, Equatable {
         case text(String)
         case integer(Int64)
         case boolean(Bool)
+        case texts([String])
     }
 
     /// A line `key = value`.
@@ -25,10 +27,41 @@ struct TOMLDocument: Sendable, Equatable {
                 return text
             }
         }
+
+        /// The value of a key that takes an array of strings.
+        var texts: [String] {
+            get throws(TOMLError) {
+                guard case .texts(let texts) = value, !texts.isEmpty else {
+                    throw TOMLError(
+                        line, "the value of “\(key)” is not an array of strings; write it as in \(key) = [\"…\"]")
+                }
+                return texts
+            }
+        }
+
+        /// The value of a key that takes a Boolean.
+        var flag: Bool {
+            get throws(TOMLError) {
+                guard case .boolean(let flag) = value else {
+                    throw TOMLError(line, "the value of “\(key)” is not a Boolean; write true or false")
+                }
+                return flag
+            }
+        }
     }
 
-    /// The entries in the order of the file. No two have the same table and key.
+    /// An element of an array of tables: a line `[[name]]` and the keys below it.
+    struct Element: Sendable, Equatable {
+        /// The number of the line `[[name]]`, counted from 1.
+        let line: Int
+        let name: String
+        fileprivate(set) var entries: [Entry] = []
+    }
+
+    /// The entries of tables in the order of the file. No two have the same table and key.
     private(set) var entries: [Entry] = []
+    /// The elements of arrays of tables, in the order of the file.
+    private(set) var elements: [Element] = []
 
     init(decoding bytes: some Sequence<UInt8>) throws(TOMLError) {
         var bytes = Array(bytes)
@@ -37,6 +70,7 @@ struct TOMLDocument: Sendable, Equatable {
         var table = ""
         var tables: Set<String> = []
         var keys: Set<[String]> = []
+        var isInElement = false
         var number = 0
         for bytes in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
             number += 1
@@ -51,12 +85,23 @@ struct TOMLDocument: Sendable, Equatable {
                 guard tables.insert(name).inserted else {
                     throw TOMLError(number, "[\(name)] is there twice; merge the two tables")
                 }
-                table = name
+                guard !elements.contains(where: { $0.name == name }) else {
+                    throw TOMLError(number, "[\(name)] is an array of tables above; write [[\(name)]]")
+                }
+                (table, isInElement) = (name, false)
+            case .element(let name):
+                guard !tables.contains(name) else {
+                    throw TOMLError(number, "[\(name)] is a table above; write both as [[\(name)]]")
+                }
+                elements.append(Element(line: number, name: name))
+                (table, isInElement) = (name, true)
+                keys = keys.filter { $0[0] != name }
             case .entry(let key, let value):
                 guard keys.insert([table, key]).inserted else {
                     throw TOMLError(number, "“\(key)” is there twice; remove one of the two lines")
                 }
-                entries.append(Entry(line: number, table: table, key: key, value: value))
+                let entry = Entry(line: number, table: table, key: key, value: value)
+                if isInElement { elements[elements.count - 1].entries.append(entry) } else { entries.append(entry) }
             }
         }
     }

@@ -4,6 +4,8 @@ struct TOMLLine {
         /// A blank line or a comment.
         case nothing
         case table(String)
+        /// An element of an array of tables.
+        case element(String)
         case entry(String, TOMLDocument.Value)
     }
 
@@ -26,12 +28,13 @@ struct TOMLLine {
         case nil, "#": return .nothing
         case "[":
             rest.removeFirst()
-            guard rest.first != "[" else {
-                throw error("arrays of tables are not supported; write [network] with one pair of brackets")
-            }
+            let isElement = rest.first == "["
+            if isElement { rest.removeFirst() }
             let name = try key()
-            guard skip("]") else { throw error("the “]” of the table's name is missing; write it as in [network]") }
-            content = .table(name)
+            guard skip("]"), !isElement || rest.popFirst() == "]" else {
+                throw error("the “]” of the table's name is missing; write it as in [network] or [[rule]]")
+            }
+            content = isElement ? .element(name) : .table(name)
         default:
             let key = try key()
             guard skip("=") else { throw error("there is no “=” after “\(key)”; write it as in proxy = \"…\"") }
@@ -71,10 +74,32 @@ struct TOMLLine {
         case "\"": return .text(try basicString())
         case "'": return .text(try literalString())
         case nil, "#": throw error("the value of “\(key)” is missing; write it as in \(key) = \"…\"")
-        case "[", "{":
-            throw error("arrays and inline tables are not supported; give “\(key)” a string, a number, true or false")
+        case "[": return .texts(try texts(of: key))
+        case "{":
+            throw error("inline tables are not supported; give “\(key)” a string, an array of strings, true or false")
         default: return try bareValue(of: key)
         }
+    }
+
+    /// Parses an array of strings on one line.
+    private mutating func texts(of key: String) throws(TOMLError) -> [String] {
+        rest.removeFirst()
+        var texts: [String] = []
+        while !skip("]") {
+            switch rest.first {
+            case "\"": texts.append(try basicString())
+            case "'": texts.append(try literalString())
+            default:
+                throw error("an array has strings only, on one line; write it as in \(key) = [\"…\", \"…\"]")
+            }
+            if !skip(",") {
+                guard skip("]") else {
+                    throw error("a comma or the “]” of the array is missing; write it as in \(key) = [\"…\", \"…\"]")
+                }
+                return texts
+            }
+        }
+        return texts
     }
 
     /// Parses an integer or a Boolean.

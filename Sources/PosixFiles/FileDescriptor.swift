@@ -78,17 +78,27 @@ package struct FileDescriptor: ~Copyable {
 
     /// Opens an existing file for reading.
     package init(reading path: String) throws(SystemError) {
-        try self.init(open(path, O_RDONLY | O_CLOEXEC))
+        try self.init(opened: open(path, O_RDONLY | O_CLOEXEC))
     }
 
     /// Opens a directory.
     package init(directory path: String) throws(SystemError) {
-        try self.init(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+        try self.init(opened: open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
     }
 
     /// Opens a file of mode 0600 for reading and writing, and creates it if it does not exist. Symbolic links are refused.
     package init(openingOrCreating path: String) throws(SystemError) {
-        try self.init(open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600))
+        try self.init(opened: open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600))
+    }
+
+    /// Opens a file of mode 0600 for appending, and creates it if it does not exist. Symbolic links are refused.
+    package init(appendingTo path: String) throws(SystemError) {
+        try self.init(opened: open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600))
+    }
+
+    /// Sets the mode to 0600.
+    package func restrictToOwner() throws(SystemError) {
+        guard fchmod(number, 0o600) == 0 else { throw .last }
     }
 
     /// Creates a file of mode 0600, whatever the umask.
@@ -133,8 +143,8 @@ package struct FileDescriptor: ~Copyable {
 
     private static func path(of number: Int32) -> String { "/proc/self/fd/\(number)" }
 
-    /// Takes the result of `open`.
-    init(_ number: Int32) throws(SystemError) {
+    /// Takes the result of `open`, or of another call that returns a descriptor.
+    package init(opened number: Int32) throws(SystemError) {
         guard number >= 0 else { throw .last }
         self.number = number
     }
@@ -181,6 +191,21 @@ package struct FileDescriptor: ~Copyable {
             }
         }
         if let failure { throw failure }
+        return bytes
+    }
+
+    /// Reads up to `limit` bytes of a file that has no size of its own, such as those in `/proc`.
+    package func readStream(limit: Int) throws(SystemError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.count < limit {
+            var part = [UInt8](repeating: 0, count: min(4096, limit - bytes.count))
+            let read = part.withUnsafeMutableBytes { part in
+                Result { () throws(SystemError) in try readBytes(into: part) }
+            }
+            let count = try read.get()
+            if count == 0 { break }
+            bytes += part[..<count]
+        }
         return bytes
     }
 

@@ -1,4 +1,5 @@
-package import AgentSocket
+package import AccessPolicy
+package import AuditLog
 package import Logging
 package import TokenEndpoint
 package import TokenModel
@@ -18,8 +19,14 @@ package struct AgentOptions: Sendable {
     package var allowsLoopbackHTTP: Bool
     /// The proxy and the trusted certificates for HTTPS requests.
     package var network: NetworkSettings
-    /// The policy that decides which peers are served.
+    /// The policy that decides which peers are served, and which of their requests.
     package var policy: PeerPolicy
+    /// The program that asks the user to confirm a request; nil to ask on the terminal of the process that has sent it.
+    package var askpass: String?
+    /// The place of the audit log; nil if there is none.
+    package var audit: AuditWriter.Destination?
+    /// Whether the audit log has usernames.
+    package var auditsNames = false
     /// The maximum number of open connections. Past it, a new connection closes the one that has been idle longest.
     package var connectionLimit: Int
     /// The maximum size of all imports in progress, in bytes. Exports do not count: only their next part is in memory.
@@ -50,17 +57,4 @@ package struct AgentOptions: Sendable {
         self.timeZone = timeZone
         self.logger = logger
     }
-}
-
-/// Decides which peers the agent serves: by the credentials the kernel reports, before a byte is read.
-package struct PeerPolicy: Sendable, Equatable {
-    /// The ID of the user that the agent belongs to.
-    package var userID: UInt32
-
-    package init(userID: UInt32) {
-        self.userID = userID
-    }
-
-    /// Whether a peer is served: only processes of the agent's own user are, not even those of root.
-    package func admits(_ peer: PeerCredentials) -> Bool { peer.userID == userID }
 }

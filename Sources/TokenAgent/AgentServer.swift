@@ -1,4 +1,6 @@
+internal import AccessPolicy
 internal import AgentSocket
+internal import AuditLog
 internal import CAgentSystem
 internal import Logging
 internal import NIOCore
@@ -28,6 +30,8 @@ package final class AgentServer: Sendable {
         let endpoint: TokenEndpointClient
         let owner: CacheOwner
         let registry: NIOLoopBoundBox<SessionRegistry>
+        let inspector: PeerInspector
+        let audit: AuditTrail?
         let listener: any Channel
     }
 
@@ -65,18 +69,22 @@ package final class AgentServer: Sendable {
         let owner = CacheOwner(loop: loop, options: options, store: store, endpoint: endpoint)
         let registry = NIOLoopBoundBox.makeBoxSendingValue(
             SessionRegistry(limit: options.connectionLimit), eventLoop: loop)
+        let audit = makeAuditTrail(options)
+        let inspector = PeerInspector(executables: options.policy.executables, timers: options.timers)
         do {
             let descriptor = try ListeningSocket.make(at: options.socketPath)
-            let listener = try await bootstrap(owner, registry, options, on: loop)
+            let listener = try await bootstrap(owner, registry, inspector, audit, options, on: loop)
                 .withBoundSocket(descriptor).get()
             ListeningSocket.widenQueue(of: descriptor)
             let parts = Parts(
                 lock: lock, store: store, group: group, endpoint: endpoint, owner: owner, registry: registry,
-                listener: listener)
+                inspector: inspector, audit: audit, listener: listener)
+            audit?.record(.agentStarted)
             // Loading begins when the listener accepts connections already: requests that need no cache are answered meanwhile.
             try await loop.submit { owner.assumeIsolated { $0.start(passphrase: passphrase) } }.get()
             return AgentServer(options, parts)
         } catch {
+            inspector.stop()
             await endpoint.close()
             await store.close()
             try? await group.shutdownGracefully()
@@ -93,11 +101,14 @@ package final class AgentServer: Sendable {
         guard !isStopping.exchange(true, ordering: .acquiringAndReleasing) else { return }
         unlink(options.socketPath)
         try? await parts.listener.close()
+        parts.inspector.stop()
         let (loop, registry, owner) = (parts.registry.eventLoop, parts.registry, parts.owner)
         if finishesReplies { await runWithTimeout { registry.value.end(on: loop) } }
         await parts.endpoint.close()
         await runWithTimeout { owner.assumeIsolated { $0.shutDown() } }
         await parts.store.close()
+        parts.audit?.record(.agentStopped)
+        await parts.audit?.flush()
         try? await parts.group.shutdownGracefully()
         parts.lock.release()
     }
@@ -113,35 +124,77 @@ package final class AgentServer: Sendable {
     }
 
     private static func bootstrap(
-        _ owner: CacheOwner, _ registry: NIOLoopBoundBox<SessionRegistry>, _ options: AgentOptions,
-        on loop: any EventLoop
+        _ owner: CacheOwner, _ registry: NIOLoopBoundBox<SessionRegistry>, _ inspector: PeerInspector,
+        _ audit: AuditTrail?, _ options: AgentOptions, on loop: any EventLoop
     ) -> ServerBootstrap {
-        ServerBootstrap(group: loop)
+        let confirmer = Confirmer(askpass: options.askpass)
+        let denials = DenialLog(logger: options.logger, now: options.now)
+        return ServerBootstrap(group: loop)
             .childChannelOption(.maxMessagesPerRead, value: 4)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { channel in
                 // The peer is identified before the channel is registered, and so before a byte can be read.
-                peer(of: channel).flatMapThrowing { peer in
-                    guard options.policy.admits(peer) else {
-                        options.logger.warning("refused a peer", metadata: ["uid": "\(peer.userID)"])
-                        throw TokenError(.peerNotAuthorized, "this agent serves another user")
-                    }
+                identity(of: channel, inspector, audit, options).flatMapThrowing { peer in
+                    let caller = Caller(
+                        identity: peer, policy: options.policy, confirmer: confirmer, denials: denials,
+                        log: RequestLog(logger: options.logger, processID: peer.processID), audit: audit)
                     let session = AgentSession(
-                        owner: owner, log: RequestLog(logger: options.logger, peer: peer), registry: registry.value,
-                        timers: options.timers)
+                        owner: owner, caller: caller, registry: registry.value, timers: options.timers)
                     try channel.pipeline.syncOperations.addHandler(session)
                 }
             }
     }
 
-    private static func peer(of channel: any Channel) -> EventLoopFuture<PeerCredentials> {
+    private static func makeAuditTrail(_ options: AgentOptions) -> AuditTrail? {
+        guard let destination = options.audit else { return nil }
+        let writer = AuditWriter(destination) { [logger = options.logger] error in
+            logger.error("events are missing in the audit log", metadata: ["reason": "\(error.message)"])
+        }
+        return AuditTrail(writer, hasNames: options.auditsNames, now: options.now)
+    }
+
+    /// Identifies the peer of a connection; fails if the agent does not serve it.
+    private static func identity(
+        of channel: any Channel, _ inspector: PeerInspector, _ audit: AuditTrail?, _ options: AgentOptions
+    ) -> EventLoopFuture<PeerIdentity> {
         guard let socket = channel as? any SocketOptionProvider else {
             return channel.eventLoop.makeFailedFuture(TokenError(.peerNotAuthorized, "not a socket"))
         }
+        return credentials(of: socket).flatMapThrowing { peer in
+            guard options.policy.admits(userID: peer.userID) else {
+                options.logger.warning("refused a peer", metadata: ["uid": "\(peer.userID)"])
+                audit?.refused(PeerIdentity(userID: peer.userID, processID: peer.processID))
+                throw TokenError(.peerNotAuthorized, "this agent serves another user")
+            }
+            return peer
+        }.flatMap { peer in
+            pidfd(of: socket).flatMap { inspector.identify(peer, pidfd: $0, on: channel.eventLoop) }
+        }.flatMapThrowing { identity in
+            guard let identity else {
+                options.logger.warning("refused a peer whose process has ended")
+                throw TokenError(.peerNotAuthorized, "the process has ended")
+            }
+            return identity
+        }
+    }
+
+    private static func credentials(of socket: any SocketOptionProvider) -> EventLoopFuture<PeerCredentials> {
         let credentials: EventLoopFuture<agent_peer_credentials> = socket.unsafeGetSocketOption(
             level: .socket, name: .init(rawValue: SO_PEERCRED))
         return credentials.map {
             PeerCredentials(processID: $0.pid > 0 ? $0.pid : nil, userID: $0.uid, groupID: $0.gid)
         }
+    }
+
+    /// A descriptor of the peer's process; -1 if the kernel has none.
+    private static func pidfd(of socket: any SocketOptionProvider) -> EventLoopFuture<Int32> {
+        #if os(Linux)
+            // SO_PEERPIDFD, which C libraries do not have yet; since Linux 6.5.
+            let descriptor: EventLoopFuture<Int32> = socket.unsafeGetSocketOption(
+                level: .socket, name: .init(rawValue: 77))
+            return descriptor.flatMapErrorThrowing { _ in -1 }
+        #else
+            return socket.eventLoop.makeSucceededFuture(-1)
+        #endif
     }
 }

@@ -1,3 +1,4 @@
+internal import AccessPolicy
 internal import Logging
 internal import NIOCore
 internal import TokenCache

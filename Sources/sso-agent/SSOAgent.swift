@@ -1,6 +1,8 @@
+internal import AccessPolicy
 internal import AgentConfiguration
 internal import AgentSocket
 internal import ArgumentParser
+internal import AuditLog
 internal import Logging
 internal import PosixFiles
 internal import TokenAgent
@@ -82,7 +84,7 @@ struct SSOAgent: AsyncParsableCommand {
             path: config ?? environment.configFile, isRequired: config != nil || environment.namesConfigFile)
         var logger = Logger(label: "sso-agent") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = logLevel
-        return AgentOptions(
+        var options = AgentOptions(
             socketPath: absolute(socketPath ?? environment.socketPath),
             stateDirectory: absolute(stateDirectory ?? environment.stateDirectory),
             keys: KeySettings(
@@ -92,8 +94,18 @@ struct SSOAgent: AsyncParsableCommand {
             network: try NetworkSettings(
                 environment: ProcessInfo.processInfo.environment, caFile: configuration.caFile,
                 proxy: configuration.proxy),
-            policy: PeerPolicy(userID: FileStatus.effectiveUser), now: { Int64(Date().timeIntervalSince1970) },
-            logger: logger)
+            policy: PeerPolicy(userID: FileStatus.effectiveUser, rules: configuration.rules),
+            now: { Int64(Date().timeIntervalSince1970) }, logger: logger)
+        options.askpass = configuration.askpass
+        options.auditsNames = configuration.auditsNames
+        options.audit =
+            switch configuration.audit {
+            case .file:
+                .file(path: "\(options.stateDirectory)/\(AuditWriter.fileName)", limit: AuditWriter.fileLimit)
+            case .journal: .journal(socket: AuditWriter.journalSocket)
+            case .off: nil
+            }
+        return options
     }
 
     @Sendable private static func level(_ name: String) throws -> Logger.Level {

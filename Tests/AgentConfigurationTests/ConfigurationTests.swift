@@ -32,6 +32,11 @@ internal import TokenModel
             ("[network]\nca_fiel = \"x\"", "line 2", "use ca_file or proxy"),
             ("proxy = \"x\"", "line 1", "below the line [network]"),
             ("[network]\n\n[log]\nlevel = 1", "line 4", "use [network]"),
+            ("[audit]\nname = true", "line 2", "use destination or names"),
+            ("[audit]\nnames = 1", "line 2", "true or false"),
+            ("[audit]\ndestination = \"disk\"", "line 2", "file, journal, off"),
+            ("[confirmation]\nprogram = \"x\"", "line 2", "use askpass"),
+            ("[confirmation]\naskpass = \"x\"", "line 2", "absolute path"),
             ("[network]\nproxy = 1", "line 2", "quotation marks"), ("[network\n", "line 1", "[network]"),
         ])
     func namesTheFileTheLineAndTheRemedy(text: String, line: String, remedy: String) throws {

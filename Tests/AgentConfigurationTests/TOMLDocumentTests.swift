@@ -14,6 +14,7 @@ internal import Testing
             (#"k = 'C:\new "x"'"#, .text(#"C:\new "x""#)), (#"k = "ü🔑""#, .text("ü🔑")), (#""k" = "v""#, .text("v")),
             ("'k' = 1", .integer(1)), ("k = -9223372036854775808", .integer(.min)), ("k = +7", .integer(7)),
             ("k = 0", .integer(0)), ("k = true", .boolean(true)), ("k = false# x", .boolean(false)),
+            ("k = []", .texts([])), (#"k = [ "a" , 'b', ] # x"#, .texts(["a", "b"])), ("k=['a,]']", .texts(["a,]"])),
         ] as [(String, Value)])
     func readsAValue(line: String, value: Value) throws {
         let document = try TOMLDocument(decoding: line.utf8)
@@ -50,8 +51,11 @@ internal import Testing
             ("k = TRUE", "quotation marks"), (#"k = "v"#, "closing quotation mark"), ("k = 'v", "closing apostrophe"),
             (#"k = "v\""#, "closing quotation mark"), (#"k = "\x""#, "backslash"), (#"k = "\u12""#, "4 hexadecimal"),
             (#"k = "\uD800""#, "4 hexadecimal"), (#"k = "\U00110000""#, "8 hexadecimal"), (#"k = "\"#, "backslash"),
-            (#"k = """v""""#, "one line"), ("k = '''v'''", "one line"), ("k = [1]", "a string, a number"),
-            ("k = {}", "a string, a number"), ("k.l = 1", "[table]"), ("[a.b]", "[table]"), ("[[a]]", "one pair"),
+            (#"k = """v""""#, "one line"), ("k = '''v'''", "one line"), ("k = [1]", "strings only"),
+            ("k = ['a' 'b']", "comma"), ("k = ['a'", "comma"), ("k = [", "strings only"),
+            ("k = [['a']]", "strings only"),
+            ("k = {}", "a string, an array"), ("k.l = 1", "[table]"), ("[a.b]", "[table]"), ("[[a]", "[[rule]]"),
+            ("[[a] ]", "[[rule]]"), ("[[]]", "letters A to Z"),
             ("[a", "[network]"), ("[]", "letters A to Z"), ("[a] b", "remove it"), ("k = 1 2", "remove it"),
             (#"k = "v" "w""#, "remove it"), ("ü = 1", "letters A to Z"), ("j = 2", "remove one of the two"),
             ("k = 'a\u{1}b'", "U+0001"), ("# \u{7F}", "U+007F"), ("k\r = 1", "U+000D"),
@@ -66,6 +70,20 @@ internal import Testing
         let error = #expect(throws: TOMLError.self) { try TOMLDocument(decoding: "[t]\na = 1\n[u]\n[t]\n".utf8) }
         #expect(error?.line == 4)
         #expect(error?.reason.contains("merge") == true)
+    }
+
+    @Test func readsTheElementsOfAnArrayOfTables() throws {
+        let document = try TOMLDocument(
+            decoding: "a = 1\n[[r]]\na = 1\n[t]\na = 2\n[[r]]\n[[r]] # x\na = 3\nb = 4\n".utf8)
+        #expect(document.entries.map(\.line) == [1, 5])
+        #expect(document.elements.map(\.line) == [2, 6, 7] && document.elements.allSatisfy { $0.name == "r" })
+        #expect(document.elements.map { $0.entries.map(\.line) } == [[3], [], [8, 9]])
+    }
+
+    @Test(arguments: [("[[t]]\n[t]\n", "[[t]]"), ("[t]\n[[t]]\n", "[[t]]"), ("[[t]]\na = 1\na = 2\n", "remove one")])
+    func keepsTablesAndArraysOfTablesApart(text: String, remedy: String) {
+        let error = #expect(throws: TOMLError.self) { try TOMLDocument(decoding: text.utf8) }
+        #expect(error?.reason.contains(remedy) == true)
     }
 
     @Test func refusesBytesThatAreNotUTF8() {

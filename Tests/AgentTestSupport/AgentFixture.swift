@@ -1,3 +1,4 @@
+package import AccessPolicy
 package import AgentClient
 package import EntraEmulator
 internal import Foundation
@@ -29,11 +30,12 @@ package struct AgentFixture: Sendable {
     package static func with(
         settings: EmulatorSettings = EmulatorSettings(), usernames: [String] = [], connectionLimit: Int = 4096,
         disk: FaultyDisk? = nil, keys: KeySettings = KeySettings(), importLimit: Int? = nil,
-        _ body: (AgentFixture) async throws -> Void
+        rules: [PolicyRule] = [.everything], _ body: (AgentFixture) async throws -> Void
     ) async throws {
         let options = EmulatorOptions(usernames: usernames, settings: settings)
         try await run(
-            options, connectionLimit: connectionLimit, disk: disk, keys: keys, importLimit: importLimit, body)
+            options, connectionLimit: connectionLimit, disk: disk, keys: keys, importLimit: importLimit, rules: rules,
+            body)
     }
 
     /// Runs a test as `with` does, in a network in which every host is the emulator.
@@ -48,7 +50,8 @@ package struct AgentFixture: Sendable {
 
     private static func run(
         _ emulatorOptions: EmulatorOptions, connectionLimit: Int = 4096, disk: FaultyDisk?,
-        keys: KeySettings = KeySettings(), importLimit: Int? = nil, _ body: (AgentFixture) async throws -> Void
+        keys: KeySettings = KeySettings(), importLimit: Int? = nil, rules: [PolicyRule] = [.everything],
+        _ body: (AgentFixture) async throws -> Void
     ) async throws {
         // Agent and peers are in one process, whose usual limit of 1,024 open files is too low.
         ResourceLimits.raiseOpenFiles()
@@ -63,7 +66,7 @@ package struct AgentFixture: Sendable {
                 let (folder, clock, timers) = (try TemporaryFolder(), TestClock(), TestTimers())
                 let options = try options(
                     in: folder, clock, timers, internet, connectionLimit: connectionLimit, disk: disk, keys: keys,
-                    importLimit: importLimit)
+                    importLimit: importLimit, rules: rules)
                 try await serve(options) { server in
                     let client = AgentClient(socketPath: options.socketPath, timeout: .seconds(600))
                     try await body(
@@ -110,20 +113,27 @@ package struct AgentFixture: Sendable {
 
     private static func options(
         in folder: TemporaryFolder, _ clock: TestClock, _ timers: TestTimers, _ internet: TestInternet?,
-        connectionLimit: Int = 4096, disk: FaultyDisk? = nil, keys: KeySettings, importLimit: Int? = nil
+        connectionLimit: Int = 4096, disk: FaultyDisk? = nil, keys: KeySettings, importLimit: Int? = nil,
+        rules: [PolicyRule] = [.everything]
     ) throws -> AgentOptions {
         var logger = Logger(label: "agent") { _ in SwiftLogNoOpLogHandler() }
         logger.logLevel = .critical
         var options = AgentOptions(
             socketPath: folder.file("agent.sock"), stateDirectory: folder.file("state"), keys: keys,
             allowsLoopbackHTTP: true, network: try internet?.network() ?? NetworkSettings(environment: [:]),
-            policy: PeerPolicy(userID: geteuid()), connectionLimit: connectionLimit, now: { clock.now }, logger: logger)
+            policy: PeerPolicy(userID: geteuid(), rules: rules), connectionLimit: connectionLimit, now: { clock.now },
+            logger: logger)
         options.storeVFS = disk?.name
         options.timers = timers.timers
         options.httpTiming = .patient
         if let importLimit { options.importLimit = importLimit }
         return options
     }
+}
+
+extension PolicyRule {
+    /// Allows every request of every peer, without confirmation.
+    package static let everything = PolicyRule(requests: .all, effect: .allow)
 }
 
 extension HTTPTiming {

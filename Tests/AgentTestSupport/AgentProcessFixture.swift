@@ -17,8 +17,10 @@ package struct AgentProcessFixture {
     /// The root of the authorities: the emulator, or Microsoft's public cloud in a network in which every host is the emulator.
     package var url: String { internet == nil ? emulator.url : "https://login.microsoftonline.com" }
 
+    /// - Parameter rules: the configuration; by default nobody has to confirm a request.
     package static func with(
         settings: EmulatorSettings = EmulatorSettings(), usesTLS: Bool = false, isOnline: Bool = false,
+        rules: String = "[[rule]]\nrequests = [\"all\"]\neffect = \"allow\"\n",
         _ body: (AgentProcessFixture) async throws -> Void
     ) async throws {
         let folder = try TemporaryFolder()
@@ -27,11 +29,14 @@ package struct AgentProcessFixture {
         var internet: TestInternet?
         if isOnline, let tls { internet = try await TestInternet.start(emulator, files: tls) }
         let socketPath = folder.file("run/agent.sock")
+        let configuration = folder.file("config.toml")
+        try rules.write(toFile: configuration, atomically: false, encoding: .utf8)
         let inherited = ProcessInfo.processInfo.environment
         var environment = [
             "PATH": inherited["PATH"] ?? "/usr/bin:/bin", "HOME": folder.path,
             "LD_LIBRARY_PATH": inherited["LD_LIBRARY_PATH"] ?? "", "SSO_AGENT_SOCK": socketPath,
-            "SSO_AGENT_STATE_DIR": folder.file("state"), "BROWSER": "curl -sSL -o /dev/null %s",
+            "SSO_AGENT_STATE_DIR": folder.file("state"), "SSO_AGENT_CONFIG": configuration,
+            "BROWSER": "curl -sSL -o /dev/null %s",
         ]
         if let tls {
             for name in ["SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE"] {

@@ -89,7 +89,9 @@ internal import Testing
             "TokenModel",
         ],
         "TokenAgent": [
+            "AccessPolicy",
             "AgentSocket",
+            "AuditLog",
             "CAgentSystem",
             "CacheFormats",
             "Logging",
@@ -102,11 +104,21 @@ internal import Testing
             "TokenStore",
             "TokenWire",
         ],
-        "AgentConfiguration": ["PosixFiles", "TokenModel"],
+        // Rules about peers and requests, which the configuration has and the agent obeys.
+        "AccessPolicy": ["TokenModel"],
+        // The lines of the audit log, which the agent writes and `ssoctl` checks: each has the hash of the one before it.
+        "AuditLog": [
+            "Crypto",
+            "PosixFiles",
+            "TokenModel",
+        ],
+        "AgentConfiguration": ["AccessPolicy", "PosixFiles", "TokenModel"],
         "sso-agent": [
+            "AccessPolicy",
             "AgentConfiguration",
             "AgentSocket",
             "ArgumentParser",
+            "AuditLog",
             "Logging",
             "PosixFiles",
             "TokenAgent",
@@ -118,6 +130,7 @@ internal import Testing
         "ssoctl": [
             "AgentClient",
             "ArgumentParser",
+            "AuditLog",
             // Forbids debuggers and core dumps, and reads passphrases without echo.
             "CAgentSystem",
             "PosixFiles",
@@ -190,6 +203,8 @@ internal import Testing
         ("sso-agent", ["AgentClient"]),
         ("ssoctl", ["CompatSupport", "TokenAgent", "CacheFormats", "TokenCache", "TokenWire"]),
         ("AgentConfiguration", ["TokenAgent"]),
+        ("AccessPolicy", ["AgentConfiguration", "CAgentSystem", "NIOCore", "PosixFiles"]),
+        ("AuditLog", ["NIOCore", "TokenAgent", "TokenWire"]),
         ("EntraEmulator", ["CCurl", "Curl", "TokenAgent", "TokenCache", "TokenModel"]),
     ])
     func keepsTheHalvesApart(target: String, forbidden: [String]) {
@@ -199,7 +214,8 @@ internal import Testing
     /// Foundation, most of it ICU, was 44 of the 60 MB of `ssoctl`.
     @Test(arguments: [
         "TokenModel", "TokenWire", "PosixFiles", "AgentSocket", "AgentClient", "CacheFormats", "TokenCache",
-        "TokenStore", "Curl", "TokenEndpoint", "TokenAgent", "AgentConfiguration", "sso-agent", "ssoctl",
+        "TokenStore", "Curl", "TokenEndpoint", "TokenAgent", "AgentConfiguration", "AccessPolicy", "AuditLog",
+        "sso-agent", "ssoctl",
     ])
     func linksTheAgentAndTheCommandLineWithoutICU(target: String) {
         for file in PackageTree.swiftFiles("Sources/\(target)") {

@@ -34,6 +34,12 @@ internal import Testing
     }
 
     @Test(arguments: names)
+    func isKnownToTheAccessPolicy(name: String) throws {
+        let policy = try #require(PackageTree.text("Sources/AccessPolicy/PolicyRule.swift"))
+        #expect(policy.contains("\"\(name)\""))
+    }
+
+    @Test(arguments: names)
     func isSentByTheSDK(name: String) {
         let files = PackageTree.swiftFiles("Sources/AgentClient")
         #expect(files.contains { Self.mentions(Self.type(name), in: $0.text) })

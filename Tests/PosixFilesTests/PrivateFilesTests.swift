@@ -105,7 +105,7 @@ internal import TokenModel
 
     @Test func distinguishesALockThatFailsFromALockThatIsHeld() throws {
         // No process can have a descriptor with this number.
-        let lock = FileLock(try FileDescriptor(Int32.max))
+        let lock = FileLock(try FileDescriptor(opened: Int32.max))
         #expect(lock.acquire() == .failed(SystemError(number: EBADF)))
     }
 

@@ -17,6 +17,32 @@ typedef struct {
 /* Fills `out` for a connected Unix socket; 0, or an errno. */
 int agent_get_peer_credentials(int socket, agent_peer_credentials *out);
 
+/* Opens /proc/PID of the process at the other end of a Unix socket, so that files below it are of that process even if its
+   ID is reused. `pidfd` is the value of the socket option SO_PEERPIDFD, or negative where the kernel has none; then `pid` is
+   opened. Closes `pidfd`. A descriptor; or a negative errno: -ESRCH if the process has ended. Linux only. */
+int agent_open_process(int pidfd, int32_t pid);
+
+/* Whether the process whose folder in /proc is `process` has the same root directory as this one: 1 or 0, or a negative
+   errno. Asks no file server, so that a hanging network file system cannot stop the caller. Linux only. */
+int agent_has_same_root(int process);
+
+/* The program of the process whose folder in /proc is `process`. */
+typedef struct {
+    uint32_t owner;
+    uint32_t mode;
+    int is_deleted;
+    /* Whether this process sees the same file at a path; -1 if no path was given. */
+    int is_at_path;
+} agent_executable;
+
+/* Fills `out`; 0, or an errno. Asks no file server, except for `path`. Linux only. */
+int agent_inspect_executable(int process, const char *path, agent_executable *out);
+
+/* Opens the file `.flatpak-info` in the root directory of the process whose folder in /proc is `process`. The file must be a
+   mount of its own and read-only, as Flatpak makes it, so that it is not one that the process has written. A descriptor; or a
+   negative errno. May wait for a file server of the process. Linux only. */
+int agent_open_flatpak_info(int process);
+
 /* Finds the user of the open TCP socket on this machine whose own address is `own` and whose other end is `remote`; that
    of a listening socket is the address 0 with port 0. For the peer of a connection, `own` is the peer's address. IPv4,
    IPv6, and IPv4 connections of IPv6 sockets. The addresses are of the type `struct sockaddr`.

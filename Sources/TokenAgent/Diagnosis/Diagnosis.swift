@@ -1,3 +1,4 @@
+internal import AccessPolicy
 internal import NIOCore
 internal import PosixFiles
 internal import TokenCache

@@ -1,4 +1,4 @@
-internal import AgentSocket
+internal import AccessPolicy
 internal import Logging
 internal import NIOCore
 internal import TokenModel
@@ -13,7 +13,7 @@ final class AgentSession: ChannelInboundHandler {
 
     private let id: SessionID
     private let owner: CacheOwner
-    private let log: RequestLog
+    private let caller: Caller
     private let registry: SessionRegistry
     private let timers: Timers
     private var decoder = FrameDecoder(limit: WireLimits.requestFrame)
@@ -27,10 +27,10 @@ final class AgentSession: ChannelInboundHandler {
     /// The time at which the peer last sent bytes.
     private(set) var lastReceived = NIODeadline.now()
 
-    init(owner: CacheOwner, log: RequestLog, registry: SessionRegistry, timers: Timers) {
-        self.id = registry.newID(processID: log.peer.processID)
+    init(owner: CacheOwner, caller: Caller, registry: SessionRegistry, timers: Timers) {
+        self.id = registry.newID(processID: caller.identity.processID)
         self.owner = owner
-        self.log = log
+        self.caller = caller
         self.registry = registry
         self.timers = timers
     }
@@ -125,8 +125,8 @@ final class AgentSession: ChannelInboundHandler {
 
     private func answer(_ frame: RequestFrame) -> Answer<[UInt8]> {
         guard let handler = RequestHandlers.handler(of: frame.number) else { return .now(.failure(Self.unknown)) }
-        let (id, log) = (id, log)
-        return owner.assumeIsolated { handler.reply(frame, id, log, $0) }
+        let (id, caller) = (id, caller)
+        return owner.assumeIsolated { handler.reply(frame, id, caller, $0) }
     }
 
     private func write(_ outcome: Result<[UInt8], TokenError>, id: UInt64, _ context: ChannelHandlerContext) {
@@ -134,7 +134,7 @@ final class AgentSession: ChannelInboundHandler {
         switch outcome {
         case .success(let reply): frame = reply
         case .failure(let error):
-            log.refused(error, id: id)
+            caller.log.refused(error, id: id)
             frame = ReplyFrame.encode(error, id: id)
         }
         context.write(wrapOutboundOut(context.channel.allocator.buffer(bytes: frame)), promise: nil)

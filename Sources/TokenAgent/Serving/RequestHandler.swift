@@ -1,8 +1,10 @@
+internal import AccessPolicy
 internal import NIOCore
 internal import TokenModel
 internal import TokenWire
 
-/// Handles the requests of one type: decodes them, waits for the store, calls `CacheOwner`, and encodes the reply.
+/// Handles the requests of one type: decodes them, applies the access policy, waits for the store, calls `CacheOwner`, and
+/// encodes the reply.
 struct RequestHandler: Sendable {
     /// Whether a request waits until the store is loaded.
     enum Wait: Sendable {
@@ -15,18 +17,23 @@ struct RequestHandler: Sendable {
     /// The number of the request type; see `AgentRequest.number`.
     let number: UInt32
     /// Handles the frame of a request and returns the frame of its reply. A cache hit is answered before this returns.
-    let reply: @Sendable (RequestFrame, SessionID, RequestLog, isolated CacheOwner) -> Answer<[UInt8]>
+    let reply: @Sendable (RequestFrame, SessionID, Caller, isolated CacheOwner) -> Answer<[UInt8]>
 
     init<Request: WireRequest>(
         _ type: Request.Type, waits: Wait = .untilLoaded,
         answer: @escaping @Sendable (isolated CacheOwner, Request, SessionID) -> Answer<Request.Reply>
     ) {
         number = Request.number
-        reply = { frame, session, log, owner in
+        let name = RequestFrame.name(of: Request.number) ?? "unknown"
+        reply = { frame, session, caller, owner in
             do throws(TokenError) {
                 let request = try frame.request(Request.self)
-                return owner.answer(request, session, waits, answer).encoded { outcome in
-                    log.replied(to: request, id: frame.id, outcome)
+                let asked = PolicyRequest(name: name, subject: request.subject)
+                return caller.answer(asked, on: owner.loop) {
+                    owner.assumeIsolated { $0.answer(request, session, waits, answer) }
+                }.encoded { outcome in
+                    caller.log.replied(to: request, id: frame.id, outcome)
+                    caller.audit?.replied(to: request, asked, outcome, from: caller.identity)
                     return ReplyFrame.encode(outcome, to: Request.self, id: frame.id)
                 }
             } catch {

@@ -1,4 +1,3 @@
-internal import AgentSocket
 internal import Logging
 internal import TokenModel
 internal import TokenWire
@@ -6,18 +5,34 @@ internal import TokenWire
 /// Logs requests: their type, app and result. Never logs a token, a code or the name of a user.
 struct RequestLog: Sendable {
     let logger: Logger
-    let peer: PeerCredentials
+    /// The process at the other end of the connection; nil if it is not known.
+    let processID: Int32?
 
     /// Logs the reply to a request.
     func replied<Request: WireRequest>(to request: Request, id: UInt64, _ outcome: Result<Request.Reply, TokenError>) {
-        guard logger.logLevel <= .debug else { return }
+        let level: Logger.Level = Self.isSecurityEvent(request, outcome) ? .notice : .debug
+        guard logger.logLevel <= level else { return }
         var metadata = metadata(RequestFrame.name(of: Request.number) ?? "unknown", id)
         if case .failure(let error) = outcome { metadata["failure"] = "\(error.code.name)" }
         if let parameters = request.tokenParameters {
             metadata["client_id"] = "\(Self.safe(parameters.clientID.text))"
             metadata["correlation_id"] = "\(parameters.correlationID)"
         }
-        logger.debug("replied", metadata: metadata)
+        logger.log(level: level, "replied", metadata: metadata)
+    }
+
+    /// Whether the reply belongs in the log at its usual level: it concerns all tokens, or the store's key.
+    private static func isSecurityEvent<Request: WireRequest>(
+        _ request: Request, _ outcome: Result<Request.Reply, TokenError>
+    ) -> Bool {
+        // A refusal has a message of its own.
+        if case .failure(let error) = outcome, error.code == .requestDenied { return false }
+        return switch request {
+        case let part as ImportCache: part.isLast
+        case let part as ExportCache: part.exportID == nil
+        case is SetKey, is Unlock: true
+        default: false
+        }
     }
 
     /// Logs a request that was refused before it could be decoded or handled.
@@ -30,7 +45,7 @@ struct RequestLog: Sendable {
 
     private func metadata(_ name: String, _ id: UInt64) -> Logger.Metadata {
         var metadata: Logger.Metadata = ["request": "\(name)", "id": "\(id)"]
-        if let processID = peer.processID { metadata["pid"] = "\(processID)" }
+        if let processID { metadata["pid"] = "\(processID)" }
         return metadata
     }
 

@@ -14,6 +14,9 @@ package protocol AgentRequest: Sendable, Equatable {
 
     /// The parameters of the requested token; nil if the request is not for a token.
     var tokenParameters: TokenParameters? { get }
+
+    /// What the request reaches, for the access policy.
+    var subject: RequestSubject { get }
 }
 
 extension AgentRequest {

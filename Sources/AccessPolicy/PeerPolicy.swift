@@ -1,0 +1,63 @@
+internal import TokenModel
+
+/// Decides which peers the agent serves, and which requests of theirs: a pure function of the identity and the request.
+package struct PeerPolicy: Sendable, Equatable {
+    /// The ID of the user that the agent belongs to.
+    package var userID: UInt32
+    /// The rules of the configuration. The first one that covers a request decides; without one, the built-in policy does.
+    package var rules: [PolicyRule]
+
+    package init(userID: UInt32, rules: [PolicyRule] = []) {
+        self.userID = userID
+        self.rules = rules
+    }
+
+    /// A decision about a request.
+    package enum Decision: Sendable, Equatable {
+        case allow
+        /// The request is refused, with this message for the app.
+        case deny(String)
+        /// A person has to allow the request.
+        case confirm
+    }
+
+    /// Whether a user is served: only the agent's own is, not even root.
+    package func admits(userID: UInt32) -> Bool { userID == self.userID }
+
+    /// The paths of programs in the rules.
+    package var executables: Set<String> { Set(rules.compactMap(\.executable)) }
+
+    /// Decides about a request before it is answered.
+    ///
+    /// Only the first part of an import or export is confirmed: the later ones belong to the connection that began it.
+    package func decision(on request: PolicyRequest, from peer: PeerIdentity) -> Decision {
+        let decision = ruling(on: request, from: peer)
+        return decision == .confirm && request.subject.isContinuation ? .allow : decision
+    }
+
+    private func ruling(on request: PolicyRequest, from peer: PeerIdentity) -> Decision {
+        guard let rule = rules.first(where: { $0.covers(request, from: peer) }) else {
+            return Self.builtIn(request, peer)
+        }
+        switch rule.effect {
+        case .allow: return .allow
+        case .confirm: return .confirm
+        case .deny: return .deny("a rule of the agent's configuration refuses \(request.name) from \(peer.description)")
+        }
+    }
+
+    /// The decision without a rule. A sandboxed app may introduce itself and finish a sign-in that it was allowed to begin; which
+    /// client IDs are its own, only a rule can tell.
+    private static func builtIn(_ request: PolicyRequest, _ peer: PeerIdentity) -> Decision {
+        guard peer.sandbox != nil else {
+            return RequestKinds.confirmed.contains(request.name) ? .confirm : .allow
+        }
+        if RequestKinds.isOwn(request), request.subject.clientID == nil { return .allow }
+        let app = peer.sandbox?.app.map { "app = \"\($0)\"" } ?? "class = \"sandboxed\""
+        let clientID = request.subject.clientID.map { UntrustedText.clean($0.text, limit: 80) } ?? "…"
+        return .deny(
+            "no rule of the agent's configuration allows \(request.name) from the sandboxed \(peer.description); to let the app "
+                + "use its own client ID, add: [[rule]] \(app), client_ids = [\"\(clientID)\"], requests = [\"own\"], "
+                + "effect = \"allow\"")
+    }
+}

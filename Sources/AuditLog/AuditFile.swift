@@ -1,0 +1,84 @@
+internal import PosixFiles
+internal import TokenModel
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// The audit log as files: the current one, and older ones whose names end with `.1` to `.4`. Used on one thread at a time.
+final class AuditFile: AuditSink {
+    private let path: String
+    private let limit: Int
+    private(set) var chain = AuditChain()
+    /// Whether `chain` is that of the file.
+    private var isContinued = false
+
+    /// - Parameter limit: the size in bytes from which on a new file is begun.
+    init(path: String, limit: Int) {
+        self.path = path
+        self.limit = limit
+    }
+
+    func append(_ events: [AuditEvent]) throws(TokenError) {
+        do throws(SystemError) {
+            if !isContinued { try continueChain() }
+            isContinued = true
+            var next = chain
+            var bytes: [UInt8] = []
+            for event in events { bytes += next.append(event) + [UInt8(ascii: "\n")] }
+            try write(bytes)
+            chain = next
+        } catch {
+            throw TokenError(.storeUnavailable, "the audit log \(path) cannot be written: \(error)")
+        }
+    }
+
+    /// Appends all of the bytes, or none.
+    private func write(_ bytes: [UInt8]) throws(SystemError) {
+        if let size = FileStatus(path)?.size, size > 0, size + bytes.count > limit { rotate() }
+        let file = try FileDescriptor(appendingTo: path)
+        let size = try file.status.size
+        let result = bytes.withUnsafeBytes { bytes in
+            Result { () throws(SystemError) in try file.writeAll(bytes) }
+        }
+        guard case .failure(let error) = result else { return }
+        // A part of a line would break the chain.
+        ftruncate(file.number, off_t(size))
+        throw error
+    }
+
+    private func rotate() {
+        for number in stride(from: AuditWriter.olderFiles - 1, through: 1, by: -1) {
+            rename("\(path).\(number)", "\(path).\(number + 1)")
+        }
+        rename(path, "\(path).1")
+    }
+
+    /// Reads the last lines of the newest file that has one.
+    private func continueChain() throws(SystemError) {
+        try FileDescriptor(appendingTo: path).restrictToOwner()
+        chain = AuditChain()
+        for name in [path, "\(path).1"] {
+            guard let end = try? Self.lastBytes(of: name), !end.isEmpty else { continue }
+            for line in end.split(separator: UInt8(ascii: "\n")) {
+                chain.follow(line, number: AuditLine(line)?.number ?? chain.number + 1)
+            }
+            // The agent was killed within a line: the line stays as it is, and shows as damaged.
+            if name == path, end.last != UInt8(ascii: "\n") { try write([UInt8(ascii: "\n")]) }
+            return
+        }
+    }
+
+    /// The last 64 KiB of a file, from the beginning of a line on.
+    private static func lastBytes(of path: String) throws(SystemError) -> [UInt8] {
+        let file = try FileDescriptor(reading: path)
+        let length = 64 << 10
+        let start = max(try file.status.size - length, 0)
+        guard lseek(file.number, off_t(start), SEEK_SET) >= 0 else { throw .last }
+        let bytes = try file.readStream(limit: length)
+        guard start > 0, let first = bytes.firstIndex(of: UInt8(ascii: "\n")) else { return bytes }
+        return Array(bytes[(first + 1)...])
+    }
+}

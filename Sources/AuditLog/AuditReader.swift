@@ -1,0 +1,116 @@
+internal import PosixFiles
+package import TokenModel
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// A line of the log.
+package struct AuditLine: Sendable {
+    private let tree: JSONTree
+
+    /// Nil if the line is not one that the agent writes.
+    package init?(_ bytes: some Sequence<UInt8>) {
+        guard let tree = try? JSONReader.read(Array(bytes)), tree["seq"]?.integer != nil, tree["prev"]?.string != nil
+        else { return nil }
+        self.tree = tree
+    }
+
+    /// The number of the line.
+    package var number: Int64 { tree["seq"]?.integer ?? 0 }
+
+    /// The value of a field as text; nil if there is none.
+    package subscript(field: String) -> String? {
+        tree[field]?.string ?? tree[field]?.integer.map(String.init)
+    }
+
+    package var scopes: [String] { tree["scopes"]?.values.compactMap(\.string) ?? [] }
+}
+
+/// Reads the log's files from the oldest on, and checks the chain of their lines.
+package struct AuditReader {
+    /// What a call of ``next()`` returns.
+    package enum Item: Sendable {
+        /// A line as it was written, and its content.
+        case line(String, AuditLine)
+        /// A break of the chain before the next line, in words.
+        case finding(String)
+    }
+
+    private let path: String
+    /// The name of the current file and the position in it.
+    private var files: [String]
+    private var offset = 0
+    private var rest: [UInt8] = []
+    private var items: [Item] = []
+    private var last: (number: Int64, hash: String)?
+
+    /// - Parameter path: the path of the current file.
+    /// - Throws: `invalidDeveloperParameter` (-51112) if there is no such file.
+    package init(path: String) throws(TokenError) {
+        self.path = path
+        let older = (1...AuditWriter.olderFiles).reversed().map { "\(path).\($0)" }
+        files = (older + [path]).filter { FileStatus($0) != nil }
+        guard !files.isEmpty else {
+            throw TokenError(.invalidDeveloperParameter, "there is no audit log at \(path)")
+        }
+    }
+
+    /// Returns the next line or finding; nil at the present end of the log. A later call goes on from there.
+    package mutating func next() throws(TokenError) -> Item? {
+        while items.isEmpty {
+            do throws(SystemError) {
+                guard try readMore() else { return nil }
+            } catch {
+                throw TokenError(.invalidDeveloperParameter, "\(files.first ?? path) cannot be read: \(error)")
+            }
+        }
+        return items.removeFirst()
+    }
+
+    /// Reads the next part of the log; returns false at its end.
+    private mutating func readMore() throws(SystemError) -> Bool {
+        guard let name = files.first else { return false }
+        let file = try FileDescriptor(reading: name)
+        // The current file has been renamed, and its rest is in the file with the next name.
+        if name == path, try file.status.size < offset {
+            files = ["\(path).1", path]
+            return true
+        }
+        guard lseek(file.number, off_t(offset), SEEK_SET) >= 0 else { throw .last }
+        let bytes = try file.readStream(limit: 64 << 10)
+        guard !bytes.isEmpty else {
+            guard files.count > 1 else { return false }
+            if !rest.isEmpty { add(rest[...]) }
+            (rest, offset) = ([], 0)
+            files.removeFirst()
+            return true
+        }
+        offset += bytes.count
+        rest += bytes
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+            add(rest[..<end])
+            rest.removeSubrange(...end)
+        }
+        return true
+    }
+
+    private mutating func add(_ bytes: ArraySlice<UInt8>) {
+        let before = last
+        guard let line = AuditLine(bytes) else {
+            last = ((before?.number ?? 0) + 1, AuditChain.hash(of: bytes))
+            return items.append(.finding("line \((before?.number ?? 0) + 1) is damaged"))
+        }
+        last = (line.number, AuditChain.hash(of: bytes))
+        if let before {
+            if line.number != before.number + 1 {
+                items.append(.finding("lines are missing between \(before.number) and \(line.number)"))
+            } else if line["prev"] != before.hash {
+                items.append(.finding("line \(before.number) is not the one that line \(line.number) follows"))
+            }
+        }
+        items.append(.line(String(decoding: bytes, as: UTF8.self), line))
+    }
+}

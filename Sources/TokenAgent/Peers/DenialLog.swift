@@ -1,0 +1,47 @@
+internal import AccessPolicy
+internal import Logging
+internal import Synchronization
+internal import TokenModel
+
+/// Logs requests that the access policy or a person has refused, 60 in a minute at most: an app that goes on must not fill the
+/// disk with the agent's log.
+final class DenialLog: Sendable {
+    private struct Minute {
+        var start: Int64 = 0
+        var count = 0
+    }
+
+    private let logger: Logger
+    private let now: @Sendable () -> Int64
+    private let minute = Mutex(Minute())
+
+    init(logger: Logger, now: @escaping @Sendable () -> Int64) {
+        self.logger = logger
+        self.now = now
+    }
+
+    func add(_ request: PolicyRequest, _ error: TokenError, from peer: PeerIdentity) {
+        let time = now()
+        let (count, omitted) = minute.withLock { minute in
+            var omitted = 0
+            // The clock may have been set back.
+            if abs(time - minute.start) >= 60 {
+                omitted = max(minute.count - Self.limit, 0)
+                minute = Minute(start: time)
+            }
+            minute.count += 1
+            return (minute.count, omitted)
+        }
+        if omitted > 0 { logger.notice("denied further requests", metadata: ["count": "\(omitted)"]) }
+        guard count <= Self.limit else { return }
+        var metadata: Logger.Metadata = [
+            "request": "\(request.name)", "peer": "\(RequestLog.safe(peer.description))",
+            "class": "\(peer.peerClass.rawValue)", "failure": "\(error.code.name)",
+        ]
+        if let clientID = request.subject.clientID { metadata["client_id"] = "\(RequestLog.safe(clientID.text))" }
+        logger.notice("denied", metadata: metadata)
+    }
+
+    /// The number of messages in a minute.
+    static let limit = 60
+}

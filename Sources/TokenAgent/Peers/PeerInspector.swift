@@ -1,0 +1,102 @@
+internal import AccessPolicy
+internal import AgentSocket
+internal import NIOCore
+internal import NIOPosix
+internal import PosixFiles
+internal import Synchronization
+internal import TokenModel
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// Identifies peers when their connections are accepted, before a byte is read.
+///
+/// The reading is done on threads of its own: files of a peer's sandbox may be on a file system that the peer serves, and
+/// never answer. A peer that has not been described in time counts as an unknown sandboxed app.
+final class PeerInspector: Sendable {
+    private let threads = NIOThreadPool(numberOfThreads: 2)
+    private let executables: Set<String>
+    private let timers: Timers
+    /// Whether a thread reads files of a sandbox. Only one may, so that the other is there for the user's other processes.
+    private let isReadingSandbox = Mutex(false)
+    /// The number of PID namespaces of this process.
+    private let ownDepth: Int
+
+    /// - Parameter executables: the paths of programs that the policy names.
+    init(executables: Set<String>, timers: Timers) {
+        self.executables = executables
+        self.timers = timers
+        ownDepth = (try? ProcessFolder.own())?.status?.namespaceDepth ?? 1
+        threads.start()
+    }
+
+    /// Stops without waiting for a thread that a peer's file system holds.
+    func stop() { threads.shutdownGracefully { _ in } }
+
+    /// Identifies the peer of a connection.
+    ///
+    /// - Parameter pidfd: the socket's `SO_PEERPIDFD`; negative if the kernel has none.
+    /// - Returns: nil if the process has ended, so that nothing is known about those that have its end of the connection.
+    func identify(
+        _ credentials: PeerCredentials, pidfd: Int32, on loop: any EventLoop
+    ) -> EventLoopFuture<PeerIdentity?> {
+        let promise = loop.makePromise(of: PeerIdentity?.self)
+        let unknown = PeerIdentity(
+            userID: credentials.userID, processID: credentials.processID, sandbox: PeerIdentity.Sandbox(app: nil))
+        let timeout = timers.schedule(loop, Self.timeLimit) { promise.succeed(unknown) }
+        threads.runIfActive(eventLoop: loop) { self.identify(credentials, pidfd: pidfd) }.whenComplete { outcome in
+            timeout.cancel()
+            promise.completeWith(outcome)
+        }
+        return promise.futureResult
+    }
+
+    /// Identifies a peer, and blocks the calling thread meanwhile.
+    func identify(_ credentials: PeerCredentials, pidfd: Int32) -> PeerIdentity? {
+        var peer = PeerIdentity(userID: credentials.userID, processID: credentials.processID)
+        #if os(Linux)
+            guard let processID = credentials.processID else {
+                // The kernel names no process that this one cannot see: the agent itself is in a container.
+                if pidfd >= 0 { close(pidfd) }
+                peer.sandbox = PeerIdentity.Sandbox(app: nil)
+                return peer
+            }
+            guard let process = try? ProcessFolder(pidfd: pidfd, processID: processID) else { return nil }
+            peer.startTime = process.times?.start
+            peer.unit = process.unit
+            peer.executable = process.executable(checking: executables)
+            peer.sandbox = sandbox(of: process)
+        #endif
+        return peer
+    }
+
+    /// The sandbox of a process: it has another root directory, or is in a PID namespace below this process's, or has the AppArmor
+    /// profile of a Snap. A process that hides its root directory and has `no_new_privs`, which every sandbox sets, counts too.
+    private func sandbox(of process: borrowing ProcessFolder) -> PeerIdentity.Sandbox? {
+        if let snap = process.snap { return PeerIdentity.Sandbox(app: snap) }
+        guard let status = process.status else { return PeerIdentity.Sandbox(app: nil) }
+        let isNested = status.namespaceDepth > ownDepth
+        switch process.hasSameRoot {
+        case true?: return isNested ? PeerIdentity.Sandbox(app: nil) : nil
+        case nil: return isNested || status.hasNoNewPrivileges ? PeerIdentity.Sandbox(app: nil) : nil
+        case false?: return PeerIdentity.Sandbox(app: flatpak(of: process))
+        }
+    }
+
+    /// The Flatpak app of a process with another root directory; nil also while a thread waits for another sandbox's files.
+    private func flatpak(of process: borrowing ProcessFolder) -> String? {
+        let mayRead = isReadingSandbox.withLock { isReading in
+            guard !isReading else { return false }
+            isReading = true
+            return true
+        }
+        guard mayRead else { return nil }
+        defer { isReadingSandbox.withLock { $0 = false } }
+        return process.flatpak
+    }
+
+    private static let timeLimit = TimeAmount.seconds(2)
+}

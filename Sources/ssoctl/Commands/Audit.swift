@@ -1,0 +1,70 @@
+internal import AgentClient
+internal import ArgumentParser
+internal import AuditLog
+internal import TokenModel
+
+/// Shows the agent's audit log, and checks that no line is missing or changed.
+struct AuditCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "audit",
+        abstract: "Show the tokens, sign-ins, exports and refusals that the agent has recorded, and check the record.",
+        discussion: """
+            Each line has the hash of the line before it. A line that is missing, added or changed is reported on standard \
+            error, and the exit status is then 1. Whoever may write to the state directory can replace the whole log, or \
+            remove its end; the journal ([audit] destination = "journal") is out of the user's reach. With --json, prints the \
+            lines as they are, each a JSON object.
+            """)
+
+    @Flag(help: "Wait for further lines.")
+    var follow = false
+
+    @Option(help: "The file; by default that of the running agent.", completion: .file())
+    var file: String?
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let status: ExitStatus
+        do throws(TokenError) {
+            status = try await printLog() ? .done : .failed
+        } catch {
+            Terminal.printError("ssoctl: \(error.message)")
+            status = ExitStatus(error)
+        }
+        if status != .done { throw ExitCode(status.rawValue) }
+    }
+
+    /// Prints the log; returns whether its chain is whole.
+    private func printLog() async throws(TokenError) -> Bool {
+        var path = file ?? ""
+        if file == nil { path = "\(try await AgentClient.shared.status().stateDirectory)/\(AuditWriter.fileName)" }
+        var reader = try AuditReader(path: path)
+        var isWhole = true
+        while true {
+            switch try reader.next() {
+            case .line(let text, let line)?: Terminal.print(output.json ? text : line.summary)
+            case .finding(let finding)?:
+                isWhole = false
+                Terminal.printError("ssoctl: \(path): \(finding)")
+            case nil:
+                guard follow else { return isWhole }
+                try? await Task.sleep(for: .milliseconds(300))
+            }
+        }
+    }
+}
+
+extension AuditLine {
+    /// The line as text for a user.
+    fileprivate var summary: String {
+        let peer = self["app"] ?? self["unit"] ?? self["executable"]
+        let process = self["pid"].map { "(process \($0))" }
+        let count = self["count"].map { "×\($0)" }
+        let words = [
+            self["time"], self["event"], self["outcome"], count, peer, process, self["client_id"],
+            scopes.joined(separator: " ").trimmedNonEmpty, self["account"].map { "account \($0.prefix(8))" },
+            self["username"],
+        ]
+        return words.compactMap(\.self).map { UntrustedText.clean($0) }.joined(separator: " ")
+    }
+}

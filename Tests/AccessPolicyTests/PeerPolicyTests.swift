@@ -1,0 +1,75 @@
+internal import AccessPolicy
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+/// The peers that are served, and the decisions of the built-in policy.
+@Suite(.bounded) struct PeerPolicyTests {
+    @Test(arguments: [(1000, 1000, true), (1000, 1001, false), (1000, 0, false), (0, 0, true), (0, 1000, false)])
+    func admitsTheAgentsOwnUserAndNobodyElse(_ own: UInt32, _ peer: UInt32, _ isAdmitted: Bool) {
+        #expect(PeerPolicy(userID: own).admits(userID: peer) == isAdmitted)
+    }
+
+    @Test(arguments: PolicySamples.requests)
+    func confirmsExportsAndKeyChangesOfUnconfinedProcessesAndAllowsTheRest(request: PolicyRequest) {
+        let needsPerson = ["export_cache", "set_key"].contains(request.name) && !request.subject.isContinuation
+        for peer in [PolicySamples.installed, PolicySamples.other] {
+            let decision = PeerPolicy(userID: 1000).decision(on: request, from: peer)
+            #expect(decision == (needsPerson ? .confirm : .allow), "\(request.name)")
+        }
+    }
+
+    @Test(arguments: PolicySamples.requests)
+    func allowsSandboxedAppsNothingThatNamesAnAppOrReachesOne(request: PolicyRequest) {
+        let isHarmless = request.subject.clientID == nil && request.subject.isLimitedToApp
+        for peer in [PolicySamples.notes, PolicySamples.unknownSandbox] {
+            let decision = PeerPolicy(userID: 1000).decision(on: request, from: peer)
+            if isHarmless {
+                #expect(decision == .allow, "\(request.name)")
+            } else if case .deny(let reason) = decision {
+                #expect(reason.contains("[[rule]]"))
+            } else {
+                Issue.record("\(request.name) is not denied: \(decision)")
+            }
+        }
+    }
+
+    @Test func allowsASandboxedAppWhatARuleSaysIsItsOwn() {
+        let rule = PolicyRule(
+            app: "flatpak:org.contoso.Notes", clientIDs: PolicySamples.clients("notes"),
+            requests: .named([], includesOwn: true), effect: .allow)
+        let policy = PeerPolicy(userID: 1000, rules: [rule])
+        for request in PolicySamples.requests {
+            let isOwn =
+                request.subject.isLimitedToApp && request.name != "redeem_grant"
+                && request.subject.clientID.map { $0.text == "notes" } ?? true
+            let decision = policy.decision(on: request, from: PolicySamples.notes)
+            #expect((decision == .allow) == isOwn, "\(request.name) \(decision)")
+            let other = policy.decision(on: request, from: PolicySamples.unknownSandbox)
+            #expect(other != .allow || request.subject.clientID == nil, "\(request.name)")
+        }
+    }
+
+    @Test func decidesByTheFirstRuleThatCoversTheRequest() {
+        let rules = [
+            PolicyRule(unit: "backup.service", requests: .named(["export_cache"], includesOwn: false), effect: .allow),
+            PolicyRule(requests: .named(["export_cache"], includesOwn: false), effect: .deny),
+        ]
+        let policy = PeerPolicy(userID: 1000, rules: rules)
+        var backup = PolicySamples.other
+        backup.unit = "backup.service"
+        #expect(policy.decision(on: PolicySamples.export, from: backup) == .allow)
+        guard case .deny = policy.decision(on: PolicySamples.export, from: PolicySamples.other) else {
+            Issue.record("the second rule does not decide")
+            return
+        }
+    }
+
+    @Test(arguments: ["a\nb", "\u{1B}[31m", "\u{202E}x"])
+    func describesAPeerWithoutCharactersThatATerminalObeys(name: String) {
+        let file = PeerIdentity.Executable(path: "/tmp/\(name)", isInstalled: false, isAtPath: false)
+        let text = PeerIdentity(userID: 0, processID: 7, executable: file).description
+        #expect(text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x202E })
+        #expect(text.contains("process 7"))
+    }
+}

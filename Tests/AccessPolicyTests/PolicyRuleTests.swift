@@ -1,0 +1,82 @@
+internal import AccessPolicy
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+/// The conditions of a rule.
+@Suite(.bounded) struct PolicyRuleTests {
+    /// A request that lists everything must be no way around a rule about one app.
+    @Test func deniesAnAppAlsoToRequestsThatReachEveryApp() {
+        let rule = PolicyRule(clientIDs: PolicySamples.clients("mail"), requests: .all, effect: .deny)
+        for request in PolicySamples.requests {
+            let reachesMail = request.subject.clientID?.text == "mail" || !request.subject.isLimitedToApp
+            #expect(isDenied(request, by: rule) == reachesMail, "\(request.name) \(request.subject)")
+        }
+    }
+
+    @Test func allowsAnAppOnlyRequestsThatReachNothingElse() {
+        let rules = [
+            PolicyRule(clientIDs: PolicySamples.clients("mail"), requests: .all, effect: .allow),
+            PolicyRule(requests: .all, effect: .deny),
+        ]
+        for request in PolicySamples.requests {
+            let isOfMail = request.subject.clientID?.text == "mail" && request.subject.isLimitedToApp
+            #expect(isAllowed(request, by: rules) == isOfMail, "\(request.name) \(request.subject)")
+        }
+    }
+
+    @Test func limitsSharingGroups() throws {
+        let group = try #require(SharingGroup("team"))
+        let allowed = [
+            PolicyRule(sharingGroups: [group], requests: .all, effect: .allow),
+            PolicyRule(requests: .all, effect: .deny),
+        ]
+        let denied = PolicyRule(sharingGroups: [group], requests: .all, effect: .deny)
+        let own = PolicySamples.request("list_credentials", ListCredentials(sharingGroup: group))
+        let other = PolicySamples.request("list_credentials", ListCredentials())
+        let key = PolicySamples.request("set_key", SetKey(source: .file))
+        let hello = PolicySamples.request("hello", Hello(appName: "x"))
+        #expect([own, other, key, hello].map { isAllowed($0, by: allowed) } == [true, false, false, false])
+        #expect([own, other, key, hello].map { isDenied($0, by: denied) } == [true, false, true, false])
+    }
+
+    @Test func comparesClientIDsRegardlessOfCase() {
+        let rule = PolicyRule(clientIDs: PolicySamples.clients("MAIL"), requests: .all, effect: .deny)
+        #expect(PolicySamples.requests.contains { $0.subject.clientID?.text == "mail" && isDenied($0, by: rule) })
+    }
+
+    /// Another file can be mounted at the path that a process sees.
+    @Test(arguments: [true, false])
+    func matchesAProgramOnlyIfTheAgentSeesTheSameFile(isAtPath: Bool) {
+        let rule = PolicyRule(executable: "/usr/bin/notes", requests: .all, effect: .deny)
+        var peer = PolicySamples.installed
+        peer.executable?.isAtPath = isAtPath
+        #expect(isDenied(PolicySamples.export, by: rule, from: peer) == isAtPath)
+        peer.executable = nil
+        #expect(!isDenied(PolicySamples.export, by: rule, from: peer))
+    }
+
+    @Test func requiresEveryCondition() {
+        let rule = PolicyRule(
+            peerClass: .sandboxed, app: "flatpak:org.contoso.Notes", requests: .all, effect: .deny)
+        let policy = PeerPolicy(userID: 0, rules: [rule])
+        #expect(policy.decision(on: PolicySamples.export, from: PolicySamples.notes) == denial(by: rule))
+        for peer in [PolicySamples.unknownSandbox, PolicySamples.installed, PolicySamples.other] {
+            #expect(policy.decision(on: PolicySamples.export, from: peer) != denial(by: rule))
+        }
+    }
+
+    private func denial(by rule: PolicyRule) -> PeerPolicy.Decision {
+        PeerPolicy(userID: 0, rules: [rule]).decision(on: PolicySamples.export, from: PolicySamples.notes)
+    }
+
+    private func isDenied(
+        _ request: PolicyRequest, by rule: PolicyRule, from peer: PeerIdentity = PolicySamples.installed
+    ) -> Bool {
+        if case .deny = PeerPolicy(userID: 0, rules: [rule]).decision(on: request, from: peer) { true } else { false }
+    }
+
+    private func isAllowed(_ request: PolicyRequest, by rules: [PolicyRule]) -> Bool {
+        PeerPolicy(userID: 0, rules: rules).decision(on: request, from: PolicySamples.installed) == .allow
+    }
+}

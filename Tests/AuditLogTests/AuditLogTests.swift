@@ -1,0 +1,229 @@
+internal import Foundation
+internal import Synchronization
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+@testable internal import AuditLog
+
+/// The lines of the audit log, their chain, and what damages it.
+@Suite(.bounded) struct AuditLogTests {
+    private static let peer = AuditEvent.Peer(userID: 1000, processID: 7, peerClass: "other", executable: "/usr/bin/x")
+
+    private func event(_ clientID: String, _ kind: AuditEvent.Kind = .signIn) -> AuditEvent {
+        AuditEvent(
+            kind, time: 1_900_000_000, peer: Self.peer, request: "acquire_token_silent", clientID: clientID,
+            account: "Oid.Tid", scopes: ["User.Read"])
+    }
+
+    private final class Failures: Sendable {
+        private let errors = Mutex<[TokenError]>([])
+        var all: [TokenError] { errors.withLock(\.self) }
+        func add(_ error: TokenError) { errors.withLock { $0.append(error) } }
+    }
+
+    /// Writes events one after another, each in a batch of its own.
+    private func write(_ clientIDs: [String], to path: String, limit: Int = 1 << 20) async {
+        let writer = AuditWriter(.file(path: path, limit: limit))
+        for clientID in clientIDs {
+            writer.record(event(clientID))
+            await writer.flush()
+        }
+    }
+
+    /// The client IDs of the lines, and the findings.
+    private func read(_ path: String) throws -> (clientIDs: [String], findings: [String]) {
+        var reader = try AuditReader(path: path)
+        var (clientIDs, findings) = ([String](), [String]())
+        while let item = try reader.next() {
+            switch item {
+            case .line(_, let line): clientIDs.append(line["client_id"] ?? "?")
+            case .finding(let text): findings.append(text)
+            }
+        }
+        return (clientIDs, findings)
+    }
+
+    @Test func writesOneJSONLineForEachEvent() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("audit.log")
+        await write(["app-1", "app-2"], to: path)
+        let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+        #expect(lines.count == 2)
+        let object = try #require(JSONSerialization.jsonObject(with: Data(lines[0].utf8)) as? [String: Any])
+        #expect(object["seq"] as? Int == 1 && object["time"] as? String == "2030-03-17T17:46:40Z")
+        #expect(object["event"] as? String == "sign_in" && object["outcome"] as? String == "ok")
+        #expect(object["uid"] as? Int == 1000 && object["pid"] as? Int == 7)
+        #expect(object["executable"] as? String == "/usr/bin/x" && object["client_id"] as? String == "app-1")
+        #expect(object["scopes"] as? [String] == ["User.Read"])
+        #expect((object["account"] as? String)?.count == 32)
+        #expect(!lines[0].lowercased().contains("oid.tid"))
+        #expect(try TemporaryFolder.mode(of: path) == 0o600)
+    }
+
+    @Test func continuesTheChainAfterARestart() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("audit.log")
+        for clientID in ["a", "b", "c"] { await write([clientID], to: path) }
+        #expect(try read(path) == (["a", "b", "c"], []))
+    }
+
+    @Test(arguments: 0..<5)
+    func showsThatALineIsMissingChangedOrAdded(attack: Int) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("audit.log")
+        await write((1...5).map { "app-\($0)" }, to: path)
+        var lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map(String.init)
+        switch attack {
+        case 0: lines.remove(at: 2)
+        case 1: lines[2] = lines[2].replacingOccurrences(of: "app-3", with: "app-9")
+        case 2: lines.swapAt(1, 2)
+        case 3: lines.insert(lines[2], at: 3)
+        default: lines[2] = "garbage"
+        }
+        try (lines.joined(separator: "\n") + "\n").write(toFile: path, atomically: false, encoding: .utf8)
+        #expect(try !read(path).findings.isEmpty)
+        // What is written afterwards belongs to the chain again.
+        let before = try read(path).findings.count
+        await write(["after"], to: path)
+        let after = try read(path)
+        #expect(after.clientIDs.last == "after" && after.findings.count == before)
+    }
+
+    /// The agent was killed, or the disk was full, within a line.
+    @Test func goesOnBehindALineThatIsNotComplete() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("audit.log")
+        await write(["a", "b"], to: path)
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        try String(text.dropLast(20)).write(toFile: path, atomically: false, encoding: .utf8)
+        await write(["c"], to: path)
+        let read = try read(path)
+        #expect(read.clientIDs == ["a", "c"] && read.findings == ["line 2 is damaged"])
+    }
+
+    @Test func beginsNewFilesAndKeepsTheLatest() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("audit.log")
+        let names = (1...60).map { "app-\($0)" }
+        await write(names, to: path, limit: 2000)
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(Set(files) == ["audit.log", "audit.log.1", "audit.log.2", "audit.log.3", "audit.log.4"])
+        for file in files {
+            let size = try FileManager.default.attributesOfItem(atPath: folder.file(file))[.size] as? Int
+            #expect(size ?? .max <= 2000, "\(file)")
+        }
+        let read = try read(path)
+        #expect(read.findings.isEmpty && read.clientIDs == Array(names.suffix(read.clientIDs.count)))
+        #expect(read.clientIDs.count > 10)
+        // A file that was removed shows.
+        try FileManager.default.removeItem(atPath: path + ".2")
+        #expect(try self.read(path).findings.count == 1)
+    }
+
+    @Test func readsWhatIsAddedWhileItFollows() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("audit.log")
+        let writer = AuditWriter(.file(path: path, limit: 1000))
+        var names: [String] = []
+        writer.record(event("app-0"))
+        await writer.flush()
+        var reader = try AuditReader(path: path)
+        for number in 1...20 {
+            while let item = try reader.next() {
+                guard case .line(_, let line) = item else {
+                    Issue.record("\(item)")
+                    continue
+                }
+                names.append(line["client_id"] ?? "?")
+            }
+            writer.record(event("app-\(number)"))
+            await writer.flush()
+        }
+        #expect(names == (0..<20).map { "app-\($0)" })
+    }
+
+    /// An app cannot push other lines out of the log by repeating a request.
+    @Test func countsEqualTokensThatWaitInOneLine() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("audit.log")
+        let writer = AuditWriter(.file(path: path, limit: 1 << 20))
+        for _ in 0..<50_000 { writer.record(event("app-1", .token)) }
+        await writer.flush()
+        var reader = try AuditReader(path: path)
+        var (lines, tokens) = (0, 0)
+        while case .line(_, let line)? = try reader.next() {
+            lines += 1
+            tokens += Int(line["count"] ?? "1") ?? 0
+        }
+        #expect(tokens == 50_000)
+        #expect(lines < 50_000)
+    }
+
+    @Test func reportsEventsThatCouldNotBeWritten() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("missing/audit.log")
+        let failures = Failures()
+        let writer = AuditWriter(.file(path: path, limit: 1 << 20)) { failures.add($0) }
+        for name in ["a", "b"] {
+            writer.record(event(name))
+            await writer.flush()
+        }
+        // Only the first of several failures is reported.
+        #expect(failures.all.count == 1 && failures.all.first?.message.contains(path) == true)
+        try FileManager.default.createDirectory(atPath: folder.file("missing"), withIntermediateDirectories: false)
+        writer.record(event("c"))
+        await writer.flush()
+        var reader = try AuditReader(path: path)
+        guard case .line(_, let lost)? = try reader.next(), case .line(_, let next)? = try reader.next() else {
+            Issue.record("two lines are expected")
+            return
+        }
+        #expect(lost["event"] == "lost" && lost["count"] == "2" && next["client_id"] == "c")
+    }
+
+    @Test func neverFollowsALinkToAnotherFile() async throws {
+        let folder = try TemporaryFolder()
+        let target = folder.file("precious")
+        try "precious".write(toFile: target, atomically: false, encoding: .utf8)
+        try FileManager.default.createSymbolicLink(atPath: folder.file("audit.log"), withDestinationPath: target)
+        await write(["a"], to: folder.file("audit.log"))
+        #expect(try String(contentsOfFile: target, encoding: .utf8) == "precious")
+    }
+
+    @Test(arguments: ["a\"b", "a\nb", "a\u{1B}[2J", "a\u{202E}b", "a\0b", String(repeating: "ü", count: 100_000)])
+    func writesTextOfAnAppOnOneShortLineThatNoTerminalObeys(text: String) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("audit.log")
+        var hostile = event(text)
+        hostile.scopes = Array(repeating: text, count: 1000)
+        hostile.peer?.executable = text
+        let writer = AuditWriter(.file(path: path, limit: 1 << 20))
+        writer.record(hostile)
+        await writer.flush()
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        #expect(bytes.count < 16 << 10)
+        #expect(bytes.filter { $0 < 0x20 } == [0x0A])
+        #expect(!String(decoding: bytes, as: UTF8.self).unicodeScalars.contains("\u{202E}"))
+        #expect(try read(path).findings.isEmpty)
+    }
+
+    #if os(Linux)
+        @Test func sendsEachLineToTheJournal() async throws {
+            let folder = try TemporaryFolder()
+            let socket = folder.file("journal")
+            let journal = try DatagramSocket(at: socket)
+            let writer = AuditWriter(.journal(socket: socket))
+            writer.record(event("app-1"))
+            writer.record(event("app-2"))
+            await writer.flush()
+            for (number, name) in [(1, "app-1"), (2, "app-2")] {
+                let fields = try journal.receive().split(separator: "\n").map(String.init)
+                #expect(fields.contains("PRIORITY=5") && fields.contains("SYSLOG_IDENTIFIER=sso-agent"))
+                #expect(fields.contains("SSO_AGENT_EVENT=sign_in") && fields.contains("SSO_AGENT_SEQ=\(number)"))
+                let message = try #require(fields.first { $0.hasPrefix("MESSAGE=") })
+                #expect(AuditLine(Array(message.dropFirst(8).utf8))?["client_id"] == name)
+            }
+        }
+    #endif
+}

@@ -1,0 +1,29 @@
+internal import Foundation
+
+/// A datagram socket of a test, in place of the journal's.
+final class DatagramSocket {
+    private let descriptor: Int32
+
+    init(at path: String) throws {
+        descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let code = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard descriptor >= 0, code == 0 else { throw POSIXError(.EINVAL) }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Waits for a datagram.
+    func receive() throws -> String {
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        guard count >= 0 else { throw POSIXError(.EIO) }
+        return String(decoding: buffer[..<count], as: UTF8.self)
+    }
+}

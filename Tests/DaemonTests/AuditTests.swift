@@ -1,0 +1,128 @@
+internal import AgentClient
+internal import AgentTestSupport
+internal import Foundation
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+/// The audit log of the executable, and `ssoctl audit`.
+@Suite(.bounded) struct AuditTests {
+    /// The lines of `ssoctl audit --json`.
+    private func lines(_ f: AgentProcessFixture, status: Int32 = 0) async throws -> [[String: Any]] {
+        let ended = try await f.run("ssoctl", ["audit", "--json", "--file", f.folder.file("state/audit.log")])
+        #expect(ended.status == status, "\(ended.errors)")
+        return try ended.output.split(separator: "\n").map {
+            try #require(JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
+    }
+
+    /// Uses the agent in every way that the log records, and returns the secrets that it must not have.
+    private func use(_ f: AgentProcessFixture) async throws -> [String] {
+        let client = AgentClient(socketPath: f.socketPath)
+        let parameters = try f.parameters()
+        let alice = try await f.signIn("alice@contoso.com", parameters)
+        let silent = AcquireTokenSilent(parameters: parameters, account: alice.account.reference)
+        _ = try await client.acquireTokenSilent(silent)
+        _ = try await client.listCredentials(ListCredentials())
+        let export = try await client.exportCache(.msalJSON, includesSecrets: true)
+        _ = await #expect(throws: TokenError.self) { try await client.setKey(SetKey(source: .file)) }
+        _ = try await client.removeAccount(
+            RemoveAccount(clientID: parameters.clientID, account: alice.account.reference))
+        var secrets = [alice.accessToken.withBytes { String(decoding: $0, as: UTF8.self) }, "alice"]
+        let cache = try JSONSerialization.jsonObject(with: Data(export.withBytes { Array($0) })) as? [String: Any]
+        for token in (cache?["RefreshToken"] as? [String: [String: Any]] ?? [:]).values {
+            secrets.append(try #require(token["secret"] as? String))
+        }
+        if let id = alice.account.homeAccountID { secrets.append(id.text) }
+        #expect(secrets.count == 4)
+        return secrets
+    }
+
+    private static let rules = """
+        [[rule]]
+        requests = ["set_key"]
+        effect = "deny"
+        [[rule]]
+        requests = ["all"]
+        effect = "allow"
+        """
+
+    @Test func recordsWhoGotWhatAndNoSecret() async throws {
+        try await AgentProcessFixture.with(rules: Self.rules) { f in
+            let agent = try await f.agent()
+            let secrets = try await use(f)
+            agent.process.signal(SIGTERM)
+            _ = try await agent.process.finish()
+            let lines = try await lines(f)
+            #expect(
+                lines.compactMap { $0["event"] as? String } == [
+                    "start", "sign_in_begun", "sign_in", "token", "token", "export", "refusal", "sign_out", "stop",
+                ])
+            for line in lines.dropFirst().dropLast() {
+                #expect(line["pid"] as? Int32 == getpid() && line["uid"] as? UInt32 == geteuid())
+                #expect(line["class"] is String && line["executable"] is String)
+            }
+            let signIn = lines[2]
+            #expect(signIn["client_id"] as? String == "app-1")
+            #expect((signIn["scopes"] as? [String])?.first == "User.Read")
+            // The account is the same one in each line, and not named.
+            #expect(Set([lines[2], lines[3], lines[7]].compactMap { $0["account"] as? String }).count == 1)
+            #expect(lines[6]["request"] as? String == "set_key" && lines[6]["outcome"] as? String == "requestDenied")
+            let text = try String(contentsOfFile: f.folder.file("state/audit.log"), encoding: .utf8).lowercased()
+            for secret in secrets { #expect(!text.contains(secret.lowercased())) }
+            #expect(try TemporaryFolder.mode(of: f.folder.file("state/audit.log")) == 0o600)
+        }
+    }
+
+    @Test func namesUsersIfTheConfigurationSaysSo() async throws {
+        try await AgentProcessFixture.with(rules: "[audit]\nnames = true\n") { f in
+            let agent = try await f.agent()
+            try await f.signIn("alice@contoso.com", f.parameters())
+            agent.process.signal(SIGTERM)
+            _ = try await agent.process.finish()
+            let usernames = try await lines(f).compactMap { $0["username"] as? String }
+            #expect(usernames.contains("alice@contoso.com"))
+        }
+    }
+
+    @Test func writesNoFileIfTheLogIsOff() async throws {
+        try await AgentProcessFixture.with(rules: "[audit]\ndestination = \"off\"\n") { f in
+            let agent = try await f.agent()
+            try await f.waitUntilOpen()
+            agent.process.signal(SIGTERM)
+            _ = try await agent.process.finish()
+            #expect(!FileManager.default.fileExists(atPath: f.folder.file("state/audit.log")))
+            let ended = try await f.run("ssoctl", ["audit", "--file", f.folder.file("state/audit.log")])
+            #expect(ended.status == 1 && ended.errors.contains("there is no audit log"))
+        }
+    }
+
+    @Test func reportsALineThatWasRemoved() async throws {
+        try await AgentProcessFixture.with { f in
+            for _ in 0..<2 {
+                let agent = try await f.agent()
+                agent.process.signal(SIGTERM)
+                _ = try await agent.process.finish()
+            }
+            let path = f.folder.file("state/audit.log")
+            var lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map(String.init)
+            #expect(lines.count == 4)
+            lines.remove(at: 1)
+            try (lines.joined(separator: "\n") + "\n").write(toFile: path, atomically: false, encoding: .utf8)
+            let ended = try await f.run("ssoctl", ["audit", "--file", path])
+            #expect(ended.status == 1 && ended.errors.contains("missing between 1 and 3"), "\(ended.errors)")
+        }
+    }
+
+    @Test func followsTheRunningAgent() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let audit = try TestProcess("ssoctl", ["audit", "--follow", "--json"], environment: f.environment)
+            try await audit.waitForOutput("\"start\"")
+            _ = try await AgentClient(socketPath: f.socketPath).listCredentials(ListCredentials())
+            try await audit.waitForOutput("list_credentials")
+            try await audit.killHard()
+            withExtendedLifetime(agent) {}
+        }
+    }
+}

@@ -1,0 +1,91 @@
+internal import AgentTestSupport
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+#if os(Linux)
+    /// What an app in a sandbox can and cannot get from the agent. The app is `ssoctl`, which knows every request.
+    @Suite(.bounded, .enabled(if: Sandbox.isPossible, "only root can make a sandbox"))
+    struct SandboxedAppTests {
+        private static let rules = """
+            [[rule]]
+            app = "flatpak:org.contoso.Notes"
+            client_ids = ["app-1"]
+            requests = ["own"]
+            effect = "allow"
+            """
+
+        /// Runs `ssoctl` as a Flatpak app.
+        private func run(
+            _ f: AgentProcessFixture, as app: String = "org.contoso.Notes", _ arguments: [String]
+        ) async throws -> (status: Int32, output: String, errors: String) {
+            let program = Executable.path("ssoctl")
+            let libraries = (f.environment["LD_LIBRARY_PATH"] ?? "").split(separator: ":").map(String.init)
+            let folder = String(program[..<(program.lastIndex(of: "/") ?? program.endIndex)])
+            let sandbox = try Sandbox.run(
+                info: "[Application]\nname=\(app)\n", folders: [f.folder.path, folder, "/opt"] + libraries,
+                environment: f.environment, [program] + arguments)
+            return try await sandbox.finish()
+        }
+
+        private func token(_ f: AgentProcessFixture, _ clientID: String) -> [String] {
+            [
+                "token", "--client-id", clientID, "--authority", "\(f.url)/common", "--scope", "User.Read",
+                "--username", "alice@contoso.com",
+            ]
+        }
+
+        private func signIn(_ f: AgentProcessFixture) async throws {
+            for clientID in ["app-1", "app-2"] {
+                let ended = try await f.run(
+                    "ssoctl",
+                    [
+                        "sign-in", "--client-id", clientID, "--authority", "\(f.url)/common", "--scope", "User.Read",
+                        "--login-hint", "alice@contoso.com",
+                    ])
+                #expect(ended.status == 0, "\(ended.errors)")
+            }
+        }
+
+        @Test func getsTokensOfItsOwnAppAndNothingElse() async throws {
+            try await AgentProcessFixture.with(rules: Self.rules) { f in
+                let agent = try await f.agent()
+                try await signIn(f)
+                for own in [token(f, "app-1"), ["accounts", "--client-id", "app-1"]] {
+                    let ended = try await run(f, own)
+                    #expect(ended.status == 0 && !ended.output.isEmpty, "\(own): \(ended.errors)")
+                }
+                let username = ["--username", "alice@contoso.com"]
+                for other in [
+                    token(f, "app-2"), ["accounts"], ["accounts", "--client-id", "app-2"], ["status"], ["key"],
+                    ["export", "--format", "msal-json", "--include-secrets", "-o", f.folder.file("stolen")],
+                    ["key", "set", "file"], ["sign-out", "--client-id", "app-2"] + username,
+                    ["sign-out", "--client-id", "app-1", "--wipe"] + username, ["doctor"],
+                ] {
+                    let ended = try await run(f, other)
+                    #expect(ended.status == 1, "\(other): \(ended.output)")
+                    #expect(ended.errors.contains("flatpak:org.contoso.Notes"), "\(other): \(ended.errors)")
+                }
+                // Both apps are still signed in, for the user's own programs.
+                #expect(try await f.run("ssoctl", token(f, "app-2")).status == 0)
+                let out = try await run(f, ["sign-out", "--client-id", "app-1"] + username)
+                #expect(out.status == 1 && out.errors.contains("list_accounts"))
+                withExtendedLifetime(agent) {}
+            }
+        }
+
+        @Test func getsNothingWithoutARuleOfItsOwn() async throws {
+            try await AgentProcessFixture.with(rules: Self.rules) { f in
+                let agent = try await f.agent()
+                try await signIn(f)
+                let refused = try await run(f, as: "org.evil.App", token(f, "app-1"))
+                #expect(refused.status == 1)
+                // The message has the rule to add.
+                for part in ["app = \"flatpak:org.evil.App\"", "client_ids = [\"app-1\"]"] {
+                    #expect(refused.errors.contains(part), "\(refused.errors)")
+                }
+                withExtendedLifetime(agent) {}
+            }
+        }
+    }
+#endif

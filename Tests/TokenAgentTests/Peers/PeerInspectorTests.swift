@@ -1,0 +1,98 @@
+internal import AccessPolicy
+internal import AgentSocket
+internal import Foundation
+internal import NIOCore
+internal import NIOPosix
+internal import TestSupport
+internal import Testing
+
+@testable internal import TokenAgent
+
+#if os(Linux)
+    /// Real processes as peers.
+    @Suite(.bounded) struct PeerInspectorTests {
+        private func identify(_ processID: Int32, naming path: String? = nil) -> PeerIdentity? {
+            let inspector = PeerInspector(executables: Set([path].compactMap(\.self)), timers: .system)
+            defer { inspector.stop() }
+            return inspector.identify(
+                PeerCredentials(processID: processID, userID: geteuid(), groupID: 0), pidfd: -1)
+        }
+
+        @Test func describesAProgramOfTheSystem() async throws {
+            let process = try TestProcess("/usr/bin/env", ["sh", "-c", "echo ready; exec sleep 1000"])
+            try await process.waitForOutput("ready")
+            var peer = try #require(identify(process.processID))
+            // The shell prints before it becomes the other program.
+            while peer.executable?.path.hasSuffix("/sleep") != true {
+                peer = try #require(identify(process.processID))
+            }
+            let path = try #require(peer.executable?.path)
+            #expect(peer.peerClass == .installed && peer.sandbox == nil && peer.startTime != nil)
+            #expect(peer.executable?.isAtPath == false)
+            #expect(identify(process.processID, naming: path)?.executable?.isAtPath == true)
+            try await process.killHard()
+        }
+
+        @Test func tellsAProgramOfTheUserFromAnInstalledOne() async throws {
+            let folder = try TemporaryFolder()
+            let program = folder.file("notes")
+            try FileManager.default.copyItem(atPath: "/bin/sleep", toPath: program)
+            try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: program)
+            let process = try TestProcess(program, ["1000"])
+            while identify(process.processID)?.executable?.path != program { sched_yield() }
+            #expect(identify(process.processID)?.peerClass == .other)
+            // Its file has been replaced or removed: nothing is known of the program any more.
+            try FileManager.default.removeItem(atPath: program)
+            #expect(identify(process.processID, naming: program)?.executable == nil)
+            #expect(identify(process.processID)?.peerClass == .other)
+            try await process.killHard()
+        }
+
+        /// The process may have passed its end of the connection to any other one.
+        @Test func knowsNothingOfAProcessThatHasEnded() async throws {
+            let process = try TestProcess("/bin/true")
+            _ = try await process.finish()
+            #expect(identify(process.processID) == nil)
+        }
+
+        @Test func countsAnUnknownProcessAsSandboxed() {
+            let inspector = PeerInspector(executables: [], timers: .system)
+            defer { inspector.stop() }
+            let outside = PeerCredentials(processID: nil, userID: 0, groupID: 0)
+            #expect(inspector.identify(outside, pidfd: -1)?.peerClass == .sandboxed)
+        }
+
+        @Test(.enabled(if: Sandbox.isPossible, "only root can make a sandbox without the user's namespaces"))
+        func namesTheAppOfAFlatpak() async throws {
+            let sandbox = try await Sandbox.start(info: "[Application]\nname=org.contoso.Notes\n")
+            #expect(identify(try sandbox.processID)?.sandbox == .init(app: "flatpak:org.contoso.Notes"))
+            try await sandbox.stop()
+        }
+
+        /// Flatpak mounts the file read-only; a container can only write one.
+        @Test(.enabled(if: Sandbox.isPossible, "only root can make a sandbox"), arguments: Sandbox.Info.allCases)
+        func trustsOnlyAFileThatTheSandboxCannotWrite(kind: Sandbox.Info) async throws {
+            let sandbox = try await Sandbox.start(info: "[Application]\nname=org.contoso.Notes\n", kind: kind)
+            let expected = kind == .mounted ? "flatpak:org.contoso.Notes" : nil
+            #expect(identify(try sandbox.processID)?.sandbox == .init(app: expected))
+            try await sandbox.stop()
+        }
+
+        /// The answer of a file server of the sandbox may never come.
+        @Test func countsAPeerAsAnUnknownAppIfItIsNotDescribedInTime() async throws {
+            let timers = Timers { loop, _, work in
+                loop.execute(work)
+                return Timers.Timer {}
+            }
+            let inspector = PeerInspector(executables: [], timers: timers)
+            let loop = MultiThreadedEventLoopGroup.singleton.any()
+            let credentials = PeerCredentials(processID: getpid(), userID: geteuid(), groupID: 0)
+            let peers = try await loop.flatSubmit {
+                inspector.identify(credentials, pidfd: -1, on: loop)
+            }.get()
+            // Whichever came first, the peer is described, and nothing is completed twice.
+            #expect(peers?.userID == geteuid())
+            inspector.stop()
+        }
+    }
+#endif
