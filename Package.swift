@@ -151,8 +151,8 @@ let package = Package(
         .executableTarget(
             name: "sso-agent",
             dependencies: [
-                "AgentConfiguration", "AgentSocket", "PosixFiles", "TokenAgent", "TokenEndpoint",
-                "TokenModel", "TokenStore",
+                "AgentConfiguration", "AgentSocket", "CAgentSystem", "PosixFiles", "TokenAgent",
+                "TokenEndpoint", "TokenModel", "TokenStore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ], swiftSettings: strict),
@@ -165,7 +165,7 @@ let package = Package(
         .target(
             name: "EntraEmulator",
             dependencies: [
-                "CServerTLS",
+                "CAgentSystem", "CServerTLS",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),

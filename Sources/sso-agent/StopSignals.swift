@@ -1,3 +1,4 @@
+internal import CAgentSystem
 internal import Dispatch
 internal import Synchronization
 
@@ -21,27 +22,28 @@ private final class Arrival: Sendable {
 /// first one after `patience`. Nothing is lost: what was answered is durable.
 struct StopSignals {
     private let stream: AsyncStream<Int32>
-    private let sources: [any DispatchSourceSignal]
+    private let source: (any DispatchSourceRead)?
 
     init() {
         let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
         let hasArrived = Arrival()
         self.stream = stream
-        sources = [SIGTERM, SIGINT].map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number)
-            source.setEventHandler {
-                guard hasArrived.isFirst() else {
-                    Self.end(number, "stopped at once, by a second signal")
-                }
-                continuation.yield(number)
-                DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience) {
-                    Self.end(number, "stopped at once, since it had not stopped within \(Int(Self.patience)) seconds")
-                }
+        let signals = agent_catch_stop_signals()
+        // Without a pipe, the signals end the process at once.
+        source = signals < 0 ? nil : DispatchSource.makeReadSource(fileDescriptor: signals)
+        source?.setEventHandler {
+            var byte: UInt8 = 0
+            guard read(signals, &byte, 1) == 1 else { return }
+            let number = Int32(byte)
+            guard hasArrived.isFirst() else {
+                Self.end(number, "stopped at once, by a second signal")
             }
-            source.resume()
-            return source
+            continuation.yield(number)
+            DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience) {
+                Self.end(number, "stopped at once, since it had not stopped within \(Int(Self.patience)) seconds")
+            }
         }
+        source?.resume()
         // A write to a closed connection returns an error instead of a signal.
         signal(SIGPIPE, SIG_IGN)
     }

@@ -107,6 +107,8 @@ internal import Testing
             "AgentConfiguration",
             "AgentSocket",
             "ArgumentParser",
+            // Catches the signals that stop it, and releases the code of its start.
+            "CAgentSystem",
             "Logging",
             "PosixFiles",
             "TokenAgent",
@@ -124,6 +126,8 @@ internal import Testing
             "TokenModel",
         ],
         "EntraEmulator": [
+            // Catches the signals that stop it.
+            "CAgentSystem",
             "CServerTLS",
             "Crypto",
             "CryptoExtras",

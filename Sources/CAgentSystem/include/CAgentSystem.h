@@ -53,6 +53,14 @@ int agent_wait_or_kill(pid_t child, int milliseconds);
 int agent_hide_typing(int terminal);
 void agent_show_typing(void);
 
+/* Catches SIGTERM and SIGINT from now on: each writes its number, one byte, to a pipe. Returns the end to read from, or -1
+   with errno. Called once in a process. Until then the signals end the process; none is lost in between. */
+int agent_catch_stop_signals(void);
+
+/* Gives the pages of the program's code, and of its libraries', back to the system, which maps those that are needed again
+   from the page cache: what only the start needs is no longer resident. Without effect on macOS. */
+void agent_release_code(void);
+
 /* Leaves no core dump of this process, and lets no other process of the user trace or read it; 0, or an errno. */
 int agent_forbid_inspection(void);
 
