@@ -165,13 +165,8 @@ final class RefreshTokenRedeemer {
             }
             throw error.withAccount(plan.account, cache: memory.cache, in: group)
         }
-        do throws(TokenError) {
-            return try await saver.save(response, from: .redemption(token), parameters, at: plan.authority)
-        } catch {
-            // The note of a removed token would be reported as a lost reply at the next start.
-            if error == TokenSaver.signedOutMeanwhile { await deleteNote(of: token, in: group) }
-            throw error
-        }
+        // If the account has been removed meanwhile, the removal has deleted the note too.
+        return try await saver.save(response, from: .redemption(token), parameters, at: plan.authority)
     }
 
     /// Commits what a refusal changes in the cache, and deletes the note, before the waiting requests are answered.
@@ -187,7 +182,7 @@ final class RefreshTokenRedeemer {
         }
     }
 
-    /// Deletes the note of a refresh token that was not sent, or whose account has been removed.
+    /// Deletes the note of a refresh token that was not sent.
     private func deleteNote(of token: RefreshTokenRecord, in group: SharingGroup) async {
         guard let key = notes.settled(by: token, in: group) else { return }
         try? await commits.write(notes.deletions(of: [key]))
