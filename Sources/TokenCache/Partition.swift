@@ -84,8 +84,11 @@ package struct Partition: Sendable, Equatable {
         }
     }
 
-    private static func index(_ account: AccountKey, _ isGone: Bool, in accounts: inout Set<AccountKey>) {
-        if isGone { accounts.remove(account) } else { accounts.insert(account) }
+    /// Adds an account to the entry of an index, or removes it; an entry without accounts is nil.
+    private static func index(_ account: AccountKey, _ isGone: Bool, in accounts: inout Set<AccountKey>?) {
+        if !isGone, accounts == nil { accounts = [] }
+        if isGone { accounts?.remove(account) } else { accounts?.insert(account) }
+        if accounts?.isEmpty == true { accounts = nil }
     }
 
     /// Changes the account records of an account, and with them its usernames.
@@ -93,8 +96,10 @@ package struct Partition: Sendable, Equatable {
         let before = accounts[account]?.names ?? []
         change(account) { body(&$0.accounts) }
         let after = accounts[account]?.names ?? []
-        for name in before.subtracting(after) where name != account.name { names[name]?.remove(account) }
-        for name in after.subtracting(before) { names[name, default: []].insert(account) }
+        for name in before.subtracting(after) where name != account.name {
+            Self.index(account, true, in: &names[name])
+        }
+        for name in after.subtracting(before) { Self.index(account, false, in: &names[name]) }
     }
 
     private mutating func change(_ account: AccountKey, _ body: (inout AccountCredentials) -> Void) {
@@ -102,9 +107,9 @@ package struct Partition: Sendable, Equatable {
         let isGone = accounts[account]?.isEmpty == true
         if isGone { accounts[account] = nil }
         switch account.identity {
-        case .name(let name): Self.index(account, isGone, in: &names[name, default: []])
+        case .name(let name): Self.index(account, isGone, in: &names[name])
         case .home(let identifier) where account.issuer != .microsoft:
-            Self.index(account, isGone, in: &foreignAccounts[identifier, default: []])
+            Self.index(account, isGone, in: &foreignAccounts[identifier])
         case .home: break
         }
     }
