@@ -54,12 +54,19 @@ lint:
 deps:
 	@.ci/install-deps
 
-# A small static agent and command line. On Linux, Swift exports every symbol of an executable, which keeps unused code in it.
+# A small static agent and command line. On Linux, Swift exports every symbol of an executable, which keeps unused code in it;
+# equal functions are folded; and the C++ library, which Swift's runtime uses a little of, is linked in: a folder with only its static
+# form comes first.
 RELEASE = $(SWIFT) build -c release --static-swift-stdlib
 ifeq ($(shell uname),Linux)
-RELEASE += -Xlinker --no-export-dynamic
+STATIC_CXX = $(CURDIR)/.build/static-c++
+RELEASE += -Xlinker --no-export-dynamic -Xlinker --icf=safe -Xlinker -L$(STATIC_CXX)
 endif
 install: deps
+ifeq ($(shell uname),Linux)
+	mkdir -p $(STATIC_CXX)
+	ln -sf "$$(cc -print-file-name=libstdc++.a)" $(STATIC_CXX)
+endif
 	$(RELEASE) --product sso-agent
 	$(RELEASE) --product ssoctl
 	install -d "$(DESTDIR)$(PREFIX)/bin"

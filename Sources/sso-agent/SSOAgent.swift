@@ -1,6 +1,8 @@
 internal import AgentConfiguration
 internal import AgentSocket
 internal import ArgumentParser
+internal import CAgentSystem
+internal import Dispatch
 internal import Logging
 internal import PosixFiles
 internal import TokenAgent
@@ -72,8 +74,15 @@ struct SSOAgent: AsyncParsableCommand {
         let server = try await AgentServer.start(options)
         options.keys.passphrase = nil
         StandardError.print("listening on \(options.socketPath)")
+        releaseCode()
         await signals.first()
         await server.stop()
+    }
+
+    /// Most of the agent's resident memory is code that only the start needs, since the kernel maps 64 KiB around each page that is
+    /// used.
+    private func releaseCode() {
+        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(1)) { agent_release_code() }
     }
 
     private func options() throws(TokenError) -> AgentOptions {
