@@ -5,7 +5,9 @@ internal import TokenWire
 enum RequestHandlers {
     static let all: [RequestHandler] = [
         RequestHandler(Hello.self, waits: .never) { owner, request, _ in owner.hello(request) },
-        RequestHandler(AcquireTokenSilent.self) { owner, request, _ in owner.acquireTokenSilent(request) },
+        RequestHandler(AcquireTokenSilent.self) { owner, request, session in
+            owner.acquireTokenSilent(request, from: session)
+        },
         RequestHandler(BeginInteractive.self) { owner, request, session in
             owner.beginInteractive(request, from: session)
         },
