@@ -135,6 +135,16 @@ actor CacheOwner {
         later { owner async throws(TokenError) in try await owner.lifecycle.unlock(request) }
     }
 
+    /// Ends every sign-in and transfer, and forgets the store's key and every token.
+    func lock() -> Answer<KeyStatus> {
+        later { owner async throws(TokenError) in
+            try await owner.lifecycle.lock {
+                owner.signIns.cancelAll()
+                owner.transfers.discardAll()
+            }
+        }
+    }
+
     func status() -> Answer<AgentStatus> { .now(.success(diagnosis.status)) }
 
     func diagnose(_ request: Diagnose) -> Answer<Diagnose.Reply> {

@@ -33,6 +33,7 @@ enum RequestHandlers {
         RequestHandler(GetKey.self, waits: .untilLoadedOrTimeout) { owner, _, _ in owner.keyStatus() },
         RequestHandler(SetKey.self) { owner, request, _ in owner.setKey(request) },
         RequestHandler(Unlock.self, waits: .never) { owner, request, _ in owner.unlock(request) },
+        RequestHandler(Lock.self, waits: .never) { owner, _, _ in owner.lock() },
     ]
 
     /// The numbers of the requests that the agent supports.

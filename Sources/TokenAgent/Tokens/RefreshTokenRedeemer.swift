@@ -134,6 +134,8 @@ final class RefreshTokenRedeemer {
         _ attempt: inout Attempt, at place: RecordKey, _ request: AcquireTokenSilent
     ) async throws(TokenError) {
         while true {
+            // A locked store has an empty cache, from which a new decision would be wrong.
+            if let refusal = commits.refusal { throw refusal }
             if attempt.isOutdated { attempt.update(memory.cache.decide(request, now: now())) }
             guard let token = attempt.next, self.place(of: token, request) == place else { return }
             guard tokensInUse.isHeld(token.secret) else {
@@ -163,6 +165,7 @@ final class RefreshTokenRedeemer {
         let group = parameters.sharingGroup
         let authority = try await authorities.resolve(
             plan.authority, parameters, username: memory.cache.username(of: plan.account, in: group) ?? username)
+        if let refusal = commits.refusal { throw refusal }
         // If the note cannot be written, neither could the response: the token is not sent, and stays valid.
         try await commits.write([notes.note(of: token, in: group, at: now())], isRetried: false)
         guard memory.cache.stillHolds(token, in: group) else {
