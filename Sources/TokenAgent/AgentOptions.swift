@@ -20,8 +20,10 @@ package struct AgentOptions: Sendable {
     package var network: NetworkSettings
     /// The policy that decides which peers are served.
     package var policy: PeerPolicy
-    /// The maximum number of open connections. Past it, a new connection closes the one that has been idle longest.
+    /// The maximum number of open connections. Past it, a new connection closes one of the process that has most of them.
     package var connectionLimit: Int
+    /// The limits of each process.
+    package var peerLimits = PeerLimits()
     /// The maximum size of all imports in progress, in bytes. Exports do not count: only their next part is in memory.
     package var importLimit = 256 << 20
     /// The clock, in seconds since 1970.

@@ -28,6 +28,7 @@ package final class AgentServer: Sendable {
         let endpoint: TokenEndpointClient
         let owner: CacheOwner
         let registry: NIOLoopBoundBox<SessionRegistry>
+        let pipe: NIOLoopBound<LoopPipe>
         let listener: any Channel
     }
 
@@ -63,16 +64,18 @@ package final class AgentServer: Sendable {
             network: options.network, allowsLoopbackHTTP: options.allowsLoopbackHTTP, timing: options.httpTiming,
             now: options.now)
         let owner = CacheOwner(loop: loop, options: options, store: store, endpoint: endpoint)
-        let registry = NIOLoopBoundBox.makeBoxSendingValue(
-            SessionRegistry(limit: options.connectionLimit), eventLoop: loop)
         do {
+            let pipe = try await LoopPipe.open(on: loop)
+            let registry = try await loop.submit {
+                NIOLoopBoundBox(SessionRegistry(options, loop, pipe.value), eventLoop: loop)
+            }.get()
             let descriptor = try ListeningSocket.make(at: options.socketPath)
             let listener = try await bootstrap(owner, registry, options, on: loop)
                 .withBoundSocket(descriptor).get()
             ListeningSocket.widenQueue(of: descriptor)
             let parts = Parts(
                 lock: lock, store: store, group: group, endpoint: endpoint, owner: owner, registry: registry,
-                listener: listener)
+                pipe: pipe, listener: listener)
             // Loading begins when the listener accepts connections already: requests that need no cache are answered meanwhile.
             try await loop.submit { owner.assumeIsolated { $0.start(passphrase: passphrase) } }.get()
             return AgentServer(options, parts)
@@ -98,6 +101,8 @@ package final class AgentServer: Sendable {
         await parts.endpoint.close()
         await runWithTimeout { owner.assumeIsolated { $0.shutDown() } }
         await parts.store.close()
+        let pipe = parts.pipe
+        try? await loop.submit { pipe.value.end() }.get()
         try? await parts.group.shutdownGracefully()
         parts.lock.release()
     }
@@ -117,7 +122,7 @@ package final class AgentServer: Sendable {
         on loop: any EventLoop
     ) -> ServerBootstrap {
         ServerBootstrap(group: loop)
-            .childChannelOption(.maxMessagesPerRead, value: 4)
+            .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { channel in
                 // The peer is identified before the channel is registered, and so before a byte can be read.

@@ -82,6 +82,14 @@ package final class Store: Sendable {
         (try? await onQueue { engine throws(TokenError) in engine.keyProblem() }) ?? nil
     }
 
+    /// Forgets the key and closes the file, after the earlier operations. Later ones fail with `storeUnavailable` (-53008) until
+    /// `load`.
+    ///
+    /// - Throws: `storeUnavailable` (-53008) if there are records that could not be written yet; the store stays open then.
+    package func lock() async throws(TokenError) {
+        try await onQueue { engine throws(TokenError) in try engine.lock() }
+    }
+
     /// Forgets a passphrase that did not open the store.
     package func forgetPassphrase() async {
         try? await onQueue { engine throws(TokenError) in engine.ring.settings.passphrase = nil }

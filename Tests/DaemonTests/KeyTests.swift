@@ -44,6 +44,11 @@ internal import TokenModel
             try await shell(f, "echo 'wrong horse' | ssoctl unlock", status: 1)
             try await shell(f, "echo 'correct horse' | ssoctl unlock")
             #expect(try await client.acquireTokenSilent(silent).accessToken == alice.accessToken)
+            try await shell(f, "ssoctl lock")
+            await #expect(throws: TokenError.self) { try await client.acquireTokenSilent(silent) }
+            try await shell(f, "ssoctl unlock </dev/null", status: 1)
+            try await shell(f, "echo 'correct horse' | ssoctl unlock")
+            #expect(try await client.acquireTokenSilent(silent).accessToken == alice.accessToken)
             try await second.process.killHard()
 
             // The passphrase is passed to the agent at its start.

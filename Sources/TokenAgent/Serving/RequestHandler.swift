@@ -2,7 +2,7 @@ internal import NIOCore
 internal import TokenModel
 internal import TokenWire
 
-/// Handles the requests of one type: decodes them, waits for the store, calls `CacheOwner`, and encodes the reply.
+/// Handles the requests of one type: decodes them, calls `CacheOwner`, and encodes the reply.
 struct RequestHandler: Sendable {
     /// Whether a request waits until the store is loaded.
     enum Wait: Sendable {
@@ -14,57 +14,31 @@ struct RequestHandler: Sendable {
 
     /// The number of the request type; see `AgentRequest.number`.
     let number: UInt32
+    /// What has to be waited for before `reply` is called.
+    let wait: Wait
     /// Handles the frame of a request and returns the frame of its reply. A cache hit is answered before this returns.
-    let reply: @Sendable (RequestFrame, SessionID, RequestLog, isolated CacheOwner) -> Answer<[UInt8]>
+    let reply: @Sendable (RequestFrame, SessionID, RequestLog, isolated CacheOwner) -> EncodedReply
 
     init<Request: WireRequest>(
         _ type: Request.Type, waits: Wait = .untilLoaded,
         answer: @escaping @Sendable (isolated CacheOwner, Request, SessionID) -> Answer<Request.Reply>
     ) {
         number = Request.number
+        wait = waits
         reply = { frame, session, log, owner in
+            let id = frame.id
+            let request: Request
             do throws(TokenError) {
-                let request = try frame.request(Request.self)
-                return owner.answer(request, session, waits, answer).encoded { outcome in
-                    log.replied(to: request, id: frame.id, outcome)
-                    return ReplyFrame.encode(outcome, to: Request.self, id: frame.id)
-                }
+                request = try frame.request(Request.self)
             } catch {
-                return .now(.failure(error))
+                log.refused(error, id: id)
+                return .now(ReplyFrame.encode(error, id: id))
+            }
+            return answer(owner, request, session).encoded { outcome in
+                log.replied(to: request, id: id, outcome)
+                return ReplyFrame.encode(outcome, to: Request.self, id: id)
             }
         }
-    }
-}
-
-extension CacheOwner {
-    /// Answers a request, after the store is loaded if the request needs it.
-    fileprivate func answer<Request: WireRequest>(
-        _ request: Request, _ session: SessionID, _ wait: RequestHandler.Wait,
-        _ answer: @escaping @Sendable (isolated CacheOwner, Request, SessionID) -> Answer<Request.Reply>
-    ) -> Answer<Request.Reply> {
-        switch wait {
-        case .never: break
-        case .untilLoaded:
-            guard let load = untilLoaded() else { break }
-            return .later(
-                load.flatMap { outcome in
-                    if case .failure(let error) = outcome { return load.eventLoop.makeSucceededFuture(.failure(error)) }
-                    return self.answer(request, session, answer, on: load.eventLoop)
-                })
-        case .untilLoadedOrTimeout:
-            guard let load = untilLoadedOrTimeout() else { break }
-            return .later(load.flatMap { self.answer(request, session, answer, on: load.eventLoop) })
-        }
-        return answer(self, request, session)
-    }
-
-    /// Answers a request whose wait is over.
-    private nonisolated func answer<Request: WireRequest>(
-        _ request: Request, _ session: SessionID,
-        _ answer: @escaping @Sendable (isolated CacheOwner, Request, SessionID) -> Answer<Request.Reply>,
-        on loop: any EventLoop
-    ) -> EventLoopFuture<Result<Request.Reply, TokenError>> {
-        assumeIsolated { answer($0, request, session) }.future(on: loop)
     }
 }
 
@@ -81,17 +55,17 @@ enum Answer<Value: Sendable>: Sendable {
     }
 
     /// The frame of the reply, be it a success or a failure.
-    func encoded(_ encode: @escaping @Sendable (Result<Value, TokenError>) -> [UInt8]) -> Answer<[UInt8]> {
+    func encoded(_ encode: @escaping @Sendable (Result<Value, TokenError>) -> [UInt8]) -> EncodedReply {
         switch self {
-        case .now(let outcome): .now(.success(encode(outcome)))
-        case .later(let future): .later(future.map { .success(encode($0)) })
+        case .now(let outcome): .now(encode(outcome))
+        case .later(let future): .later(future.map { outcome in { encode(outcome) } })
         }
     }
+}
 
-    func future(on loop: any EventLoop) -> EventLoopFuture<Result<Value, TokenError>> {
-        switch self {
-        case .now(let outcome): loop.makeSucceededFuture(outcome)
-        case .later(let future): future
-        }
-    }
+/// The frame of a reply: available now, or later. A later one is encoded when it can be sent, since it may be much larger than the
+/// outcome, which other replies may share.
+enum EncodedReply {
+    case now([UInt8])
+    case later(EventLoopFuture<@Sendable () -> [UInt8]>)
 }

@@ -93,3 +93,16 @@ extension Unlock: AgentRequest {
     package typealias Reply = KeyStatus
     package static let number: UInt32 = 33
 }
+
+/// Locks the store: the agent forgets its key and every token until an `Unlock`. The reply is `KeyStatus`.
+///
+/// PROTOCOL.md, "lock".
+public struct Lock: Sendable, Equatable {
+    /// Creates the request.
+    public init() {}
+}
+
+extension Lock: AgentRequest {
+    package typealias Reply = KeyStatus
+    package static let number: UInt32 = 40
+}

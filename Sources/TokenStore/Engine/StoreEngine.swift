@@ -19,7 +19,9 @@ final class StoreEngine {
     var pending: Pending?
     /// Whether a replacement of the database with the pending records has been built, and has not taken its place yet.
     var isReplacing = false
-    private let lock: FileLock
+    /// Whether the store was locked, so that only `load` may read the key again.
+    var isLocked = false
+    private let fileLock: FileLock
 
     enum Pending {
         /// Write these records to a new database, and move the old one to quarantine.
@@ -44,7 +46,7 @@ final class StoreEngine {
         paths = StorePaths(directory)
         self.options = options
         ring = KeyRing(directory: paths.directory, settings: options.keys)
-        lock = try paths.lock()
+        fileLock = try paths.lock()
         for path in [paths.database, paths.log, ring.keyFile.path] { try PrivateFiles.store.restrictToOwner(path) }
         report.quarantined = paths.quarantined
     }
@@ -118,7 +120,7 @@ final class StoreEngine {
 
     /// The derived keys; a store that has not been loaded is loaded first.
     func derivedKeys() throws(TokenError) -> StoreKeys.Derived {
-        if keys == nil { let _: [StoredRecord] = try load() }
+        if keys == nil, !isLocked { let _: [StoredRecord] = try load() }
         guard let keys else { throw lockedError }
         return keys.derived()
     }

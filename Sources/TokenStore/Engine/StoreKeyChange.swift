@@ -13,6 +13,19 @@ extension StoreEngine {
         }
     }
 
+    /// Forgets the key, the passphrase and the ledger, and closes the database. `load` opens them again.
+    func lock() throws(TokenError) {
+        guard keys != nil else { return }
+        guard pending?.records == nil, !isReplacing else {
+            throw report.writeError
+                ?? TokenError(.storeUnavailable, "the store has records that are not written to \(paths.directory) yet")
+        }
+        (keys, database, pending, ledger) = (nil, nil, nil, StoreLedger())
+        ring.settings.passphrase = nil
+        isLocked = true
+        report.phase = .locked(TokenError(.storeUnavailable, "the store was locked; run: ssoctl unlock"))
+    }
+
     /// Wraps the store's key with the key of another source.
     func changeKeySource(to source: KeySource, passphrase: Secret?) throws(TokenError) {
         guard let keys, let old = wrapped else { throw lockedError }

@@ -43,6 +43,7 @@ extension StoreEngine {
             case .unwritable(let error): Receiver(try loadUnwritable(log, error))
             }
         report.phase = .open
+        isLocked = false
         report.keySource = wrapped?.source
         report.keyPlace = wrapped.map { ring.place(of: $0.source) } ?? ""
         report.quarantined = paths.quarantined
