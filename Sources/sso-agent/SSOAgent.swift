@@ -46,6 +46,12 @@ struct SSOAgent: AsyncParsableCommand {
         help: "A file descriptor from which one line is read: the passphrase of a locked store.")
     var passphraseDescriptor: Int32?
 
+    @Option(
+        name: .customLong("require-key-source"),
+        help: "Open a store only if its key comes from here: file, credential, secret-service or passphrase.",
+        transform: Self.source)
+    var requiredSource: KeySource?
+
     @Flag(help: "Allow debuggers and core dumps, which could show tokens.")
     var allowDebugging = false
 
@@ -87,7 +93,7 @@ struct SSOAgent: AsyncParsableCommand {
             stateDirectory: absolute(stateDirectory ?? environment.stateDirectory),
             keys: KeySettings(
                 credentialsDirectory: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"],
-                passphrase: try passphraseDescriptor.map(PassphraseLine.readAndClose)),
+                passphrase: try passphraseDescriptor.map(PassphraseLine.readAndClose), required: requiredSource),
             allowsLoopbackHTTP: allowLoopbackHttp,
             network: try NetworkSettings(
                 environment: ProcessInfo.processInfo.environment, caFile: configuration.caFile,
@@ -99,6 +105,11 @@ struct SSOAgent: AsyncParsableCommand {
     @Sendable private static func level(_ name: String) throws -> Logger.Level {
         guard let level = Logger.Level(rawValue: name) else { throw ValidationError("“\(name)” is not a log level") }
         return level
+    }
+
+    @Sendable private static func source(_ name: String) throws -> KeySource {
+        guard let source = KeySource(name: name) else { throw ValidationError("“\(name)” is not a source of keys") }
+        return source
     }
 
     private func absolute(_ path: String) -> String {

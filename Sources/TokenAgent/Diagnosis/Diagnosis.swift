@@ -100,7 +100,9 @@ final class Diagnosis {
         let doubtful =
             notes.interrupted.isEmpty
             ? "" : "; no answer came to \(notes.interrupted.count) redemptions before the last stop"
-        return HealthCheck(name: "store", ok: true, detail: "\(memory.cache.accountCount) accounts\(doubtful)")
+        let created = lifecycle.store.report.isNew ? "; created by this agent, since there was none" : ""
+        return HealthCheck(
+            name: "store", ok: true, detail: "\(memory.cache.accountCount) accounts\(created)\(doubtful)")
     }
 
     /// - Parameter problem: the error that would keep the store from being opened at the next start; nil if there is none.

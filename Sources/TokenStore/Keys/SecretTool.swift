@@ -16,17 +16,25 @@ struct SecretTool {
 
     private var attributes: [String] { ["application", "sso-agent", "store", store] }
 
-    /// Reads the key; nil if there is none or the keyring does not answer, which the program does not distinguish.
-    func read() throws(TokenError) -> SymmetricKey? {
+    /// Reads the key or, after an interrupted change, the new and the old one. Empty if there is none or the keyring does not
+    /// answer, which the program does not distinguish.
+    func read() throws(TokenError) -> [SymmetricKey] {
         var ended = try run(["lookup"] + attributes, input: [])
         defer { ended.output.wipe() }
-        return ended.status == 0 ? KeyText.key(in: ended.output) : nil
+        return ended.status == 0 ? KeyText.keys(in: ended.output) : []
     }
 
-    func write(_ key: SymmetricKey) throws(TokenError) {
-        var line = KeyText.bytes(of: key)
-        defer { line.wipe() }
-        let ended = try run(["store", "--label=sso-agent"] + attributes, input: line)
+    func write(_ keys: [SymmetricKey]) throws(TokenError) {
+        var text: [UInt8] = []
+        text.reserveCapacity(128 * keys.count)
+        defer { text.wipe() }
+        for key in keys {
+            var line = KeyText.bytes(of: key)
+            defer { line.wipe() }
+            if !text.isEmpty { text += "\n".utf8 }
+            text += line
+        }
+        let ended = try run(["store", "--label=sso-agent"] + attributes, input: text)
         guard ended.status == 0 else { throw unavailable }
     }
 
