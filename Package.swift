@@ -43,6 +43,8 @@ let package = Package(
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
         .target(name: "CTokenProtos", dependencies: ["CProtobufC"]),
         .target(name: "CAgentSystem"),
+        // Replaces the heap of the program that links it: the agent only, never an app.
+        .target(name: "CWipingHeap"),
         // Loads libcurl when it is first used, so only its headers are needed: libcurl4-openssl-dev.
         .target(name: "CCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
         // The emulator and the tests only.
@@ -151,7 +153,7 @@ let package = Package(
         .executableTarget(
             name: "sso-agent",
             dependencies: [
-                "AgentConfiguration", "AgentSocket", "PosixFiles", "TokenAgent", "TokenEndpoint",
+                "AgentConfiguration", "AgentSocket", "CWipingHeap", "PosixFiles", "TokenAgent", "TokenEndpoint",
                 "TokenModel", "TokenStore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),

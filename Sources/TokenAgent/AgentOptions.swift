@@ -33,6 +33,8 @@ package struct AgentOptions: Sendable {
     /// The user's time zone: some of the cache formats that can be imported have local times.
     package var timeZone: LocalTimeZone
     package var logger: Logger
+    /// Whether the process wipes its memory when it releases it, for `doctor`.
+    package var wipesReleasedMemory = false
 
     package init(
         socketPath: String, stateDirectory: String, keys: KeySettings = KeySettings(), allowsLoopbackHTTP: Bool,

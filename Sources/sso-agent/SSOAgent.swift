@@ -1,6 +1,7 @@
 internal import AgentConfiguration
 internal import AgentSocket
 internal import ArgumentParser
+internal import CWipingHeap
 internal import Logging
 internal import PosixFiles
 internal import TokenAgent
@@ -88,7 +89,7 @@ struct SSOAgent: AsyncParsableCommand {
             path: config ?? environment.configFile, isRequired: config != nil || environment.namesConfigFile)
         var logger = Logger(label: "sso-agent") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = logLevel
-        return AgentOptions(
+        var options = AgentOptions(
             socketPath: absolute(socketPath ?? environment.socketPath),
             stateDirectory: absolute(stateDirectory ?? environment.stateDirectory),
             keys: KeySettings(
@@ -100,6 +101,8 @@ struct SSOAgent: AsyncParsableCommand {
                 proxy: configuration.proxy),
             policy: PeerPolicy(userID: FileStatus.effectiveUser), now: { Int64(Date().timeIntervalSince1970) },
             logger: logger)
+        options.wipesReleasedMemory = wiping_heap_is_on() != 0
+        return options
     }
 
     @Sendable private static func level(_ name: String) throws -> Logger.Level {

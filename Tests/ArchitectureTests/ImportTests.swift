@@ -107,6 +107,8 @@ internal import Testing
             "AgentConfiguration",
             "AgentSocket",
             "ArgumentParser",
+            // Wipes all memory that is released.
+            "CWipingHeap",
             "Logging",
             "PosixFiles",
             "TokenAgent",

@@ -123,9 +123,10 @@ final class Diagnosis {
     /// Whether other processes can read the agent's memory. It is no failure: the user has asked for it with an option.
     private func memoryCheck() -> HealthCheck {
         let isOpen = ResourceLimits.isInspectable
+        let wiping = options.wipesReleasedMemory ? "; wiped when it is released" : "; not wiped when it is released"
         return HealthCheck(
             name: "memory", ok: true,
-            detail: isOpen ? "open to debuggers and core dumps" : "closed to debuggers and core dumps",
+            detail: (isOpen ? "open to debuggers and core dumps" : "closed to debuggers and core dumps") + wiping,
             hint: isOpen ? "start sso-agent without --allow-debugging" : nil)
     }
 
