@@ -43,6 +43,7 @@ let package = Package(
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
         .target(name: "CTokenProtos", dependencies: ["CProtobufC"]),
         .target(name: "CAgentSystem"),
+        .target(name: "CAgentSandbox"),
         // Replaces the heap of the program that links it: the agent only, never an app.
         .target(name: "CWipingHeap"),
         // Loads libcurl when it is first used, so only its headers are needed: libcurl4-openssl-dev.
@@ -106,7 +107,9 @@ let package = Package(
             ], swiftSettings: strict),
         .testTarget(
             name: "TokenStoreTests",
-            dependencies: ["AgentTestSupport", "PosixFiles", "TestSupport", "TokenModel", "TokenStore"],
+            dependencies: [
+                "AgentTestSupport", "CAgentSystem", "PosixFiles", "TestSupport", "TokenModel", "TokenStore",
+            ],
             exclude: ["Fixtures"], swiftSettings: strict),
         .target(name: "Curl", dependencies: ["CCurl", "TokenModel"], swiftSettings: strict),
         .target(
@@ -126,10 +129,14 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ], swiftSettings: strict),
+        .target(name: "AgentSandbox", dependencies: ["CAgentSandbox"], swiftSettings: strict),
+        .testTarget(
+            name: "AgentSandboxTests", dependencies: ["AgentSandbox", "TestSupport"], swiftSettings: strict),
         .target(
             name: "TokenAgent",
             dependencies: [
-                "AgentSocket", "CAgentSystem", "CacheFormats", "PosixFiles", "TokenCache", "TokenEndpoint",
+                "AgentSandbox", "AgentSocket", "CAgentSystem", "CacheFormats", "PosixFiles", "TokenCache",
+                "TokenEndpoint",
                 "TokenModel", "TokenStore", "TokenWire",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -153,7 +160,8 @@ let package = Package(
         .executableTarget(
             name: "sso-agent",
             dependencies: [
-                "AgentConfiguration", "AgentSocket", "CWipingHeap", "PosixFiles", "TokenAgent", "TokenEndpoint",
+                "AgentConfiguration", "AgentSandbox", "AgentSocket", "CWipingHeap", "PosixFiles", "TokenAgent",
+                "TokenEndpoint",
                 "TokenModel", "TokenStore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),

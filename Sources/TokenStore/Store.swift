@@ -28,6 +28,11 @@ package final class Store: Sendable {
         self.engine = Mutex(engine)
     }
 
+    /// Makes the directory of a store if it does not exist. `open` does the same; a process that restricts its files does it before.
+    ///
+    /// - Throws: `storeUnavailable` (-53008) if the directory is not private or cannot be made.
+    package static func prepare(directory: String) throws(TokenError) { try StorePaths(directory).prepare() }
+
     /// Opens the store in `directory` for this process alone, and makes the directory with mode 0700 if it does not exist.
     /// The records are read by `load`.
     ///

@@ -88,7 +88,11 @@ internal import Testing
             "NIOPosix",
             "TokenModel",
         ],
+        // What the process may do after its start.
+        "AgentSandbox": ["CAgentSandbox"],
         "TokenAgent": [
+            // The restrictions in effect, for `doctor`.
+            "AgentSandbox",
             "AgentSocket",
             "CAgentSystem",
             "CacheFormats",
@@ -105,6 +109,7 @@ internal import Testing
         "AgentConfiguration": ["PosixFiles", "TokenModel"],
         "sso-agent": [
             "AgentConfiguration",
+            "AgentSandbox",
             "AgentSocket",
             "ArgumentParser",
             // Wipes all memory that is released.

@@ -193,7 +193,9 @@ struct KeyRing {
 
     var keyFile: KeyFile { KeyFile(in: directory) }
 
-    private var secretTool: SecretTool { SecretTool(program: settings.secretTool, store: directory) }
+    private var secretTool: SecretTool {
+        SecretTool(program: settings.secretTool, store: directory, helper: settings.helper)
+    }
 
     private var credentialPath: String? { settings.credentialsDirectory.map { "\($0)/\(Self.credentialName)" } }
 
@@ -243,6 +245,8 @@ package struct KeySettings: Sendable {
     package var credentialsDirectory: String?
     /// The path or name of the program that accesses the Secret Service.
     package var secretTool: String
+    /// The process that runs the program; nil if the agent runs it itself.
+    package var helper: KeyringHelper?
     /// The passphrase, if the user has entered it.
     package var passphrase: Secret?
     /// The only source that is accepted; nil if any is.
