@@ -105,6 +105,33 @@ internal import TokenModel
         }
     }
 
+    /// A crash during a change, whose log is then damaged: SQLite sees the records from before the change, and the log may or may not
+    /// have all of the later ones.
+    @Test(arguments: FaultyDisk.Failure.allCases)
+    func losesNothingIfTheLogOfAnInterruptedChangeIsDamaged(failure: FaultyDisk.Failure) async throws {
+        for after in 0... {
+            let (folder, disk) = (try await folderWithRecords(1...3), try FaultyDisk())
+            let store = try folder.open(vfs: disk.name)
+            _ = try store.load()
+            disk.fail(failure, after: after)
+            _ = try? await store.changeKeySource(to: .file, passphrase: nil)
+            let failed = disk.failed > 0
+            let crashed = try folder.copyWithoutClosing()
+            disk.recover()
+            await store.close()
+            let path = URL(filePath: crashed.file + "-wal")
+            let log = (try? Data(contentsOf: path)) ?? Data()
+            for place in stride(from: 32 + 24 + 500, to: log.count, by: 24 + 4096) {
+                var damaged = log
+                damaged[place] ^= 1
+                let again = try crashed.copyWithoutClosing()
+                try damaged.write(to: URL(filePath: again.file + "-wal"))
+                #expect(try await records(of: again).count == 3, "\(failure) after \(after), byte \(place)")
+            }
+            guard failed else { break }
+        }
+    }
+
     /// The folder as it is between the steps of a change: the file has both keys until the log is empty.
     @Test func forgetsTheOldKeyAfterAnInterruptedChange() async throws {
         let folder = try await folderWithRecords(1...3)

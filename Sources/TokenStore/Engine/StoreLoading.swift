@@ -119,12 +119,13 @@ extension StoreEngine {
     private func loadSealed<Receiver: RecordReceiver>(
         _ database: StoreDatabase, _ log: WriteAheadLog, hidden mayBeHidden: Bool
     ) throws(TokenError) -> Receiver {
-        var wrapped = (try? database.wrappedKeys()) ?? []
-        // A damaged log may hide a change of the key, after which the old one opens old records only.
-        let hiddenKeys = wrapped.isEmpty || mayBeHidden ? try envelopes(log, all: true).wrappedKeys : []
-        let latest = hiddenKeys.map(\.generation).max() ?? 0
-        wrapped += hiddenKeys
-        if let reason = try unlock(wrapped) { return Receiver(try startEmpty(reason)) }
+        let visible = (try? database.wrappedKeys()) ?? []
+        let everywhere = visible.isEmpty || mayBeHidden ? try envelopes(log, all: true) : []
+        let latest = everywhere.wrappedKeys.map(\.generation).max() ?? 0
+        if mayBeHidden, keys == nil { useHiddenChange(everywhere, after: visible) }
+        if let reason = try unlock(visible.isEmpty ? everywhere.wrappedKeys : visible) {
+            return Receiver(try startEmpty(reason))
+        }
         guard let derived = keys?.derived() else { throw lockedError }
         let found: StoreContents<Receiver> = try StoreContents(database, derived)
         var hidden = false
@@ -145,6 +146,17 @@ extension StoreEngine {
             ? "its log is damaged, or was cut off in the middle"
             : "records are damaged, or have been set back or taken out"
         return Receiver(try repair(try findings(log, derived), derived, reason))
+    }
+
+    /// Uses the key of a change that a damaged log hides, if every record can be recovered with it. Otherwise the records from before
+    /// the change are used, which are in the database.
+    private func useHiddenChange(_ envelopes: [Envelope], after visible: [WrappedKey]) {
+        let known = visible.map(\.generation).max() ?? 0
+        guard case .open(let opened) = ring.open(envelopes.wrappedKeys.filter({ $0.generation > known })),
+            StoreFindings(envelopes, opened.keys.derived()).isComplete
+        else { return }
+        (keys, wrapped) = (opened.keys, opened.wrapped)
+        use(opened.wrapping)
     }
 
     private func loadUnsealed(
