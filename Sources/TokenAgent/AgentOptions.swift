@@ -1,3 +1,4 @@
+package import AgentSandbox
 package import AgentSocket
 package import Logging
 package import TokenEndpoint
@@ -35,6 +36,10 @@ package struct AgentOptions: Sendable {
     /// The user's time zone: some of the cache formats that can be imported have local times.
     package var timeZone: LocalTimeZone
     package var logger: Logger
+    /// Whether the process wipes its memory when it releases it, for `doctor`.
+    package var wipesReleasedMemory = false
+    /// The restrictions that the process has put on itself, for `doctor`.
+    package var sandbox = SandboxState.off
 
     package init(
         socketPath: String, stateDirectory: String, keys: KeySettings = KeySettings(), allowsLoopbackHTTP: Bool,

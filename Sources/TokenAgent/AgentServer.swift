@@ -37,6 +37,17 @@ package final class AgentServer: Sendable {
         self.parts = parts
     }
 
+    /// Makes the folders of the store and of the socket if they do not exist. `start` does the same; a process that restricts its
+    /// files does it before.
+    ///
+    /// - Throws: `storeUnavailable` (-53008) or `agentUnavailable` (-53004) if one is not private or cannot be made.
+    /// - Returns: the paths of the folders.
+    package static func prepareFolders(_ options: AgentOptions) throws(TokenError) -> [String] {
+        let folder = try SocketFolder(ofSocket: options.socketPath)
+        try Store.prepare(directory: options.stateDirectory)
+        return [options.stateDirectory, folder.path]
+    }
+
     /// Opens the store's folder and the socket, and accepts connections when this returns. Requests that need the cache wait
     /// until it is loaded.
     ///

@@ -28,6 +28,11 @@ package final class Store: Sendable {
         self.engine = Mutex(engine)
     }
 
+    /// Makes the directory of a store if it does not exist. `open` does the same; a process that restricts its files does it before.
+    ///
+    /// - Throws: `storeUnavailable` (-53008) if the directory is not private or cannot be made.
+    package static func prepare(directory: String) throws(TokenError) { try StorePaths(directory).prepare() }
+
     /// Opens the store in `directory` for this process alone, and makes the directory with mode 0700 if it does not exist.
     /// The records are read by `load`.
     ///
@@ -66,10 +71,11 @@ package final class Store: Sendable {
     /// The names of the quarantined files: damaged ones that were moved aside and still exist.
     package var quarantined: [String] { StorePaths(directory).quarantined }
 
-    /// Wraps the store's key with the key of another source.
+    /// Seals every record under a new key, and wraps that with the key of a source, which may be the present one. Commits wait
+    /// meanwhile. A copy of the folder and its key from before opens nothing that is written after it.
     ///
     /// - Parameter passphrase: the new passphrase, for the source `.passphrase`.
-    /// - Throws: `storeUnavailable` (-53008) if the source has no key, or the disk cannot be written.
+    /// - Throws: `storeUnavailable` (-53008) if the source has no key or is not the required one, or the disk cannot be written.
     package func changeKeySource(to source: KeySource, passphrase: Secret?) async throws(TokenError) {
         try await onQueue { engine throws(TokenError) in
             try engine.changeKeySource(to: source, passphrase: passphrase)
@@ -212,6 +218,8 @@ package struct StoreReport: Sendable, Equatable {
     /// The number of times that records were lost while the store was in use. A caller that has them in memory can write
     /// them again.
     package var losses = 0
+    /// Whether this process has created the store, since there was none.
+    package var isNew = false
     /// The names of the quarantined files, those of earlier runs included.
     package var quarantined: [String] = []
 }

@@ -88,7 +88,11 @@ internal import Testing
             "NIOPosix",
             "TokenModel",
         ],
+        // What the process may do after its start.
+        "AgentSandbox": ["CAgentSandbox"],
         "TokenAgent": [
+            // The restrictions in effect, for `doctor`.
+            "AgentSandbox",
             "AgentSocket",
             "CAgentSystem",
             "CacheFormats",
@@ -105,10 +109,13 @@ internal import Testing
         "AgentConfiguration": ["PosixFiles", "TokenModel"],
         "sso-agent": [
             "AgentConfiguration",
+            "AgentSandbox",
             "AgentSocket",
             "ArgumentParser",
             // Catches the signals that stop it, and releases the code of its start.
             "CAgentSystem",
+            // Wipes all memory that is released.
+            "CWipingHeap",
             "Logging",
             "PosixFiles",
             "TokenAgent",

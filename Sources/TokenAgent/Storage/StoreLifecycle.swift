@@ -177,10 +177,10 @@ final class StoreLifecycle {
 
     /// Changes the source of the store's key.
     func setKey(_ request: SetKey) async throws(TokenError) -> KeyStatus {
-        if request.source == .passphrase, request.passphrase?.isEmpty ?? true {
-            throw TokenError(.invalidDeveloperParameter, "the passphrase is empty")
-        }
+        if request.source == .passphrase { try SetKey.check(newPassphrase: request.passphrase) }
         try await store.changeKeySource(to: request.source, passphrase: request.passphrase)
+        // A required source may have kept the store from being created until now.
+        if case .failed = state { try await load().outcome() }
         logger.notice("the store's key has a new source", metadata: ["source": "\(request.source.name)"])
         return keyStatus
     }

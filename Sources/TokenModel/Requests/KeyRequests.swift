@@ -57,17 +57,36 @@ extension GetKey: AgentRequest {
     package static let number: UInt32 = 31
 }
 
-/// Changes the source of the store's key. The reply is `KeyStatus`. PROTOCOL.md, "set_key".
+/// Changes the source of the store's key, and the key itself: every record is sealed again. The reply is `KeyStatus`.
+///
+/// PROTOCOL.md, "set_key".
 public struct SetKey: Sendable, Equatable {
     /// The new source.
     public var source: KeySource
-    /// The new passphrase, for the source `.passphrase`; nil for the others.
+    /// The new passphrase, for the source `.passphrase`; nil for the others. It has at least 8 characters.
     public var passphrase: Secret?
 
     /// Creates the request.
     public init(source: KeySource, passphrase: Secret? = nil) {
         self.source = source
         self.passphrase = passphrase
+    }
+}
+
+extension SetKey {
+    /// The number of characters of the shortest passphrase that a store is sealed with.
+    package static let shortestPassphrase = 8
+
+    /// Checks the length of a passphrase that is to be used from now on.
+    ///
+    /// - Throws: `invalidDeveloperParameter` (-51112) if there is none, or it is too short.
+    package static func check(newPassphrase passphrase: Secret?) throws(TokenError) {
+        // The first byte of each character; the others of UTF-8 begin with the bits 10.
+        let characters = passphrase?.withBytes { bytes in bytes.count { $0 & 0xC0 != 0x80 } } ?? 0
+        guard characters >= shortestPassphrase else {
+            throw TokenError(
+                .invalidDeveloperParameter, "the passphrase has fewer than \(shortestPassphrase) characters")
+        }
     }
 }
 

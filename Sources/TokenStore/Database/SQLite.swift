@@ -83,11 +83,18 @@ final class SQLiteStatement {
             sqlite3_reset(handle)
             sqlite3_clear_bindings(handle)
         }
+        try bind(values)
+        _ = try step()
+    }
+
+    /// Sets the parameters of a statement that is used once.
+    func bind(_ values: Value...) throws(TokenError) { try bind(values) }
+
+    private func bind(_ values: [Value]) throws(TokenError) {
         for (index, value) in values.enumerated() {
             let status = bind(value, Int32(index + 1))
             guard status == SQLITE_OK else { throw TokenError(sqlite: status, path: path) }
         }
-        _ = try step()
     }
 
     /// Goes to the next row; returns false if there is none.

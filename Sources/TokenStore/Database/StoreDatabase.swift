@@ -59,11 +59,6 @@ final class StoreDatabase {
         try put(key)
     }
 
-    /// Replaces the wrapped key. The old one remains in the log.
-    func rewrap(_ key: WrappedKey) throws(TokenError) {
-        try transaction { () throws(TokenError) in try put(key) }
-    }
-
     /// The wrapped key, which is stored in two tables, so that one damaged page does not lose it.
     func wrappedKeys() throws(TokenError) -> [WrappedKey] {
         var keys: [WrappedKey] = []
@@ -95,6 +90,26 @@ final class StoreDatabase {
             batch.removeAll(keepingCapacity: true)
         }
         body(batch)
+    }
+
+    /// Up to `limit` records with numbers after `first` and up to `last`, in their order; nil stands for a row without a record
+    /// of its number.
+    func batch(after first: Int64, upTo last: Int64, limit: Int) throws(TokenError) -> [SealedRecord?] {
+        let select = try connection.prepare(
+            "SELECT sequence, body FROM sealed WHERE sequence > ? AND sequence <= ? ORDER BY sequence LIMIT ?")
+        try select.bind(.integer(first), .integer(last), .integer(Int64(limit)))
+        var batch: [SealedRecord?] = []
+        while try select.step() {
+            let record = Envelope(select.blob(1)).flatMap(SealedRecord.init)
+            batch.append(record.flatMap { $0.sequence == select.integer(0) ? $0 : nil })
+        }
+        return batch
+    }
+
+    /// Replaces records by others, within the caller's transaction.
+    func replace(_ old: some Sequence<SealedRecord>, with new: some Sequence<SealedRecord>) throws(TokenError) {
+        for record in old { try delete.run(.integer(record.sequence)) }
+        for record in new { try put(record) }
     }
 
     func transaction(_ body: () throws(TokenError) -> Void) throws(TokenError) {

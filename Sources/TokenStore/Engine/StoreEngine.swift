@@ -14,6 +14,12 @@ final class StoreEngine {
     var database: StoreDatabase?
     var keys: StoreKeys?
     var wrapped: WrappedKey?
+    /// The key that `wrapped` is encrypted with, if its source is one in which the agent stores keys.
+    var wrapping: KeyRing.Wrapping?
+    /// What waits at the key sources until the log is empty.
+    var settlement: Settlement?
+    /// Why there is no store yet; nil if there is one.
+    var uncreated: Uncreated?
     var ledger = StoreLedger()
     /// The work that has to be done before the next write.
     var pending: Pending?
@@ -39,6 +45,12 @@ final class StoreEngine {
             case .truncateLog: nil
             }
         }
+    }
+
+    /// A store that is created only when the user asks for it, since the required source needs the user.
+    struct Uncreated {
+        /// What is wrong with the existing files; nil if there are none.
+        let damage: String?
     }
 
     /// Locks the directory; nothing is read yet.
@@ -157,7 +169,7 @@ final class StoreEngine {
     }
 
     /// Repairs a database that was damaged while it was in use. The ledger tells which records it had.
-    private func repairInUse(_ derived: StoreKeys.Derived, _ error: TokenError) throws(TokenError) {
+    func repairInUse(_ derived: StoreKeys.Derived, _ error: TokenError) throws(TokenError) {
         let log = WriteAheadLog(try PrivateFiles.store.read(paths.log) ?? [])
         let everywhere = try envelopes(log, all: false) + (try envelopes(log, all: true))
         let found = StoreFindings(everywhere, derived, asOf: ledger)

@@ -35,6 +35,7 @@ extension StoreEngine {
         let loaded: Receiver =
             switch try examine(log, stuck) {
             case .nothing: Receiver(try startEmpty(nil))
+            case .unsealed where ring.refusalOfUnsealed != nil: Receiver(try startEmpty(ring.refusalOfUnsealed))
             case .pending(let records): Receiver(records)
             case .open(let database): try loadSealed(database, log, hidden: false)
             case .sealed(let database): try loadSealed(database, log, hidden: log.hidesCommits)
@@ -47,8 +48,18 @@ extension StoreEngine {
         report.keySource = wrapped?.source
         report.keyPlace = wrapped.map { ring.place(of: $0.source) } ?? ""
         report.quarantined = paths.quarantined
+        // A start after an interrupted change of the key; with the log, the key that is not needed goes.
+        if settlement != nil, database != nil, pending == nil { truncateLog() }
+        strengthenPassphrase()
         ring.settings.passphrase = nil
         return loaded
+    }
+
+    /// Replaces the key if it was derived from the passphrase in a way that is too cheap today. If that fails, the next load
+    /// with the passphrase tries again.
+    private func strengthenPassphrase() {
+        guard let passphrase = ring.settings.passphrase, wrapped?.scrypt?.isOutdated == true else { return }
+        try? changeKeySource(to: .passphrase, passphrase: passphrase)
     }
 
     /// Finishes a replacement that was begun earlier. Returns the error if that fails.
@@ -109,9 +120,13 @@ extension StoreEngine {
     private func loadSealed<Receiver: RecordReceiver>(
         _ database: StoreDatabase, _ log: WriteAheadLog, hidden mayBeHidden: Bool
     ) throws(TokenError) -> Receiver {
-        var wrapped = (try? database.wrappedKeys()) ?? []
-        if wrapped.isEmpty { wrapped = try envelopes(log, all: true).wrappedKeys }
-        if let reason = try unlock(wrapped) { return Receiver(try startEmpty(reason)) }
+        let visible = (try? database.wrappedKeys()) ?? []
+        let everywhere = visible.isEmpty || mayBeHidden ? try envelopes(log, all: true) : []
+        let latest = everywhere.wrappedKeys.map(\.generation).max() ?? 0
+        if mayBeHidden, keys == nil { useHiddenChange(everywhere, after: visible) }
+        if let reason = try unlock(visible.isEmpty ? everywhere.wrappedKeys : visible) {
+            return Receiver(try startEmpty(reason))
+        }
         guard let derived = keys?.derived() else { throw lockedError }
         let found: StoreContents<Receiver> = try StoreContents(database, derived)
         var hidden = false
@@ -119,6 +134,7 @@ extension StoreEngine {
             let all = StoreFindings(try envelopes(log, all: true), derived)
             // If the state cannot be read any more, a commit has been lost.
             hidden = all.state == nil || all.ledger.state.counter > state.counter
+            if let opened = self.wrapped?.generation, opened < latest { hidden = true }
         }
         if let state = found.state, found.isWhole, !hidden {
             ledger = found.ledger
@@ -133,6 +149,17 @@ extension StoreEngine {
         return Receiver(try repair(try findings(log, derived), derived, reason))
     }
 
+    /// Uses the key of a change that a damaged log hides, if every record can be recovered with it. Otherwise the records from before
+    /// the change are used, which are in the database.
+    private func useHiddenChange(_ envelopes: [Envelope], after visible: [WrappedKey]) {
+        let known = visible.map(\.generation).max() ?? 0
+        guard case .open(let opened) = ring.open(envelopes.wrappedKeys.filter({ $0.generation > known })),
+            StoreFindings(envelopes, opened.keys.derived()).isComplete
+        else { return }
+        (keys, wrapped) = (opened.keys, opened.wrapped)
+        use(opened.wrapping)
+    }
+
     private func loadUnsealed(
         _ unsealed: UnsealedDatabase, _ log: WriteAheadLog
     ) throws(TokenError) -> [StoredRecord] {
@@ -140,7 +167,9 @@ extension StoreEngine {
         let isWhole = isReadable && !log.hidesCommits
         let fresh = StoreKeys.random()
         let derived = fresh.derived()
-        wrapped = try ring.wrap(fresh, with: ring.defaultSource, generation: 1)
+        let key = try ring.wrapping(of: ring.defaultSource)
+        wrapped = try WrappedKey(fresh, generation: 1, with: key)
+        use(key)
         keys = fresh
         let plan = try ledger.plan(records.lazy.map(StoreChange.put), derived)
         ledger.apply(plan)
@@ -179,8 +208,9 @@ extension StoreEngine {
     private func unlock(_ wrapped: [WrappedKey]) throws(TokenError) -> String? {
         if keys != nil { return nil }
         switch ring.open(wrapped) {
-        case .open(let keys, let key):
-            (self.keys, self.wrapped) = (keys, key)
+        case .open(let opened):
+            (keys, self.wrapped) = (opened.keys, opened.wrapped)
+            use(opened.wrapping)
             return nil
         case .wrong(let reason): return reason
         case .locked(let error, let source):
