@@ -80,7 +80,7 @@ struct SSOAgent: AsyncParsableCommand {
         let environment = AgentEnvironment.current
         let configuration = try Configuration(
             path: config ?? environment.configFile, isRequired: config != nil || environment.namesConfigFile)
-        var logger = Logger(label: "sso-agent") { StreamLogHandler.standardError(label: $0) }
+        var logger = Logger(label: "sso-agent") { TerminalLogHandler(label: $0) }
         logger.logLevel = logLevel
         return AgentOptions(
             socketPath: absolute(socketPath ?? environment.socketPath),

@@ -17,8 +17,9 @@ private final class Arrival: Sendable {
 
 /// Waits for SIGTERM or SIGINT, and ends the process if it does not stop after one.
 ///
-/// The signals are handled on a thread of Dispatch: whatever the event loop does, a second signal ends the process at once, and the
-/// first one after `patience`. Nothing is lost: what was answered is durable.
+/// The signals are handled on a queue of their own, whose thread Dispatch creates even if all others are busy: whatever the event
+/// loop and Swift's pool do, a second signal ends the process at once, and the first one after `patience`. Nothing is lost: what was
+/// answered is durable.
 struct StopSignals {
     private let stream: AsyncStream<Int32>
     private let sources: [any DispatchSourceSignal]
@@ -26,16 +27,17 @@ struct StopSignals {
     init() {
         let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
         let hasArrived = Arrival()
+        let queue = DispatchQueue(label: "sso-agent.stop", qos: .userInteractive)
         self.stream = stream
         sources = [SIGTERM, SIGINT].map { number in
             signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler {
                 guard hasArrived.isFirst() else {
                     Self.end(number, "stopped at once, by a second signal")
                 }
                 continuation.yield(number)
-                DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience) {
+                queue.asyncAfter(deadline: .now() + Self.patience) {
                     Self.end(number, "stopped at once, since it had not stopped within \(Int(Self.patience)) seconds")
                 }
             }
