@@ -79,10 +79,14 @@ struct Scrypt: Sendable, Equatable {
     init?(_ reader: inout ByteReader) {
         guard let logCost = reader.number(UInt8.self), let blockSize = reader.number(UInt8.self),
             let parallelism = reader.number(UInt8.self), let salt = reader.bytes(16),
-            (10...20).contains(logCost), (1...16).contains(blockSize), (1...4).contains(parallelism)
+            (10...20).contains(logCost), (1...16).contains(blockSize), (1...4).contains(parallelism),
+            128 * Int(blockSize) << Int(logCost) <= Self.mostMemory
         else { return nil }
         self.init(logCost: logCost, blockSize: blockSize, parallelism: parallelism, salt: Array(salt))
     }
+
+    /// In bytes; four times that of `random`.
+    private static let mostMemory = 256 << 20
 
     var bytes: [UInt8] { [logCost, blockSize, parallelism] + salt }
 
