@@ -152,22 +152,36 @@ struct SSOAgent: ParsableCommand {
         let environment = AgentEnvironment.current
         let configuration = try Configuration(
             path: config ?? environment.configFile, isRequired: config != nil || environment.namesConfigFile)
-        var logger = Logger(label: "sso-agent") { StreamLogHandler.standardError(label: $0) }
+        var logger = Logger(label: "sso-agent") { TerminalLogHandler(label: $0) }
         logger.logLevel = logLevel
+        let variables = ProcessInfo.processInfo.environment
+        // Checked before it is read: the reading of a pipe could wait for ever.
+        if let caFile = (configuration.caFile ?? variables["SSL_CERT_FILE"])?.trimmedNonEmpty {
+            try Self.requireTrusted(caFile)
+        }
         var options = AgentOptions(
             socketPath: absolute(socketPath ?? environment.socketPath),
             stateDirectory: absolute(stateDirectory ?? environment.stateDirectory),
             keys: KeySettings(
-                credentialsDirectory: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"],
-                required: requiredSource),
+                credentialsDirectory: variables["CREDENTIALS_DIRECTORY"], required: requiredSource),
             allowsLoopbackHTTP: allowLoopbackHttp,
             network: try NetworkSettings(
-                environment: ProcessInfo.processInfo.environment, caFile: configuration.caFile,
-                proxy: configuration.proxy),
+                environment: variables, caFile: configuration.caFile, proxy: configuration.proxy),
             policy: PeerPolicy(userID: FileStatus.effectiveUser), now: { Int64(Date().timeIntervalSince1970) },
             logger: logger)
         options.wipesReleasedMemory = wiping_heap_is_on() != 0
         return options
+    }
+
+    /// Refuses a file of certificate authorities that another user could change. One that does not exist is refused later.
+    private static func requireTrusted(_ caFile: String) throws(TokenError) {
+        do throws(TrustedFileError) {
+            _ = try FileDescriptor.trusted(caFile)
+        } catch {
+            if error.isFileMissing { return }
+            throw TokenError(
+                .invalidDeveloperParameter, "the certificate authorities in \(caFile) cannot be used: \(error)")
+        }
     }
 
     @Sendable private static func level(_ name: String) throws -> Logger.Level {

@@ -56,7 +56,7 @@ extension CredentialCache {
         of tokens: IssuedTokens, from issuance: Issuance, _ parameters: TokenParameters, at requested: Authority
     ) -> AccountKey {
         Saving.account(
-            tokens, issuance, claims: tokens.idToken.flatMap { IDTokenClaims(idToken: $0) }, parameters: parameters,
+            tokens, issuance, claims: tokens.claims, parameters: parameters,
             requested: requested, in: partition(parameters.sharingGroup), of: self)
     }
 

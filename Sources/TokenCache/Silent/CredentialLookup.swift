@@ -94,7 +94,7 @@ extension CredentialCache {
         let tokens = partition(group)[account].idTokens.values.filter {
             $0.clientID == clientID && $0.realm == realm && clouds.sameCloud($0.environment, authority.environment)
         }
-        return tokens.min { $0.key < $1.key }.flatMap { IDTokenClaims(idToken: $0.idToken)?.subject }
+        return tokens.min { $0.key < $1.key }?.subject
     }
 
     /// Whether a refresh token may be redeemed for a request.

@@ -158,7 +158,9 @@ final class StoreEngine {
     }
 
     func connect() throws(TokenError) -> SQLiteConnection {
+        try paths.quarantineJournal(now: options.now())
         let connection = try StoreDatabase.connect(paths.database, vfs: options.vfs)
+        try StoreSchema.require(.sealed, of: connection)
         try connection.execute(StoreDatabase.settings)
         return connection
     }
@@ -170,7 +172,7 @@ final class StoreEngine {
 
     /// Repairs a database that was damaged while it was in use. The ledger tells which records it had.
     func repairInUse(_ derived: StoreKeys.Derived, _ error: TokenError) throws(TokenError) {
-        let log = WriteAheadLog(try PrivateFiles.store.read(paths.log) ?? [])
+        let log = WriteAheadLog(try paths.read(paths.log))
         let everywhere = try envelopes(log, all: false) + (try envelopes(log, all: true))
         let found = StoreFindings(everywhere, derived, asOf: ledger)
         _ = try repair(found, derived, error.message)

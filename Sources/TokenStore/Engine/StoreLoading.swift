@@ -31,7 +31,7 @@ extension StoreEngine {
     func load<Receiver: RecordReceiver>() throws(TokenError) -> Receiver {
         let stuck = replacementError()
         // The log belongs to the database that is to be replaced.
-        let log = WriteAheadLog(paths.isReplacing ? [] : try PrivateFiles.store.read(paths.log) ?? [])
+        let log = WriteAheadLog(paths.isReplacing ? [] : try paths.read(paths.log))
         let loaded: Receiver =
             switch try examine(log, stuck) {
             case .nothing: Receiver(try startEmpty(nil))
@@ -83,11 +83,13 @@ extension StoreEngine {
         guard let size = PrivateFiles.store.size(of: paths.database) else {
             return log.bytes.isEmpty ? .nothing : .damaged("the database is missing")
         }
+        if paths.isTooLong { return .damaged("it is longer than \(StorePaths.sizeLimit >> 20) MiB") }
         // SQLite would delete the log of an empty database.
         if size == 0 { return .damaged("the database has been emptied") }
         // SQLite takes a file of less than a page for an empty database.
         guard size >= 4096 else { return .damaged("it is damaged or not a database") }
         do throws(TokenError) {
+            try paths.quarantineJournal(now: options.now())
             // SQLite must not remove the log until the database is known to be whole.
             let connection = try StoreDatabase.connect(paths.database, vfs: options.vfs, keepsLog: true)
             return try disk(connection, isNew: size == 4096 && log.bytes.isEmpty)
@@ -99,14 +101,16 @@ extension StoreEngine {
     private func disk(_ connection: SQLiteConnection, isNew: Bool) throws(TokenError) -> Disk {
         let version = try connection.integer("PRAGMA user_version")
         let application = try connection.integer("PRAGMA application_id")
-        let tables = try connection.integer("SELECT count(*) FROM sqlite_schema")
-        if version == 0, application == 0, tables == 0 {
+        if version == 0, application == 0, try StoreSchema(connection).isEmpty {
             return isNew ? .nothing : .damaged("it is empty, or its log is damaged")
         }
         guard application == StoreDatabase.applicationID else { return .damaged("it is another program's database") }
         switch version {
-        case UnsealedDatabase.version: return .unsealed(UnsealedDatabase(connection: connection))
+        case UnsealedDatabase.version:
+            try StoreSchema.require(.unsealed, of: connection)
+            return .unsealed(UnsealedDatabase(connection: connection))
         case StoreDatabase.version:
+            try StoreSchema.require(.sealed, of: connection)
             try connection.execute(StoreDatabase.settings)
             database = try StoreDatabase(connection)
             return database.map(Disk.sealed) ?? .nothing

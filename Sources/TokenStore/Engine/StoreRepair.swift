@@ -4,7 +4,7 @@ internal import TokenModel
 extension StoreEngine {
     /// Everything in the database and the log that looks like an envelope.
     func envelopes(_ log: WriteAheadLog, all: Bool) throws(TokenError) -> [Envelope] {
-        StoreImage(database: try PrivateFiles.store.read(paths.current) ?? [], log: log, all: all).envelopes()
+        StoreImage(database: try paths.read(paths.current), log: log, all: all).envelopes()
     }
 
     /// The authentic records of the files: those that SQLite sees or, if they are later, those with the commits that a

@@ -38,12 +38,17 @@ struct KeyRing {
         case wrong(String)
     }
 
+    /// The maximum number of different wrapped keys that are tried. A store has two; a file that was made for it could have
+    /// thousands, and each costs as much as a passphrase.
+    private static let mostTried = 16
+
     /// Opens one of the wrapped keys, the latest first.
     func open(_ wrapped: [WrappedKey]) -> Outcome {
         var locked: (TokenError, KeySource)?
         var reason = "no wrapped key could be found in it"
         var tried: [WrappedKey] = []
-        for key in wrapped.sorted(by: { $0.generation > $1.generation }) where !tried.contains(key) {
+        for key in wrapped.sorted(by: { $0.generation > $1.generation })
+        where tried.count < Self.mostTried && !tried.contains(key) {
             tried.append(key)
             do throws(TokenError) {
                 if let required = settings.required, required != key.source {
