@@ -33,10 +33,10 @@ struct StorePaths: Sendable {
     /// may be able to enter it, since the files in it have mode 0600.
     func prepare() throws(TokenError) {
         guard !directory.isEmpty else { throw TokenError(.storeUnavailable, "the store's directory has no name") }
-        if let defect = TrustedPath.defect(ofDirectoriesAbove: directory) {
-            throw TokenError(.storeUnavailable, "the store's directory \(directory) is not safe: \(defect)")
-        }
+        try requireTrusted()
         try PrivateFiles.store.makeDirectory(directory, parentMode: 0o755)
+        // Again, with the directories that did not exist before.
+        try requireTrusted()
         if let link = FileStatus(directory, followsLinks: false), !link.isOwn { throw ownerError(link) }
         guard let status = FileStatus(directory) else {
             throw PrivateFiles.store.failure("cannot use \(directory)", .last)
@@ -49,6 +49,11 @@ struct StorePaths: Sendable {
             throw TokenError(
                 .storeUnavailable, "\(directory) can be changed by other users; run: chmod 700 '\(directory)'")
         }
+    }
+
+    private func requireTrusted() throws(TokenError) {
+        guard let defect = TrustedPath.defect(ofDirectoriesAbove: directory) else { return }
+        throw TokenError(.storeUnavailable, "the store's directory \(directory) is not safe: \(defect)")
     }
 
     private func ownerError(_ status: FileStatus) -> TokenError {
