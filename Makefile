@@ -1,5 +1,5 @@
 # demo and test install what they need; the other targets need the same packages.
-.PHONY: demo test test-stress soak api-parity bench fuzz protos format lint deps install clean
+.PHONY: demo test test-stress soak sanitize api-parity bench fuzz protos format lint deps release install sbom clean
 SWIFT ?= swift
 PREFIX ?= /usr/local
 BUILD = $(SWIFT) build --explicit-target-dependency-import-check error
@@ -28,6 +28,13 @@ soak: deps
 	$(BUILD) --build-tests
 	SSO_AGENT_ROUNDS=1000 SSO_AGENT_BITS=8 $(SWIFT) test --skip-build --filter "KillTests|DamageTests|FaultTests"
 
+# The suite under the Address Sanitizer, and then under the Thread Sanitizer, each with a build of its own.
+sanitize: deps
+	for kind in address thread; do \
+		$(SWIFT) build --build-tests --sanitize=$$kind --scratch-path .build/sanitize-$$kind && \
+		$(SWIFT) test --skip-build --sanitize=$$kind --scratch-path .build/sanitize-$$kind || exit 1; \
+	done
+
 # Checks that every public symbol of the originals exists.
 api-parity: deps
 	$(BUILD)
@@ -54,16 +61,35 @@ lint:
 deps:
 	@.ci/install-deps
 
-# A small static agent and command line. On Linux, Swift exports every symbol of an executable, which keeps unused code in it.
+# A small static agent and command line. On Linux, Swift exports every symbol of an executable, which keeps unused code in it;
+# equal functions are folded; and the C++ library, which Swift's runtime uses a little of, is linked in: a folder with only its static
+# form comes first.
 RELEASE = $(SWIFT) build -c release --static-swift-stdlib
 ifeq ($(shell uname),Linux)
-RELEASE += -Xlinker --no-export-dynamic
+STATIC_CXX = $(CURDIR)/.build/static-c++
+RELEASE += -Xlinker --no-export-dynamic -Xlinker --icf=safe -Xlinker -L$(STATIC_CXX)
+RELEASE += -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
 endif
-install: deps
+release: deps
+ifeq ($(shell uname),Linux)
+	mkdir -p $(STATIC_CXX)
+	ln -sf "$$(cc -print-file-name=libstdc++.a)" $(STATIC_CXX)
+endif
 	$(RELEASE) --product sso-agent
 	$(RELEASE) --product ssoctl
+	.ci/check-hardening "$$($(SWIFT) build -c release --show-bin-path)/sso-agent" "$$($(SWIFT) build -c release --show-bin-path)/ssoctl"
+
+install: release
 	install -d "$(DESTDIR)$(PREFIX)/bin"
 	install -s -m 0755 "$$($(SWIFT) build -c release --show-bin-path)/sso-agent" "$$($(SWIFT) build -c release --show-bin-path)/ssoctl" "$(DESTDIR)$(PREFIX)/bin"
+ifeq ($(shell uname),Linux)
+	install -d "$(DESTDIR)$(PREFIX)/lib/systemd/user"
+	sed 's#/usr/local/bin#$(PREFIX)/bin#' packaging/systemd/sso-agent.service >"$(DESTDIR)$(PREFIX)/lib/systemd/user/sso-agent.service"
+endif
+
+# The packages and libraries in the agent and ssoctl, as SPDX 2.3.
+sbom:
+	@.ci/sbom
 
 clean:
 	$(SWIFT) package clean

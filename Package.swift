@@ -26,10 +26,16 @@ let package = Package(
         .executable(name: "entra-emulator", targets: ["entra-emulator"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.7.0"),
-        .package(url: "https://github.com/apple/swift-crypto", "4.1.0"..<"5.0.0"),
-        .package(url: "https://github.com/apple/swift-log", from: "1.10.0"),
-        .package(url: "https://github.com/apple/swift-nio", from: "2.100.0"),
+        // Exact versions, also of the packages that these need, so that a release has the same sources everywhere. SwiftPM
+        // warns that no target here uses some of them.
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-asn1", exact: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-atomics", exact: "1.3.0"),
+        .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
     ],
     targets: [
         // C: what Swift cannot reach by itself.
@@ -43,6 +49,9 @@ let package = Package(
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
         .target(name: "CTokenProtos", dependencies: ["CProtobufC"]),
         .target(name: "CAgentSystem"),
+        .target(name: "CAgentSandbox"),
+        // Replaces the heap of the program that links it: the agent only, never an app.
+        .target(name: "CWipingHeap"),
         // Loads libcurl when it is first used, so only its headers are needed: libcurl4-openssl-dev.
         .target(name: "CCurl", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
         // The emulator and the tests only.
@@ -116,7 +125,9 @@ let package = Package(
             ], swiftSettings: strict),
         .testTarget(
             name: "TokenStoreTests",
-            dependencies: ["AgentTestSupport", "PosixFiles", "TestSupport", "TokenModel", "TokenStore"],
+            dependencies: [
+                "AgentTestSupport", "CAgentSystem", "PosixFiles", "TestSupport", "TokenModel", "TokenStore",
+            ],
             exclude: ["Fixtures"], swiftSettings: strict),
         .target(name: "Curl", dependencies: ["CCurl", "TokenModel"], swiftSettings: strict),
         .target(
@@ -136,11 +147,14 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ], swiftSettings: strict),
+        .target(name: "AgentSandbox", dependencies: ["CAgentSandbox"], swiftSettings: strict),
+        .testTarget(
+            name: "AgentSandboxTests", dependencies: ["AgentSandbox", "TestSupport"], swiftSettings: strict),
         .target(
             name: "TokenAgent",
             dependencies: [
-                "AccessPolicy", "AgentSocket", "AuditLog", "CAgentSystem", "CacheFormats", "PosixFiles", "TokenCache",
-                "TokenEndpoint",
+                "AccessPolicy", "AgentSandbox", "AgentSocket", "AuditLog", "CAgentSystem", "CacheFormats", "PosixFiles",
+                "TokenCache", "TokenEndpoint",
                 "TokenModel", "TokenStore", "TokenWire",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -167,9 +181,8 @@ let package = Package(
         .executableTarget(
             name: "sso-agent",
             dependencies: [
-                "AccessPolicy", "AgentConfiguration", "AgentSocket", "AuditLog", "PosixFiles", "TokenAgent",
-                "TokenEndpoint",
-                "TokenModel", "TokenStore",
+                "AccessPolicy", "AgentConfiguration", "AgentSandbox", "AgentSocket", "AuditLog", "CAgentSystem",
+                "CWipingHeap", "PosixFiles", "TokenAgent", "TokenEndpoint", "TokenModel", "TokenStore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ], swiftSettings: strict),
@@ -182,7 +195,7 @@ let package = Package(
         .target(
             name: "EntraEmulator",
             dependencies: [
-                "CServerTLS",
+                "CAgentSystem", "CServerTLS",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -293,7 +306,8 @@ let package = Package(
         .executableTarget(
             name: "agent-bench",
             dependencies: [
-                "AgentClient", "CBenchSystem", "MSALCompat", "TokenCache", "TokenModel", "TokenStore", "TokenWire",
+                "AgentClient", "CBenchSystem", "EntraEmulator", "MSALCompat", "TokenCache", "TokenModel", "TokenStore",
+                "TokenWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], path: "Tests/Benchmarks/agent-bench", swiftSettings: strict),
     ]

@@ -106,8 +106,7 @@ package enum RequestKinds {
     /// The names of all requests of the protocol.
     package static let all: Set = own.union([
         "redeem_grant", "get_status", "diagnose", "list_credentials", "remove_credential", "import_cache",
-        "export_cache",
-        "get_key", "set_key", "unlock",
+        "export_cache", "get_key", "set_key", "unlock", "lock",
     ])
 
     /// Whether the request is one of ``own`` and reaches no other app.

@@ -229,4 +229,15 @@ extension AgentClient {
     public func unlock(_ request: Unlock) async throws(TokenError) -> KeyStatus {
         return try await call(request)
     }
+
+    /// Locks the agent's store: it forgets the key and every token until `unlock(_:)`. Succeeds also if the store is locked.
+    ///
+    /// Sign-ins end, and responses of token endpoints that are on their way are waited for and saved.
+    ///
+    /// - Parameter limit: how long to wait for these responses.
+    /// - Throws: `storeUnavailable` (-53008) if changes cannot be written to disk, which would be lost; the store stays open then.
+    @discardableResult
+    public func lock(limit: Duration = .seconds(180)) async throws(TokenError) -> KeyStatus {
+        return try await call(Lock(), timeout: limit)
+    }
 }

@@ -31,16 +31,17 @@ package struct Configuration: Sendable, Equatable {
 
     /// Reads the file at a path.
     ///
+    /// The file names the certificate authorities and the proxy: other users must not be able to change or replace it.
+    ///
     /// - Parameter isRequired: whether a missing file is an error.
     /// - Throws: `invalidDeveloperParameter` (-51112) with the file, the line, and what to change.
     package init(path: String, isRequired: Bool) throws(TokenError) {
         guard isRequired || FileStatus(path) != nil else { return }
         let bytes: [UInt8]
-        do throws(SystemError) {
-            // One byte more than the limit shows that the file is longer.
-            bytes = try FileDescriptor(reading: path).readToEnd(limit: Self.sizeLimit + 1)
+        do throws(TrustedFileError) {
+            bytes = try Self.content(of: FileDescriptor.trusted(path))
         } catch {
-            throw TokenError(.invalidDeveloperParameter, "the configuration \(path) cannot be read: \(error)")
+            throw TokenError(.invalidDeveloperParameter, "the configuration \(path) cannot be used: \(error)")
         }
         guard bytes.count <= Self.sizeLimit else {
             throw TokenError(
@@ -51,6 +52,15 @@ package struct Configuration: Sendable, Equatable {
             self = try Configuration(decoding: bytes)
         } catch {
             throw TokenError(.invalidDeveloperParameter, "the configuration \(path) cannot be read: \(error)")
+        }
+    }
+
+    private static func content(of file: borrowing FileDescriptor) throws(TrustedFileError) -> [UInt8] {
+        do throws(SystemError) {
+            // One byte more than the limit shows that the file is longer.
+            return try file.readToEnd(limit: sizeLimit + 1)
+        } catch {
+            throw TrustedFileError(error)
         }
     }
 

@@ -9,32 +9,30 @@ internal import TokenModel
 /// The settings in the process's environment: the paths of the socket, the store and the configuration, and the browser.
 package struct AgentEnvironment: Sendable {
     private let variables: [String: String]
-    private let userID: UInt32
 
-    package init(variables: [String: String], userID: UInt32) {
+    package init(variables: [String: String]) {
         self.variables = variables
-        self.userID = userID
     }
 
     /// The current environment of this process.
     package static var current: AgentEnvironment {
         let names = [
             "SSO_AGENT_SOCK", "SSO_AGENT_STATE_DIR", "SSO_AGENT_CONFIG", "XDG_RUNTIME_DIR", "XDG_STATE_HOME",
-            "XDG_CONFIG_HOME", "HOME", "TMPDIR", "BROWSER", "DISPLAY", "WAYLAND_DISPLAY",
+            "XDG_CONFIG_HOME", "HOME", "BROWSER", "DISPLAY", "WAYLAND_DISPLAY",
         ]
         var variables: [String: String] = [:]
         for name in names {
             if let value = getenv(name) { variables[name] = String(cString: value) }
         }
-        return AgentEnvironment(variables: variables, userID: geteuid())
+        return AgentEnvironment(variables: variables)
     }
 
-    /// The path of the socket: `$SSO_AGENT_SOCK`, else `$XDG_RUNTIME_DIR/sso-agent/agent.sock`, else in a directory of the
-    /// user's own under `$TMPDIR`.
+    /// The path of the socket: `$SSO_AGENT_SOCK`, else `$XDG_RUNTIME_DIR/sso-agent/agent.sock`, else `run/agent.sock` in the
+    /// directory of the store. Never in `/tmp`, where another user can make the directory first.
     package var socketPath: String {
         if let path = value("SSO_AGENT_SOCK") { return path }
         if let runtime = value("XDG_RUNTIME_DIR") { return "\(runtime)/sso-agent/agent.sock" }
-        return "\(value("TMPDIR") ?? "/tmp")/sso-agent-\(userID)/agent.sock"
+        return "\(stateDirectory)/run/agent.sock"
     }
 
     /// The directory of the store: `$SSO_AGENT_STATE_DIR`, else `$XDG_STATE_HOME/sso-agent`, else

@@ -13,6 +13,7 @@ package struct AuditEvent: Sendable, Hashable {
         case exportCache = "export"
         case keyChange = "key"
         case unlock
+        case lock
         /// The access policy, or a person, has refused a request.
         case refusal
         /// Events were lost, since they could not be written or were too many.

@@ -2167,7 +2167,52 @@ void   sso__unlock__free_unpacked
   assert(message->base.descriptor == &sso__unlock__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor sso__request__field_descriptors[21] =
+void   sso__lock__init
+                     (Sso__Lock         *message)
+{
+  static const Sso__Lock init_value = SSO__LOCK__INIT;
+  *message = init_value;
+}
+size_t sso__lock__get_packed_size
+                     (const Sso__Lock *message)
+{
+  assert(message->base.descriptor == &sso__lock__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t sso__lock__pack
+                     (const Sso__Lock *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &sso__lock__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t sso__lock__pack_to_buffer
+                     (const Sso__Lock *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &sso__lock__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Sso__Lock *
+       sso__lock__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Sso__Lock *)
+     protobuf_c_message_unpack (&sso__lock__descriptor,
+                                allocator, len, data);
+}
+void   sso__lock__free_unpacked
+                     (Sso__Lock *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &sso__lock__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+static const ProtobufCFieldDescriptor sso__request__field_descriptors[22] =
 {
   {
     "request_id",
@@ -2421,6 +2466,18 @@ static const ProtobufCFieldDescriptor sso__request__field_descriptors[21] =
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "lock",
+    40,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__Request, body_case),
+    offsetof(Sso__Request, lock),
+    &sso__lock__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned sso__request__field_indices_by_name[] = {
   2,   /* field[2] = acquire_token_silent */
@@ -2438,6 +2495,7 @@ static const unsigned sso__request__field_indices_by_name[] = {
   16,   /* field[16] = import_cache */
   8,   /* field[8] = list_accounts */
   12,   /* field[12] = list_credentials */
+  21,   /* field[21] = lock */
   14,   /* field[14] = redeem_grant */
   9,   /* field[9] = remove_account */
   13,   /* field[13] = remove_credential */
@@ -2445,12 +2503,13 @@ static const unsigned sso__request__field_indices_by_name[] = {
   19,   /* field[19] = set_key */
   20,   /* field[20] = unlock */
 };
-static const ProtobufCIntRange sso__request__number_ranges[3 + 1] =
+static const ProtobufCIntRange sso__request__number_ranges[4 + 1] =
 {
   { 1, 0 },
   { 10, 1 },
   { 29, 16 },
-  { 0, 21 }
+  { 40, 21 },
+  { 0, 22 }
 };
 const ProtobufCMessageDescriptor sso__request__descriptor =
 {
@@ -2460,14 +2519,14 @@ const ProtobufCMessageDescriptor sso__request__descriptor =
   "Sso__Request",
   "sso",
   sizeof(Sso__Request),
-  21,
+  22,
   sso__request__field_descriptors,
   sso__request__field_indices_by_name,
-  3,  sso__request__number_ranges,
+  4,  sso__request__number_ranges,
   (ProtobufCMessageInit) sso__request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor sso__reply__field_descriptors[22] =
+static const ProtobufCFieldDescriptor sso__reply__field_descriptors[23] =
 {
   {
     "request_id",
@@ -2733,6 +2792,18 @@ static const ProtobufCFieldDescriptor sso__reply__field_descriptors[22] =
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "lock",
+    40,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__Reply, body_case),
+    offsetof(Sso__Reply, lock),
+    &sso__key_status__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned sso__reply__field_indices_by_name[] = {
   3,   /* field[3] = acquire_token_silent */
@@ -2751,6 +2822,7 @@ static const unsigned sso__reply__field_indices_by_name[] = {
   17,   /* field[17] = import_cache */
   9,   /* field[9] = list_accounts */
   13,   /* field[13] = list_credentials */
+  22,   /* field[22] = lock */
   15,   /* field[15] = redeem_grant */
   10,   /* field[10] = remove_account */
   14,   /* field[14] = remove_credential */
@@ -2758,12 +2830,13 @@ static const unsigned sso__reply__field_indices_by_name[] = {
   20,   /* field[20] = set_key */
   21,   /* field[21] = unlock */
 };
-static const ProtobufCIntRange sso__reply__number_ranges[3 + 1] =
+static const ProtobufCIntRange sso__reply__number_ranges[4 + 1] =
 {
   { 1, 0 },
   { 10, 2 },
   { 29, 17 },
-  { 0, 22 }
+  { 40, 22 },
+  { 0, 23 }
 };
 const ProtobufCMessageDescriptor sso__reply__descriptor =
 {
@@ -2773,10 +2846,10 @@ const ProtobufCMessageDescriptor sso__reply__descriptor =
   "Sso__Reply",
   "sso",
   sizeof(Sso__Reply),
-  22,
+  23,
   sso__reply__field_descriptors,
   sso__reply__field_indices_by_name,
-  3,  sso__reply__number_ranges,
+  4,  sso__reply__number_ranges,
   (ProtobufCMessageInit) sso__reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
@@ -6260,6 +6333,24 @@ const ProtobufCMessageDescriptor sso__unlock__descriptor =
   sso__unlock__field_indices_by_name,
   1,  sso__unlock__number_ranges,
   (ProtobufCMessageInit) sso__unlock__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+#define sso__lock__field_descriptors NULL
+#define sso__lock__field_indices_by_name NULL
+#define sso__lock__number_ranges NULL
+const ProtobufCMessageDescriptor sso__lock__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "sso.Lock",
+  "Lock",
+  "Sso__Lock",
+  "sso",
+  sizeof(Sso__Lock),
+  0,
+  sso__lock__field_descriptors,
+  sso__lock__field_indices_by_name,
+  0,  sso__lock__number_ranges,
+  (ProtobufCMessageInit) sso__lock__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCEnumValue sso__oauth_version__enum_values_by_number[2] =

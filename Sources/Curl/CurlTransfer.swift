@@ -101,14 +101,16 @@ extension CurlResponse {
             body: Secret(bytes: UnsafeRawBufferPointer(start: result.body, count: result.body_length)))
     }
 
-    /// Parses the header fields, which libcurl has checked.
+    /// Parses the header fields, which libcurl has checked. Fields whose name is not ASCII (RFC 9110 section 5.1), or whose value
+    /// cannot be compared in linear time, are dropped.
     private static func fields(_ head: UnsafeRawBufferPointer) -> [(name: String, value: String)] {
         head.split(separator: UInt8(ascii: "\n")).compactMap { line in
-            guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex else { return nil }
-            return (
-                name: String(decoding: line[..<colon], as: UTF8.self),
-                value: text(line[line.index(after: colon)...])
-            )
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
+                line[..<colon].allSatisfy({ $0 < 0x80 })
+            else { return nil }
+            let value = text(line[line.index(after: colon)...])
+            guard !CombiningCharacters.areExcessive(in: value) else { return nil }
+            return (name: String(decoding: line[..<colon], as: UTF8.self), value: value)
         }
     }
 

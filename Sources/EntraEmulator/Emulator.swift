@@ -1,3 +1,4 @@
+internal import CAgentSystem
 internal import Dispatch
 internal import Foundation
 
@@ -6,8 +7,8 @@ internal import Foundation
 /// It listens on 127.0.0.1 only, creates users and apps when they are first named, and signs any user in without a
 /// password. Tests control it with ``control``.
 ///
-/// The emulator has form, JSON, base64url and token code of its own, and imports no module of the agent: with shared code, a
-/// mistake of the agent's encoder would be undone by the same mistake in the emulator's decoder, and no test would fail.
+/// The emulator has form, JSON, base64url and token code of its own, and imports none of the agent's Swift modules: with shared
+/// code, a mistake of the agent's encoder would be undone by the same mistake in the emulator's decoder, and no test would fail.
 package struct Emulator: Sendable {
     /// Scheme, host and port, without a slash at the end.
     package let url: String
@@ -55,18 +56,19 @@ package struct Emulator: Sendable {
 /// Waits for SIGTERM and SIGINT.
 private struct StopSignals {
     private let stream: AsyncStream<Void>
-    private let sources: [any DispatchSourceSignal]
+    private let source: (any DispatchSourceRead)?
 
     init() {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
         self.stream = stream
-        sources = [SIGTERM, SIGINT].map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number)
-            source.setEventHandler { continuation.yield() }
-            source.resume()
-            return source
+        let signals = agent_catch_stop_signals()
+        // Without a pipe, the signals end the process at once.
+        source = signals < 0 ? nil : DispatchSource.makeReadSource(fileDescriptor: signals)
+        source?.setEventHandler {
+            var number: UInt8 = 0
+            if read(signals, &number, 1) == 1 { continuation.yield() }
         }
+        source?.resume()
         // A write to a closed connection then fails instead of ending the process.
         signal(SIGPIPE, SIG_IGN)
     }

@@ -13,6 +13,9 @@ package struct SystemError: Error, Sendable, Equatable, CustomStringConvertible 
     /// The error of the last system call of this thread.
     package static var last: SystemError { SystemError(number: errno) }
 
+    /// The error for something other than a regular file where one is needed (ENXIO).
+    static let notRegular = SystemError(number: ENXIO)
+
     /// Whether the file does not exist (ENOENT).
     package var isFileMissing: Bool { number == ENOENT }
 
@@ -28,6 +31,8 @@ package struct FileStatus: Sendable, Equatable {
     package let kind: Kind
     /// The user ID of the owner.
     package let owner: UInt32
+    /// The group ID.
+    let group: UInt32
     /// The permission bits.
     package let mode: UInt32
     /// The length in bytes.
@@ -54,6 +59,7 @@ package struct FileStatus: Sendable, Equatable {
             default: .other
             }
         owner = status.st_uid
+        group = status.st_gid
         mode = UInt32(status.st_mode) & 0o7777
         size = Int(clamping: status.st_size)
         hasName = status.st_nlink > 0
@@ -64,6 +70,12 @@ package struct FileStatus: Sendable, Equatable {
 
     /// Whether the mode lets the group or other users write.
     package var isWritableByOthers: Bool { mode & 0o022 != 0 }
+
+    /// Whether only the owner of an entry of this directory, and of the directory, can rename or delete it.
+    var isSticky: Bool { mode & 0o1000 != 0 }
+
+    /// Whether the owner is the effective user of this process or root.
+    package var isOwnOrRoots: Bool { isOwn || owner == 0 }
 
     /// Whether the mode lets the group or other users do anything.
     package var isAccessibleToOthers: Bool { mode & 0o077 != 0 }
@@ -79,6 +91,11 @@ package struct FileDescriptor: ~Copyable {
     /// Opens an existing file for reading.
     package init(reading path: String) throws(SystemError) {
         try self.init(opened: open(path, O_RDONLY | O_CLOEXEC))
+    }
+
+    /// Opens an existing file for reading without waiting, as `open` does for the writer of a pipe.
+    init(readingWithoutWaiting path: String) throws(SystemError) {
+        try self.init(opened: open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC))
     }
 
     /// Opens a directory.

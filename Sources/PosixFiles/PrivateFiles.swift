@@ -75,10 +75,13 @@ package struct PrivateFiles: Sendable {
         try attempt("cannot make \(path)") { () throws(SystemError) in _ = try FileDescriptor(creating: path) }
     }
 
-    /// Reads the content of a file, `limit` bytes at most; nil if the file does not exist.
+    /// Reads the content of a regular file, `limit` bytes at most; nil if the file does not exist.
     package func read(_ path: String, limit: Int = .max) throws(TokenError) -> [UInt8]? {
         do throws(SystemError) {
-            return try FileDescriptor(reading: path).readToEnd(limit: limit)
+            let file = try FileDescriptor(readingWithoutWaiting: path)
+            // A pipe would have no end, and a device may have none.
+            guard try file.status.kind == .regular else { throw .notRegular }
+            return try file.readToEnd(limit: limit)
         } catch {
             if error.isFileMissing { return nil }
             throw failure("cannot read \(path)", error)

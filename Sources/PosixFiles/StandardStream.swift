@@ -1,11 +1,12 @@
-/// The standard output and standard error of the process, written without a buffer.
+/// The standard output and standard error of the process, written without a buffer: the only exit to a terminal.
 package enum StandardStream: Int32, Sendable {
     case output = 1
     case error = 2
 
-    /// Writes all of a text. The rest is dropped if the stream is closed or broken.
+    /// Writes all of a text, with the numbers of characters that a terminal would obey (`TerminalText`). The rest is dropped if the
+    /// stream is closed or broken.
     package func write(_ text: String) {
-        let bytes = Array(text.utf8)
+        let bytes = Array(TerminalText.neutralised(text).utf8)
         bytes.withUnsafeBytes { bytes in
             _ = Result { () throws(SystemError) in try FileDescriptor.writeAll(bytes, to: rawValue) }
         }

@@ -1,4 +1,5 @@
 package import AccessPolicy
+package import AgentSandbox
 package import AuditLog
 package import Logging
 package import TokenEndpoint
@@ -27,8 +28,10 @@ package struct AgentOptions: Sendable {
     package var audit: AuditWriter.Destination?
     /// Whether the audit log has usernames.
     package var auditsNames = false
-    /// The maximum number of open connections. Past it, a new connection closes the one that has been idle longest.
+    /// The maximum number of open connections. Past it, a new connection closes one of the process that has most of them.
     package var connectionLimit: Int
+    /// The limits of each process.
+    package var peerLimits = PeerLimits()
     /// The maximum size of all imports in progress, in bytes. Exports do not count: only their next part is in memory.
     package var importLimit = 256 << 20
     /// The clock, in seconds since 1970.
@@ -40,6 +43,10 @@ package struct AgentOptions: Sendable {
     /// The user's time zone: some of the cache formats that can be imported have local times.
     package var timeZone: LocalTimeZone
     package var logger: Logger
+    /// Whether the process wipes its memory when it releases it, for `doctor`.
+    package var wipesReleasedMemory = false
+    /// The restrictions that the process has put on itself, for `doctor`.
+    package var sandbox = SandboxState.off
 
     package init(
         socketPath: String, stateDirectory: String, keys: KeySettings = KeySettings(), allowsLoopbackHTTP: Bool,

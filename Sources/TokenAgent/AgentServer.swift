@@ -32,12 +32,24 @@ package final class AgentServer: Sendable {
         let registry: NIOLoopBoundBox<SessionRegistry>
         let inspector: PeerInspector
         let audit: AuditTrail?
+        let pipe: NIOLoopBound<LoopPipe>
         let listener: any Channel
     }
 
     private init(_ options: AgentOptions, _ parts: Parts) {
         self.options = options
         self.parts = parts
+    }
+
+    /// Makes the folders of the store and of the socket if they do not exist. `start` does the same; a process that restricts its
+    /// files does it before.
+    ///
+    /// - Throws: `storeUnavailable` (-53008) or `agentUnavailable` (-53004) if one is not private or cannot be made.
+    /// - Returns: the paths of the folders.
+    package static func prepareFolders(_ options: AgentOptions) throws(TokenError) -> [String] {
+        let folder = try SocketFolder(ofSocket: options.socketPath)
+        try Store.prepare(directory: options.stateDirectory)
+        return [options.stateDirectory, folder.path]
     }
 
     /// Opens the store's folder and the socket, and accepts connections when this returns. Requests that need the cache wait
@@ -67,18 +79,20 @@ package final class AgentServer: Sendable {
             network: options.network, allowsLoopbackHTTP: options.allowsLoopbackHTTP, timing: options.httpTiming,
             now: options.now)
         let owner = CacheOwner(loop: loop, options: options, store: store, endpoint: endpoint)
-        let registry = NIOLoopBoundBox.makeBoxSendingValue(
-            SessionRegistry(limit: options.connectionLimit), eventLoop: loop)
         let audit = makeAuditTrail(options)
         let inspector = PeerInspector(executables: options.policy.executables, timers: options.timers)
         do {
+            let pipe = try await LoopPipe.open(on: loop)
+            let registry = try await loop.submit {
+                NIOLoopBoundBox(SessionRegistry(options, loop, pipe.value), eventLoop: loop)
+            }.get()
             let descriptor = try ListeningSocket.make(at: options.socketPath)
             let listener = try await bootstrap(owner, registry, inspector, audit, options, on: loop)
                 .withBoundSocket(descriptor).get()
             ListeningSocket.widenQueue(of: descriptor)
             let parts = Parts(
                 lock: lock, store: store, group: group, endpoint: endpoint, owner: owner, registry: registry,
-                inspector: inspector, audit: audit, listener: listener)
+                inspector: inspector, audit: audit, pipe: pipe, listener: listener)
             audit?.record(.agentStarted)
             // Loading begins when the listener accepts connections already: requests that need no cache are answered meanwhile.
             try await loop.submit { owner.assumeIsolated { $0.start(passphrase: passphrase) } }.get()
@@ -107,6 +121,8 @@ package final class AgentServer: Sendable {
         await parts.endpoint.close()
         await runWithTimeout { owner.assumeIsolated { $0.shutDown() } }
         await parts.store.close()
+        let pipe = parts.pipe
+        try? await loop.submit { pipe.value.end() }.get()
         parts.audit?.record(.agentStopped)
         await parts.audit?.flush()
         try? await parts.group.shutdownGracefully()
@@ -130,11 +146,11 @@ package final class AgentServer: Sendable {
         let confirmer = Confirmer(askpass: options.askpass)
         let denials = DenialLog(logger: options.logger, now: options.now)
         return ServerBootstrap(group: loop)
-            .childChannelOption(.maxMessagesPerRead, value: 4)
+            .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { channel in
                 // The peer is identified before the channel is registered, and so before a byte can be read.
-                identity(of: channel, inspector, audit, options).flatMapThrowing { peer in
+                identity(of: channel, inspector, registry, audit, options).flatMapThrowing { peer in
                     let caller = Caller(
                         identity: peer, policy: options.policy, confirmer: confirmer, denials: denials,
                         log: RequestLog(logger: options.logger, processID: peer.processID), audit: audit)
@@ -155,7 +171,8 @@ package final class AgentServer: Sendable {
 
     /// Identifies the peer of a connection; fails if the agent does not serve it.
     private static func identity(
-        of channel: any Channel, _ inspector: PeerInspector, _ audit: AuditTrail?, _ options: AgentOptions
+        of channel: any Channel, _ inspector: PeerInspector, _ registry: NIOLoopBoundBox<SessionRegistry>,
+        _ audit: AuditTrail?, _ options: AgentOptions
     ) -> EventLoopFuture<PeerIdentity> {
         guard let socket = channel as? any SocketOptionProvider else {
             return channel.eventLoop.makeFailedFuture(TokenError(.peerNotAuthorized, "not a socket"))
@@ -167,8 +184,16 @@ package final class AgentServer: Sendable {
                 throw TokenError(.peerNotAuthorized, "this agent serves another user")
             }
             return peer
-        }.flatMap { peer in
-            pidfd(of: socket).flatMap { inspector.identify(peer, pidfd: $0, on: channel.eventLoop) }
+        }.flatMap { peer -> EventLoopFuture<PeerIdentity?> in
+            // Without an ID, the process is one that the agent cannot see. All of these count as one.
+            let key = PeerKey.process(peer.processID ?? 0)
+            guard registry.value.beginIdentification(of: key) else {
+                return channel.eventLoop.makeFailedFuture(
+                    TokenError(.agentUnavailable, "too many connections wait to be identified"))
+            }
+            return pidfd(of: socket)
+                .flatMap { inspector.identify(peer, pidfd: $0, on: channel.eventLoop) }
+                .always { _ in registry.value.endIdentification(of: key) }
         }.flatMapThrowing { identity in
             guard let identity else {
                 options.logger.warning("refused a peer whose process has ended")

@@ -43,12 +43,12 @@ actor CacheOwner {
     /// Returns an access token without user interaction: a cached one, or one that a redemption brings.
     ///
     /// Entered with `assumeIsolated` from the session's channel handler. A hit is answered before this returns.
-    func acquireTokenSilent(_ request: AcquireTokenSilent) -> Answer<TokenResult> {
+    func acquireTokenSilent(_ request: AcquireTokenSilent, from session: SessionID) -> Answer<TokenResult> {
         let request = request.withoutReservedScopes
         if let refusal = core.authorities.refusal(of: request.parameters) { return .now(.failure(refusal)) }
         switch core.memory.cache.decide(request, now: core.now()) {
         case .use(let result): return .now(.success(result))
-        case .redeem(let plan): return .later(redeemer.redeem(plan, for: request))
+        case .redeem(let plan): return .later(redeemer.redeem(plan, for: request, of: session.peer))
         case .interactionRequired(let why): return .now(.failure(TokenError(.interactionRequired, why)))
         case .ambiguousAccount: return .now(.failure(Self.ambiguous))
         }
@@ -136,6 +136,16 @@ actor CacheOwner {
         later { owner async throws(TokenError) in try await owner.lifecycle.unlock(request) }
     }
 
+    /// Ends every sign-in and transfer, and forgets the store's key and every token.
+    func lock() -> Answer<KeyStatus> {
+        later { owner async throws(TokenError) in
+            try await owner.lifecycle.lock {
+                owner.signIns.cancelAll()
+                owner.transfers.discardAll()
+            }
+        }
+    }
+
     func status() -> Answer<AgentStatus> { .now(.success(diagnosis.status)) }
 
     func diagnose(_ request: Diagnose) -> Answer<Diagnose.Reply> {
@@ -150,11 +160,14 @@ actor CacheOwner {
         return .now(.success(Self.greeting))
     }
 
-    /// The load of the store that a request for the cache has to wait for; nil if the cache is loaded.
-    func untilLoaded() -> EventLoopFuture<Result<Void, TokenError>>? { lifecycle.untilLoaded() }
-
-    /// The load of the store that a request for its status waits for, with a time-out; nil if no load is in progress.
-    func untilLoadedOrTimeout() -> EventLoopFuture<Void>? { lifecycle.untilLoadedOrTimeout() }
+    /// The load of the store that a request has to wait for; nil if it need not wait. If the load fails, so does the request.
+    func load(_ wait: RequestHandler.Wait) -> EventLoopFuture<Result<Void, TokenError>>? {
+        switch wait {
+        case .never: nil
+        case .untilLoaded: lifecycle.untilLoaded()
+        case .untilLoadedOrTimeout: lifecycle.untilLoadedOrTimeout()?.map { .success(()) }
+        }
+    }
 
     /// Starts loading the store. Requests that need no cache are answered meanwhile.
     func start(passphrase: Secret?) { lifecycle.load(passphrase: passphrase) }

@@ -49,7 +49,7 @@ package struct CredentialCache: Sendable, Equatable {
 
     /// The number of accounts, in all sharing groups.
     package var accountCount: Int {
-        partitions.values.reduce(0) { $0 + $1.accounts.values.count { !$0.accounts.isEmpty } }
+        partitions.values.reduce(0) { $0 + $1.describedCount }
     }
 
     /// The hosts under which accounts were saved.

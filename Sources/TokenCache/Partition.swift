@@ -9,10 +9,18 @@ package struct Partition: Sendable, Equatable {
     private(set) var currentAccounts: [String: CurrentAccountRecord] = [:]
     /// Entries that are kept for other libraries only.
     package private(set) var opaqueRecords: [String: OpaqueRecord] = [:]
+    /// The accounts in the order in which they are listed.
+    private(set) var order = SortedMap<AccountKey>()
+    /// The access tokens and refresh tokens by the identifiers under which they are listed.
+    private(set) var credentials = SortedMap<CredentialPlace>()
+    /// The accounts that have tokens of each app.
+    private(set) var holders = TokenHolders()
+    /// The number of accounts that have an account record.
+    private(set) var describedCount = 0
     /// The accounts of each username, in lower case.
-    private var names: [String: Set<AccountKey>] = [:]
+    private var names: [String: SortedMap<AccountKey>] = [:]
     /// The accounts of each identifier that belong to other issuers than Microsoft's clouds.
-    private var foreignAccounts: [HomeAccountID: Set<AccountKey>] = [:]
+    private var foreignAccounts: [HomeAccountID: SortedMap<AccountKey>] = [:]
 
     package init() {}
 
@@ -29,9 +37,20 @@ package struct Partition: Sendable, Equatable {
     /// The accounts with an identifier, of every issuer, in a stable order.
     package func accounts(with identifier: HomeAccountID) -> [AccountKey] {
         let own = AccountKey(issuer: .microsoft, identity: .home(identifier))
-        let foreign = foreignAccounts[identifier, default: []].sorted { $0.key < $1.key }
+        let foreign = foreignAccounts[identifier]?.values ?? []
         return accounts[own] == nil ? foreign : [own] + foreign
     }
+
+    /// The accounts with an identifier, of every issuer, in the order of `order`.
+    func sortedAccounts(with identifier: HomeAccountID) -> SortedMap<AccountKey> {
+        var sorted = foreignAccounts[identifier] ?? SortedMap()
+        let own = AccountKey(issuer: .microsoft, identity: .home(identifier))
+        if accounts[own] != nil { sorted[own.key] = own }
+        return sorted
+    }
+
+    /// The accounts with a username, of every issuer, in the order of `order`.
+    func sortedAccounts(named name: String) -> SortedMap<AccountKey> { names[name.lowercased()] ?? SortedMap() }
 
     /// The accounts of an issuer with a username, in the order of `accounts(named:)`.
     package func accounts(named name: String, of issuer: Issuer) -> [AccountKey] {
@@ -40,26 +59,24 @@ package struct Partition: Sendable, Equatable {
 
     /// The accounts with a username, of every issuer: those with a home account ID before those without, then in a stable order.
     package func accounts(named name: String) -> [AccountKey] {
-        names[name.lowercased(), default: []].sorted { left, right in
-            switch (left.identity, right.identity) {
-            case (.home, .name): true
-            case (.name, .home): false
-            default: left.key < right.key
-            }
-        }
+        let accounts = names[name.lowercased()]?.values ?? []
+        return accounts.filter { $0.homeAccountID != nil } + accounts.filter { $0.homeAccountID == nil }
     }
+
+    /// The number of accounts with a username, of every issuer.
+    func accountCount(named name: String) -> Int { names[name.lowercased()]?.count ?? 0 }
 
     mutating func save(_ record: CacheRecord) {
         switch record {
         case .account(let record): changeAccounts(of: record.account) { $0[record.key] = record }
-        case .accessToken(let record): change(record.account) { $0.accessTokens[record.key] = record }
-        case .refreshToken(let record): change(record.account) { $0.refreshTokens[record.key] = record }
+        case .accessToken(let record): setAccessToken(record, record.key, of: record.account)
+        case .refreshToken(let record): setRefreshToken(record, record.key, of: record.account)
         case .idToken(let record): change(record.account) { $0.idTokens[record.key] = record }
         case .appMetadata(let record): apps[record.key] = record
         case .currentAccount(let record): currentAccounts[record.key] = record
         case .opaque(let record): opaqueRecords[record.key] = record
         case .accountMetadata(let record):
-            change(record.account) { $0.metadata[record.clientID.lowercased()] = record }
+            setMetadata(record, record.clientID.lowercased(), of: record.account)
         }
     }
 
@@ -73,19 +90,60 @@ package struct Partition: Sendable, Equatable {
             return
         }
         if key.kind == .account { return changeAccounts(of: account) { $0[key.key] = nil } }
-        change(account) {
-            switch key.kind {
-            case .accessToken: $0.accessTokens[key.key] = nil
-            case .refreshToken: $0.refreshTokens[key.key] = nil
-            case .idToken: $0.idTokens[key.key] = nil
-            case .accountMetadata: $0.metadata = $0.metadata.filter { $0.value.key != key.key }
-            default: break
+        switch key.kind {
+        case .accessToken: setAccessToken(nil, key.key, of: account)
+        case .refreshToken: setRefreshToken(nil, key.key, of: account)
+        case .idToken: change(account) { $0.idTokens[key.key] = nil }
+        case .accountMetadata:
+            for (app, record) in self[account].metadata where record.key == key.key {
+                setMetadata(nil, app, of: account)
             }
+        default: break
         }
     }
 
-    private static func index(_ account: AccountKey, _ isGone: Bool, in accounts: inout Set<AccountKey>) {
-        if isGone { accounts.remove(account) } else { accounts.insert(account) }
+    private mutating func setAccessToken(_ token: AccessTokenRecord?, _ key: String, of account: AccountKey) {
+        var old: AccessTokenRecord?
+        change(account) { old = $0.setAccessToken(token, key) }
+        count(token.map(CacheRecord.accessToken), replacing: old.map(CacheRecord.accessToken))
+        listCredential(key, (token != nil, old != nil), CredentialPlace(account: account, kind: .accessToken, key: key))
+    }
+
+    private mutating func setRefreshToken(_ token: RefreshTokenRecord?, _ key: String, of account: AccountKey) {
+        var old: RefreshTokenRecord?
+        change(account) {
+            old = $0.refreshTokens[key]
+            $0.refreshTokens[key] = token
+        }
+        count(token.map(CacheRecord.refreshToken), replacing: old.map(CacheRecord.refreshToken))
+        listCredential(
+            key, (token != nil, old != nil), CredentialPlace(account: account, kind: .refreshToken, key: key))
+    }
+
+    private mutating func setMetadata(_ metadata: AccountMetadataRecord?, _ app: String, of account: AccountKey) {
+        var old: AccountMetadataRecord?
+        change(account) {
+            old = $0.metadata[app]
+            $0.metadata[app] = metadata
+        }
+        count(metadata.map(CacheRecord.accountMetadata), replacing: old.map(CacheRecord.accountMetadata))
+    }
+
+    private mutating func count(_ new: CacheRecord?, replacing old: CacheRecord?) {
+        if let new { holders.count(new, isAdded: true) }
+        if let old { holders.count(old, isAdded: false) }
+    }
+
+    /// - Parameter isHeld: whether the cache has the credential now, and whether it had it before.
+    private mutating func listCredential(_ key: String, _ isHeld: (now: Bool, before: Bool), _ place: CredentialPlace) {
+        if isHeld.now != isHeld.before { credentials[CredentialPlace.id(ofKey: key)] = isHeld.now ? place : nil }
+    }
+
+    private static func index(_ account: AccountKey, _ isGone: Bool, in accounts: inout SortedMap<AccountKey>?) {
+        var changed = accounts ?? SortedMap()
+        accounts = nil
+        changed[account.key] = isGone ? nil : account
+        accounts = changed.isEmpty ? nil : changed
     }
 
     /// Changes the account records of an account, and with them its usernames.
@@ -93,27 +151,47 @@ package struct Partition: Sendable, Equatable {
         let before = accounts[account]?.names ?? []
         change(account) { body(&$0.accounts) }
         let after = accounts[account]?.names ?? []
-        for name in before.subtracting(after) where name != account.name { names[name]?.remove(account) }
-        for name in after.subtracting(before) { names[name, default: []].insert(account) }
+        describedCount += (after.isEmpty ? 0 : 1) - (before.isEmpty ? 0 : 1)
+        for name in before.subtracting(after) where name != account.name {
+            Self.index(account, true, in: &names[name])
+        }
+        for name in after.subtracting(before) { Self.index(account, false, in: &names[name]) }
     }
 
     private mutating func change(_ account: AccountKey, _ body: (inout AccountCredentials) -> Void) {
+        let isNew = accounts[account] == nil
         body(&accounts[account, default: AccountCredentials()])
         let isGone = accounts[account]?.isEmpty == true
         if isGone { accounts[account] = nil }
+        guard isNew != isGone else { return }
+        order[account.key] = isGone ? nil : account
         switch account.identity {
-        case .name(let name): Self.index(account, isGone, in: &names[name, default: []])
+        case .name(let name): Self.index(account, isGone, in: &names[name])
         case .home(let identifier) where account.issuer != .microsoft:
-            Self.index(account, isGone, in: &foreignAccounts[identifier, default: []])
+            Self.index(account, isGone, in: &foreignAccounts[identifier])
         case .home: break
         }
+    }
+}
+
+/// The place of an access token or a refresh token in a partition.
+struct CredentialPlace: Sendable, Equatable {
+    var account: AccountKey
+    var kind: RecordKind
+    var key: String
+
+    /// The identifier of the credential with a key: the key, or its hash if it is longer than a text in a message.
+    static func id(ofKey key: String) -> String {
+        key.utf8.count <= ValueLimits.text ? key : "sha256:\(Fingerprint.of(key))"
     }
 }
 
 /// The records of one account, by their keys.
 package struct AccountCredentials: Sendable, Equatable {
     package var accounts: [String: AccountRecord] = [:]
-    package var accessTokens: [String: AccessTokenRecord] = [:]
+    package private(set) var accessTokens: [String: AccessTokenRecord] = [:]
+    /// The keys of each app's access tokens, by its `ClientID.key`.
+    private var accessTokenKeys: [String: Set<String>] = [:]
     package var refreshTokens: [String: RefreshTokenRecord] = [:]
     package var idTokens: [String: IDTokenRecord] = [:]
     /// By the app's `ClientID.key`.
@@ -123,6 +201,49 @@ package struct AccountCredentials: Sendable, Equatable {
 
     var isEmpty: Bool {
         accounts.isEmpty && accessTokens.isEmpty && refreshTokens.isEmpty && idTokens.isEmpty && metadata.isEmpty
+    }
+
+    /// Adds, replaces or removes the access token with a key.
+    ///
+    /// - Returns: the token that had the key before.
+    mutating func setAccessToken(_ token: AccessTokenRecord?, _ key: String) -> AccessTokenRecord? {
+        let old = accessTokens.removeValue(forKey: key)
+        if let old { accessTokenKeys[old.clientID.key]?.remove(key) }
+        if let old, accessTokenKeys[old.clientID.key]?.isEmpty == true { accessTokenKeys[old.clientID.key] = nil }
+        guard let token else { return old }
+        accessTokens[key] = token
+        accessTokenKeys[token.clientID.key, default: []].insert(key)
+        return old
+    }
+
+    /// Calls `body` with each access token of an app, in any order, until it returns false.
+    func forEachAccessToken(of clientID: ClientID, _ body: (AccessTokenRecord) -> Bool) {
+        guard accessTokenKeys.count > 1 else {
+            for token in accessTokens.values where token.clientID == clientID { guard body(token) else { return } }
+            return
+        }
+        for key in accessTokenKeys[clientID.key] ?? [] {
+            if let token = accessTokens[key] { guard body(token) else { return } }
+        }
+    }
+
+    /// The access tokens of an app, in any order.
+    package func accessTokens(of clientID: ClientID) -> [AccessTokenRecord] {
+        var tokens: [AccessTokenRecord] = []
+        forEachAccessToken(of: clientID) {
+            tokens.append($0)
+            return true
+        }
+        return tokens
+    }
+
+    func hasAccessToken(of clientID: ClientID, where isMatch: (AccessTokenRecord) -> Bool) -> Bool {
+        var isFound = false
+        forEachAccessToken(of: clientID) {
+            isFound = isMatch($0)
+            return !isFound
+        }
+        return isFound
     }
 
     /// All records, in an order that depends on their keys only.

@@ -41,14 +41,17 @@ package final class TokenEndpointClient: Sendable {
             let endpoints = try await endpoints(
                 of: request.authority, version: request.version, correlationID: request.correlationID)
             let host = try request.requireAllowedEnvironment(of: endpoints.token)
-            let response = try await transport.send(
+            let now = now
+            return try await transport.send(
                 HTTPRequest(
                     url: endpoints.token, form: form, correlationID: request.correlationID,
-                    delivery: delivery ?? DeliveryTracker()))
-            var tokens = try IssuedTokens(
-                response, to: request, issuer: endpoints.issuer?.identifier, now: now())
-            tokens.endpoint = host
-            return tokens
+                    delivery: delivery ?? DeliveryTracker())
+            ) { (response) throws(TokenError) in
+                var tokens = try IssuedTokens(
+                    response, to: request, issuer: endpoints.issuer?.identifier, now: now())
+                tokens.endpoint = host
+                return tokens
+            }
         }
     }
 
@@ -95,8 +98,9 @@ extension TokenEndpointClient {
             guard let url = endpoints.deviceCode else {
                 throw TokenError(.unsupportedFunctionality, "\(request.authority) offers no device code sign-in")
             }
-            return try DeviceCodeGrant(
-                await transport.send(HTTPRequest(url: url, form: form, correlationID: request.correlationID)))
+            return try await transport.send(
+                HTTPRequest(url: url, form: form, correlationID: request.correlationID)
+            ) { (response) throws(TokenError) in try DeviceCodeGrant(response, of: request.authority) }
         }
     }
 }

@@ -28,6 +28,11 @@ package final class Store: Sendable {
         self.engine = Mutex(engine)
     }
 
+    /// Makes the directory of a store if it does not exist. `open` does the same; a process that restricts its files does it before.
+    ///
+    /// - Throws: `storeUnavailable` (-53008) if the directory is not private or cannot be made.
+    package static func prepare(directory: String) throws(TokenError) { try StorePaths(directory).prepare() }
+
     /// Opens the store in `directory` for this process alone, and makes the directory with mode 0700 if it does not exist.
     /// The records are read by `load`.
     ///
@@ -66,13 +71,14 @@ package final class Store: Sendable {
     /// The names of the quarantined files: damaged ones that were moved aside and still exist.
     package var quarantined: [String] { StorePaths(directory).quarantined }
 
-    /// Wraps the store's key with the key of another source.
+    /// Seals every record under a new key, and wraps that with the key of a source, which may be the present one. Commits wait
+    /// meanwhile. A copy of the folder and its key from before opens nothing that is written after it.
     ///
     /// - Parameters:
     ///   - passphrase: the new passphrase, for the source `.passphrase`.
     ///   - currentPassphrase: the passphrase with which the store is sealed now, if it is.
-    /// - Throws: `storeUnavailable` (-53008) if the source has no key, or the disk cannot be written; `requestDenied` (-53011) if
-    ///   the current passphrase is missing or wrong.
+    /// - Throws: `storeUnavailable` (-53008) if the source has no key or is not the required one, or the disk cannot be written;
+    ///   `requestDenied` (-53011) if the current passphrase is missing or wrong.
     package func changeKeySource(
         to source: KeySource, passphrase: Secret?, currentPassphrase: Secret? = nil
     ) async throws(TokenError) {
@@ -85,6 +91,14 @@ package final class Store: Sendable {
     /// none, or if the source needs the user.
     package func keyProblem() async -> TokenError? {
         (try? await onQueue { engine throws(TokenError) in engine.keyProblem() }) ?? nil
+    }
+
+    /// Forgets the key and closes the file, after the earlier operations. Later ones fail with `storeUnavailable` (-53008) until
+    /// `load`.
+    ///
+    /// - Throws: `storeUnavailable` (-53008) if there are records that could not be written yet; the store stays open then.
+    package func lock() async throws(TokenError) {
+        try await onQueue { engine throws(TokenError) in try engine.lock() }
     }
 
     /// Forgets a passphrase that did not open the store.
@@ -209,6 +223,8 @@ package struct StoreReport: Sendable, Equatable {
     /// The number of times that records were lost while the store was in use. A caller that has them in memory can write
     /// them again.
     package var losses = 0
+    /// Whether this process has created the store, since there was none.
+    package var isNew = false
     /// The names of the quarantined files, those of earlier runs included.
     package var quarantined: [String] = []
 }

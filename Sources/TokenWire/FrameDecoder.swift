@@ -18,6 +18,15 @@ package struct FrameDecoder: Sendable {
     /// Whether a frame has arrived in part.
     package var isInsideFrame: Bool { start < buffer.count }
 
+    /// The number of received bytes that no frame has taken yet.
+    package var waitingBytes: Int { buffer.count - start }
+
+    /// Whether `next()` returns a frame, or throws.
+    package var hasFrame: Bool {
+        guard let length = nextLength else { return false }
+        return length == 0 || length > limit || waitingBytes - Self.headerLength >= length
+    }
+
     /// Adds received bytes, which may contain any number of frames and parts of frames.
     package mutating func append(_ bytes: UnsafeRawBufferPointer) {
         // The buffer is compacted only when more than half of it has been consumed, so that few bytes are moved.
@@ -33,15 +42,25 @@ package struct FrameDecoder: Sendable {
     /// - Throws: `malformedMessage` (-53001) for a frame of length 0, `frameTooLarge` (-53002) for a frame over the limit; both as
     ///   soon as the length has arrived.
     package mutating func next() throws(TokenError) -> ArraySlice<UInt8>? {
-        let waiting = buffer[start...]
-        guard waiting.count >= Self.headerLength else { return nil }
-        let length = waiting.prefix(Self.headerLength).reduce(0) { $0 << 8 | Int($1) }
+        guard let length = nextLength else { return nil }
         guard length > 0 else { throw TokenError(.malformedMessage, "frame of length 0") }
         guard length <= limit else {
             throw TokenError(.frameTooLarge, "frame of \(length) bytes, limit \(limit)")
         }
-        guard waiting.count - Self.headerLength >= length else { return nil }
-        start += Self.headerLength + length
-        return waiting.dropFirst(Self.headerLength).prefix(length)
+        guard waitingBytes - Self.headerLength >= length else { return nil }
+        let first = start + Self.headerLength
+        let frame = buffer[first..<first + length]
+        start = first + length
+        // A connection without a frame keeps little memory.
+        if start == buffer.count, buffer.capacity > Self.keptCapacity { (buffer, start) = ([], 0) }
+        return frame
     }
+
+    /// The length of the next frame; nil if it has not arrived yet.
+    private var nextLength: Int? {
+        guard waitingBytes >= Self.headerLength else { return nil }
+        return buffer[start..<start + Self.headerLength].reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    private static let keptCapacity = 16 * 1024
 }

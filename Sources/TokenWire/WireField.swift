@@ -45,6 +45,11 @@ struct WireField {
         else {
             throw TokenError(.malformedMessage, "\(name) is not UTF-8")
         }
+        guard !CombiningCharacters.areExcessive(in: bytes) else {
+            throw TokenError(
+                .malformedMessage,
+                "\(name) has more than \(CombiningCharacters.longestRun) combining characters in a row")
+        }
         return text
     }
 

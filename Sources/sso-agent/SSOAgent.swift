@@ -1,10 +1,15 @@
 internal import AccessPolicy
 internal import AgentConfiguration
+internal import AgentSandbox
 internal import AgentSocket
 internal import ArgumentParser
 internal import AuditLog
+internal import CAgentSystem
+internal import CWipingHeap
+internal import Dispatch
 internal import Logging
 internal import PosixFiles
+internal import Synchronization
 internal import TokenAgent
 internal import TokenEndpoint
 internal import TokenModel
@@ -16,9 +21,11 @@ internal import TokenStore
     internal import Foundation
 #endif
 
-/// The agent's program: options, configuration and signals. The agent itself is in `TokenAgent`.
+/// The agent's program: options, configuration, the process's restrictions, and signals. The agent itself is in `TokenAgent`.
+///
+/// It is no asynchronous command, because the process restricts its files while it has one thread.
 @main
-struct SSOAgent: AsyncParsableCommand {
+struct SSOAgent: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sso-agent",
         abstract: "Share one sign-in among all of a user's apps: serve tokens on a Unix socket.",
@@ -48,52 +55,120 @@ struct SSOAgent: AsyncParsableCommand {
         help: "A file descriptor from which one line is read: the passphrase of a locked store.")
     var passphraseDescriptor: Int32?
 
+    @Option(
+        name: .customLong("require-key-source"),
+        help: "Open a store only if its key comes from here: file, credential, secret-service or passphrase.",
+        transform: Self.source)
+    var requiredSource: KeySource?
+
     @Flag(help: "Allow debuggers and core dumps, which could show tokens.")
     var allowDebugging = false
+
+    @Flag(help: "Leave the process unrestricted: if the agent does not find a file or a program on this system.")
+    var noSandbox = false
 
     @Option(help: "trace, debug, info, notice, warning, error or critical.", transform: Self.level)
     var logLevel: Logger.Level = .notice
 
-    func run() async throws {
+    func run() throws {
         do throws(TokenError) {
-            try await serve()
+            let (options, sandbox) = try prepare()
+            try runUntilStopped(options, sandbox)
         } catch {
             StandardError.print("sso-agent: \(error.message)")
             throw ExitCode.failure
         }
     }
 
-    private func serve() async throws(TokenError) {
+    /// Everything that the process can do only with one thread, or before it is restricted.
+    private func prepare() throws(TokenError) -> (AgentOptions, ProcessSandbox?) {
         if !allowDebugging, !ResourceLimits.forbidInspection() {
             StandardError.print("sso-agent: debuggers and core dumps cannot be disabled on this system")
         }
+        // The helper is started before there is anything secret in memory.
+        let helper = noSandbox ? nil : keyringHelper()
         var options = try options()
+        options.keys.helper = helper
         // The agent needs some descriptors itself: for its store, its listeners and its connections to token endpoints.
         options.connectionLimit = min(options.connectionLimit, max(ResourceLimits.raiseOpenFiles() - 128, 16))
+        let folders = try AgentServer.prepareFolders(options)
+        let sandbox = noSandbox ? nil : sandbox(folders, options.network)
+        if let sandbox { options.sandbox = sandbox.enter() }
+        return (options, sandbox)
+    }
+
+    /// Serves on other threads, and blocks this one until the agent has been stopped.
+    private func runUntilStopped(_ options: AgentOptions, _ sandbox: ProcessSandbox?) throws(TokenError) {
+        let (done, outcome) = (DispatchSemaphore(value: 0), Outcome())
+        // Unstructured, since no asynchronous function calls this one. It is awaited with the semaphore.
+        Task { [passphraseDescriptor] in
+            do throws(TokenError) {
+                try await Self.serve(options, passphraseDescriptor, sandbox)
+            } catch {
+                outcome.set(.failure(error))
+            }
+            done.signal()
+        }
+        done.wait()
+        try outcome.result.get()
+    }
+
+    private static func serve(
+        _ options: AgentOptions, _ passphraseDescriptor: Int32?, _ sandbox: ProcessSandbox?
+    ) async throws(TokenError) {
+        var options = options
+        options.keys.passphrase = try passphraseDescriptor.map(PassphraseLine.readAndClose)
         let signals = StopSignals()
         let server = try await AgentServer.start(options)
+        sandbox?.closeUnixSockets()
         options.keys.passphrase = nil
         StandardError.print("listening on \(options.socketPath)")
+        releaseCode()
         await signals.first()
         await server.stop()
+    }
+
+    /// Most of the agent's resident memory is code that only the start needs, since the kernel maps 64 KiB around each page that is
+    /// used.
+    private static func releaseCode() {
+        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(1)) { agent_release_code() }
+    }
+
+    private func keyringHelper() -> KeyringHelper? {
+        KeyringHelper(
+            program: KeySettings().secretTool,
+            store: absolute(stateDirectory ?? AgentEnvironment.current.stateDirectory),
+            path: ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")
+    }
+
+    private func sandbox(_ folders: [String], _ network: NetworkSettings) -> ProcessSandbox {
+        let environment = ProcessInfo.processInfo.environment
+        // A link, on many systems, to a file that a service writes.
+        let resolver = URL(filePath: "/etc/resolv.conf").resolvingSymlinksInPath().path
+        return ProcessSandbox(
+            folders: folders, files: [network.caFile.map(absolute), resolver].compactMap(\.self),
+            home: environment["HOME"] ?? "/root", usesProxy: network.usesProxy, environment: environment)
     }
 
     private func options() throws(TokenError) -> AgentOptions {
         let environment = AgentEnvironment.current
         let configuration = try Configuration(
             path: config ?? environment.configFile, isRequired: config != nil || environment.namesConfigFile)
-        var logger = Logger(label: "sso-agent") { StreamLogHandler.standardError(label: $0) }
+        var logger = Logger(label: "sso-agent") { TerminalLogHandler(label: $0) }
         logger.logLevel = logLevel
+        let variables = ProcessInfo.processInfo.environment
+        // Checked before it is read: the reading of a pipe could wait for ever.
+        if let caFile = (configuration.caFile ?? variables["SSL_CERT_FILE"])?.trimmedNonEmpty {
+            try Self.requireTrusted(caFile)
+        }
         var options = AgentOptions(
             socketPath: absolute(socketPath ?? environment.socketPath),
             stateDirectory: absolute(stateDirectory ?? environment.stateDirectory),
             keys: KeySettings(
-                credentialsDirectory: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"],
-                passphrase: try passphraseDescriptor.map(PassphraseLine.readAndClose)),
+                credentialsDirectory: variables["CREDENTIALS_DIRECTORY"], required: requiredSource),
             allowsLoopbackHTTP: allowLoopbackHttp,
             network: try NetworkSettings(
-                environment: ProcessInfo.processInfo.environment, caFile: configuration.caFile,
-                proxy: configuration.proxy),
+                environment: variables, caFile: configuration.caFile, proxy: configuration.proxy),
             policy: PeerPolicy(userID: FileStatus.effectiveUser, rules: configuration.rules),
             now: { Int64(Date().timeIntervalSince1970) }, logger: logger)
         options.askpass = configuration.askpass
@@ -105,7 +180,19 @@ struct SSOAgent: AsyncParsableCommand {
             case .journal: .journal(socket: AuditWriter.journalSocket)
             case .off: nil
             }
+        options.wipesReleasedMemory = wiping_heap_is_on() != 0
         return options
+    }
+
+    /// Refuses a file of certificate authorities that another user could change. One that does not exist is refused later.
+    private static func requireTrusted(_ caFile: String) throws(TokenError) {
+        do throws(TrustedFileError) {
+            _ = try FileDescriptor.trusted(caFile)
+        } catch {
+            if error.isFileMissing { return }
+            throw TokenError(
+                .invalidDeveloperParameter, "the certificate authorities in \(caFile) cannot be used: \(error)")
+        }
     }
 
     @Sendable private static func level(_ name: String) throws -> Logger.Level {
@@ -113,9 +200,23 @@ struct SSOAgent: AsyncParsableCommand {
         return level
     }
 
+    @Sendable private static func source(_ name: String) throws -> KeySource {
+        guard let source = KeySource(name: name) else { throw ValidationError("“\(name)” is not a source of keys") }
+        return source
+    }
+
     private func absolute(_ path: String) -> String {
         path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
     }
+}
+
+/// The result of serving, for the thread that waits for it.
+private final class Outcome: Sendable {
+    private let value = Mutex<Result<Void, TokenError>>(.success(()))
+
+    func set(_ result: Result<Void, TokenError>) { value.withLock { $0 = result } }
+
+    var result: Result<Void, TokenError> { value.withLock(\.self) }
 }
 
 /// Messages for the user who has started the agent.

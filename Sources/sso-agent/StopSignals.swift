@@ -1,3 +1,4 @@
+internal import CAgentSystem
 internal import Dispatch
 internal import Synchronization
 
@@ -17,31 +18,34 @@ private final class Arrival: Sendable {
 
 /// Waits for SIGTERM or SIGINT, and ends the process if it does not stop after one.
 ///
-/// The signals are handled on a thread of Dispatch: whatever the event loop does, a second signal ends the process at once, and the
-/// first one after `patience`. Nothing is lost: what was answered is durable.
+/// The signals are handled on a queue of their own, whose thread Dispatch creates even if all others are busy: whatever the event
+/// loop and Swift's pool do, a second signal ends the process at once, and the first one after `patience`. Nothing is lost: what was
+/// answered is durable.
 struct StopSignals {
     private let stream: AsyncStream<Int32>
-    private let sources: [any DispatchSourceSignal]
+    private let source: (any DispatchSourceRead)?
 
     init() {
         let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
         let hasArrived = Arrival()
+        let queue = DispatchQueue(label: "sso-agent.stop", qos: .userInteractive)
         self.stream = stream
-        sources = [SIGTERM, SIGINT].map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number)
-            source.setEventHandler {
-                guard hasArrived.isFirst() else {
-                    Self.end(number, "stopped at once, by a second signal")
-                }
-                continuation.yield(number)
-                DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience) {
-                    Self.end(number, "stopped at once, since it had not stopped within \(Int(Self.patience)) seconds")
-                }
+        let signals = agent_catch_stop_signals()
+        // Without a pipe, the signals end the process at once.
+        source = signals < 0 ? nil : DispatchSource.makeReadSource(fileDescriptor: signals, queue: queue)
+        source?.setEventHandler {
+            var byte: UInt8 = 0
+            guard read(signals, &byte, 1) == 1 else { return }
+            let number = Int32(byte)
+            guard hasArrived.isFirst() else {
+                Self.end(number, "stopped at once, by a second signal")
             }
-            source.resume()
-            return source
+            continuation.yield(number)
+            queue.asyncAfter(deadline: .now() + Self.patience) {
+                Self.end(number, "stopped at once, since it had not stopped within \(Int(Self.patience)) seconds")
+            }
         }
+        source?.resume()
         // A write to a closed connection returns an error instead of a signal.
         signal(SIGPIPE, SIG_IGN)
     }

@@ -18,8 +18,8 @@ struct SSOCtl: AsyncParsableCommand {
         version: ProductVersion.text,
         subcommands: [
             StatusCommand.self, AccountsCommand.self, SignInCommand.self, TokenCommand.self, SignOutCommand.self,
-            ImportCommand.self, ExportCommand.self, KeyCommand.self, UnlockCommand.self, AuditCommand.self,
-            DoctorCommand.self,
+            ImportCommand.self, ExportCommand.self, KeyCommand.self, LockCommand.self, UnlockCommand.self,
+            AuditCommand.self, DoctorCommand.self,
         ])
 
     static func main() async {

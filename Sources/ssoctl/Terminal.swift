@@ -57,8 +57,11 @@ extension Terminal {
     }
 
     /// Reads a new passphrase, on a terminal twice.
+    ///
+    /// - Throws: `invalidDeveloperParameter` (-51112) if it is too short, or the second one is different.
     static func newPassphrase() throws(TokenError) -> Secret {
         let first = try passphrase("New passphrase: ")
+        try SetKey.check(newPassphrase: first)
         guard isatty(STDIN_FILENO) == 1 else { return first }
         guard try passphrase("Again: ") == first else {
             throw TokenError(.invalidDeveloperParameter, "the two passphrases differ")

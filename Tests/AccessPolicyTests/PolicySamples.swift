@@ -25,6 +25,7 @@ enum PolicySamples {
             request("import_cache", ImportCache(format: .msalJSON, importID: "i", data: Secret(""), isLast: true)),
             export, request("export_cache", ExportCache(format: .msalJSON, includesSecrets: true, exportID: "x")),
             request("get_key", GetKey()), request("set_key", SetKey(source: .file)), request("unlock", Unlock()),
+            request("lock", Lock()),
         ]
 
     static func clients(_ names: String...) -> Set<ClientID> { Set(names.compactMap(ClientID.init)) }

@@ -66,7 +66,67 @@ internal import TokenModel
             to: URL(fileURLWithPath: path))
         let error = #expect(throws: TokenError.self) { try Configuration(path: path, isRequired: true) }
         #expect(error?.message.contains("\(Configuration.sizeLimit)") == true)
-        let endless = #expect(throws: TokenError.self) { try Configuration(path: "/dev/zero", isRequired: true) }
-        #expect(endless?.message.contains("\(Configuration.sizeLimit)") == true)
+    }
+
+    /// A pipe without a writer would keep the agent waiting, and a device has no end.
+    @Test func readsARegularFileOnly() throws {
+        let folder = try TemporaryFolder()
+        let pipe = folder.file("pipe")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        for path in [pipe, "/dev/zero"] {
+            let error = #expect(throws: TokenError.self) { try Configuration(path: path, isRequired: true) }
+            #expect(error?.message.contains("not a regular file") == true, "\(error?.message ?? "")")
+        }
+    }
+
+    @Test(arguments: [0o620, 0o602, 0o666])
+    func refusesAFileThatOthersMayChange(mode: Int) throws {
+        let folder = try TemporaryFolder()
+        let path = try Self.file(in: folder)
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        let error = #expect(throws: TokenError.self) { try Configuration(path: path, isRequired: false) }
+        #expect(error?.code == .invalidDeveloperParameter)
+        #expect(error?.message.contains("chmod go-w '\(path)'") == true, "\(error?.message ?? "")")
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+        #expect(try Configuration(path: path, isRequired: true).proxy == "http://proxy:3128")
+    }
+
+    @Test func refusesAFileInAFolderThatOthersMayChange() throws {
+        let folder = try TemporaryFolder()
+        let path = try Self.file(in: folder)
+        let inner = folder.file("folder")
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: inner)
+        let error = #expect(throws: TokenError.self) { try Configuration(path: path, isRequired: true) }
+        #expect(error?.message.contains("chmod go-w '\(inner)'") == true, "\(error?.message ?? "")")
+        // The same by a symbolic link from a folder that others cannot change.
+        let link = folder.file("link")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: inner)
+        #expect(throws: TokenError.self) { try Configuration(path: link + "/config.toml", isRequired: true) }
+        // Entries of a sticky folder, such as /tmp, can be replaced by their owner only.
+        try FileManager.default.setAttributes([.posixPermissions: 0o1777], ofItemAtPath: inner)
+        #expect(throws: Never.self) { try Configuration(path: path, isRequired: true) }
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can give a file away"))
+    func refusesAFileAndAFolderOfAnotherUser() throws {
+        let folder = try TemporaryFolder()
+        let path = try Self.file(in: folder)
+        #expect(chown(path, 65534, 65534) == 0)
+        let error = #expect(throws: TokenError.self) { try Configuration(path: path, isRequired: true) }
+        #expect(error?.message.contains("chown 0 '\(path)'") == true, "\(error?.message ?? "")")
+        #expect(chown(path, 0, 0) == 0)
+        #expect(chown(folder.file("folder"), 65534, 65534) == 0)
+        let other = #expect(throws: TokenError.self) { try Configuration(path: path, isRequired: true) }
+        #expect(other?.message.contains("belongs to user 65534") == true, "\(other?.message ?? "")")
+    }
+
+    /// Writes a configuration into a folder of the temporary one, and returns its path.
+    private static func file(in folder: TemporaryFolder) throws -> String {
+        try FileManager.default.createDirectory(
+            atPath: folder.file("folder"), withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        let path = folder.file("folder/config.toml")
+        try "[network]\nproxy = 'http://proxy:3128'\n".write(toFile: path, atomically: false, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        return path
     }
 }

@@ -5,7 +5,7 @@ internal import Foundation
 internal import Logging
 internal import NIOCore
 package import TestSupport
-internal import TokenAgent
+package import TokenAgent
 package import TokenEndpoint
 internal import TokenModel
 package import TokenStore
@@ -29,13 +29,13 @@ package struct AgentFixture: Sendable {
     /// Starts agent and emulator, runs a test, and stops both, also after an error.
     package static func with(
         settings: EmulatorSettings = EmulatorSettings(), usernames: [String] = [], connectionLimit: Int = 4096,
-        disk: FaultyDisk? = nil, keys: KeySettings = KeySettings(), importLimit: Int? = nil,
-        rules: [PolicyRule] = [.everything], _ body: (AgentFixture) async throws -> Void
+        peerLimits: PeerLimits = PeerLimits(), disk: FaultyDisk? = nil, keys: KeySettings = KeySettings(),
+        importLimit: Int? = nil, rules: [PolicyRule] = [.everything], _ body: (AgentFixture) async throws -> Void
     ) async throws {
         let options = EmulatorOptions(usernames: usernames, settings: settings)
         try await run(
-            options, connectionLimit: connectionLimit, disk: disk, keys: keys, importLimit: importLimit, rules: rules,
-            body)
+            options, connectionLimit: connectionLimit, peerLimits: peerLimits, disk: disk, keys: keys,
+            importLimit: importLimit, rules: rules, body)
     }
 
     /// Runs a test as `with` does, in a network in which every host is the emulator.
@@ -49,9 +49,9 @@ package struct AgentFixture: Sendable {
     }
 
     private static func run(
-        _ emulatorOptions: EmulatorOptions, connectionLimit: Int = 4096, disk: FaultyDisk?,
-        keys: KeySettings = KeySettings(), importLimit: Int? = nil, rules: [PolicyRule] = [.everything],
-        _ body: (AgentFixture) async throws -> Void
+        _ emulatorOptions: EmulatorOptions, connectionLimit: Int = 4096, peerLimits: PeerLimits = PeerLimits(),
+        disk: FaultyDisk?, keys: KeySettings = KeySettings(), importLimit: Int? = nil,
+        rules: [PolicyRule] = [.everything], _ body: (AgentFixture) async throws -> Void
     ) async throws {
         // Agent and peers are in one process, whose usual limit of 1,024 open files is too low.
         ResourceLimits.raiseOpenFiles()
@@ -64,9 +64,10 @@ package struct AgentFixture: Sendable {
             if let files = emulatorOptions.tls { internet = try await TestInternet.start(emulator, files: files) }
             try await withCleanup {
                 let (folder, clock, timers) = (try TemporaryFolder(), TestClock(), TestTimers())
-                let options = try options(
+                var options = try options(
                     in: folder, clock, timers, internet, connectionLimit: connectionLimit, disk: disk, keys: keys,
                     importLimit: importLimit, rules: rules)
+                options.peerLimits = peerLimits
                 try await serve(options) { server in
                     let client = AgentClient(socketPath: options.socketPath, timeout: .seconds(600))
                     try await body(

@@ -64,6 +64,12 @@ package final class RawPeer {
         }
     }
 
+    /// Whether bytes of a reply have arrived that no call has read.
+    package var hasReceived: Bool {
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) > 0
+    }
+
     /// Waits until the agent closes the connection; replies are ignored.
     package func waitUntilClosed() {
         while read() != nil {}

@@ -88,8 +88,12 @@ internal import Testing
             "NIOPosix",
             "TokenModel",
         ],
+        // What the process may do after its start.
+        "AgentSandbox": ["CAgentSandbox"],
         "TokenAgent": [
             "AccessPolicy",
+            // The restrictions in effect, for `doctor`.
+            "AgentSandbox",
             "AgentSocket",
             "AuditLog",
             "CAgentSystem",
@@ -116,9 +120,14 @@ internal import Testing
         "sso-agent": [
             "AccessPolicy",
             "AgentConfiguration",
+            "AgentSandbox",
             "AgentSocket",
             "ArgumentParser",
             "AuditLog",
+            // Catches the signals that stop it, and releases the code of its start.
+            "CAgentSystem",
+            // Wipes all memory that is released.
+            "CWipingHeap",
             "Logging",
             "PosixFiles",
             "TokenAgent",
@@ -137,6 +146,8 @@ internal import Testing
             "TokenModel",
         ],
         "EntraEmulator": [
+            // Catches the signals that stop it.
+            "CAgentSystem",
             "CServerTLS",
             "Crypto",
             "CryptoExtras",

@@ -194,3 +194,11 @@ void store_faults_open(store_faults *faults) {
     pthread_cond_broadcast(&faults->changed);
     pthread_mutex_unlock(&faults->lock);
 }
+
+int store_faults_execute(const char *path, const char *sql) {
+    sqlite3 *database = NULL;
+    int code = sqlite3_open(path, &database);
+    if (code == SQLITE_OK) code = sqlite3_exec(database, sql, NULL, NULL, NULL);
+    sqlite3_close(database);
+    return code;
+}

@@ -17,7 +17,12 @@ internal import TokenWire
             for round in 0..<6 {
                 var cache = CredentialCache()
                 let file = format == .msalJSON ? Self.unified(&seed) : Self.adal(&seed)
-                try cache.merge(Array(file.json.utf8), format)
+                do {
+                    try cache.merge(Array(file.json.utf8), format)
+                } catch let error as TokenError where error.code == .cacheBadFormat {
+                    // No text in a file may have many combining characters in a row, known or not.
+                    #expect(error.message.contains("combining characters"), "round \(round), \(seed)")
+                }
                 try Self.check(cache, "round \(round), \(seed)")
             }
         }
@@ -103,6 +108,7 @@ extension ListablePropertyTests {
         case 4: String(repeating: "İ", count: 600)
         case 5: " \(usual)\n"
         case 6: "\(usual)\u{202E}"
+        case 7 where Int.random(in: 0..<20, using: &seed) == 0: usual + String(repeating: "\u{301}\u{316}", count: 300)
         default: usual
         }
     }

@@ -123,6 +123,17 @@ internal import TokenWire
         }
     }
 
+    @Test func endsByASignalThatArrivesAsSoonAsItListens() async throws {
+        try await AgentProcessFixture.with { f in
+            for _ in 1...30 {
+                let process = try TestProcess("sso-agent", ["--allow-loopback-http"], environment: f.environment)
+                while !FileManager.default.fileExists(atPath: f.socketPath) { await Task.yield() }
+                process.signal(SIGTERM)
+                #expect(try await process.finish().status == 0)
+            }
+        }
+    }
+
     @Test func refusesASocketFolderThatOthersMayWrite() async throws {
         try await AgentProcessFixture.with { f in
             let folder = f.folder.file("run")

@@ -44,6 +44,11 @@ internal import TokenModel
             try await shell(f, "echo 'wrong horse' | ssoctl unlock", status: 1)
             try await shell(f, "echo 'correct horse' | ssoctl unlock")
             #expect(try await client.acquireTokenSilent(silent).accessToken == alice.accessToken)
+            try await shell(f, "ssoctl lock")
+            await #expect(throws: TokenError.self) { try await client.acquireTokenSilent(silent) }
+            try await shell(f, "ssoctl unlock </dev/null", status: 1)
+            try await shell(f, "echo 'correct horse' | ssoctl unlock")
+            #expect(try await client.acquireTokenSilent(silent).accessToken == alice.accessToken)
             try await second.process.killHard()
 
             // The passphrase is passed to the agent at its start.
@@ -152,6 +157,40 @@ internal import TokenModel
             let script = PackageFolder.path("Tests/DaemonTests/python/passphrase_prompt.py")
             let ended = try await f.run("/usr/bin/env", ["python3", script, Executable.path("ssoctl")])
             #expect(ended.status == 0, "\(ended.errors)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func opensNoStoreOfAnotherSourceThanTheRequiredOne() async throws {
+        try await AgentProcessFixture.with { f in
+            let first = try await f.agent()
+            try await f.waitUntilOpen()
+            try await first.process.killHard()
+            let second = try await f.agent(["--require-key-source", "credential"])
+            let client = AgentClient(socketPath: f.socketPath)
+            let failure = await #expect(throws: TokenError.self) {
+                try await client.listAccounts(ListAccounts(clientID: nil))
+            }
+            #expect(failure?.code == .storeUnavailable && failure?.message.contains("requires") == true)
+            try await shell(f, "ssoctl key set file", status: 1)
+            #expect(try await f.run("sso-agent", ["--require-key-source", "paper"]).status == 64)
+            withExtendedLifetime(second) {}
+        }
+    }
+
+    @Test func refusesAPassphraseThatIsTooShort() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            for short in ["seven77", "äöüäöüä"] {
+                try await shell(f, "echo '\(short)' | ssoctl key set passphrase", status: 1)
+                let client = AgentClient(socketPath: f.socketPath)
+                let refused = await #expect(throws: TokenError.self) {
+                    try await client.setKey(SetKey(source: .passphrase, passphrase: Secret(short)))
+                }
+                #expect(refused?.code == .invalidDeveloperParameter)
+            }
+            #expect(try await key(f)["source"] as? String == "file")
+            try await shell(f, "echo 'äöüäöüäö' | ssoctl key set passphrase")
             withExtendedLifetime(agent) {}
         }
     }

@@ -65,7 +65,23 @@ internal import TokenStore
         #expect(parts.store.commits.count == 0)
         commit.succeed()
         try await saving.value()
-        await parts.store.commits.next().succeed()
+        let deletion = await parts.store.commits.next()
+        #expect(try await parts.refreshTokens() == [], "removed before the deletion is durable")
+        deletion.succeed()
+        try await removal.value()
+        #expect(try await parts.refreshTokens() == [])
+        #expect(parts.store.refreshTokens == [])
+    }
+
+    @Test func removesFromTheStoreWhatWasSavedDuringTheRemoval() async throws {
+        parts.store.hold()
+        let saving = await parts.signIn("alice", "1")
+        let commit = await parts.store.commits.next()
+        // The account is not in the cache yet: only the removal's turn shows what there is to remove.
+        let removal = await parts.signOut("alice")
+        parts.store.hold(false)
+        commit.succeed()
+        try await saving.value()
         try await removal.value()
         #expect(try await parts.refreshTokens() == [])
         #expect(parts.store.refreshTokens == [])

@@ -90,6 +90,17 @@ internal import TokenStore
         #expect(parts.store.refreshTokens == ["rt-1"])
     }
 
+    @Test func deletesTheNoteIfTheResponseHasNoNewRefreshToken() async throws {
+        let (request, redemption) = try await parts.beginRedemption()
+        #expect(parts.store.notes == 1)
+        var tokens = IssuedTokens.sample("alice", "2")
+        tokens.refreshToken = nil
+        redemption.answer(tokens)
+        #expect(try await request.value().accessToken == Secret("at-2"))
+        #expect(parts.store.refreshTokens == ["rt-1"])
+        #expect(parts.store.notes == 0)
+    }
+
     @Test func reportsThatALostReplyMayHaveReplacedTheToken() async throws {
         try await parts.signIn("alice", "1").value()
         try await parts.interruptEveryRedemption()

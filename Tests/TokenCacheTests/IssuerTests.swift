@@ -53,6 +53,18 @@ internal import TokenStore
         }
     }
 
+    @Test func keepsNothingOfAnAccountThatIsGone() throws {
+        var partition = Partition()
+        let record = AccountRecord(
+            homeAccountID: "mallory", environment: "id.evil.example", realm: "/", localAccountID: nil, username: "m",
+            authorityType: "Generic", source: "adal")
+        let account = record.account
+        partition.save(.account(record))
+        #expect(partition.accounts(named: "m") == [account])
+        partition.remove(CacheRecord.account(record).key(in: .standard), account: account)
+        #expect(partition == Partition())
+    }
+
     @Test func isAmbiguousIfAppsCanUseTwoAccountsWithOneUsername() throws {
         var builder = CacheBuilder()
         let parameters = try builder.parameters()

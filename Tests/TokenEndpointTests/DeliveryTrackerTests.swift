@@ -26,7 +26,8 @@ internal import TokenModel
 
     private func mayHaveArrived(_ url: String, _ fixture: EndpointFixture) async throws -> Bool {
         let delivery = DeliveryTracker()
-        _ = try? await fixture.endpoint.transport.send(HTTPRequest(url: url, correlationID: nil, delivery: delivery))
+        let request = HTTPRequest(url: url, correlationID: nil, delivery: delivery)
+        _ = try? await fixture.endpoint.transport.send(request) { $0.status }
         return delivery.mayHaveArrived
     }
 }

@@ -28,4 +28,15 @@ internal import Testing
     @Test func readsAPlusAsASpace() {
         #expect(FormParameters(decoding: "error_description=no+way&flag")?["error_description"] == "no way")
     }
+
+    /// Finding a name twice takes a time that is quadratic in their number, and comparing such texts one that is quadratic in their
+    /// length.
+    @Test func refusesAResponseThatTakesLongToDecode() {
+        let names = (0..<20_000).map { "p\($0)=1" }.joined(separator: "&")
+        let marks = String(repeating: "%CC%81%CC%96", count: 5000)
+        for text in [names, "\(marks)=1", "state=\(marks)"] {
+            #expect(FormParameters(decoding: text[...]) == nil)
+        }
+        #expect(FormParameters(decoding: (0..<64).map { "p\($0)=1" }.joined(separator: "&")[...]) != nil)
+    }
 }

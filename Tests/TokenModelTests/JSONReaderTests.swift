@@ -12,6 +12,32 @@ internal import TokenModel
         #expect(error?.code == .cacheBadFormat)
     }
 
+    @Test func readsToADepthOf32() throws {
+        func nested(_ depth: Int) -> [UInt8] {
+            Array((String(repeating: "[", count: depth) + String(repeating: "]", count: depth)).utf8)
+        }
+        #expect(throws: Never.self) { try JSONReader.read(nested(32)) }
+        let error = #expect(throws: TokenError.self) { try JSONReader.read(nested(33)) }
+        #expect(error?.message.contains("nested deeper than 32") == true)
+    }
+
+    @Test func countsTheValuesOfEveryLevel() throws {
+        let bytes = Array(#"{"a":[1,2,{"b":[]}]}"#.utf8)
+        #expect(throws: Never.self) { try JSONReader.read(bytes, mostValues: 6) }
+        let error = #expect(throws: TokenError.self) { try JSONReader.read(bytes, mostValues: 5) }
+        #expect(error?.message.contains("more than 5 values") == true)
+    }
+
+    /// Comparing such a text takes a time that is quadratic in its length: minutes, for a megabyte.
+    @Test(arguments: ["\u{301}\u{316}", #"\u0301\u0316"#])
+    func refusesTextsThatTakeLongToCompare(marks: String) {
+        let long = String(repeating: marks, count: 250_000)
+        for text in ["\"\(long)\"", "{\"\(long)\":1}", "[{\"a\":\"x\(long)\"}]"] {
+            let error = #expect(throws: TokenError.self) { try JSONReader.read(Array(text.utf8)) }
+            #expect(error?.message.contains("combining characters") == true)
+        }
+    }
+
     @Test(arguments: [
         "", " ", "nul", "01", "1.", ".5", "-", "1e", "+1", #""\x""#, #""\u12"#, "\"\u{1}\"", "[1 2]", "{1:2}", "{}{}",
         "[1,,2]", "\"\\",

@@ -38,7 +38,7 @@ final class StoreFolder: Sendable {
     /// Makes the store's directory with permission bits.
     func makeDirectory(mode: Int = 0o700) throws {
         try FileManager.default.createDirectory(
-            atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: mode])
+            atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
     }
 

@@ -32,6 +32,7 @@ enum ProtocolExamples {
             "get_key": AnyRequest(GetKey(), id: 16),
             "set_key": AnyRequest(SetKey(source: .passphrase, passphrase: Secret("correct horse")), id: 17),
             "unlock": AnyRequest(Unlock(passphrase: Secret("correct horse")), id: 18),
+            "lock": AnyRequest(Lock(), id: 19),
         ]
     }
 
@@ -95,6 +96,10 @@ enum ProtocolExamples {
                 to: GetKey.self, id: 16),
             "set_key": AnyReply(KeyStatus(source: .passphrase, place: "", isOpen: true), to: SetKey.self, id: 17),
             "unlock": AnyReply(KeyStatus(source: .passphrase, place: "", isOpen: true), to: Unlock.self, id: 18),
+            "lock": AnyReply(
+                KeyStatus(source: .passphrase, place: "", isOpen: false, problem: "the store was locked"),
+                to: Lock.self,
+                id: 19),
             "Failures": AnyReply(failure: failure, id: 2),
         ]
     }

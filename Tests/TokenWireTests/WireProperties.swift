@@ -27,18 +27,21 @@ enum WireProperties {
         return again == reply || isTooLarge(again) ? nil : "\(reply) became \(again)"
     }
 
-    /// The frames and the final error do not depend on how the stream is split; the first byte decides the split.
+    /// The frames and the final error do not depend on how the stream is split, and each of them is announced by `hasFrame`; the
+    /// first byte decides the split.
     static func brokenFrames(_ bytes: [UInt8]) -> String? {
         guard let chunk = bytes.first, chunk > 0 else { return nil }
         let stream = bytes.dropFirst()
         let whole = frames(in: stream, chunk: max(stream.count, 1))
         let cut = frames(in: stream, chunk: Int(chunk))
+        guard whole.isAnnounced, cut.isAnnounced else { return "hasFrame was wrong in pieces of \(chunk)" }
         return whole == cut ? nil : "\(whole) became \(cut) in pieces of \(chunk)"
     }
 
     private struct Outcome: Equatable {
         var frames: [[UInt8]] = []
         var error: TokenError.Code?
+        var isAnnounced = true
     }
 
     private static func frames(in stream: ArraySlice<UInt8>, chunk: Int) -> Outcome {
@@ -46,10 +49,17 @@ enum WireProperties {
         var outcome = Outcome()
         for start in stride(from: stream.startIndex, to: stream.endIndex, by: chunk) {
             stream[start..<min(start + chunk, stream.endIndex)].withUnsafeBytes { decoder.append($0) }
+            var isAnnounced = decoder.hasFrame
             do throws(TokenError) {
-                while let frame = try decoder.next() { outcome.frames.append(Array(frame)) }
+                while let frame = try decoder.next() {
+                    outcome.frames.append(Array(frame))
+                    outcome.isAnnounced = outcome.isAnnounced && isAnnounced
+                    isAnnounced = decoder.hasFrame
+                }
+                if isAnnounced { outcome.isAnnounced = false }
             } catch {
                 outcome.error = error.code
+                outcome.isAnnounced = outcome.isAnnounced && isAnnounced
                 return outcome
             }
         }

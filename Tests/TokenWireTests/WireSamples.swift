@@ -48,6 +48,7 @@ enum WireSamples {
         RequestSample(
             "set_key of a sealed store", SetKey(source: .file, currentPassphrase: Secret("correct horse"))),
         RequestSample("unlock", Unlock(passphrase: Secret("correct horse"))),
+        RequestSample("lock", Lock()),
     ]
 
     static let replies: [ReplySample] = [
@@ -136,6 +137,7 @@ enum WireSamples {
         ReplySample("get_key", AnyReply(keyStatus, to: GetKey.self, id: 1)),
         ReplySample("set_key", AnyReply(keyStatus, to: SetKey.self, id: 1)),
         ReplySample("unlock", AnyReply(keyStatus, to: Unlock.self, id: 1)),
+        ReplySample("lock", AnyReply(keyStatus, to: Lock.self, id: 1)),
     ]
 
     static let keyStatus = KeyStatus(

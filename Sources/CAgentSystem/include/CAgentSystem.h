@@ -3,6 +3,7 @@
 #define C_AGENT_SYSTEM_H
 
 #include <spawn.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -74,10 +75,31 @@ int agent_wait(pid_t child);
 /* The same, of a child that is killed when it has not ended after so many milliseconds. */
 int agent_wait_or_kill(pid_t child, int milliseconds);
 
+/* Starts a process that runs `program`, which is `secret-tool`, with the attributes of the store at `store`, and nothing else: the
+   agent itself may not start programs any more when it has restricted itself. Must be called while this process has one thread. The
+   descriptor of the helper, which ends when that is closed; -1 if it cannot be started. Linux only. */
+int agent_start_keyring_helper(const char *program, const char *store);
+
+enum { AGENT_KEYRING_LOOKUP = 1, AGENT_KEYRING_STORE = 2, AGENT_KEYRING_CLEAR = 3, AGENT_KEYRING_LIMIT = 65536 };
+
+/* Has the helper run the program with an input, and waits for a minute at most. `output` has room for AGENT_KEYRING_LIMIT bytes.
+   The number of bytes; `status` is the program's, or -1 if it could not be started or was stopped. -1 if the helper does not
+   answer. One call at a time. */
+int agent_call_keyring_helper(
+    int helper, int operation, const void *input, size_t count, void *output, int32_t *status);
+
 /* Keeps what is typed at a terminal from showing, until `agent_show_typing` or a signal that ends the process; 0, or an
    errno. */
 int agent_hide_typing(int terminal);
 void agent_show_typing(void);
+
+/* Catches SIGTERM and SIGINT from now on: each writes its number, one byte, to a pipe. Returns the end to read from, or -1
+   with errno. Called once in a process. Until then the signals end the process; none is lost in between. */
+int agent_catch_stop_signals(void);
+
+/* Gives the pages of the program's code, and of its libraries', back to the system, which maps those that are needed again
+   from the page cache: what only the start needs is no longer resident. Without effect on macOS. */
+void agent_release_code(void);
 
 /* Leaves no core dump of this process, and lets no other process of the user trace or read it; 0, or an errno. */
 int agent_forbid_inspection(void);

@@ -63,6 +63,7 @@ typedef struct Sso__GetKey Sso__GetKey;
 typedef struct Sso__KeyStatus Sso__KeyStatus;
 typedef struct Sso__SetKey Sso__SetKey;
 typedef struct Sso__Unlock Sso__Unlock;
+typedef struct Sso__Lock Sso__Lock;
 
 
 /* --- enums --- */
@@ -154,7 +155,8 @@ typedef enum {
   SSO__REQUEST__BODY_EXPORT_CACHE = 30,
   SSO__REQUEST__BODY_GET_KEY = 31,
   SSO__REQUEST__BODY_SET_KEY = 32,
-  SSO__REQUEST__BODY_UNLOCK = 33
+  SSO__REQUEST__BODY_UNLOCK = 33,
+  SSO__REQUEST__BODY_LOCK = 40
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(SSO__REQUEST__BODY__CASE)
 } Sso__Request__BodyCase;
 
@@ -188,6 +190,7 @@ struct  Sso__Request
     Sso__GetKey *get_key;
     Sso__SetKey *set_key;
     Sso__Unlock *unlock;
+    Sso__Lock *lock;
   };
 };
 #define SSO__REQUEST__INIT \
@@ -217,7 +220,8 @@ typedef enum {
   SSO__REPLY__BODY_EXPORT_CACHE = 30,
   SSO__REPLY__BODY_GET_KEY = 31,
   SSO__REPLY__BODY_SET_KEY = 32,
-  SSO__REPLY__BODY_UNLOCK = 33
+  SSO__REPLY__BODY_UNLOCK = 33,
+  SSO__REPLY__BODY_LOCK = 40
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(SSO__REPLY__BODY__CASE)
 } Sso__Reply__BodyCase;
 
@@ -249,6 +253,7 @@ struct  Sso__Reply
     Sso__KeyStatus *get_key;
     Sso__KeyStatus *set_key;
     Sso__KeyStatus *unlock;
+    Sso__KeyStatus *lock;
   };
 };
 #define SSO__REPLY__INIT \
@@ -1093,6 +1098,15 @@ struct  Sso__Unlock
 #define SSO__UNLOCK__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&sso__unlock__descriptor) \
     , 0, {0,NULL} }
+
+
+struct  Sso__Lock
+{
+  ProtobufCMessage base;
+};
+#define SSO__LOCK__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&sso__lock__descriptor) \
+     }
 
 
 /* Sso__Request methods */
@@ -2007,6 +2021,25 @@ Sso__Unlock *
 void   sso__unlock__free_unpacked
                      (Sso__Unlock *message,
                       ProtobufCAllocator *allocator);
+/* Sso__Lock methods */
+void   sso__lock__init
+                     (Sso__Lock         *message);
+size_t sso__lock__get_packed_size
+                     (const Sso__Lock   *message);
+size_t sso__lock__pack
+                     (const Sso__Lock   *message,
+                      uint8_t             *out);
+size_t sso__lock__pack_to_buffer
+                     (const Sso__Lock   *message,
+                      ProtobufCBuffer     *buffer);
+Sso__Lock *
+       sso__lock__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   sso__lock__free_unpacked
+                     (Sso__Lock *message,
+                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Sso__Request_Closure)
@@ -2153,6 +2186,9 @@ typedef void (*Sso__SetKey_Closure)
 typedef void (*Sso__Unlock_Closure)
                  (const Sso__Unlock *message,
                   void *closure_data);
+typedef void (*Sso__Lock_Closure)
+                 (const Sso__Lock *message,
+                  void *closure_data);
 
 /* --- services --- */
 
@@ -2215,6 +2251,7 @@ extern const ProtobufCMessageDescriptor sso__get_key__descriptor;
 extern const ProtobufCMessageDescriptor sso__key_status__descriptor;
 extern const ProtobufCMessageDescriptor sso__set_key__descriptor;
 extern const ProtobufCMessageDescriptor sso__unlock__descriptor;
+extern const ProtobufCMessageDescriptor sso__lock__descriptor;
 
 PROTOBUF_C__END_DECLS
 

@@ -83,8 +83,8 @@ struct BinaryPropertyList {
             guard let text = String(validating: try slice(body, length), as: UTF8.self) else {
                 throw Self.error("a text is ill-formed")
             }
-            return .text(text)
-        case 0x6: return .text(try utf16(try slice(body, length, each: 2)))
+            return .text(try Self.comparable(text))
+        case 0x6: return .text(try Self.comparable(try utf16(try slice(body, length, each: 2))))
         case 0xA, 0xC: return .list(try references(body, length))
         case 0xD:
             let both = try slice(body, length, each: 2 * referenceSize)
@@ -115,6 +115,13 @@ struct BinaryPropertyList {
             references.append(reference)
         }
         return references
+    }
+
+    private static func comparable(_ text: String) throws(TokenError) -> String {
+        guard !CombiningCharacters.areExcessive(in: text) else {
+            throw error("a text has more than \(CombiningCharacters.longestRun) combining characters in a row")
+        }
+        return text
     }
 
     private func utf16(_ bytes: ArraySlice<UInt8>) throws(TokenError) -> String {

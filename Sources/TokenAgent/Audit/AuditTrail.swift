@@ -76,6 +76,7 @@ final class AuditTrail: Sendable {
         case let part as ExportCache: part.exportID == nil || !isSuccess ? .exportCache : nil
         case is SetKey: .keyChange
         case is Unlock: .unlock
+        case is Lock: .lock
         default: nil
         }
     }

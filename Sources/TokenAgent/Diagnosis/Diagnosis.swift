@@ -1,4 +1,5 @@
 internal import AccessPolicy
+internal import AgentSandbox
 internal import NIOCore
 internal import PosixFiles
 internal import TokenCache
@@ -45,12 +46,12 @@ final class Diagnosis {
             quarantined: lifecycle.store.quarantined, storeProblem: storeProblem)
     }
 
-    /// Checks the state folder, the store, its key, the protection of memory, the loopback redirect, the token endpoint and the
+    /// Checks the state folder, the store, its key, the protection of memory, the sandbox, the loopback redirect, the token endpoint and the
     /// clock.
     func checks(_ request: Diagnose) async -> [HealthCheck] {
         let keyProblem = await lifecycle.keyProblem()
         let checks = [
-            folderCheck(), storeCheck(), keyCheck(keyProblem), memoryCheck(), await redirectCheck(),
+            folderCheck(), storeCheck(), keyCheck(keyProblem), memoryCheck(), sandboxCheck(), await redirectCheck(),
         ]
         let authority = request.authority ?? defaultAuthority
         return checks + endpointChecks(authority, await service.probe(authority))
@@ -101,7 +102,9 @@ final class Diagnosis {
         let doubtful =
             notes.interrupted.isEmpty
             ? "" : "; no answer came to \(notes.interrupted.count) redemptions before the last stop"
-        return HealthCheck(name: "store", ok: true, detail: "\(memory.cache.accountCount) accounts\(doubtful)")
+        let created = lifecycle.store.report.isNew ? "; created by this agent, since there was none" : ""
+        return HealthCheck(
+            name: "store", ok: true, detail: "\(memory.cache.accountCount) accounts\(created)\(doubtful)")
     }
 
     /// - Parameter problem: the error that would keep the store from being opened at the next start; nil if there is none.
@@ -122,10 +125,20 @@ final class Diagnosis {
     /// Whether other processes can read the agent's memory. It is no failure: the user has asked for it with an option.
     private func memoryCheck() -> HealthCheck {
         let isOpen = ResourceLimits.isInspectable
+        let wiping = options.wipesReleasedMemory ? "; wiped when it is released" : "; not wiped when it is released"
         return HealthCheck(
             name: "memory", ok: true,
-            detail: isOpen ? "open to debuggers and core dumps" : "closed to debuggers and core dumps",
+            detail: (isOpen ? "open to debuggers and core dumps" : "closed to debuggers and core dumps") + wiping,
             hint: isOpen ? "start sso-agent without --allow-debugging" : nil)
+    }
+
+    /// What the agent's process may not do. It is no failure: the kernel may be old, or the user has asked for it with an option.
+    private func sandboxCheck() -> HealthCheck {
+        HealthCheck(
+            name: "sandbox", ok: true, detail: options.sandbox.summary,
+            hint: options.sandbox.isComplete
+                ? nil : "start sso-agent without --no-sandbox, on a Linux kernel of version 5.13 or later with Landlock"
+        )
     }
 
     /// Whether the agent can listen for the loopback redirect of a browser sign-in. Only the identity provider knows whether the

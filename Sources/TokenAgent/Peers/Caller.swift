@@ -12,26 +12,28 @@ struct Caller: Sendable {
     /// Nil if there is no audit log.
     let audit: AuditTrail?
 
-    /// Decides about a request, and answers it unless it is refused. A request that a person has to confirm waits for that.
-    ///
-    /// - Parameter answer: answers the request; called on the event loop.
-    func answer<Value: Sendable>(
-        _ request: PolicyRequest, on loop: any EventLoop, _ answer: @escaping @Sendable () -> Answer<Value>
-    ) -> Answer<Value> {
+    /// Whether a request may be answered.
+    enum Admission {
+        case allowed
+        case refused(TokenError)
+        /// A person is asked. The future's failure is `requestDenied` (-53011).
+        case confirming(EventLoopFuture<Result<Void, TokenError>>)
+    }
+
+    /// Decides about a request by the policy, or has a person decide.
+    func admission(of request: PolicyRequest, on loop: any EventLoop) -> Admission {
         switch policy.decision(on: request, from: identity) {
-        case .allow: return answer()
+        case .allow: return .allowed
         case .deny(let reason):
             let error = TokenError(.requestDenied, reason)
             denials.add(request, error, from: identity)
-            return .now(.failure(error))
+            return .refused(error)
         case .confirm:
-            return .later(
-                confirmer.ask(request, from: identity, on: loop).flatMap { outcome in
-                    if case .failure(let error) = outcome {
-                        denials.add(request, error, from: identity)
-                        return loop.makeSucceededFuture(.failure(error))
-                    }
-                    return answer().future(on: loop)
+            let (denials, identity) = (denials, identity)
+            return .confirming(
+                confirmer.ask(request, from: identity, on: loop).map { outcome in
+                    if case .failure(let error) = outcome { denials.add(request, error, from: identity) }
+                    return outcome
                 })
         }
     }

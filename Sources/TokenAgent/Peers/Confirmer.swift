@@ -48,7 +48,8 @@ final class Confirmer: Sendable {
     }
 
     private func ask(_ request: PolicyRequest, from peer: PeerIdentity) throws(TokenError) {
-        let question = "sso-agent: \(peer.description) asks to \(Self.purpose(of: request))."
+        let question = TerminalText.neutralised(
+            "sso-agent: \(peer.description) asks to \(Self.purpose(of: request)).")
         let isConfirmed: Bool
         if let askpass {
             isConfirmed = Self.run(askpass, question)

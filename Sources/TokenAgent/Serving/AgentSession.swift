@@ -6,21 +6,43 @@ internal import TokenWire
 
 /// The channel handler of one connection: decodes frames into requests, and writes the frames of their replies.
 ///
-/// It runs on the event loop of `CacheOwner`, so that a cache hit is decoded, decided and answered in one turn of the loop.
-final class AgentSession: ChannelInboundHandler {
+/// It runs on the event loop of `CacheOwner`, so that a cache hit is decoded, decided and answered in one turn of the loop. What a
+/// peer sends faster than it reads replies, or than its share of the loop's time allows, waits: see `TurnQueue` and `PeerLimits`.
+final class AgentSession: ChannelInboundHandler, PeerWork {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
+
+    /// A request whose wait is over.
+    private struct Finished {
+        enum Outcome {
+            case reply(() -> [UInt8])
+            /// What the request has waited for has happened, or cannot.
+            case waited(RequestFrame, RequestHandler.Progress, Result<Void, TokenError>)
+        }
+
+        let outcome: Outcome
+        /// The length of the request's frame.
+        let length: Int
+    }
 
     private let id: SessionID
     private let owner: CacheOwner
     private let caller: Caller
     private let registry: SessionRegistry
     private let timers: Timers
+    private let peer: Peer
     private var decoder = FrameDecoder(limit: WireLimits.requestFrame)
+    /// The requests in progress, and the length of their frames.
     private var inFlight = 0
+    private var inFlightBytes = 0
+    private var finished = CircularBuffer<Finished>()
+    /// The bytes of replies that did not fit into the socket's buffer.
+    private var unsent = 0
+    private var isWorking = false
     private var isEnding = false
-    /// Whether the agent reads nothing, because of the requests in progress or of replies that the peer does not read.
-    private var isThrottled = false
+    /// Whether the peer has closed its sending side.
+    private var isInputClosed = false
+    private var isReading = true
     /// Closes the connection if a frame remains incomplete; nil between frames.
     private var frameTimeout: Timers.Timer?
     private var context: ChannelHandlerContext?
@@ -33,6 +55,7 @@ final class AgentSession: ChannelInboundHandler {
         self.caller = caller
         self.registry = registry
         self.timers = timers
+        peer = registry.peer(of: id)
     }
 
     /// Whether no request waits for its reply.
@@ -40,10 +63,10 @@ final class AgentSession: ChannelInboundHandler {
 
     func channelActive(context: ChannelHandlerContext) {
         self.context = context
-        registry.opened(self)
         let id = id
         owner.assumeIsolated { $0.sessionBegan(id) }
         context.fireChannelActive()
+        registry.opened(self, of: peer, id)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -51,37 +74,28 @@ final class AgentSession: ChannelInboundHandler {
         stopFrameTimeout()
         let id = id
         owner.assumeIsolated { $0.sessionEnded(id) }
-        registry.closed(self)
+        registry.closed(self, of: peer)
+        finished.removeAll()
+        peer.ended(requests: inFlight, of: inFlightBytes)
+        peer.released(replyBytes: unsent)
         context.fireChannelInactive()
     }
+
+    func handlerRemoved(context: ChannelHandlerContext) { registry.forget(peer, id) }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isEnding else { return }
         lastReceived = .now()
         unwrapInboundIn(data).withUnsafeReadableBytes { decoder.append($0) }
-        do throws(TokenError) {
-            while !isEnding, let frame = try decoder.next() {
-                stopFrameTimeout()
-                serve(frame, context)
-            }
-        } catch {
-            refuse(error, context)
-        }
-        startFrameTimeout(context)
-    }
-
-    func channelReadComplete(context: ChannelHandlerContext) {
-        context.flush()
-    }
-
-    /// Applies back-pressure: nothing is read from a peer that does not read its replies.
-    func channelWritabilityChanged(context: ChannelHandlerContext) {
-        throttle(context)
+        registry.turns.run(self, of: peer.turns, at: lastReceived)
     }
 
     /// A peer that has closed its sending side still gets the replies to its requests.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if let event = event as? ChannelEvent, event == .inputClosed { end() }
+        if let event = event as? ChannelEvent, event == .inputClosed {
+            isInputClosed = true
+            closeIfDone(context)
+        }
         context.fireUserInboundEventTriggered(event)
     }
 
@@ -89,14 +103,119 @@ final class AgentSession: ChannelInboundHandler {
         context.close(promise: nil)
     }
 
-    /// Reads no more requests, and closes the connection when all replies have been written.
+    /// Handles no more requests, and closes the connection when the replies to those in progress have been sent.
     func end() {
         isEnding = true
-        guard inFlight == 0 else { return }
-        // Replies written in this turn of the loop have not been flushed yet.
-        context?.flush()
-        context?.close(promise: nil)
+        if let context { closeIfDone(context) }
     }
+
+    /// Closes the connection; replies that have not been sent are lost.
+    func close() { context?.close(promise: nil) }
+
+    // MARK: Turns
+
+    var hasWork: Bool {
+        canReply && (!finished.isEmpty || !isEnding && peer.admitsRequests && decoder.hasFrame)
+    }
+
+    func work(until deadline: NIODeadline) {
+        guard let context else { return }
+        isWorking = true
+        for _ in 0..<Self.requestsPerTurn {
+            guard handleNext(context), hasWork, NIODeadline.now() < deadline else { break }
+        }
+        isWorking = false
+        send(context)
+    }
+
+    /// Continues when a limit is not reached any more.
+    func resume() {
+        guard let context else { return }
+        updateReading(context)
+        if hasWork { registry.turns.add(self, of: peer.turns) }
+    }
+
+    /// Nothing is done for a peer that does not read its replies.
+    private var canReply: Bool {
+        guard unsent == 0, peer.admitsReplies, let context else { return false }
+        return context.channel.isWritable
+    }
+
+    /// Handles a request whose wait is over, or else the next frame.
+    ///
+    /// - Returns: false if there is nothing to handle, or a limit is reached.
+    private func handleNext(_ context: ChannelHandlerContext) -> Bool {
+        guard canReply else { return false }
+        if let next = finished.popFirst() {
+            release(next.length)
+            switch next.outcome {
+            case .reply(let encode): write(encode(), context)
+            case .waited(let frame, _, .failure(let error)): serve(frame, next.length, .failed(error), context)
+            case .waited(let frame, let progress, .success): serve(frame, next.length, progress, context)
+            }
+            return true
+        }
+        guard !isEnding, peer.admitsRequests else { return false }
+        do throws(TokenError) {
+            guard let bytes = try decoder.next() else { return false }
+            stopFrameTimeout()
+            serve(bytes, context)
+        } catch {
+            // The start of the next frame is unknown.
+            isEnding = true
+            write(ReplyFrame.encode(error, id: 0), context)
+        }
+        return true
+    }
+
+    /// Sends the replies that were written, and adapts to how many of them the socket takes.
+    private func send(_ context: ChannelHandlerContext) {
+        context.flush()
+        let waiting = (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+        if waiting > 0, unsent == 0 {
+            unsent = waiting
+            peer.holds(replyBytes: waiting)
+            // Completes after everything that was written before it.
+            let sent = context.eventLoop.makePromise(of: Void.self)
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: sent)
+            sent.futureResult.assumeIsolated().whenSuccess { self.sentAll() }
+        }
+        updateReading(context)
+        closeIfDone(context)
+    }
+
+    private func sentAll() {
+        peer.released(replyBytes: unsent)
+        unsent = 0
+        guard let context else { return }
+        closeIfDone(context)
+        resume()
+    }
+
+    /// Reads from the socket unless bytes of the peer wait in memory already, and starts the time-out of an incomplete frame if it
+    /// is the peer's turn to continue.
+    private func updateReading(_ context: ChannelHandlerContext) {
+        let reads = unsent == 0 && decoder.waitingBytes <= WireLimits.requestFrame + FrameDecoder.headerLength
+        if reads != isReading, let options = context.channel.syncOptions {
+            try? options.setOption(.autoRead, value: reads)
+            isReading = reads
+            if reads { context.read() }
+        }
+        if decoder.isInsideFrame, !decoder.hasFrame, canReply, peer.admitsRequests {
+            startFrameTimeout(context)
+        } else {
+            stopFrameTimeout()
+        }
+    }
+
+    private func closeIfDone(_ context: ChannelHandlerContext) {
+        guard isEnding || isInputClosed && !decoder.hasFrame, inFlight == 0, unsent == 0 else { return }
+        // Replies written in this turn of the loop have not been flushed yet.
+        context.flush()
+        context.close(promise: nil)
+    }
+
+    // MARK: Requests
 
     /// Answers a request frame; malformed frames and unknown requests get a failure as their reply.
     private func serve(_ bytes: ArraySlice<UInt8>, _ context: ChannelHandlerContext) {
@@ -104,53 +223,58 @@ final class AgentSession: ChannelInboundHandler {
         do throws(TokenError) {
             frame = try RequestFrame(decoding: bytes)
         } catch {
-            return write(.failure(error), id: 0, context)
+            return refuse(error, id: 0, context)
         }
-        switch answer(frame) {
-        case .now(let outcome): write(outcome, id: frame.id, context)
-        case .later(let future):
-            inFlight += 1
-            throttle(context)
-            let id = frame.id
-            future.assumeIsolated().whenSuccess { outcome in
-                self.inFlight -= 1
-                guard let context = self.context else { return }
-                self.write(outcome, id: id, context)
-                context.flush()
-                self.throttle(context)
-                if self.isEnding, self.inFlight == 0 { context.close(promise: nil) }
-            }
-        }
+        serve(frame, bytes.count, .received, context)
     }
 
-    private func answer(_ frame: RequestFrame) -> Answer<[UInt8]> {
-        guard let handler = RequestHandlers.handler(of: frame.number) else { return .now(.failure(Self.unknown)) }
+    /// Continues with a request until it is answered, or has to wait.
+    private func serve(
+        _ frame: RequestFrame, _ length: Int, _ progress: RequestHandler.Progress, _ context: ChannelHandlerContext
+    ) {
+        guard let handler = RequestHandlers.handler(of: frame.number) else {
+            return refuse(Self.unknown, id: frame.id, context)
+        }
         let (id, caller) = (id, caller)
-        return owner.assumeIsolated { handler.reply(frame, id, caller, $0) }
+        switch owner.assumeIsolated({ handler.reply(frame, id, caller, progress, $0) }) {
+        case .now(let reply): write(reply, context)
+        case .later(let future): wait(for: future, length) { .reply($0) }
+        case .afterConfirmation(let future): wait(for: future, length) { .waited(frame, .confirmed, $0) }
+        case .afterLoad(let future): wait(for: future, length) { .waited(frame, .loaded, $0) }
+        }
     }
 
-    private func write(_ outcome: Result<[UInt8], TokenError>, id: UInt64, _ context: ChannelHandlerContext) {
-        let frame: [UInt8]
-        switch outcome {
-        case .success(let reply): frame = reply
-        case .failure(let error):
-            caller.log.refused(error, id: id)
-            frame = ReplyFrame.encode(error, id: id)
+    /// Counts a request as in progress until its reply is written.
+    private func wait<Value: Sendable>(
+        for future: EventLoopFuture<Value>, _ length: Int, _ outcome: @escaping (Value) -> Finished.Outcome
+    ) {
+        inFlight += 1
+        inFlightBytes += length
+        peer.began(requestOf: length)
+        future.assumeIsolated().whenSuccess { value in
+            guard self.context != nil else { return }
+            self.finished.append(Finished(outcome: outcome(value), length: length))
+            if !self.isWorking, self.hasWork { self.registry.turns.run(self, of: self.peer.turns) }
         }
+    }
+
+    private func release(_ length: Int) {
+        inFlight -= 1
+        inFlightBytes -= length
+        peer.ended(requests: 1, of: length)
+    }
+
+    private func refuse(_ error: TokenError, id: UInt64, _ context: ChannelHandlerContext) {
+        caller.log.refused(error, id: id)
+        write(ReplyFrame.encode(error, id: id), context)
+    }
+
+    private func write(_ frame: [UInt8], _ context: ChannelHandlerContext) {
         context.write(wrapOutboundOut(context.channel.allocator.buffer(bytes: frame)), promise: nil)
     }
 
-    /// Answers a malformed frame and closes the connection: the start of the next frame is unknown.
-    private func refuse(_ error: TokenError, _ context: ChannelHandlerContext) {
-        isEnding = true
-        let frame = ReplyFrame.encode(error, id: 0)
-        context.writeAndFlush(wrapOutboundOut(context.channel.allocator.buffer(bytes: frame)), promise: nil)
-        if inFlight == 0 { context.close(promise: nil) }
-    }
-
-    /// Starts the time-out of an incomplete frame, unless it runs already. It does not run while the agent reads nothing.
     private func startFrameTimeout(_ context: ChannelHandlerContext) {
-        guard decoder.isInsideFrame, !isThrottled, frameTimeout == nil else { return }
+        guard frameTimeout == nil else { return }
         let channel = context.channel
         frameTimeout = timers.schedule(context.eventLoop, Self.frameTimeLimit) { channel.close(promise: nil) }
     }
@@ -160,24 +284,10 @@ final class AgentSession: ChannelInboundHandler {
         frameTimeout = nil
     }
 
-    /// Stops reading while too many requests are in progress or the peer does not read its replies, and resumes afterwards.
-    private func throttle(_ context: ChannelHandlerContext) {
-        let reads = inFlight < Self.maximumInFlight && context.channel.isWritable
-        guard reads == isThrottled, let options = context.channel.syncOptions else { return }
-        try? options.setOption(.autoRead, value: reads)
-        isThrottled = !reads
-        if reads {
-            startFrameTimeout(context)
-            context.read()
-        } else {
-            stopFrameTimeout()
-        }
-    }
-
     private static let unknown = TokenError(
         .unsupportedProtocolVersion, "this agent does not know that request; update it")
 
-    /// The maximum number of requests in progress on a connection; further requests wait in the socket's buffer.
-    private static let maximumInFlight = 1024
+    /// The number of requests of one connection after which it is another connection's turn.
+    private static let requestsPerTurn = 16
     private static let frameTimeLimit = TimeAmount.seconds(30)
 }

@@ -3,8 +3,7 @@ internal import NIOCore
 internal import TokenModel
 internal import TokenWire
 
-/// Handles the requests of one type: decodes them, applies the access policy, waits for the store, calls `CacheOwner`, and
-/// encodes the reply.
+/// Handles the requests of one type: decodes them, applies the access policy, calls `CacheOwner`, and encodes the reply.
 struct RequestHandler: Sendable {
     /// Whether a request waits until the store is loaded.
     enum Wait: Sendable {
@@ -14,10 +13,22 @@ struct RequestHandler: Sendable {
         case untilLoadedOrTimeout
     }
 
+    /// How far a request has come.
+    enum Progress: Sendable {
+        case received
+        /// A person has allowed the request.
+        case confirmed
+        /// The request has waited for the store.
+        case loaded
+        /// What the request has waited for has failed.
+        case failed(TokenError)
+    }
+
     /// The number of the request type; see `AgentRequest.number`.
     let number: UInt32
-    /// Handles the frame of a request and returns the frame of its reply. A cache hit is answered before this returns.
-    let reply: @Sendable (RequestFrame, SessionID, Caller, isolated CacheOwner) -> Answer<[UInt8]>
+    /// Handles the frame of a request and returns the frame of its reply, or what has to be waited for before it is called again.
+    /// A cache hit is answered before this returns.
+    let reply: @Sendable (RequestFrame, SessionID, Caller, Progress, isolated CacheOwner) -> EncodedReply
 
     init<Request: WireRequest>(
         _ type: Request.Type, waits: Wait = .untilLoaded,
@@ -25,53 +36,37 @@ struct RequestHandler: Sendable {
     ) {
         number = Request.number
         let name = RequestFrame.name(of: Request.number) ?? "unknown"
-        reply = { frame, session, caller, owner in
+        reply = { frame, session, caller, progress, owner in
+            let id = frame.id
+            let request: Request
             do throws(TokenError) {
-                let request = try frame.request(Request.self)
-                let asked = PolicyRequest(name: name, subject: request.subject)
-                return caller.answer(asked, on: owner.loop) {
-                    owner.assumeIsolated { $0.answer(request, session, waits, answer) }
-                }.encoded { outcome in
-                    caller.log.replied(to: request, id: frame.id, outcome)
-                    caller.audit?.replied(to: request, asked, outcome, from: caller.identity)
-                    return ReplyFrame.encode(outcome, to: Request.self, id: frame.id)
-                }
+                request = try frame.request(Request.self)
             } catch {
-                return .now(.failure(error))
+                caller.log.refused(error, id: id)
+                return .now(ReplyFrame.encode(error, id: id))
             }
+            let asked = PolicyRequest(name: name, subject: request.subject)
+            let encode: @Sendable (Result<Request.Reply, TokenError>) -> [UInt8] = { outcome in
+                caller.log.replied(to: request, id: id, outcome)
+                caller.audit?.replied(to: request, asked, outcome, from: caller.identity)
+                return ReplyFrame.encode(outcome, to: Request.self, id: id)
+            }
+            var hasLoaded = false
+            switch progress {
+            case .received:
+                switch caller.admission(of: asked, on: owner.loop) {
+                case .allowed: break
+                case .refused(let error): return .now(encode(.failure(error)))
+                case .confirming(let future): return .afterConfirmation(future)
+                }
+            case .confirmed: break
+            case .loaded: hasLoaded = true
+            case .failed(let error): return .now(encode(.failure(error)))
+            }
+            // The store may have been locked while the request waited for its turn.
+            if !hasLoaded || waits == .untilLoaded, let load = owner.load(waits) { return .afterLoad(load) }
+            return answer(owner, request, session).encoded(encode)
         }
-    }
-}
-
-extension CacheOwner {
-    /// Answers a request, after the store is loaded if the request needs it.
-    fileprivate func answer<Request: WireRequest>(
-        _ request: Request, _ session: SessionID, _ wait: RequestHandler.Wait,
-        _ answer: @escaping @Sendable (isolated CacheOwner, Request, SessionID) -> Answer<Request.Reply>
-    ) -> Answer<Request.Reply> {
-        switch wait {
-        case .never: break
-        case .untilLoaded:
-            guard let load = untilLoaded() else { break }
-            return .later(
-                load.flatMap { outcome in
-                    if case .failure(let error) = outcome { return load.eventLoop.makeSucceededFuture(.failure(error)) }
-                    return self.answer(request, session, answer, on: load.eventLoop)
-                })
-        case .untilLoadedOrTimeout:
-            guard let load = untilLoadedOrTimeout() else { break }
-            return .later(load.flatMap { self.answer(request, session, answer, on: load.eventLoop) })
-        }
-        return answer(self, request, session)
-    }
-
-    /// Answers a request whose wait is over.
-    private nonisolated func answer<Request: WireRequest>(
-        _ request: Request, _ session: SessionID,
-        _ answer: @escaping @Sendable (isolated CacheOwner, Request, SessionID) -> Answer<Request.Reply>,
-        on loop: any EventLoop
-    ) -> EventLoopFuture<Result<Request.Reply, TokenError>> {
-        assumeIsolated { answer($0, request, session) }.future(on: loop)
     }
 }
 
@@ -88,17 +83,21 @@ enum Answer<Value: Sendable>: Sendable {
     }
 
     /// The frame of the reply, be it a success or a failure.
-    func encoded(_ encode: @escaping @Sendable (Result<Value, TokenError>) -> [UInt8]) -> Answer<[UInt8]> {
+    func encoded(_ encode: @escaping @Sendable (Result<Value, TokenError>) -> [UInt8]) -> EncodedReply {
         switch self {
-        case .now(let outcome): .now(.success(encode(outcome)))
-        case .later(let future): .later(future.map { .success(encode($0)) })
+        case .now(let outcome): .now(encode(outcome))
+        case .later(let future): .later(future.map { outcome in { encode(outcome) } })
         }
     }
+}
 
-    func future(on loop: any EventLoop) -> EventLoopFuture<Result<Value, TokenError>> {
-        switch self {
-        case .now(let outcome): loop.makeSucceededFuture(outcome)
-        case .later(let future): future
-        }
-    }
+/// The frame of a reply: available now, or later. A later one is encoded when it can be sent, since it may be much larger than the
+/// outcome, which other replies may share.
+enum EncodedReply {
+    case now([UInt8])
+    case later(EventLoopFuture<@Sendable () -> [UInt8]>)
+    /// A person has to allow the request first.
+    case afterConfirmation(EventLoopFuture<Result<Void, TokenError>>)
+    /// The store has to be loaded first.
+    case afterLoad(EventLoopFuture<Result<Void, TokenError>>)
 }

@@ -5,7 +5,9 @@ internal import TokenWire
 enum RequestHandlers {
     static let all: [RequestHandler] = [
         RequestHandler(Hello.self, waits: .never) { owner, request, _ in owner.hello(request) },
-        RequestHandler(AcquireTokenSilent.self) { owner, request, _ in owner.acquireTokenSilent(request) },
+        RequestHandler(AcquireTokenSilent.self) { owner, request, session in
+            owner.acquireTokenSilent(request, from: session)
+        },
         RequestHandler(BeginInteractive.self) { owner, request, session in
             owner.beginInteractive(request, from: session)
         },
@@ -31,6 +33,7 @@ enum RequestHandlers {
         RequestHandler(GetKey.self, waits: .untilLoadedOrTimeout) { owner, _, _ in owner.keyStatus() },
         RequestHandler(SetKey.self) { owner, request, _ in owner.setKey(request) },
         RequestHandler(Unlock.self, waits: .never) { owner, request, _ in owner.unlock(request) },
+        RequestHandler(Lock.self, waits: .never) { owner, _, _ in owner.lock() },
     ]
 
     /// The numbers of the requests that the agent supports.

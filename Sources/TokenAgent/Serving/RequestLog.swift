@@ -30,7 +30,7 @@ struct RequestLog: Sendable {
         return switch request {
         case let part as ImportCache: part.isLast
         case let part as ExportCache: part.exportID == nil
-        case is SetKey, is Unlock: true
+        case is SetKey, is Unlock, is Lock: true
         default: false
         }
     }

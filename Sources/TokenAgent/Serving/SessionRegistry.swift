@@ -1,14 +1,33 @@
+internal import Logging
 internal import NIOCore
 
-/// The open connections of a server: enforces their limit and ends them when the server stops. Used on their event loop only.
+/// The open connections of a server and their peers: enforces the limits of connections, and ends the connections when the server
+/// stops. Used on their event loop only.
 final class SessionRegistry {
-    private var sessions: [ObjectIdentifier: AgentSession] = [:]
+    /// The turns of the peers at the event loop.
+    let turns: TurnQueue
+    private var peers: [PeerKey: Peer] = [:]
+    private var count = 0
+    /// The numbers of connections whose peers are being identified.
+    private var undescribed: [PeerKey: Int] = [:]
+    private var undescribedCount = 0
     private var drained: EventLoopPromise<Void>?
     private var lastID: UInt64 = 0
     private let limit: Int
+    private let peerLimits: PeerLimits
+    private let logger: Logger
 
-    init(limit: Int) {
-        self.limit = limit
+    /// - Parameter pipe: the event loop's own.
+    init(_ options: AgentOptions, _ loop: any EventLoop, _ pipe: LoopPipe) {
+        limit = options.connectionLimit
+        peerLimits = options.peerLimits
+        logger = options.logger
+        turns = TurnQueue(turn: peerLimits.turn) {
+            pipe.post()
+        } atEndOfIteration: { work in
+            loop.assumeIsolated().execute(work)
+        }
+        pipe.setHandler { [turns] in turns.takeTurn() }
     }
 
     /// Returns an ID that no other session has had.
@@ -19,26 +38,73 @@ final class SessionRegistry {
         return SessionID(number: lastID, processID: processID)
     }
 
-    /// Registers a session. Past the limit, the connection that has been idle longest is closed; its app reconnects on demand.
-    func opened(_ session: AgentSession) {
-        sessions[ObjectIdentifier(session)] = session
-        guard sessions.count > limit else { return }
-        let idle = sessions.values.filter { $0.isIdle && $0 !== session }
-        idle.min { $0.lastReceived < $1.lastReceived }?.end()
+    /// The peer of a connection: the one of its process's other connections, or a new one.
+    func peer(of id: SessionID) -> Peer {
+        if let peer = peers[id.peer] { return peer }
+        let peer = Peer(limits: peerLimits)
+        peers[id.peer] = peer
+        return peer
+    }
+
+    /// Counts a connection whose peer is being identified against the limits of its process, until `endIdentification` is called.
+    ///
+    /// - Returns: false if a limit is reached; the connection is then refused.
+    func beginIdentification(of peer: PeerKey) -> Bool {
+        let waiting = undescribed[peer, default: 0]
+        guard waiting < peerLimits.connections, undescribedCount < limit else { return false }
+        undescribed[peer] = waiting + 1
+        undescribedCount += 1
+        return true
+    }
+
+    func endIdentification(of peer: PeerKey) {
+        guard let waiting = undescribed[peer] else { return }
+        undescribed[peer] = waiting > 1 ? waiting - 1 : nil
+        undescribedCount -= 1
+    }
+
+    /// Registers a session.
+    ///
+    /// Past a limit, the connection is closed that has been idle longest, of the same peer or of the one with most connections; its
+    /// app reconnects on demand. If none of them is idle, the new one is closed.
+    func opened(_ session: AgentSession, of peer: Peer, _ id: SessionID) {
+        // Another connection of the process may have been closed since the peer was looked up.
+        if peers[id.peer] == nil { peers[id.peer] = peer }
+        peer.add(session)
+        count += 1
+        var crowded: Peer?
+        if peer.hasTooManyConnections {
+            crowded = peer
+        } else if count > limit {
+            crowded = peers.values.max { $0.sessions.count < $1.sessions.count }
+        }
+        guard let crowded else { return }
+        if let processID = id.processID, crowded === peer, peer.noteClosing() {
+            logger.warning("a process has too many connections", metadata: ["pid": "\(processID)"])
+        }
+        (crowded.longestIdle(besides: session) ?? session).close()
     }
 
     /// Removes a session whose connection is closed.
-    func closed(_ session: AgentSession) {
-        sessions[ObjectIdentifier(session)] = nil
-        if sessions.isEmpty { drained?.succeed() }
+    func closed(_ session: AgentSession, of peer: Peer) {
+        guard peer.remove(session) else { return }
+        count -= 1
+        if count == 0 { drained?.succeed() }
+    }
+
+    /// Removes a peer that has no connection any more.
+    func forget(_ peer: Peer, _ id: SessionID) {
+        if peer.sessions.isEmpty { peers[id.peer] = nil }
     }
 
     /// Ends every session after the replies in progress. The future completes when all connections are closed.
     func end(on loop: any EventLoop) -> EventLoopFuture<Void> {
-        guard !sessions.isEmpty else { return loop.makeSucceededVoidFuture() }
+        guard count > 0 else { return loop.makeSucceededVoidFuture() }
         let promise = loop.makePromise(of: Void.self)
         drained = promise
-        for session in sessions.values { session.end() }
+        for peer in peers.values {
+            for session in peer.sessions.values { session.end() }
+        }
         return promise.futureResult
     }
 }
@@ -49,8 +115,15 @@ struct SessionID: Hashable, Sendable {
     /// The process at the time of the connection; nil if it is not known.
     var processID: Int32?
 
+    /// The peer that the connection is one of.
+    var peer: PeerKey { processID.map(PeerKey.process) ?? .connection(number) }
+
     /// Whether two connections count as those of one process. A connection whose process is not known counts for itself.
-    func isOfSamePeer(as other: SessionID) -> Bool {
-        self == other || (processID != nil && processID == other.processID)
-    }
+    func isOfSamePeer(as other: SessionID) -> Bool { peer == other.peer }
+}
+
+/// Identifies a peer: a process or, if it is not known, a connection.
+enum PeerKey: Hashable {
+    case process(Int32)
+    case connection(UInt64)
 }

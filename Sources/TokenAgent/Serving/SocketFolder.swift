@@ -1,7 +1,7 @@
 internal import PosixFiles
 package import TokenModel
 
-/// The directory of the socket: it belongs to the user of the agent, and other users may not write to it.
+/// The directory of the socket: it belongs to the user of the agent, and other users may neither write to it nor replace it.
 package struct SocketFolder: Sendable {
     package let path: String
 
@@ -13,9 +13,15 @@ package struct SocketFolder: Sendable {
             throw TokenError(.agentUnavailable, "the socket path \(socketPath) is not absolute")
         }
         path = slash == socketPath.startIndex ? "/" : String(socketPath[..<slash])
+        try Self.requireTrusted(path)
         try PrivateFiles(errorCode: .agentUnavailable).makeDirectory(path, parentMode: 0o700)
-        guard let status = FileStatus(path), status.kind == .directory else {
-            throw TokenError(.agentUnavailable, "\(path) is not a folder")
+        // Again, with the directories that did not exist before: in /tmp, another user may have made one meanwhile.
+        try Self.requireTrusted(path)
+        // A symbolic link is refused: it could lead elsewhere later.
+        guard let status = FileStatus(path, followsLinks: false), status.kind == .directory else {
+            throw TokenError(
+                .agentUnavailable,
+                "\(path) is not a folder; move it elsewhere, or set SSO_AGENT_SOCK to a folder of yours")
         }
         guard status.isOwn else {
             throw TokenError(
@@ -25,5 +31,12 @@ package struct SocketFolder: Sendable {
             throw TokenError(
                 .agentUnavailable, "others may write to \(path) and could replace the socket; run: chmod 0700 \(path)")
         }
+    }
+
+    private static func requireTrusted(_ path: String) throws(TokenError) {
+        guard let defect = TrustedPath.defect(ofDirectoriesAbove: path) else { return }
+        throw TokenError(
+            .agentUnavailable,
+            "the socket's folder \(path) is not safe: \(defect), or set SSO_AGENT_SOCK to a folder of yours")
     }
 }

@@ -21,6 +21,9 @@ protocol CacheStore: CommitTarget {
     /// Obtains the store's key and reads every record.
     func load(passphrase: Secret?) async throws(TokenError) -> LoadedCache
 
+    /// Forgets the store's key, until the next load.
+    func lock() async throws(TokenError)
+
     /// Wipes a passphrase that did not open the store.
     func forgetPassphrase() async
 

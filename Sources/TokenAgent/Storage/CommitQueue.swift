@@ -31,6 +31,10 @@ final class CommitQueue {
     private let scopes = KeyedLock<Scope>()
     private var unsaved = UnsavedChanges()
     private var retry: Timers.Timer?
+    /// The error of changes that begin while the store is being locked or is locked; nil if it is open.
+    private(set) var refusal: TokenError?
+    /// Whether the store is locked, so that changes that began earlier fail as well.
+    private var isClosed = false
     /// The number of the store's losses after which everything has been written again.
     private var rewrittenLosses = 0
 
@@ -122,6 +126,28 @@ final class CommitQueue {
         if !unsaved.isEmpty { unsaved.supersede(keys: keys()) }
     }
 
+    /// Refuses to begin changes from now on. Those in progress may be committed.
+    func beginClosing(_ refusal: TokenError) { self.refusal = refusal }
+
+    /// Runs `lock` when every change in progress and every earlier failed change has been written; changes fail from then on.
+    ///
+    /// - Throws: `storeUnavailable` (-53008) if earlier failed changes cannot be written, and what `lock` throws. Changes are
+    ///   possible again then.
+    func close(_ refusal: TokenError, _ lock: () async throws(TokenError) -> Void) async throws(TokenError) {
+        do throws(TokenError) {
+            try await exclusively { () async throws(TokenError) in
+                try await lock()
+                (self.refusal, isClosed) = (refusal, true)
+            }
+        } catch {
+            open()
+            throw error
+        }
+    }
+
+    /// Makes changes possible again.
+    func open() { (refusal, isClosed) = (nil, false) }
+
     /// Tries again to write earlier failed changes.
     func writeUnsavedChanges() async {
         guard !unsaved.isEmpty else { return }
@@ -132,6 +158,8 @@ final class CommitQueue {
     func stopRetrying() { retry?.cancel() }
 
     private func write(_ commit: Commit, in group: SharingGroup) async throws(TokenError) {
+        // Tokens that are not written must not stay in memory.
+        if isClosed, let refusal { throw refusal }
         var steps: [StoreChange] = []
         for change in commit.changes { steps.append(try change.stored(in: group)) }
         let tokens = steps.compactMap(\.refreshToken) + (commit.settled.map { [$0] } ?? [])
@@ -146,6 +174,7 @@ final class CommitQueue {
 
     /// Writes earlier failed changes and then `steps`, in one commit of the store.
     private func flush(with steps: [StoreChange], isRetried: Bool = true) async throws(TokenError) {
+        if isClosed, let refusal { throw refusal }
         // Earlier failed changes are written first, to keep the order of changes to one record. They are removed from the
         // list, so that a concurrent commit does not write them again.
         let earlier = unsaved.removeAll()

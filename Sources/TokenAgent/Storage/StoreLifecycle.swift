@@ -13,6 +13,8 @@ final class StoreLifecycle {
         case notBegun
         case loading(EventLoopFuture<Result<Void, TokenError>>)
         case loaded
+        /// The user has locked the store; only an `Unlock` opens it.
+        case locked
         /// Loading failed at this time; requests that need the cache fail with the error.
         case failed(TokenError, at: Int64)
     }
@@ -22,12 +24,16 @@ final class StoreLifecycle {
     private let notes: RedemptionNotes
     private let log: StoreLog
     private let commits: CommitQueue
+    private let tokensInUse: KeyedLock<Secret>
+    private let throttle: ThrottleTable
     private let tasks: TaskTracker
     private let timers: Timers
     private let loop: any EventLoop
     private let now: @Sendable () -> Int64
     private let logger: Logger
     private var state = State.notBegun
+    /// Whether the user has locked the store, and no load has succeeded since.
+    private var isLockedByUser = false
     /// The number of loads that are in progress or wait for an earlier one.
     private var pendingLoads = 0
 
@@ -37,6 +43,8 @@ final class StoreLifecycle {
         notes = core.notes
         log = core.log
         commits = core.commits
+        tokensInUse = core.tokensInUse
+        throttle = core.throttle
         tasks = core.tasks
         loop = core.loop
         now = core.now
@@ -45,7 +53,13 @@ final class StoreLifecycle {
     }
 
     /// The error of the last load; nil if the store is loaded or being loaded.
-    var failure: TokenError? { if case .failed(let error, _) = state { error } else { nil } }
+    var failure: TokenError? {
+        switch state {
+        case .failed(let error, _): error
+        case .locked: Self.locked
+        case .notBegun, .loading, .loaded: nil
+        }
+    }
 
     /// Loads the store into memory. A call during a load waits for that load, unless it has a passphrase: passphrases are tried
     /// in the order of the calls, until one opens the store.
@@ -59,7 +73,7 @@ final class StoreLifecycle {
             guard passphrase != nil else { return loading }
             earlier = loading
         case .loaded: return loop.makeSucceededFuture(.success(()))
-        case .notBegun, .failed: break
+        case .notBegun, .failed, .locked: break
         }
         pendingLoads += 1
         let loading = tasks.start { [earlier] () async throws(TokenError) in
@@ -81,6 +95,7 @@ final class StoreLifecycle {
         case .loading(let loading): loading
         case .notBegun:
             loop.makeSucceededFuture(.failure(TokenError(.storeUnavailable, "the agent is starting")))
+        case .locked: loop.makeSucceededFuture(.failure(Self.locked))
         case .failed(let error, let time):
             if isWorthRetrying, abs(now() - time) >= Self.secondsBetweenLoads {
                 load()
@@ -116,6 +131,44 @@ final class StoreLifecycle {
             source: report.keySource, place: report.keyPlace, isOpen: report.phase == .open, problem: problem)
     }
 
+    /// Forgets the store's key and every token, until `unlock`.
+    ///
+    /// Responses of token endpoints that are on their way are saved first, since they may have replaced refresh tokens.
+    ///
+    /// - Parameter cancel: ends what waits for the user or for other requests.
+    func lock(_ cancel: () -> Void) async throws(TokenError) -> KeyStatus {
+        if case .loading(let load) = state { _ = try? await load.outcome() }
+        guard case .loaded = state else {
+            // Another call may not have finished yet.
+            await waitForResponses()
+            try? await commits.exclusively {}
+            (state, isLockedByUser) = (.locked, true)
+            return keyStatus
+        }
+        (state, isLockedByUser) = (.locked, true)
+        commits.beginClosing(Self.locked)
+        cancel()
+        await waitForResponses()
+        do throws(TokenError) {
+            try await commits.close(Self.locked) { () async throws(TokenError) in
+                try await store.lock()
+                (state, isLockedByUser) = (.locked, true)
+                memory.replace(with: CredentialCache())
+                notes.load([])
+                throttle.removeAll()
+            }
+        } catch {
+            (state, isLockedByUser) = (.loaded, false)
+            throw error
+        }
+        logger.notice("the store is locked")
+        return keyStatus
+    }
+
+    private func waitForResponses() async {
+        while let token = tokensInUse.heldKeys.first { await tokensInUse.waitUntilReleased(token) }
+    }
+
     /// Opens a locked store.
     func unlock(_ request: Unlock) async throws(TokenError) -> KeyStatus {
         try await load(passphrase: request.passphrase).outcome()
@@ -124,11 +177,11 @@ final class StoreLifecycle {
 
     /// Changes the source of the store's key.
     func setKey(_ request: SetKey) async throws(TokenError) -> KeyStatus {
-        if request.source == .passphrase, request.passphrase?.isEmpty ?? true {
-            throw TokenError(.invalidDeveloperParameter, "the passphrase is empty")
-        }
+        if request.source == .passphrase { try SetKey.check(newPassphrase: request.passphrase) }
         try await store.changeKeySource(
             to: request.source, passphrase: request.passphrase, currentPassphrase: request.currentPassphrase)
+        // A required source may have kept the store from being created until now.
+        if case .failed = state { try await load().outcome() }
         logger.notice("the store's key has a new source", metadata: ["source": "\(request.source.name)"])
         return keyStatus
     }
@@ -147,14 +200,15 @@ final class StoreLifecycle {
             let loaded = try await store.load(passphrase: passphrase)
             memory.replace(with: loaded.cache)
             notes.load(loaded.interrupted)
-            state = .loaded
+            commits.open()
+            (state, isLockedByUser) = (.loaded, false)
             log.reportOpened(loaded)
             await writeRepairs(of: loaded)
         } catch {
             await store.forgetPassphrase()
             var error = error
             if isWorthRetrying { error.message += "; the agent tries again with the next request" }
-            if pendingLoads == 1 { state = .failed(error, at: now()) }
+            if pendingLoads == 1 { state = isLockedByUser ? .locked : .failed(error, at: now()) }
             log.reportNotices()
             log.reportLocked(error)
             throw error
@@ -173,10 +227,12 @@ final class StoreLifecycle {
 
     /// Whether another attempt may succeed without the user, whom a keyring and a passphrase need.
     private var isWorthRetrying: Bool {
+        guard !isLockedByUser else { return false }
         guard case .locked = store.report.phase else { return true }
         return store.report.keySource != .passphrase && store.report.keySource != .secretService
     }
 
+    private static let locked = TokenError(.storeUnavailable, "the store was locked; run: ssoctl unlock")
     /// The time-out of status requests while the store is being loaded; most stores are loaded sooner.
     private static let statusTimeout = TimeAmount.milliseconds(500)
     /// The minimum time between attempts to load a store that cannot be loaded.

@@ -30,10 +30,10 @@ final class StoreLog {
         logger.error("the store is not open", metadata: ["reason": "\(error.message)"])
     }
 
-    /// Logs the problems found while the store was loaded.
-    ///
+    /// Logs what was found while the store was loaded.
     func reportOpened(_ loaded: LoadedCache) {
         reportNotices()
+        if target.report.isNew { logger.notice("there was no store to open; an empty one was created") }
         if let error = target.report.writeError { reportFailure(error) }
         if loaded.unknown > 0 {
             logger.warning("records that cannot be read are left alone", metadata: ["count": "\(loaded.unknown)"])

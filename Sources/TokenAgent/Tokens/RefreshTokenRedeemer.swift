@@ -17,6 +17,9 @@ final class RefreshTokenRedeemer {
     private let notes: RedemptionNotes
     /// The refresh tokens that are being redeemed. A rotating token that is sent twice at the same time may be revoked.
     private let tokensInUse: KeyedLock<Secret>
+    /// The places of refresh tokens in the cache, for which requests queue. A place stays the same when its token is rotated, so that
+    /// each request is decided again once, when it is its turn.
+    private let places = TurnLock<RecordKey, PeerKey>()
     private let throttle: ThrottleTable
     private let authorities: AuthorityResolver
     private let saver: TokenSaver
@@ -42,10 +45,13 @@ final class RefreshTokenRedeemer {
     }
 
     /// Redeems a refresh token of the plan. If that fails, the result is the plan's fallback if it is still valid.
+    ///
+    /// - Parameter peer: the peer that asks. Peers that ask for the same refresh token take turns.
     func redeem(
-        _ plan: RedemptionPlan, for request: AcquireTokenSilent, isolation: isolated (any Actor)? = #isolation
+        _ plan: RedemptionPlan, for request: AcquireTokenSilent, of peer: PeerKey,
+        isolation: isolated (any Actor)? = #isolation
     ) -> EventLoopFuture<Result<TokenResult, TokenError>> {
-        shared(plan, request).assumeIsolated().map { outcome in
+        shared(plan, request, peer).assumeIsolated().map { outcome in
             outcome.map { $0.answering(request.parameters.correlationID) }
                 .usingFallback(self.fallback(of: plan, for: request), at: self.now())
         }.nonisolated()
@@ -74,7 +80,8 @@ final class RefreshTokenRedeemer {
 
     /// The redemption in progress for the same request; begins one if there is none.
     private func shared(
-        _ plan: RedemptionPlan, _ request: AcquireTokenSilent, isolation: isolated (any Actor)? = #isolation
+        _ plan: RedemptionPlan, _ request: AcquireTokenSilent, _ peer: PeerKey,
+        isolation: isolated (any Actor)? = #isolation
     ) -> EventLoopFuture<Result<TokenResult, TokenError>> {
         guard let key = RedemptionKey(plan, request.parameters) else {
             return loop.makeSucceededFuture(.failure(Self.nothingToRedeem))
@@ -88,7 +95,7 @@ final class RefreshTokenRedeemer {
         let redemption = tasks.start { () async throws(TokenError) in
             defer { self.inProgress[key] = nil }
             do throws(TokenError) {
-                return try await self.tryEach(plan, for: request)
+                return try await self.tryEach(plan, for: request, of: peer)
             } catch {
                 if isThrottled { self.throttle.record(error, for: key, at: self.now()) }
                 throw error
@@ -98,38 +105,55 @@ final class RefreshTokenRedeemer {
         return redemption
     }
 
-    /// Tries the refresh tokens of the plan in order. If one is being redeemed already, waits for that and makes a new plan.
+    /// Tries the refresh tokens of the plan in order. If one is being redeemed already, waits for its turn and makes a new plan.
     private func tryEach(
-        _ plan: RedemptionPlan, for request: AcquireTokenSilent
+        _ plan: RedemptionPlan, for request: AcquireTokenSilent, of peer: PeerKey
     ) async throws(TokenError) -> TokenResult {
-        var plan = plan
-        var rejected: Set<Secret> = []
-        var refusal: Refusal?
-        while let token = plan.candidates.first(where: { !rejected.contains($0.secret) }) {
-            if tokensInUse.isHeld(token.secret) {
-                await tokensInUse.waitUntilReleased(token.secret)
-                switch memory.cache.decide(request, now: now()) {
-                case .use(let result): return result
-                case .redeem(let fresh): plan = fresh
-                case .interactionRequired, .ambiguousAccount: plan.candidates = []
-                }
-                continue
-            }
-            let wasInterrupted = notes.wasInterrupted(token, in: request.parameters.sharingGroup)
+        var attempt = Attempt(plan)
+        while let token = attempt.next {
+            let place = place(of: token, request)
             do throws(TokenError) {
-                return try await tokensInUse.exclusive(token.secret) { () async throws(TokenError) in
-                    try await send(token, plan, request.parameters, username: request.account.username)
+                try await places.exclusive(place, for: peer) { hasWaited async throws(TokenError) in
+                    attempt.isOutdated = attempt.isOutdated || hasWaited
+                    try await redeem(&attempt, at: place, request)
                 }
+                if let result = attempt.result { return result }
             } catch  where error.allowsNextRefreshToken {
-                rejected.insert(token.secret)
-                // ADAL reports the refusal of the app's own refresh token, even if a family refresh token is tried after it.
-                if request.parameters.version == .v2 || token.familyID == nil || refusal == nil {
-                    refusal = Refusal(error, wasInterrupted: wasInterrupted)
-                }
+                attempt.noteRefusal(error, isV1: request.parameters.version == .v1)
             }
         }
+        let refusal = attempt.refusal
         throw TokenError(
             .interactionRequired, refusal?.reason ?? Refusal.unknown, details: refusal?.details ?? TokenError.Details())
+    }
+
+    /// Redeems the next refresh token of the attempt, if it is the one at a place after all earlier redemptions have ended.
+    ///
+    /// - Parameter place: the place that the caller holds.
+    private func redeem(
+        _ attempt: inout Attempt, at place: RecordKey, _ request: AcquireTokenSilent
+    ) async throws(TokenError) {
+        while true {
+            // A locked store has an empty cache, from which a new decision would be wrong.
+            if let refusal = commits.refusal { throw refusal }
+            if attempt.isOutdated { attempt.update(memory.cache.decide(request, now: now())) }
+            guard let token = attempt.next, self.place(of: token, request) == place else { return }
+            guard tokensInUse.isHeld(token.secret) else {
+                attempt.sent = token
+                attempt.wasInterrupted = notes.wasInterrupted(token, in: request.parameters.sharingGroup)
+                let plan = attempt.plan
+                attempt.result = try await tokensInUse.exclusive(token.secret) { () async throws(TokenError) in
+                    try await send(token, plan, request.parameters, username: request.account.username)
+                }
+                return
+            }
+            await tokensInUse.waitUntilReleased(token.secret)
+            attempt.isOutdated = true
+        }
+    }
+
+    private func place(of token: RefreshTokenRecord, _ request: AcquireTokenSilent) -> RecordKey {
+        CacheRecord.refreshToken(token).key(in: request.parameters.sharingGroup)
     }
 
     /// Writes the redemption note, sends the refresh token, and saves the response.
@@ -141,6 +165,7 @@ final class RefreshTokenRedeemer {
         let group = parameters.sharingGroup
         let authority = try await authorities.resolve(
             plan.authority, parameters, username: memory.cache.username(of: plan.account, in: group) ?? username)
+        if let refusal = commits.refusal { throw refusal }
         // If the note cannot be written, neither could the response: the token is not sent, and stays valid.
         try await commits.write([notes.note(of: token, in: group, at: now())], isRetried: false)
         guard memory.cache.stillHolds(token, in: group) else {
@@ -165,13 +190,8 @@ final class RefreshTokenRedeemer {
             }
             throw error.withAccount(plan.account, cache: memory.cache, in: group)
         }
-        do throws(TokenError) {
-            return try await saver.save(response, from: .redemption(token), parameters, at: plan.authority)
-        } catch {
-            // The note of a removed token would be reported as a lost reply at the next start.
-            if error == TokenSaver.signedOutMeanwhile { await deleteNote(of: token, in: group) }
-            throw error
-        }
+        // If the account has been removed meanwhile, the removal has deleted the note too.
+        return try await saver.save(response, from: .redemption(token), parameters, at: plan.authority)
     }
 
     /// Commits what a refusal changes in the cache, and deletes the note, before the waiting requests are answered.
@@ -187,7 +207,7 @@ final class RefreshTokenRedeemer {
         }
     }
 
-    /// Deletes the note of a refresh token that was not sent, or whose account has been removed.
+    /// Deletes the note of a refresh token that was not sent.
     private func deleteNote(of token: RefreshTokenRecord, in group: SharingGroup) async {
         guard let key = notes.settled(by: token, in: group) else { return }
         try? await commits.write(notes.deletions(of: [key]))
@@ -198,6 +218,46 @@ final class RefreshTokenRedeemer {
 
     private static let nothingToRedeem = TokenError(
         .interactionRequired, "there is no refresh token to redeem; sign in")
+}
+
+/// The state of a request that tries the refresh tokens of a plan in order.
+private struct Attempt {
+    private(set) var plan: RedemptionPlan
+    /// Whether other redemptions have ended since the plan was made.
+    var isOutdated = false
+    var result: TokenResult?
+    /// The refresh token that was sent last, and whether the reply to an earlier redemption of it was lost.
+    var sent: RefreshTokenRecord?
+    var wasInterrupted = false
+    private(set) var refusal: Refusal?
+    private var rejected: Set<Secret> = []
+
+    init(_ plan: RedemptionPlan) { self.plan = plan }
+
+    /// The refresh token to try next; nil if there is a result, or no further token.
+    var next: RefreshTokenRecord? {
+        result == nil ? plan.candidates.first { !rejected.contains($0.secret) } : nil
+    }
+
+    /// Continues with a new decision of the cache.
+    mutating func update(_ decision: SilentDecision) {
+        isOutdated = false
+        switch decision {
+        case .use(let result): self.result = result
+        case .redeem(let plan): self.plan = plan
+        case .interactionRequired, .ambiguousAccount: plan.candidates = []
+        }
+    }
+
+    /// Records that the token that was sent last was refused.
+    mutating func noteRefusal(_ error: TokenError, isV1: Bool) {
+        guard let sent else { return plan.candidates = [] }
+        rejected.insert(sent.secret)
+        // ADAL reports the refusal of the app's own refresh token, even if a family refresh token is tried after it.
+        if !isV1 || sent.familyID == nil || refusal == nil {
+            refusal = Refusal(error, wasInterrupted: wasInterrupted)
+        }
+    }
 }
 
 /// The refusal of a refresh token.

@@ -46,6 +46,9 @@ final class ThrottleTable {
     /// Removes the errors that only the user can resolve, after a sign-in.
     func removeRefusals() { refusals = [:] }
 
+    /// Removes every error, and with it the refresh tokens by which they are found.
+    func removeAll() { (overloads, refusals) = ([:], [:]) }
+
     private static func shorten<Key>(_ records: inout [Key: Record]) {
         guard records.count > limit, let first = records.min(by: { $0.value.expiry < $1.value.expiry }) else { return }
         records[first.key] = nil

@@ -4,23 +4,31 @@ internal import TokenStore
 extension CredentialCache {
     /// The accounts that match a request, a page at a time, in a stable order.
     ///
-    /// An account with more tenant profiles than fit into a page is repeated on the next page, with its other profiles.
+    /// An account with more tenant profiles than fit into a page is repeated on the next page, with its other profiles. A page is
+    /// also complete when a limited number of accounts has been examined, so that it may have no account and be followed by others.
     package func accounts(_ request: ListAccounts) -> ListAccounts.Reply {
         let partition = partition(request.sharingGroup)
-        let keys = candidates(request, in: partition).sorted { $0.key < $1.key }
         let start = request.after.map(AccountListPosition.init)
         var page = AccountPage()
-        for key in keys where start.map({ $0.isBefore(key) }) ?? true {
-            guard let account = account(key, for: request, in: partition) else { continue }
-            guard page.add(account, key, from: start) else { break }
+        var (examined, last) = (0, AccountKey?.none)
+        candidates(request, in: partition).forEach(from: start?.account) { _, key in
+            guard start.map({ $0.isBefore(key) }) ?? true else { return true }
+            guard examined < Self.examinedAccounts else {
+                page.end(after: last)
+                return false
+            }
+            examined += 1
+            last = key
+            guard let account = account(key, for: request, in: partition) else { return true }
+            return page.add(account, key, from: start)
         }
         return page.reply
     }
 
-    private func candidates(_ request: ListAccounts, in partition: Partition) -> [AccountKey] {
-        if let identifier = request.homeAccountID { return partition.accounts(with: identifier) }
-        if let username = request.username { return partition.accounts(named: username) }
-        return Array(partition.accounts.keys)
+    private func candidates(_ request: ListAccounts, in partition: Partition) -> SortedMap<AccountKey> {
+        if let identifier = request.homeAccountID { return partition.sortedAccounts(with: identifier) }
+        if let username = request.username { return partition.sortedAccounts(named: username) }
+        return partition.order
     }
 
     /// The account with its tenant profiles; nil if it does not match the request.
@@ -85,6 +93,8 @@ extension CredentialCache {
     static let pageBytes = 256 * 1024
     /// The number of items on a page; below the longest list in a message.
     static let pageItems = 200
+    /// The number of accounts that are examined for a page.
+    static let examinedAccounts = 500
 }
 
 extension CredentialCache {
@@ -95,13 +105,19 @@ extension CredentialCache {
     package func currentAccount(
         _ request: GetCurrentAccount
     ) throws(TokenError) -> (reply: GetCurrentAccount.Reply, changes: [CacheChange]) {
-        let accounts = accounts(ListAccounts(clientID: request.clientID, sharingGroup: request.sharingGroup)).accounts
-        guard accounts.count < 2 else {
+        let partition = partition(request.sharingGroup)
+        let list = ListAccounts(clientID: request.clientID, sharingGroup: request.sharingGroup)
+        var accounts: [Account] = []
+        let holders = partition.holders.accounts(of: request.clientID, limit: Self.searchedAccounts)
+        for holder in holders ?? [] where accounts.count < 2 {
+            if let account = account(holder, for: list, in: partition) { accounts.append(account) }
+        }
+        guard holders != nil, accounts.count < 2 else {
             throw TokenError(
                 .ambiguousAccount, "several accounts are signed in; list them and let the person choose one")
         }
         let key = CurrentAccountRecord.key(of: request.clientID.text)
-        let known = partition(request.sharingGroup).currentAccounts[key]
+        let known = partition.currentAccounts[key]
         let reply = GetCurrentAccount.Reply(account: accounts.first, previous: known?.account)
         guard let account = accounts.first else {
             return (reply, known == nil ? [] : [remove(.currentAccount, key, account: nil, request.sharingGroup)])
@@ -113,7 +129,7 @@ extension CredentialCache {
 
 /// The position at which a list of accounts continues: after an account, or after one of its tenant profiles.
 private struct AccountListPosition {
-    private let account: String
+    let account: String
     /// The last profile that was listed; nil if all were.
     private let profile: String?
 
@@ -151,6 +167,11 @@ private struct AccountPage {
     private(set) var reply = ListAccounts.Reply(accounts: [])
     private var last: AccountKey?
     private var size = 0
+
+    /// Ends the page before its end, after an account that need not be on it.
+    mutating func end(after account: AccountKey?) {
+        if reply.next == nil { reply.next = account.map(AccountListPosition.after) }
+    }
 
     /// Adds an account: all of its profiles, or as many as fit if the page is empty.
     ///

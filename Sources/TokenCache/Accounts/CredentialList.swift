@@ -7,57 +7,34 @@ extension CredentialCache {
     /// - Parameter localScheme: the URL scheme of authorities on this machine, `http` or `https`; others have `https`.
     package func credentials(_ request: ListCredentials, localScheme: String) -> ListCredentials.Reply {
         let partition = partition(request.sharingGroup)
-        var left: [Listed] = []
-        for (account, credentials) in partition.accounts {
-            for (key, token) in credentials.accessTokens {
-                if let version = request.version, token.version != version { continue }
-                left.append(Listed(id: Self.id(ofKey: key), account: account, token: .access(token)))
-            }
-            for (key, token) in credentials.refreshTokens {
-                left.append(Listed(id: Self.id(ofKey: key), account: account, token: .refresh(token)))
-            }
-        }
-        if let after = request.after { left.removeAll { $0.id <= after } }
         var page = ListCredentials.Reply(credentials: [])
-        var size = 0
-        for listed in left.sorted(by: { $0.id < $1.id }) {
-            let credential = credential(listed, partition[listed.account], localScheme: localScheme)
-            size += credential.approximateSize
-            if !page.credentials.isEmpty, size > Self.pageBytes || page.credentials.count == Self.pageItems {
-                page.next = page.credentials.last?.id
-                break
+        var (size, examined, last) = (0, 0, String?.none)
+        partition.credentials.forEach(from: request.after) { id, place in
+            guard id != request.after else { return true }
+            let held = partition[place.account]
+            let next = Listed(id, place, held, request.version).map { credential($0, held, localScheme: localScheme) }
+            size += next?.approximateSize ?? 0
+            let isFull = size > Self.pageBytes || page.credentials.count == Self.pageItems
+            guard page.credentials.isEmpty || !isFull, examined < Self.examinedCredentials else {
+                page.next = last
+                return false
             }
-            page.credentials.append(credential)
+            if let next { page.credentials.append(next) }
+            last = id
+            examined += 1
+            return true
         }
         return page
     }
 
     /// The changes that remove one credential; empty if there is none with that identifier.
     package func changes(removing request: RemoveCredential) -> [CacheChange] {
-        let id = request.id.lowercased()
-        for (account, credentials) in partition(request.sharingGroup).accounts {
-            if let key = Self.key(ofID: id, in: credentials.accessTokens) {
-                return [remove(.accessToken, key, account: account, request.sharingGroup)]
-            }
-            if let key = Self.key(ofID: id, in: credentials.refreshTokens) {
-                return [remove(.refreshToken, key, account: account, request.sharingGroup)]
-            }
-        }
-        return []
+        guard let place = partition(request.sharingGroup).credentials[request.id.lowercased()] else { return [] }
+        return [remove(place.kind, place.key, account: place.account, request.sharingGroup)]
     }
 
-    /// The identifier of the credential with a key: the key, or its hash if it is longer than a text in a message.
-    private static func id(ofKey key: String) -> String {
-        key.utf8.count <= ValueLimits.text ? key : "\(fingerprintMark)\(Fingerprint.of(key))"
-    }
-
-    private static func key(ofID id: String, in tokens: [String: some Any]) -> String? {
-        if tokens[id] != nil { return id }
-        guard id.hasPrefix(fingerprintMark) else { return nil }
-        return tokens.keys.first { Self.id(ofKey: $0) == id }
-    }
-
-    private static let fingerprintMark = "sha256:"
+    /// The number of credentials that are examined for a page.
+    private static let examinedCredentials = 500
 
     private func credential(_ listed: Listed, _ credentials: AccountCredentials, localScheme: String) -> Credential {
         let account = AccountReference(
@@ -97,6 +74,19 @@ private struct Listed {
     var id: String
     var account: AccountKey
     var token: Token
+
+    /// Nil for an access token of another version than the requested one.
+    init?(_ id: String, _ place: CredentialPlace, _ credentials: AccountCredentials, _ version: OAuthVersion?) {
+        self.id = id
+        account = place.account
+        if let token = credentials.refreshTokens[place.key], place.kind == .refreshToken {
+            self.token = .refresh(token)
+        } else if let token = credentials.accessTokens[place.key], version ?? token.version == token.version {
+            self.token = .access(token)
+        } else {
+            return nil
+        }
+    }
 }
 
 extension Credential {

@@ -1,7 +1,7 @@
 package import TokenModel
 package import TokenStore
 
-/// An ID token, with the claim that the cache uses.
+/// An ID token, with the claims that the cache uses.
 package struct IDTokenRecord: Sendable, Equatable {
     package var account: AccountKey
     package var environment: String
@@ -12,6 +12,8 @@ package struct IDTokenRecord: Sendable, Equatable {
     package let idToken: String
     /// The tenant that issued the token: its `tid` claim, or else the realm.
     package let tenant: String
+    /// The `sub` claim; nil if there is none.
+    package let subject: String?
     /// Fields this version does not know, as JSON; preserved for export. Nil for a record that the agent made.
     package var unknownFields: String?
 
@@ -21,6 +23,16 @@ package struct IDTokenRecord: Sendable, Equatable {
         idToken: String, unknownFields: String? = nil
     ) {
         guard let claims = IDTokenClaims(idToken: idToken) else { return nil }
+        self.init(
+            account: account, environment: environment, clientID: clientID, realm: realm, version: version,
+            idToken: idToken, claims: claims, unknownFields: unknownFields)
+    }
+
+    /// Creates a record of a token whose claims have been read.
+    init(
+        account: AccountKey, environment: String, clientID: ClientID, realm: String, version: OAuthVersion,
+        idToken: String, claims: IDTokenClaims, unknownFields: String? = nil
+    ) {
         self.account = account
         self.environment = environment
         self.clientID = clientID
@@ -28,6 +40,7 @@ package struct IDTokenRecord: Sendable, Equatable {
         self.version = version
         self.idToken = idToken
         self.tenant = claims.tenantID?.lowercased() ?? realm
+        self.subject = claims.subject
         self.unknownFields = unknownFields
     }
 

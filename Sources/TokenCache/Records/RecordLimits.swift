@@ -126,32 +126,11 @@ package struct LimitViolation: Error, Equatable {
     }
 
     static func check(_ scopes: ScopeSet) throws(LimitViolation) {
-        guard scopes.scopes.count <= ValueLimits.listItems else {
-            throw LimitViolation(reason: "it has more than \(ValueLimits.listItems) scopes")
-        }
-        let isFitting =
-            scopes.scopes.allSatisfy { $0.utf8.count <= ValueLimits.text && ValueLimits.isPrintable($0) }
-            && scopes.target.utf8.count <= ValueLimits.longText
-        guard isFitting else {
+        guard scopes.isWithinLimits else {
             throw LimitViolation(
-                reason: "its scopes are longer than \(ValueLimits.longText) bytes, one of them is longer than "
-                    + "\(ValueLimits.text) bytes, or they have control characters")
+                reason:
+                    "it has more than \(ValueLimits.listItems) scopes, they are longer than \(ValueLimits.longText) "
+                    + "bytes, one of them is longer than \(ValueLimits.text) bytes, or they have control characters")
         }
-    }
-}
-
-extension ScopeSet {
-    /// The scopes that fit into the store and a message; `requested` ones are kept before others.
-    func limited(keeping requested: ScopeSet) -> ScopeSet {
-        if (try? LimitViolation.check(self)) != nil { return self }
-        let sound = scopes.filter { $0.utf8.count <= ValueLimits.text && ValueLimits.isPrintable($0) }
-        var kept: Set<String> = []
-        var size = 0
-        for scope in sound.filter(requested.contains) + sound.filter({ !requested.contains($0) }) {
-            size += scope.utf8.count + 1
-            guard kept.count < ValueLimits.listItems, size <= ValueLimits.longText else { break }
-            kept.insert(scope)
-        }
-        return ScopeSet(sound.filter(kept.contains))
     }
 }

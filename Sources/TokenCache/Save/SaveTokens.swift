@@ -56,7 +56,7 @@ extension CredentialCache {
         of tokens: IssuedTokens, from issuance: Issuance, _ parameters: TokenParameters, at requested: Authority
     ) -> AccountKey {
         Saving.account(
-            tokens, issuance, claims: tokens.idToken.flatMap { IDTokenClaims(idToken: $0) }, parameters: parameters,
+            tokens, issuance, claims: tokens.claims, parameters: parameters,
             requested: requested, in: partition(parameters.sharingGroup), of: self)
     }
 
@@ -76,12 +76,28 @@ extension CredentialCache {
     /// Removes the access tokens whose scopes the new one includes, apart from the scopes that every token has.
     private func replacedTokens(_ saving: Saving, _ credentials: AccountCredentials) -> [CacheChange] {
         guard let new = saving.accessToken else { return [] }
-        return credentials.accessTokens.values.filter { old in
-            old.key != new.key && old.version == new.version && old.clientID == new.clientID && old.realm == new.realm
-                && clouds.sameCloud(old.environment, new.environment)
+        let others = credentials.accessTokens(of: new.clientID).filter { old in
+            old.version == new.version && old.realm == new.realm && old.key != new.key
+        }
+        let replaced = others.filter { old in
+            clouds.sameCloud(old.environment, new.environment)
                 && (old.scopes == new.scopes || old.scopes.subtracting(Self.common).intersects(new.scopes))
-        }.map { remove(.accessToken, $0.key, account: $0.account, saving.parameters.sharingGroup) }
+        }
+        let kept = Set(others.map(\.key)).subtracting(replaced.map(\.key))
+        // Every request of the app searches these tokens.
+        let surplus =
+            kept.count < Self.tokensOfAnApp
+            ? []
+            : others.filter { kept.contains($0.key) }.sorted { ($0.expiresOn, $0.key) < ($1.expiresOn, $1.key) }
+                .prefix(kept.count - Self.tokensOfAnApp + 1)
+        return (replaced + surplus).map {
+            remove(.accessToken, $0.key, account: $0.account, saving.parameters.sharingGroup)
+        }
     }
+
+    /// The maximum number of access tokens that are kept of an account for one app, realm and version. Of more, those are removed
+    /// that expire first; an app that asks for one of them again gets a new one.
+    private static let tokensOfAnApp = 256
 
     private static let common = ScopeSet.reserved.union(ScopeSet(["email"]))
 

@@ -24,7 +24,7 @@ struct Saving {
         self.parameters = parameters
         self.requested = requested
         self.now = now
-        claims = tokens.idToken.flatMap { IDTokenClaims(idToken: $0) }
+        claims = tokens.claims
         guard tokens.idToken == nil || claims != nil else {
             throw TokenError(.serverInvalidResponse, "the ID token in the response cannot be read")
         }
@@ -118,12 +118,11 @@ struct Saving {
     }
 
     var idToken: IDTokenRecord? {
-        tokens.idToken.flatMap {
-            IDTokenRecord(
-                account: account, environment: environment, clientID: parameters.clientID,
-                realm: Self.realm(account: account, claims: claims, parameters: parameters, requested: requested),
-                version: parameters.version, idToken: $0)
-        }
+        guard let idToken = tokens.idToken, let claims else { return nil }
+        return IDTokenRecord(
+            account: account, environment: environment, clientID: parameters.clientID,
+            realm: Self.realm(account: account, claims: claims, parameters: parameters, requested: requested),
+            version: parameters.version, idToken: idToken, claims: claims)
     }
 }
 

@@ -25,6 +25,7 @@ extension CredentialCache {
     private func account(
         named name: String, _ request: AcquireTokenSilent, in partition: Partition, now: Int64
     ) -> AccountChoice {
+        guard partition.accountCount(named: name) <= Self.searchedAccounts else { return .several }
         let authority = request.parameters.authority
         let accounts = accounts(named: name, at: authority, in: partition)
         if request.parameters.version == .v1 {
@@ -46,11 +47,16 @@ extension CredentialCache {
     /// only one of the accounts has an access token.
     ///
     /// ADAL does not know accounts that only MSAL apps signed in to. The only one of them is used; several count as none.
+    ///
+    /// Only the accounts are searched that have tokens of the app or of a family; if these are very many, they count as several.
     private func soleAccount(
         for request: AcquireTokenSilent, in partition: Partition, now: Int64
     ) -> AccountChoice {
         let parameters = request.parameters
-        let usable = partition.accounts.keys.filter {
+        guard let holders = partition.holders.accounts(of: parameters.clientID, limit: Self.searchedAccounts) else {
+            return .several
+        }
+        let usable = holders.filter {
             isAccount($0, of: parameters.authority, in: partition) && isUsable($0, for: parameters, in: partition)
         }
         guard parameters.version == .v1 else {
@@ -67,12 +73,17 @@ extension CredentialCache {
             if userIDs.count > 1 { return .several }
             if let name = userIDs.first { return account(named: name, request, in: partition, now: now) }
         }
-        return usable.count == 1 ? .one(usable[0]) : .none
+        return usable.count == 1 ? usable.first.map(AccountChoice.one) ?? .none : .none
     }
+
+    /// The maximum number of accounts that are searched for a request that does not identify one.
+    static var searchedAccounts: Int { 256 }
 
     /// Whether the account has what ADAL calls an item of the resource: an access token, or a refresh token for that resource only.
     private func hasItem(_ account: AccountKey, for parameters: TokenParameters, in partition: Partition) -> Bool {
-        partition[account].accessTokens.values.contains { matches($0, parameters, at: parameters.authority) }
+        partition[account].hasAccessToken(of: parameters.clientID) {
+            matches($0, parameters, at: parameters.authority)
+        }
             || refreshTokens(of: account, for: parameters, in: partition).contains { $0.isSingleResource }
     }
 
@@ -84,7 +95,7 @@ extension CredentialCache {
         guard !credentials.isSignedOut(parameters.clientID) else { return false }
         let allowsCachedToken = !request.forceRefresh && parameters.claims == nil
         return allowsCachedToken
-            && credentials.accessTokens.values.contains {
+            && credentials.hasAccessToken(of: parameters.clientID) {
                 matches($0, parameters, at: parameters.authority)
                     && !$0.isExpired(at: now, buffer: request.expirationBuffer)
             } || refreshTokens(of: account, for: parameters, in: partition).contains { $0.isSingleResource }
@@ -103,7 +114,7 @@ extension CredentialCache {
         guard !credentials.isSignedOut(parameters.clientID) else { return false }
         let authority = effectiveAuthority(of: parameters, account: account, credentials: credentials)
         return !refreshTokens(of: account, for: parameters, in: partition).isEmpty
-            || credentials.accessTokens.values.contains { matches($0, parameters, at: authority) }
+            || credentials.hasAccessToken(of: parameters.clientID) { matches($0, parameters, at: authority) }
     }
 }
 

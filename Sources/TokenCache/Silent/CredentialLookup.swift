@@ -31,11 +31,11 @@ extension CredentialCache {
         for request: AcquireTokenSilent, at authority: Authority, credentials: AccountCredentials, now: Int64
     ) -> UsableToken? {
         guard !request.forceRefresh, request.parameters.claims == nil else { return nil }
-        let matching = credentials.accessTokens.values.lazy.filter { matches($0, request.parameters, at: authority) }
-        // The preferred name of the cloud, then the latest expiry, then the key: independent of the dictionary's order.
-        let best = matching.max { left, right in
-            (-rank(left.environment, authority), left.expiresOn, left.key)
-                < (-rank(right.environment, authority), right.expiresOn, right.key)
+        var best: AccessTokenRecord?
+        credentials.forEachAccessToken(of: request.parameters.clientID) { token in
+            guard matches(token, request.parameters, at: authority) else { return true }
+            if best.map({ isPreferred(token, to: $0, at: authority) }) ?? true { best = token }
+            return true
         }
         guard let token = best else { return nil }
         let isExpired = token.isExpired(at: now, buffer: request.expirationBuffer)
@@ -50,13 +50,19 @@ extension CredentialCache {
         return UsableToken(result: result, isFresh: !isExpired && !token.wantsRefresh(at: now))
     }
 
+    /// The preferred name of the cloud, then the latest expiry, then the key: independent of the dictionary's order.
+    private func isPreferred(_ left: AccessTokenRecord, to right: AccessTokenRecord, at authority: Authority) -> Bool {
+        (-rank(left.environment, authority), left.expiresOn, left.key)
+            > (-rank(right.environment, authority), right.expiresOn, right.key)
+    }
+
     /// Whether an access token answers a request: its app, version, realm and cloud are equal, and it has every requested scope.
     func matches(_ token: AccessTokenRecord, _ parameters: TokenParameters, at authority: Authority) -> Bool {
-        token.version == parameters.version && token.realm == authority.realm(for: token.account, parameters.version)
-            && token.clientID == parameters.clientID && clouds.sameCloud(token.environment, authority.environment)
+        token.version == parameters.version && token.clientID == parameters.clientID
+            && parameters.isAnswered(by: token.scopes)
+            && token.realm == authority.realm(for: token.account, parameters.version)
+            && clouds.sameCloud(token.environment, authority.environment)
             && authority.admits(token.account)
-            && (parameters.version == .v1
-                ? parameters.scopes == token.scopes : parameters.scopes.isSubset(of: token.scopes))
     }
 
     /// The refresh tokens that may be redeemed for a request, in the order in which the library tries them.
@@ -88,7 +94,7 @@ extension CredentialCache {
         let tokens = partition(group)[account].idTokens.values.filter {
             $0.clientID == clientID && $0.realm == realm && clouds.sameCloud($0.environment, authority.environment)
         }
-        return tokens.min { $0.key < $1.key }.flatMap { IDTokenClaims(idToken: $0.idToken)?.subject }
+        return tokens.min { $0.key < $1.key }?.subject
     }
 
     /// Whether a refresh token may be redeemed for a request.
@@ -120,6 +126,11 @@ extension CredentialCache {
 }
 
 extension TokenParameters {
+    /// Whether a token with these scopes answers the request: for ADAL those of the resource, for MSAL at least the requested ones.
+    fileprivate func isAnswered(by granted: ScopeSet) -> Bool {
+        version == .v1 ? scopes == granted : scopes.isSubset(of: granted)
+    }
+
     /// The key in the app's authority map. An instance-aware app may be redirected to another cloud by the same authority.
     var authorityMapKey: String { isInstanceAware ? "instance_aware=YES \(authority.url)" : authority.url }
 }

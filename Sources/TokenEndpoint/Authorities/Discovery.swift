@@ -19,8 +19,10 @@ extension TokenEndpointClient {
             try requireAllowed(authority)
             guard authority.kind == .entra else { return [InstanceDiscovery.singleHost(authority)] }
             let url = InstanceDiscovery.url(for: authority)
-            let response = try await transport.send(HTTPRequest(url: url, correlationID: correlationID))
-            return try InstanceDiscovery.clouds(in: response, of: authority)
+            return try await transport.send(HTTPRequest(url: url, correlationID: correlationID)) {
+                (response) throws(TokenError) in
+                try InstanceDiscovery.clouds(in: response, of: authority)
+            }
         }
     }
 
@@ -44,8 +46,10 @@ extension TokenEndpointClient {
         let key = DiscoveryKey(authority: authority, version: version)
         if let known = discovered.withLock({ $0[key] }) { return known }
         let url = Endpoints.discoveryURL(of: authority, version: version)
-        let response = try await transport.send(HTTPRequest(url: url, correlationID: correlationID))
-        let endpoints = try Endpoints(response, of: authority, version: version)
+        let endpoints = try await transport.send(HTTPRequest(url: url, correlationID: correlationID)) {
+            (response) throws(TokenError) in
+            try Endpoints(response, of: authority, version: version)
+        }
         discovered.withLock { known in
             if known.count >= Self.discoveredLimit { known.removeAll() }
             known[key] = endpoints
@@ -59,9 +63,12 @@ extension TokenEndpointClient {
         do throws(TokenError) {
             try requireAllowed(authority)
             let url = Endpoints.discoveryURL(of: authority, version: .v2)
-            let response = try await transport.send(HTTPRequest(url: url, correlationID: nil))
-            guard response.status == 200 else { throw response.unhandled }
-            return .success(ServerClock(secondsSince1970: response.date))
+            let clock = try await transport.send(HTTPRequest(url: url, correlationID: nil)) {
+                (response) throws(TokenError) in
+                guard response.status == 200 else { throw response.unhandled }
+                return ServerClock(secondsSince1970: response.date)
+            }
+            return .success(clock)
         } catch {
             return .failure(error)
         }

@@ -84,21 +84,33 @@ package struct Endpoints: Sendable, Equatable {
     /// Refuses `http` endpoints, unless the authority and the endpoint are both on this machine.
     private func requireSafe(for authority: Authority, _ response: HTTPResponse) throws(TokenError) {
         for url in [token, authorization, deviceCode, endSession, pushedAuthorization].compactMap(\.self) {
-            let parts = try? URLParts(url)
-            let isSafe =
-                parts?.scheme == "https"
-                || (authority.scheme == "http" && parts?.scheme == "http" && parts?.isLoopback == true)
-            guard isSafe else { throw response.invalid("names an endpoint that does not use https") }
+            guard Self.isSafe(url, for: authority) else {
+                throw response.invalid("names an endpoint that does not use https")
+            }
         }
         for url in [token, authorization, deviceCode, pushedAuthorization].compactMap(\.self) where !Self.isPlain(url) {
             throw response.invalid("names an endpoint that is not the URL of an endpoint")
         }
+        if let endSession, !Self.isURL(endSession) {
+            throw response.invalid("names a page for signing out that is not the URL of a page")
+        }
+    }
+
+    /// Whether a URL uses `https`, or `http` on this machine for an authority that does so too.
+    static func isSafe(_ url: String, for authority: Authority) -> Bool {
+        guard let parts = try? URLParts(url) else { return false }
+        return parts.scheme == "https" || authority.scheme == "http" && parts.scheme == "http" && parts.isLoopback
     }
 
     /// Whether a URL has no fragment (RFC 6749 sections 3.1 and 3.2) and no characters that URLs never have, such as line
-    /// breaks.
+    /// breaks, and is not too long for a message.
     private static func isPlain(_ url: String) -> Bool {
-        url.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }
+        isURL(url) && !url.utf8.contains(UInt8(ascii: "#"))
+    }
+
+    /// Whether a text consists of characters that URLs have, and fits into a message.
+    static func isURL(_ text: String) -> Bool {
+        text.utf8.count <= ValueLimits.text && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 
     /// Checks the issuer (OpenID Connect Discovery 1.0 section 4.3), and returns it. Microsoft's issuers differ from their

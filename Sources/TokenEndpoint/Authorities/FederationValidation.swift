@@ -33,15 +33,17 @@ extension TokenEndpointClient {
     }
 
     private func farm(at url: String, _ correlationID: CorrelationID) async throws(TokenError) -> String {
-        let response = try await transport.send(HTTPRequest(url: url, correlationID: correlationID))
-        guard response.status == 200,
-            let endpoint = response.json?["IdentityProviderService"]?.text("PassiveAuthEndpoint"),
-            let parts = try? URLParts(endpoint), parts.scheme == "https"
-        else {
-            throw TokenError(
-                .authorityValidation, "\(response.endpoint) names no AD FS (HTTP status \(response.status))")
+        try await transport.send(HTTPRequest(url: url, correlationID: correlationID)) {
+            (response) throws(TokenError) in
+            guard response.status == 200,
+                let endpoint = response.json?["IdentityProviderService"]?.text("PassiveAuthEndpoint"),
+                let parts = try? URLParts(endpoint), parts.scheme == "https"
+            else {
+                throw TokenError(
+                    .authorityValidation, "\(response.endpoint) names no AD FS (HTTP status \(response.status))")
+            }
+            return parts.environment
         }
-        return parts.environment
     }
 
     private func isTrusted(
@@ -50,11 +52,12 @@ extension TokenEndpointClient {
         var query = FormParameters()
         query.add("resource", authority.url)
         let url = "https://\(farm)/.well-known/webfinger?\(query.encoded)"
-        let response = try await transport.send(HTTPRequest(url: url, correlationID: correlationID))
-        guard response.status == 200, let links = response.json?["links"]?.values else { return false }
-        return links.contains { link in
-            link.text("rel")?.lowercased() == Self.trustedRealm
-                && link.text("href").flatMap { try? URLParts($0) }?.environment == authority.environment
+        return try await transport.send(HTTPRequest(url: url, correlationID: correlationID)) { response in
+            guard response.status == 200, let links = response.json?["links"]?.values else { return false }
+            return links.contains { link in
+                link.text("rel")?.lowercased() == Self.trustedRealm
+                    && link.text("href").flatMap { try? URLParts($0) }?.environment == authority.environment
+            }
         }
     }
 

@@ -13,13 +13,15 @@ extension TokenEndpointClient {
     ) async throws(TokenError) -> String {
         guard let url = endpoints.pushedAuthorization else { return request.url(endpoint: endpoints.authorization) }
         return try await withCorrelationID(request.correlationID) { () async throws(TokenError) in
-            let response = try await transport.send(
-                HTTPRequest(url: url, form: request.parameters, correlationID: request.correlationID))
-            if !endpoints.requiresPushedAuthorization, response.refusesToPush {
-                return request.url(endpoint: endpoints.authorization)
+            try await transport.send(
+                HTTPRequest(url: url, form: request.parameters, correlationID: request.correlationID)
+            ) { (response) throws(TokenError) in
+                if !endpoints.requiresPushedAuthorization, response.refusesToPush {
+                    return request.url(endpoint: endpoints.authorization)
+                }
+                let requestURI = try response.pushedRequestURI()
+                return request.url(endpoint: endpoints.authorization, requestURI: requestURI)
             }
-            let requestURI = try response.pushedRequestURI()
-            return request.url(endpoint: endpoints.authorization, requestURI: requestURI)
         }
     }
 }

@@ -47,6 +47,10 @@ final class LoopbackRequestHandler: ChannelInboundHandler {
     }
 
     private func page(for head: HTTPRequestHead) -> LoopbackPage {
+        let isComparable =
+            !CombiningCharacters.areExcessive(in: head.uri)
+            && !form.withUnsafeBufferPointer { CombiningCharacters.areExcessive(in: $0) }
+        guard isComparable else { return .notFound }
         let target = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let path = target.first.map(String.init) ?? ""
         switch head.method {

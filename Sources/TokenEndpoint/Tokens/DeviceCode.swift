@@ -69,11 +69,16 @@ package struct DeviceCodeGrant: Sendable {
         self.interval = interval
     }
 
-    init(_ response: HTTPResponse) throws(TokenError) {
+    /// - Parameter authority: the provider. Only one on this machine that uses `http` itself may name a page with `http`: on such
+    ///   a page somebody else could read the user's password.
+    init(_ response: HTTPResponse, of authority: Authority) throws(TokenError) {
         let object = try response.oauthObject()
         guard let deviceCode = object.text("device_code"), let userCode = object.text("user_code"),
             let url = object.text("verification_uri") ?? object.text("verification_url")
         else { throw response.invalid("holds no device code") }
+        guard Endpoints.isSafe(url, for: authority), Endpoints.isURL(url) else {
+            throw response.invalid("names a page for the code that does not use https")
+        }
         let shownCode = UntrustedText.clean(userCode)
         let shownURL = UntrustedText.clean(url)
         self.init(

@@ -87,7 +87,8 @@ extension IDTokenValidation {
         private static func read(_ payload: [UInt8]) throws(TokenError) -> [String: JSONTree] {
             var names: Set<String> = []
             var values: [String: JSONTree] = [:]
-            var reader = JSONReader(ByteFeed(payload), as: "an ID token")
+            var reader = JSONReader(
+                ByteFeed(payload), as: "an ID token", mostValues: JSONReader.valuesOfMessage)
             try reader.eachMember { name, reader throws(TokenError) in
                 guard names.insert(name).inserted else {
                     throw TokenError(.serverInvalidResponse, "a claim of the ID token occurs twice")

@@ -7,7 +7,7 @@ extension IssuedTokens {
         _ response: HTTPResponse, to request: TokenRequest, issuer: String?, now: Int64
     ) throws(TokenError) {
         let object = try response.oauthObject()
-        self.init(object, version: request.version)
+        self.init(object, to: request)
         // As Microsoft's libraries, missing tokens are reported as internal errors, and wrong ones as invalid responses.
         guard accessToken != nil || idToken != nil else {
             throw response.invalid("holds no token", code: .internalError)
@@ -31,7 +31,7 @@ extension IssuedTokens {
         }
     }
 
-    private init(_ object: JSONTree, version: OAuthVersion) {
+    private init(_ object: JSONTree, to request: TokenRequest) {
         let clientInfo = object.text("client_info")
         self.init(
             accessToken: object.text("access_token").map { Secret($0) },
@@ -39,14 +39,17 @@ extension IssuedTokens {
             expiresIn: object.seconds("expires_in") ?? 3600,
             extendedExpiresIn: object.seconds("ext_expires_in"),
             refreshIn: object.seconds("refresh_in"),
-            scopes: object.text("scope").map { ScopeSet(target: $0) },
+            // Limited here, so that a million scopes are not handled on the event loop.
+            scopes: object.text("scope").map { ScopeSet(target: $0).limited(keeping: request.scopes) },
             refreshToken: object.text("refresh_token").map { Secret($0) },
-            isMultiResource: version == .v2 || object.text("resource") != nil,
+            isMultiResource: request.version == .v2 || object.text("resource") != nil,
             idToken: object.text("id_token"),
             homeAccountID: clientInfo.flatMap(HomeAccountID.named),
             clientInfo: clientInfo,
             familyID: object.text("foci").flatMap { FamilyID($0) },
-            cloudName: object.text("cloud_instance_host_name") ?? object.text("cloud_instance_name"))
+            cloudName: (object.text("cloud_instance_host_name") ?? object.text("cloud_instance_name")).flatMap {
+                ValueLimits.isIdentifier($0) ? $0 : nil
+            })
     }
 }
 

@@ -14,13 +14,13 @@ struct FormParameters: Sendable {
 
     init() {}
 
-    /// Decodes a query or a body; `+` is a space. Nil if the percent-encoding is invalid, or a name occurs twice, which RFC
-    /// 6749 section 3.1 forbids.
+    /// Decodes a query or a body; `+` is a space. Nil if the percent-encoding is invalid, a name occurs twice, which RFC 6749
+    /// section 3.1 forbids, there are more than 64 parameters, or one of them has too many combining characters in a row.
     init?(decoding text: Substring) {
         for pair in text.split(separator: "&") {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard let name = parts.first.flatMap(Self.decode), let value = Self.decode(parts.count > 1 ? parts[1] : ""),
-                self[name] == nil
+                fields.count < Self.mostDecoded, self[name] == nil
             else { return nil }
             fields.append((name, .text(value)))
         }
@@ -64,6 +64,8 @@ struct FormParameters: Sendable {
         }
         return Secret(bytes: bytes)
     }
+
+    private static let mostDecoded = 64
 
     private static func reveal(_ value: Value) -> String {
         switch value {
@@ -109,7 +111,7 @@ struct FormParameters: Sendable {
             default: bytes.append(byte)
             }
         }
-        return String(validating: bytes, as: UTF8.self)
+        return String(validating: bytes, as: UTF8.self).flatMap { CombiningCharacters.areExcessive(in: $0) ? nil : $0 }
     }
 
     private static func digit(_ byte: UInt8) -> UInt8? {

@@ -36,7 +36,9 @@ struct HTTPResponse: Sendable {
 
     /// The body as a JSON object; nil if it is not one.
     var json: JSONTree? {
-        guard let value = try? JSONReader.read(body), value.isObject else { return nil }
+        guard let value = try? JSONReader.read(body, mostValues: JSONReader.valuesOfMessage), value.isObject else {
+            return nil
+        }
         return value
     }
 

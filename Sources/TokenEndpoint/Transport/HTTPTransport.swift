@@ -13,14 +13,22 @@ final class HTTPTransport: Sendable {
         self.engine = CurlEngine(idle: timing.idle)
     }
 
-    /// Sends a request and returns the response, whatever its status.
+    /// Sends a request, and returns what `read` makes of the response, whatever its status.
+    ///
+    /// `read` runs on a thread of Swift's pool, never on the caller's actor: the agent's event loop decodes nothing of a provider.
     ///
     /// A GET is retried once after a 5xx status or a network failure. A form is retried once only if the first attempt had no
     /// connection: the authority may have redeemed a grant whose response did not arrive, or is an error.
-    func send(_ request: HTTPRequest) async throws(TokenError) -> HTTPResponse {
+    func send<Value: Sendable>(
+        _ request: HTTPRequest, read: @escaping @Sendable (HTTPResponse) throws(TokenError) -> Value
+    ) async throws(TokenError) -> Value {
         let timing = timing
-        let outcome = await withTaskGroup(of: Result<HTTPResponse, TokenError>.self) { group in
-            group.addTask { await self.sendWithRetry(request) }
+        let outcome = await withTaskGroup(of: Result<Value, TokenError>.self) { group in
+            group.addTask { @concurrent in
+                await self.sendWithRetry(request).flatMap { response in
+                    Result { () throws(TokenError) in try read(response) }
+                }
+            }
             group.addTask {
                 // The time limit. The group cancels this task when the response has arrived.
                 try? await Task.sleep(for: timing.total)

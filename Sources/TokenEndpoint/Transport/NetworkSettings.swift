@@ -43,6 +43,9 @@ package struct NetworkSettings: Sendable {
         self.direct = DirectHosts(variable("NO_PROXY") ?? "")
     }
 
+    /// Whether any request may go through a proxy.
+    package var usesProxy: Bool { proxy != nil }
+
     /// The proxy for a URL; nil for none.
     func proxy(for url: URLParts) -> ProxyServer? {
         url.isLoopback || direct.contains(url) ? nil : proxy

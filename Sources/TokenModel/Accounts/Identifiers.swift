@@ -43,9 +43,9 @@ public struct HomeAccountID: Sendable, Hashable, CustomStringConvertible {
 
     /// The account that the `client_info` of a token response names: base64url-encoded JSON `{"uid":…,"utid":…}`.
     package static func named(in clientInfo: String) -> HomeAccountID? {
-        guard let json = Base64URL.decode(clientInfo), let object = try? JSONReader.read(Array(json)) else {
-            return nil
-        }
+        guard let json = Base64URL.decode(clientInfo),
+            let object = try? JSONReader.read(Array(json), mostValues: JSONReader.valuesOfMessage)
+        else { return nil }
         return HomeAccountID(uid: object["uid"]?.string, utid: object["utid"]?.string)
     }
 

@@ -1,4 +1,5 @@
 /// Reads JSON (RFC 8259) of any origin: linear in its length, bounded in depth and in the number of values, and without traps.
+/// Its texts can be compared in linear time (`CombiningCharacters`).
 ///
 /// A long text is read entry by entry: `eachMember` and `eachElement` give one at a time to their closure, which reads it with
 /// `value` or passes over it with `skip`. Two deviations of Microsoft's libraries are accepted: a byte order mark, and a comma
@@ -7,23 +8,28 @@ package struct JSONReader {
     var feed: ByteFeed
     /// The noun phrase for the text in error messages.
     private let document: String
-    private var valuesLeft = Self.mostValues
+    private let mostValues: Int
+    private var valuesLeft: Int
     private var depth = 0
     /// The position at which the value that is being read becomes too long to be kept.
     private(set) var end = Int.max
 
     /// Reads one JSON value.
     ///
-    /// - Parameter document: what the text should be, in words that follow "not".
+    /// - Parameters:
+    ///   - document: what the text should be, in words that follow "not".
+    ///   - mostValues: the maximum number of values, those in other values included.
     /// - Throws: `cacheBadFormat` (-51201) if `bytes` are not one JSON value, with the position.
-    package static func read(_ bytes: [UInt8], as document: String = "JSON") throws(TokenError) -> JSONTree {
-        var reader = JSONReader(ByteFeed(bytes), as: document)
+    package static func read(
+        _ bytes: [UInt8], as document: String = "JSON", mostValues: Int = valuesOfFile
+    ) throws(TokenError) -> JSONTree {
+        var reader = JSONReader(ByteFeed(bytes), as: document, mostValues: mostValues)
         return try reader.onlyValue()
     }
 
     /// Reads one JSON value from a text with secrets, and wipes the copy of the text.
-    package static func read(_ text: Secret) throws(TokenError) -> JSONTree {
-        var reader = JSONReader(ByteFeed { $0 == 0 ? text : nil })
+    package static func read(_ text: Secret, mostValues: Int = valuesOfFile) throws(TokenError) -> JSONTree {
+        var reader = JSONReader(ByteFeed { $0 == 0 ? text : nil }, mostValues: mostValues)
         defer { reader.feed.wipe() }
         return try reader.onlyValue()
     }
@@ -34,9 +40,11 @@ package struct JSONReader {
         return value
     }
 
-    package init(_ feed: ByteFeed, as document: String = "JSON") {
+    package init(_ feed: ByteFeed, as document: String = "JSON", mostValues: Int = valuesOfFile) {
         self.feed = feed
         self.document = document
+        self.mostValues = mostValues
+        valuesLeft = mostValues
         for byte: UInt8 in [0xEF, 0xBB, 0xBF] where next == byte { self.feed.advance() }
     }
 
@@ -156,12 +164,16 @@ package struct JSONReader {
     private mutating func countValue() throws(TokenError) {
         skipSpace()
         valuesLeft -= 1
-        guard valuesLeft >= 0 else { throw error("more than \(Self.mostValues) values") }
+        guard valuesLeft >= 0 else { throw error("more than \(mostValues) values") }
     }
 
-    private static let mostDepth = 64
-    /// The maximum number of values. A cache of the maximum size has fewer if it holds tokens.
-    private static let mostValues = 16_000_000
+    /// The maximum depth. Responses have three levels, and files of other libraries four.
+    package static let mostDepth = 32
+    /// The maximum number of values of a file. A cache of the maximum size has fewer if it holds tokens.
+    package static let valuesOfFile = 16_000_000
+    /// The maximum number of values of a response, an ID token or a claims request. The longest have a few hundred: discovery
+    /// documents, and ID tokens with group claims.
+    package static let valuesOfMessage = 16_384
 }
 
 extension JSONReader {
@@ -251,6 +263,9 @@ extension JSONReader {
 
     private func text(of bytes: ArraySlice<UInt8>) throws(TokenError) -> String {
         guard let text = String(validating: bytes, as: UTF8.self) else { throw error("ill-formed UTF-8 before") }
+        guard !bytes.withUnsafeBufferPointer(CombiningCharacters.areExcessive) else {
+            throw error("more than \(CombiningCharacters.longestRun) combining characters in a row before")
+        }
         return text
     }
 

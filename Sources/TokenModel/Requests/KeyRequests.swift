@@ -57,11 +57,13 @@ extension GetKey: AgentRequest {
     package static let number: UInt32 = 31
 }
 
-/// Changes the source of the store's key. The reply is `KeyStatus`. PROTOCOL.md, "set_key".
+/// Changes the source of the store's key, and the key itself: every record is sealed again. The reply is `KeyStatus`.
+///
+/// PROTOCOL.md, "set_key".
 public struct SetKey: Sendable, Equatable {
     /// The new source.
     public var source: KeySource
-    /// The new passphrase, for the source `.passphrase`; nil for the others.
+    /// The new passphrase, for the source `.passphrase`; nil for the others. It has at least 8 characters.
     public var passphrase: Secret?
     /// The passphrase with which the store is sealed now; nil if its key has another source.
     public var currentPassphrase: Secret?
@@ -71,6 +73,23 @@ public struct SetKey: Sendable, Equatable {
         self.source = source
         self.passphrase = passphrase
         self.currentPassphrase = currentPassphrase
+    }
+}
+
+extension SetKey {
+    /// The number of characters of the shortest passphrase that a store is sealed with.
+    package static let shortestPassphrase = 8
+
+    /// Checks the length of a passphrase that is to be used from now on.
+    ///
+    /// - Throws: `invalidDeveloperParameter` (-51112) if there is none, or it is too short.
+    package static func check(newPassphrase passphrase: Secret?) throws(TokenError) {
+        // The first byte of each character; the others of UTF-8 begin with the bits 10.
+        let characters = passphrase?.withBytes { bytes in bytes.count { $0 & 0xC0 != 0x80 } } ?? 0
+        guard characters >= shortestPassphrase else {
+            throw TokenError(
+                .invalidDeveloperParameter, "the passphrase has fewer than \(shortestPassphrase) characters")
+        }
     }
 }
 
@@ -95,4 +114,17 @@ public struct Unlock: Sendable, Equatable {
 extension Unlock: AgentRequest {
     package typealias Reply = KeyStatus
     package static let number: UInt32 = 33
+}
+
+/// Locks the store: the agent forgets its key and every token until an `Unlock`. The reply is `KeyStatus`.
+///
+/// PROTOCOL.md, "lock".
+public struct Lock: Sendable, Equatable {
+    /// Creates the request.
+    public init() {}
+}
+
+extension Lock: AgentRequest {
+    package typealias Reply = KeyStatus
+    package static let number: UInt32 = 40
 }

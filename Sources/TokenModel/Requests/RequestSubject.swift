@@ -83,3 +83,4 @@ extension ExportCache {
 extension GetKey { package var subject: RequestSubject { .everyApp() } }
 extension SetKey { package var subject: RequestSubject { .everyApp() } }
 extension Unlock { package var subject: RequestSubject { .everyApp() } }
+extension Lock { package var subject: RequestSubject { .everyApp() } }

@@ -26,15 +26,17 @@ package enum ValueLimits {
         text.utf8.count <= identifier && isPrintable(text) && (text.isEmpty || text.trimmedNonEmpty == text)
     }
 
-    /// Whether a text has no characters that `UntrustedText` replaces: control characters, line breaks and writing
-    /// direction marks.
+    /// Whether a text has no characters that `UntrustedText` replaces or drops: control characters, line breaks, writing
+    /// direction marks, and too many combining characters in a row.
     package static func isPrintable(_ text: String) -> Bool {
         var isASCII = true
         for byte in text.utf8 {
             if byte < 0x20 || byte == 0x7F { return false }
             if byte > 0x7F { isASCII = false }
         }
-        return isASCII || !text.unicodeScalars.contains(where: UntrustedText.isHarmful)
+        return isASCII
+            || !text.unicodeScalars.contains(where: UntrustedText.isHarmful)
+                && !CombiningCharacters.areExcessive(in: text)
     }
 
     /// A display name: cut to the longest text, without control characters, and trimmed.
@@ -43,17 +45,11 @@ package enum ValueLimits {
         return UntrustedText.clean(text).trimmedNonEmpty ?? ""
     }
 
-    /// A text of a message: cut to `limit` bytes, with spaces instead of NUL.
+    /// A text of a message: cut to `limit` bytes, with spaces instead of NUL, and without combining characters that are too many
+    /// in a row.
     package static func message(_ text: String, limit: Int = ValueLimits.text) -> String {
-        if text.utf8.count <= limit, !text.utf8.contains(0) { return text }
-        var cut = String.UnicodeScalarView()
-        var count = 0
-        for scalar in text.unicodeScalars {
-            count += UTF8.width(scalar)
-            guard count <= limit else { break }
-            cut.append(scalar == "\0" ? " " : scalar)
-        }
-        return String(cut)
+        if text.utf8.count <= limit, !text.utf8.contains(0), !CombiningCharacters.areExcessive(in: text) { return text }
+        return UntrustedText.cut(text, limit: limit) { $0 == "\0" ? " " : $0 }
     }
 
     /// Whether a name needs no cleaning, as nearly all.
@@ -65,18 +61,28 @@ package enum ValueLimits {
 
 /// Cleans text of unknown origin for output to a user, a terminal or a log.
 package enum UntrustedText {
-    /// Cuts the text to `limit` bytes of UTF-8, and replaces control characters, line breaks and writing direction marks by
-    /// spaces.
+    /// Cuts the text to `limit` bytes of UTF-8, replaces control characters, line breaks and writing direction marks by
+    /// spaces, and drops combining characters that are too many in a row.
     package static func clean(_ text: String, limit: Int = ValueLimits.text) -> String {
-        var cleaned = String.UnicodeScalarView()
-        var count = 0
+        cut(text, limit: limit) { isHarmful($0) ? " " : $0 }
+    }
+
+    /// Cuts the text to `limit` bytes of UTF-8, with the replacement of each character, and drops combining characters that are
+    /// too many in a row.
+    fileprivate static func cut(
+        _ text: String, limit: Int, replacing replacement: (Unicode.Scalar) -> Unicode.Scalar
+    ) -> String {
+        var cut = String.UnicodeScalarView()
+        var (count, run) = (0, 0)
         for scalar in text.unicodeScalars {
-            let scalar = isHarmful(scalar) ? " " : scalar
+            let scalar = replacement(scalar)
+            run = CombiningCharacters.isCombining(scalar) ? run + 1 : 0
+            if run > CombiningCharacters.longestRun { continue }
             count += UTF8.width(scalar)
             guard count <= limit else { break }
-            cleaned.append(scalar)
+            cut.append(scalar)
         }
-        return String(cleaned)
+        return String(cut)
     }
 
     static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {

@@ -26,7 +26,8 @@ package struct IDTokenClaims: Sendable, Equatable {
     /// Decodes the claims of a compact JWS; nil if its payload is not a JSON object, or one of these claims is not a string. Of
     /// several claims with one name, the last counts (RFC 7519 section 4).
     package init?(idToken: String) {
-        guard let payload = Self.payload(ofJWT: idToken), let claims = try? JSONReader.read(Array(payload)),
+        guard let payload = Self.payload(ofJWT: idToken),
+            let claims = try? JSONReader.read(Array(payload), mostValues: JSONReader.valuesOfMessage),
             claims.isObject
         else { return nil }
         var areStrings = true

@@ -18,7 +18,10 @@ package struct IssuedTokens: Sendable {
     /// `resource`.
     package var isMultiResource: Bool
     /// The ID token as a compact JWS.
-    package var idToken: String?
+    package var idToken: String? { didSet { claims = idToken.flatMap { IDTokenClaims(idToken: $0) } } }
+    /// The claims of the ID token; nil if there is none, or it cannot be read. They are decoded with the response, since what is done
+    /// with the tokens is done on the event loop.
+    package private(set) var claims: IDTokenClaims?
     /// The account, from `client_info`.
     package var homeAccountID: HomeAccountID?
     /// `client_info` as received.
@@ -45,6 +48,7 @@ package struct IssuedTokens: Sendable {
         self.refreshToken = refreshToken
         self.isMultiResource = isMultiResource
         self.idToken = idToken
+        self.claims = idToken.flatMap { IDTokenClaims(idToken: $0) }
         self.homeAccountID = homeAccountID
         self.clientInfo = clientInfo
         self.familyID = familyID

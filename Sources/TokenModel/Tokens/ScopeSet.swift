@@ -68,6 +68,32 @@ public struct ScopeSet: Sendable, CustomStringConvertible {
     private static let defaultSuffix = "/.default"
 }
 
+extension ScopeSet {
+    /// Whether the scopes fit into the store and a message.
+    package var isWithinLimits: Bool {
+        scopes.count <= ValueLimits.listItems && scopes.allSatisfy(Self.isWithinLimits)
+            && scopes.reduce(-1) { $0 + $1.utf8.count + 1 } <= ValueLimits.longText
+    }
+
+    /// The scopes that fit into the store and a message; `requested` ones are kept before others.
+    package func limited(keeping requested: ScopeSet) -> ScopeSet {
+        if isWithinLimits { return self }
+        let sound = scopes.filter(Self.isWithinLimits)
+        var kept: Set<String> = []
+        var size = 0
+        for scope in sound.filter(requested.contains) + sound.filter({ !requested.contains($0) }) {
+            size += scope.utf8.count + 1
+            guard kept.count < ValueLimits.listItems, size <= ValueLimits.longText else { break }
+            kept.insert(scope)
+        }
+        return ScopeSet(sound.filter(kept.contains))
+    }
+
+    private static func isWithinLimits(_ scope: String) -> Bool {
+        scope.utf8.count <= ValueLimits.text && ValueLimits.isPrintable(scope)
+    }
+}
+
 extension ScopeSet: Hashable {
     /// Order and case do not matter.
     public static func == (left: Self, right: Self) -> Bool { left.keys == right.keys }

@@ -4,7 +4,8 @@ internal import TokenModel
 /// A connection to a database file. Not safe to share between threads.
 final class SQLiteConnection {
     private let handle: OpaquePointer
-    private let path: String
+    private let limits = SQLiteLimits()
+    let path: String
 
     /// Opens an existing file. It is not read before the first statement.
     ///
@@ -22,6 +23,8 @@ final class SQLiteConnection {
         }
         self.handle = handle
         self.path = path
+        let code = limits.apply(to: handle)
+        guard code == SQLITE_OK else { throw TokenError(sqlite: code, path: path) }
         keepLog(keepsLog)
     }
 
@@ -34,6 +37,7 @@ final class SQLiteConnection {
 
     /// Runs one or more statements, and ignores their rows.
     func execute(_ sql: String) throws(TokenError) {
+        limits.beginStep()
         try check(sqlite3_exec(handle, sql, nil, nil, nil))
     }
 
@@ -45,9 +49,11 @@ final class SQLiteConnection {
 
     func prepare(_ sql: String) throws(TokenError) -> SQLiteStatement {
         var statement: OpaquePointer?
+        // This may read the schema.
+        limits.beginStep()
         try check(sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil))
         guard let statement else { throw TokenError(sqlite: SQLITE_MISUSE, path: path) }
-        return SQLiteStatement(statement, path: path)
+        return SQLiteStatement(statement, limits, path: path)
     }
 
     /// Rolls back a failed transaction; has no effect if SQLite has ended it already.
@@ -68,10 +74,12 @@ final class SQLiteStatement {
     }
 
     private let handle: OpaquePointer
+    private let limits: SQLiteLimits
     private let path: String
 
-    init(_ handle: OpaquePointer, path: String) {
+    init(_ handle: OpaquePointer, _ limits: SQLiteLimits, path: String) {
         self.handle = handle
+        self.limits = limits
         self.path = path
     }
 
@@ -83,15 +91,23 @@ final class SQLiteStatement {
             sqlite3_reset(handle)
             sqlite3_clear_bindings(handle)
         }
+        try bind(values)
+        _ = try step()
+    }
+
+    /// Sets the parameters of a statement that is used once.
+    func bind(_ values: Value...) throws(TokenError) { try bind(values) }
+
+    private func bind(_ values: [Value]) throws(TokenError) {
         for (index, value) in values.enumerated() {
             let status = bind(value, Int32(index + 1))
             guard status == SQLITE_OK else { throw TokenError(sqlite: status, path: path) }
         }
-        _ = try step()
     }
 
     /// Goes to the next row; returns false if there is none.
     func step() throws(TokenError) -> Bool {
+        limits.beginStep()
         let status = sqlite3_step(handle)
         switch status {
         case SQLITE_ROW: return true
@@ -103,6 +119,9 @@ final class SQLiteStatement {
     func integer(_ column: Int32) -> Int {
         Int(sqlite3_column_int64(handle, column))
     }
+
+    /// The length of a value, in bytes.
+    func count(_ column: Int32) -> Int { Int(sqlite3_column_bytes(handle, column)) }
 
     func text(_ column: Int32) -> String {
         String(decoding: blob(column), as: UTF8.self)
@@ -149,6 +168,9 @@ extension TokenError {
         // The statements are constant: if SQLite rejects one, the tables have been changed.
         case SQLITE_NOTADB, SQLITE_CORRUPT, SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_SCHEMA:
             self.init(.cacheBadFormat, "\(path) is damaged or not a database (\(reason))")
+        // A step took more work than any statement of the store does.
+        case SQLITE_INTERRUPT:
+            self.init(.cacheBadFormat, "\(path) is damaged: reading it does not end")
         case SQLITE_TOOBIG:
             self.init(.storeUnavailable, "a record is too big for \(path)")
         default:

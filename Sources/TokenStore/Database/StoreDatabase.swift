@@ -23,7 +23,8 @@ final class StoreDatabase {
     ) throws(TokenError) -> SQLiteConnection {
         let connection = try SQLiteConnection(path: path, vfs: vfs, keepsLog: keepsLog)
         // The lock comes first: without it, another agent may be writing the file.
-        try connection.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT")
+        try connection.execute(
+            "PRAGMA cell_size_check = ON; PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT")
         return connection
     }
 
@@ -59,17 +60,14 @@ final class StoreDatabase {
         try put(key)
     }
 
-    /// Replaces the wrapped key. The old one remains in the log.
-    func rewrap(_ key: WrappedKey) throws(TokenError) {
-        try transaction { () throws(TokenError) in try put(key) }
-    }
-
     /// The wrapped key, which is stored in two tables, so that one damaged page does not lose it.
     func wrappedKeys() throws(TokenError) -> [WrappedKey] {
         var keys: [WrappedKey] = []
+        var budget = RowBudget(database: connection.path)
         for table in ["key", "state"] {
             let select = try connection.prepare("SELECT body FROM \(table)")
             while try select.step() {
+                try budget.count(select.count(0), of: connection.path)
                 if let key = Envelope(select.blob(0)).flatMap(WrappedKey.init) { keys.append(key) }
             }
         }
@@ -82,19 +80,44 @@ final class StoreDatabase {
         return try select.step() ? Envelope(select.blob(0)).flatMap { StoreState($0, keys) } : nil
     }
 
-    /// Passes the records to `body` in the order of their numbers, up to `limit` at a time; nil stands for a row without a
-    /// record of its number.
+    /// Passes the records to `body` in the order of their numbers, up to `limit` and about 8 MiB at a time; nil stands for a row
+    /// without a record of its number.
     func forEachBatch(of limit: Int, _ body: ([SealedRecord?]) -> Void) throws(TokenError) {
         let select = try connection.prepare("SELECT sequence, body FROM sealed ORDER BY sequence")
+        var batch: [SealedRecord?] = []
+        var budget = RowBudget(database: connection.path)
+        var size = 0
+        while try select.step() {
+            try budget.count(select.count(1), of: connection.path)
+            size += select.count(1)
+            let record = Envelope(select.blob(1)).flatMap(SealedRecord.init)
+            batch.append(record.flatMap { $0.sequence == select.integer(0) ? $0 : nil })
+            guard batch.count == limit || size > 8 << 20 else { continue }
+            body(batch)
+            batch.removeAll(keepingCapacity: true)
+            size = 0
+        }
+        body(batch)
+    }
+
+    /// Up to `limit` records with numbers after `first` and up to `last`, in their order; nil stands for a row without a record
+    /// of its number.
+    func batch(after first: Int64, upTo last: Int64, limit: Int) throws(TokenError) -> [SealedRecord?] {
+        let select = try connection.prepare(
+            "SELECT sequence, body FROM sealed WHERE sequence > ? AND sequence <= ? ORDER BY sequence LIMIT ?")
+        try select.bind(.integer(first), .integer(last), .integer(Int64(limit)))
         var batch: [SealedRecord?] = []
         while try select.step() {
             let record = Envelope(select.blob(1)).flatMap(SealedRecord.init)
             batch.append(record.flatMap { $0.sequence == select.integer(0) ? $0 : nil })
-            guard batch.count == limit else { continue }
-            body(batch)
-            batch.removeAll(keepingCapacity: true)
         }
-        body(batch)
+        return batch
+    }
+
+    /// Replaces records by others, within the caller's transaction.
+    func replace(_ old: some Sequence<SealedRecord>, with new: some Sequence<SealedRecord>) throws(TokenError) {
+        for record in old { try delete.run(.integer(record.sequence)) }
+        for record in new { try put(record) }
     }
 
     func transaction(_ body: () throws(TokenError) -> Void) throws(TokenError) {
@@ -129,15 +152,17 @@ final class StoreDatabase {
         PRAGMA synchronous = FULL;
         PRAGMA secure_delete = ON;
         PRAGMA temp_store = MEMORY;
-        PRAGMA trusted_schema = OFF;
-        PRAGMA cell_size_check = ON;
         PRAGMA journal_size_limit = 1048576;
         """
 
+    static let tables = [
+        "CREATE TABLE sealed (sequence INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT",
+        "CREATE TABLE state (slot INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT",
+        "CREATE TABLE key (slot INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT",
+    ]
+
     static let schema = """
-        CREATE TABLE sealed (sequence INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT;
-        CREATE TABLE state (slot INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT;
-        CREATE TABLE key (slot INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT;
+        \(tables.joined(separator: ";\n"));
         PRAGMA application_id = \(applicationID);
         PRAGMA user_version = \(version);
         """

@@ -13,13 +13,23 @@ struct UnsealedDatabase {
         var isWhole = true
         do throws(TokenError) {
             let select = try connection.prepare("SELECT sharing_group, kind, key, body FROM record")
+            var budget = RowBudget(database: connection.path)
             while try select.step() {
+                try budget.count(select.count(0) + select.count(2) + select.count(3), of: connection.path)
                 guard let kind = RecordKind(rawValue: Int32(truncatingIfNeeded: select.integer(1))) else {
                     isWhole = false
                     continue
                 }
                 let key = RecordKey(group: select.text(0), kind: kind, key: select.text(2))
-                records.append(StoredRecord(key: key, body: select.blob(3)))
+                let body = select.blob(3)
+                // Nothing of this version is authentic: what follows is for JSON within the limits of the reader.
+                guard (try? JSONReader.read(body, mostValues: JSONReader.valuesOfFile)) != nil,
+                    !CombiningCharacters.areExcessive(in: key.group), !CombiningCharacters.areExcessive(in: key.key)
+                else {
+                    isWhole = false
+                    continue
+                }
+                records.append(StoredRecord(key: key, body: body))
             }
             return (records, isWhole)
         } catch {

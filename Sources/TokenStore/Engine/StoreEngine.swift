@@ -14,6 +14,12 @@ final class StoreEngine {
     var database: StoreDatabase?
     var keys: StoreKeys?
     var wrapped: WrappedKey?
+    /// The key that `wrapped` is encrypted with, if its source is one in which the agent stores keys.
+    var wrapping: KeyRing.Wrapping?
+    /// What waits at the key sources until the log is empty.
+    var settlement: Settlement?
+    /// Why there is no store yet; nil if there is one.
+    var uncreated: Uncreated?
     var ledger = StoreLedger()
     /// The work that has to be done before the next write.
     var pending: Pending?
@@ -23,7 +29,9 @@ final class StoreEngine {
     var lastWrongPassphrase: Int64?
     /// The time after a wrong passphrase in which no other one is checked.
     static let secondsBetweenPassphrases: Int64 = 5
-    private let lock: FileLock
+    /// Whether the store was locked, so that only `load` may read the key again.
+    var isLocked = false
+    private let fileLock: FileLock
 
     enum Pending {
         /// Write these records to a new database, and move the old one to quarantine.
@@ -43,12 +51,18 @@ final class StoreEngine {
         }
     }
 
+    /// A store that is created only when the user asks for it, since the required source needs the user.
+    struct Uncreated {
+        /// What is wrong with the existing files; nil if there are none.
+        let damage: String?
+    }
+
     /// Locks the directory; nothing is read yet.
     init(_ directory: String, _ options: StoreOptions) throws(TokenError) {
         paths = StorePaths(directory)
         self.options = options
         ring = KeyRing(directory: paths.directory, settings: options.keys)
-        lock = try paths.lock()
+        fileLock = try paths.lock()
         for path in [paths.database, paths.log, ring.keyFile.path] { try PrivateFiles.store.restrictToOwner(path) }
         report.quarantined = paths.quarantined
     }
@@ -122,7 +136,7 @@ final class StoreEngine {
 
     /// The derived keys; a store that has not been loaded is loaded first.
     func derivedKeys() throws(TokenError) -> StoreKeys.Derived {
-        if keys == nil { let _: [StoredRecord] = try load() }
+        if keys == nil, !isLocked { let _: [StoredRecord] = try load() }
         guard let keys else { throw lockedError }
         return keys.derived()
     }
@@ -148,7 +162,9 @@ final class StoreEngine {
     }
 
     func connect() throws(TokenError) -> SQLiteConnection {
+        try paths.quarantineJournal(now: options.now())
         let connection = try StoreDatabase.connect(paths.database, vfs: options.vfs)
+        try StoreSchema.require(.sealed, of: connection)
         try connection.execute(StoreDatabase.settings)
         return connection
     }
@@ -159,8 +175,8 @@ final class StoreEngine {
     }
 
     /// Repairs a database that was damaged while it was in use. The ledger tells which records it had.
-    private func repairInUse(_ derived: StoreKeys.Derived, _ error: TokenError) throws(TokenError) {
-        let log = WriteAheadLog(try PrivateFiles.store.read(paths.log) ?? [])
+    func repairInUse(_ derived: StoreKeys.Derived, _ error: TokenError) throws(TokenError) {
+        let log = WriteAheadLog(try paths.read(paths.log))
         let everywhere = try envelopes(log, all: false) + (try envelopes(log, all: true))
         let found = StoreFindings(everywhere, derived, asOf: ledger)
         _ = try repair(found, derived, error.message)

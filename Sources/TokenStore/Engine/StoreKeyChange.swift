@@ -1,7 +1,20 @@
 internal import PosixFiles
 internal import TokenModel
 
+/// The change of the store's key.
+///
+/// A change makes a new data key and seals every record under it, so that a copy of the folder and its key from before the change
+/// opens nothing that is written after it. It is one transaction. The key of the old source is deleted when the log is empty: until
+/// then a damaged log could bring the old records back, which need it.
 extension StoreEngine {
+    /// The work at the key sources that waits until the log is empty.
+    struct Settlement {
+        /// The key that becomes the only one of its source; nil if there is none.
+        var current: KeyRing.Wrapping?
+        /// The source whose key is deleted; nil if there is none.
+        var retired: KeySource?
+    }
+
     /// Reads the key from its source again, if that needs no user, and returns the error that the next start would have.
     func keyProblem() -> TokenError? {
         guard keys != nil, let wrapped, wrapped.source == .file || wrapped.source == .credential else { return nil }
@@ -13,25 +26,63 @@ extension StoreEngine {
         }
     }
 
-    /// Wraps the store's key with the key of another source.
+    /// Forgets the key, the passphrase and the ledger, and closes the database. `load` opens them again.
+    func lock() throws(TokenError) {
+        guard keys != nil else { return }
+        guard pending?.records == nil, !isReplacing else {
+            throw report.writeError
+                ?? TokenError(.storeUnavailable, "the store has records that are not written to \(paths.directory) yet")
+        }
+        // Keys of an earlier change that are not needed any more are deleted first.
+        if settlement != nil { truncateLog() }
+        (keys, wrapping, database, pending, ledger) = (nil, nil, nil, nil, StoreLedger())
+        ring.settings.passphrase = nil
+        isLocked = true
+        report.phase = .locked(TokenError(.storeUnavailable, "the store was locked; run: ssoctl unlock"))
+    }
+
+    /// Changes the key for a caller, who has to know the passphrase if the store is sealed with one.
     func changeKeySource(
         to source: KeySource, passphrase: Secret?, currentPassphrase: Secret?
     ) throws(TokenError) {
+        if keys != nil, let wrapped { try requirePassphrase(of: wrapped, currentPassphrase) }
+        try changeKeySource(to: source, passphrase: passphrase)
+    }
+
+    /// Seals the store under a new key, and wraps that with the key of a source, also if it is the present one. Creates the store if
+    /// a required source has kept it from being created.
+    ///
+    /// - Parameter scrypt: the parameters for a passphrase; nil for the usual ones.
+    func changeKeySource(to source: KeySource, passphrase: Secret?, scrypt: Scrypt? = nil) throws(TokenError) {
+        if let refusal = ring.refusal(of: source) { throw refusal }
+        if keys == nil, try createIfMissing(with: source, passphrase) { return }
         guard let keys, let old = wrapped else { throw lockedError }
-        try requirePassphrase(of: old, currentPassphrase)
-        try requireRetirable(old.source, for: source)
-        let database = try writableDatabase(keys.derived())
+        try requireRetirable([old.source, source])
+        let before = keys.derived()
+        // An earlier change that has failed may be in the log, complete. It must not come back after this one.
+        try writableDatabase(before).connection.truncateLog()
+        settle()
         var next = ring
         next.settings.passphrase = passphrase
-        let key = try next.wrap(keys, with: source, generation: old.generation + 1, after: old.source)
-        try database.rewrap(key)
+        let fresh = StoreKeys.random()
+        let newWrapping = try next.wrapping(of: source, after: wrapping, scrypt: scrypt)
+        let key = try WrappedKey(fresh, generation: old.generation + 1, with: newWrapping)
+        do throws(TokenError) {
+            ledger = try sealAgain(from: before, to: fresh.derived(), key)
+        } catch {
+            // The commit may have reached the disk nevertheless. The source has both keys until the log is empty.
+            pending = pending ?? .truncateLog
+            settlement =
+                source == old.source ? Settlement(current: wrapping) : Settlement(current: nil, retired: source)
+            throw error
+        }
         // The change is durable from here on, even if the rest fails.
-        wrapped = key
+        (self.keys, wrapped) = (fresh, key)
+        use(newWrapping)
         report.keySource = source
         report.keyPlace = ring.place(of: source)
+        if source != old.source { settlement = Settlement(current: settlement?.current, retired: old.source) }
         truncateLog()
-        guard old.source != source, (try? ring.retire(old.source)) == nil else { return }
-        report.notices.append("\(ring.place(of: old.source)) still has the previous key; remove it")
     }
 
     /// Refuses to change the key of a store that is sealed with a passphrase for a caller that does not know it.
@@ -56,12 +107,113 @@ extension StoreEngine {
         lastWrongPassphrase = nil
     }
 
-    /// Refuses to retire a source whose key a quarantined file may need.
-    private func requireRetirable(_ old: KeySource, for new: KeySource) throws(TokenError) {
-        guard old != new, old == .file || old == .secretService, let file = paths.quarantined.first else { return }
-        throw TokenError(
-            .storeUnavailable,
-            "\(paths.directory)/\(file) is in quarantine and can be opened only with the key from \(ring.place(of: old)); "
-                + "delete it, or move it elsewhere together with that key, then run this again")
+    /// Seals every record under other keys in one transaction, and returns the new ledger.
+    private func sealAgain(
+        from old: StoreKeys.Derived, to new: StoreKeys.Derived, _ key: WrappedKey
+    ) throws(TokenError) -> StoreLedger {
+        do throws(TokenError) {
+            return try writeAgain(to: try writableDatabase(old), from: old, to: new, key)
+        } catch {
+            guard error.code == .cacheBadFormat else { throw error }
+            try repairInUse(old, error)
+            return try writeAgain(to: try writableDatabase(old), from: old, to: new, key)
+        }
     }
+
+    private func writeAgain(
+        to database: StoreDatabase, from old: StoreKeys.Derived, to new: StoreKeys.Derived, _ key: WrappedKey
+    ) throws(TokenError) -> StoreLedger {
+        let last = ledger.state.counter
+        var after = StoreLedger()
+        after.markUsed(upTo: last)
+        do throws(TokenError) {
+            try database.transaction { () throws(TokenError) in
+                var done: Int64 = 0
+                while true {
+                    let batch = try database.batch(after: done, upTo: last, limit: Self.batch)
+                    guard !batch.isEmpty else { break }
+                    let records = batch.compactMap(\.self)
+                    let first = after.state.counter
+                    let sealed = Array(records.indices).concurrentMap { index in
+                        Result { () throws(TokenError) in
+                            try records[index].resealed(as: first + 1 + Int64(index), from: old, to: new)
+                        }
+                    }
+                    var added: [SealedRecord] = []
+                    for result in sealed {
+                        guard let (record, group) = try result.get() else { break }
+                        after.add(record, in: group, SetDigest(record.id, record.sequence, new), new)
+                        added.append(record)
+                    }
+                    guard added.count == batch.count, let reached = records.last?.sequence else {
+                        throw TokenError(.cacheBadFormat, "\(paths.database) has records that are damaged")
+                    }
+                    try database.replace(records, with: added)
+                    done = reached
+                }
+                guard after.state.count == ledger.state.count else {
+                    throw TokenError(.cacheBadFormat, "\(paths.database) has other records than were written")
+                }
+                try database.fill([], try after.state.sealed(new), key)
+            }
+        } catch {
+            // The numbers may have reached the disk: they are not given out again.
+            ledger.markUsed(upTo: after.state.counter)
+            if error.code != .cacheBadFormat { report.writeError = error }
+            throw error
+        }
+        report.writeError = nil
+        return after
+    }
+
+    /// Deletes the keys that are not needed any more, if the log is empty.
+    func settle() {
+        guard let settlement else { return }
+        self.settlement = nil
+        if let current = settlement.current, (try? ring.settle(current)) == nil {
+            report.notices.append("\(ring.place(of: current.source)) still has the previous key, too")
+        }
+        guard let retired = settlement.retired, (try? ring.retire(retired)) == nil else { return }
+        report.notices.append("\(ring.place(of: retired)) still has the previous key; remove it")
+    }
+
+    /// Uses a key that has opened or created the store. If its source has another one, or the store is not known to be sealed, that
+    /// is settled when the log is empty.
+    func use(_ wrapping: KeyRing.Wrapping) {
+        let isStored = wrapping.source == .file || wrapping.source == .secretService
+        self.wrapping = isStored ? wrapping : nil
+        if !wrapping.isSettled { settlement = Settlement(current: wrapping) }
+    }
+
+    /// Creates the store, if there is none because the required source needs the user. Returns false if there is one.
+    private func createIfMissing(with source: KeySource, _ passphrase: Secret?) throws(TokenError) -> Bool {
+        guard uncreated != nil else { return false }
+        // The files may be others than at the last attempt.
+        uncreated = nil
+        let found: [StoredRecord]? = try? load()
+        guard found == nil, let uncreated else { return false }
+        ring.settings.passphrase = passphrase
+        defer { ring.settings.passphrase = nil }
+        _ = try startEmpty(uncreated.damage, isAsked: true)
+        self.uncreated = nil
+        report.phase = .open
+        report.keySource = source
+        report.keyPlace = ring.place(of: source)
+        report.quarantined = paths.quarantined
+        return true
+    }
+
+    /// Refuses to replace a key that a quarantined file may need.
+    private func requireRetirable(_ sources: [KeySource]) throws(TokenError) {
+        guard let file = paths.quarantined.first else { return }
+        for source in sources where ring.hasStoredKey(source) {
+            throw TokenError(
+                .storeUnavailable,
+                "\(paths.directory)/\(file) is in quarantine and may need the key from \(ring.place(of: source)); "
+                    + "delete it, or move it elsewhere together with that key, then run this again")
+        }
+    }
+
+    /// The number of records in memory at a time.
+    private static var batch: Int { 1024 }
 }

@@ -31,10 +31,11 @@ extension StoreEngine {
     func load<Receiver: RecordReceiver>() throws(TokenError) -> Receiver {
         let stuck = replacementError()
         // The log belongs to the database that is to be replaced.
-        let log = WriteAheadLog(paths.isReplacing ? [] : try PrivateFiles.store.read(paths.log) ?? [])
+        let log = WriteAheadLog(paths.isReplacing ? [] : try paths.read(paths.log))
         let loaded: Receiver =
             switch try examine(log, stuck) {
             case .nothing: Receiver(try startEmpty(nil))
+            case .unsealed where ring.refusalOfUnsealed != nil: Receiver(try startEmpty(ring.refusalOfUnsealed))
             case .pending(let records): Receiver(records)
             case .open(let database): try loadSealed(database, log, hidden: false)
             case .sealed(let database): try loadSealed(database, log, hidden: log.hidesCommits)
@@ -43,11 +44,22 @@ extension StoreEngine {
             case .unwritable(let error): Receiver(try loadUnwritable(log, error))
             }
         report.phase = .open
+        isLocked = false
         report.keySource = wrapped?.source
         report.keyPlace = wrapped.map { ring.place(of: $0.source) } ?? ""
         report.quarantined = paths.quarantined
+        // A start after an interrupted change of the key; with the log, the key that is not needed goes.
+        if settlement != nil, database != nil, pending == nil { truncateLog() }
+        strengthenPassphrase()
         ring.settings.passphrase = nil
         return loaded
+    }
+
+    /// Replaces the key if it was derived from the passphrase in a way that is too cheap today. If that fails, the next load
+    /// with the passphrase tries again.
+    private func strengthenPassphrase() {
+        guard let passphrase = ring.settings.passphrase, wrapped?.scrypt?.isOutdated == true else { return }
+        try? changeKeySource(to: .passphrase, passphrase: passphrase)
     }
 
     /// Finishes a replacement that was begun earlier. Returns the error if that fails.
@@ -71,11 +83,13 @@ extension StoreEngine {
         guard let size = PrivateFiles.store.size(of: paths.database) else {
             return log.bytes.isEmpty ? .nothing : .damaged("the database is missing")
         }
+        if paths.isTooLong { return .damaged("it is longer than \(StorePaths.sizeLimit >> 20) MiB") }
         // SQLite would delete the log of an empty database.
         if size == 0 { return .damaged("the database has been emptied") }
         // SQLite takes a file of less than a page for an empty database.
         guard size >= 4096 else { return .damaged("it is damaged or not a database") }
         do throws(TokenError) {
+            try paths.quarantineJournal(now: options.now())
             // SQLite must not remove the log until the database is known to be whole.
             let connection = try StoreDatabase.connect(paths.database, vfs: options.vfs, keepsLog: true)
             return try disk(connection, isNew: size == 4096 && log.bytes.isEmpty)
@@ -87,14 +101,16 @@ extension StoreEngine {
     private func disk(_ connection: SQLiteConnection, isNew: Bool) throws(TokenError) -> Disk {
         let version = try connection.integer("PRAGMA user_version")
         let application = try connection.integer("PRAGMA application_id")
-        let tables = try connection.integer("SELECT count(*) FROM sqlite_schema")
-        if version == 0, application == 0, tables == 0 {
+        if version == 0, application == 0, try StoreSchema(connection).isEmpty {
             return isNew ? .nothing : .damaged("it is empty, or its log is damaged")
         }
         guard application == StoreDatabase.applicationID else { return .damaged("it is another program's database") }
         switch version {
-        case UnsealedDatabase.version: return .unsealed(UnsealedDatabase(connection: connection))
+        case UnsealedDatabase.version:
+            try StoreSchema.require(.unsealed, of: connection)
+            return .unsealed(UnsealedDatabase(connection: connection))
         case StoreDatabase.version:
+            try StoreSchema.require(.sealed, of: connection)
             try connection.execute(StoreDatabase.settings)
             database = try StoreDatabase(connection)
             return database.map(Disk.sealed) ?? .nothing
@@ -108,9 +124,13 @@ extension StoreEngine {
     private func loadSealed<Receiver: RecordReceiver>(
         _ database: StoreDatabase, _ log: WriteAheadLog, hidden mayBeHidden: Bool
     ) throws(TokenError) -> Receiver {
-        var wrapped = (try? database.wrappedKeys()) ?? []
-        if wrapped.isEmpty { wrapped = try envelopes(log, all: true).wrappedKeys }
-        if let reason = try unlock(wrapped) { return Receiver(try startEmpty(reason)) }
+        let visible = (try? database.wrappedKeys()) ?? []
+        let everywhere = visible.isEmpty || mayBeHidden ? try envelopes(log, all: true) : []
+        let latest = everywhere.wrappedKeys.map(\.generation).max() ?? 0
+        if mayBeHidden, keys == nil { useHiddenChange(everywhere, after: visible) }
+        if let reason = try unlock(visible.isEmpty ? everywhere.wrappedKeys : visible) {
+            return Receiver(try startEmpty(reason))
+        }
         guard let derived = keys?.derived() else { throw lockedError }
         let found: StoreContents<Receiver> = try StoreContents(database, derived)
         var hidden = false
@@ -118,6 +138,7 @@ extension StoreEngine {
             let all = StoreFindings(try envelopes(log, all: true), derived)
             // If the state cannot be read any more, a commit has been lost.
             hidden = all.state == nil || all.ledger.state.counter > state.counter
+            if let opened = self.wrapped?.generation, opened < latest { hidden = true }
         }
         if let state = found.state, found.isWhole, !hidden {
             ledger = found.ledger
@@ -132,6 +153,17 @@ extension StoreEngine {
         return Receiver(try repair(try findings(log, derived), derived, reason))
     }
 
+    /// Uses the key of a change that a damaged log hides, if every record can be recovered with it. Otherwise the records from before
+    /// the change are used, which are in the database.
+    private func useHiddenChange(_ envelopes: [Envelope], after visible: [WrappedKey]) {
+        let known = visible.map(\.generation).max() ?? 0
+        guard case .open(let opened) = ring.open(envelopes.wrappedKeys.filter({ $0.generation > known })),
+            StoreFindings(envelopes, opened.keys.derived()).isComplete
+        else { return }
+        (keys, wrapped) = (opened.keys, opened.wrapped)
+        use(opened.wrapping)
+    }
+
     private func loadUnsealed(
         _ unsealed: UnsealedDatabase, _ log: WriteAheadLog
     ) throws(TokenError) -> [StoredRecord] {
@@ -139,7 +171,9 @@ extension StoreEngine {
         let isWhole = isReadable && !log.hidesCommits
         let fresh = StoreKeys.random()
         let derived = fresh.derived()
-        wrapped = try ring.wrap(fresh, with: ring.defaultSource, generation: 1)
+        let key = try ring.wrapping(of: ring.defaultSource)
+        wrapped = try WrappedKey(fresh, generation: 1, with: key)
+        use(key)
         keys = fresh
         let plan = try ledger.plan(records.lazy.map(StoreChange.put), derived)
         ledger.apply(plan)
@@ -178,8 +212,9 @@ extension StoreEngine {
     private func unlock(_ wrapped: [WrappedKey]) throws(TokenError) -> String? {
         if keys != nil { return nil }
         switch ring.open(wrapped) {
-        case .open(let keys, let key):
-            (self.keys, self.wrapped) = (keys, key)
+        case .open(let opened):
+            (keys, self.wrapped) = (opened.keys, opened.wrapped)
+            use(opened.wrapping)
             return nil
         case .wrong(let reason): return reason
         case .locked(let error, let source):

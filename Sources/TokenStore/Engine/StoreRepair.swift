@@ -4,7 +4,7 @@ internal import TokenModel
 extension StoreEngine {
     /// Everything in the database and the log that looks like an envelope.
     func envelopes(_ log: WriteAheadLog, all: Bool) throws(TokenError) -> [Envelope] {
-        StoreImage(database: try PrivateFiles.store.read(paths.current) ?? [], log: log, all: all).envelopes()
+        StoreImage(database: try paths.read(paths.current), log: log, all: all).envelopes()
     }
 
     /// The authentic records of the files: those that SQLite sees or, if they are later, those with the commits that a
@@ -39,25 +39,57 @@ extension StoreEngine {
     }
 
     /// Starts an empty store with a new key, and moves the existing files to quarantine.
-    func startEmpty(_ reason: String?) throws(TokenError) -> [StoredRecord] {
+    ///
+    /// - Parameters:
+    ///   - reason: what is wrong with the existing files; nil if there are none.
+    ///   - isAsked: whether the user has asked for a new store. A required source that needs the user waits for that.
+    func startEmpty(_ reason: String?, isAsked: Bool = false) throws(TokenError) -> [StoredRecord] {
+        let source = ring.defaultSource
+        if !isAsked, ring.settings.required != nil, source == .passphrase || source == .secretService {
+            throw waitUntilAsked(reason, source)
+        }
+        let isMissing = reason == nil && ring.hasSettledKeyFile
+        let fresh = StoreKeys.random()
+        let isKeyDamaged = if case .damaged? = try? ring.keyFile.read() { true } else { false }
+        // A damaged key file is moved before a new one is written.
+        let newWrapping = isKeyDamaged ? nil : try ring.wrapping(of: source)
         if let reason {
-            let isKeyDamaged = if case .damaged? = try? ring.keyFile.read() { true } else { false }
             let name = try paths.quarantine(isKeyDamaged ? [ring.keyFile.path] : [], now: options.now())
             report.notices.append(
                 "the store cannot be opened (\(reason)); it is kept as \(name). A new one was created, and its key comes from "
-                    + "\(ring.place(of: ring.defaultSource)); to change that, run: ssoctl key set")
+                    + "\(ring.place(of: source)); to change that, run: ssoctl key set")
         } else {
+            if isMissing {
+                report.notices.append(
+                    "\(paths.database) is missing, although there was a store (\(ring.keyFile.path) is there); a new one was "
+                        + "created, and accounts have to sign in again")
+            }
             // No record has ever been written to it.
             PrivateFiles.store.remove(paths.database)
         }
         database = nil
-        let fresh = StoreKeys.random()
-        wrapped = try ring.wrap(fresh, with: ring.defaultSource, generation: 1)
+        let key = if let newWrapping { newWrapping } else { try ring.wrapping(of: source) }
+        wrapped = try WrappedKey(fresh, generation: 1, with: key)
+        use(key)
         keys = fresh
         ledger = StoreLedger()
         pending = .rebuild([])
+        report.isNew = true
         _ = try? writableDatabase(fresh.derived())
         return []
+    }
+
+    private func waitUntilAsked(_ damage: String?, _ source: KeySource) -> TokenError {
+        uncreated = Uncreated(damage: damage)
+        let problem = damage.map { "the store in \(paths.directory) cannot be opened (\($0))" }
+        let error = TokenError(
+            .storeUnavailable,
+            "\(problem ?? "there is no store in \(paths.directory)"), and the agent was started with --require-key-source "
+                + "\(source.name); to create a new one, run: ssoctl key set \(source.name)")
+        report.phase = .locked(error)
+        report.keySource = source
+        report.keyPlace = ring.place(of: source)
+        return error
     }
 
     /// Does the work that is pending before the next write.
@@ -74,6 +106,8 @@ extension StoreEngine {
             database = nil
             report.quarantined = paths.quarantined
             database = try StoreDatabase(try connect())
+            // The new database has no log.
+            settle()
         case .truncateLog: truncateLog()
         }
     }
@@ -83,6 +117,7 @@ extension StoreEngine {
         do throws(TokenError) {
             try database?.connection.truncateLog()
             pending = nil
+            settle()
         } catch {
             pending = .truncateLog
         }

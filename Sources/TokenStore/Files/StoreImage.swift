@@ -7,6 +7,7 @@ struct StoreImage {
     private let log: WriteAheadLog
     /// The range in the log of the latest version of each page.
     private var later: [Int: Range<Int>] = [:]
+    private var size: Int { database.count + log.bytes.count }
 
     /// - Parameter all: whether to include the frames of the log that SQLite ignores.
     init(database: [UInt8], log: WriteAheadLog, all: Bool) {
@@ -16,13 +17,20 @@ struct StoreImage {
     }
 
     /// Everything in the pages that looks like an envelope.
+    ///
+    /// Envelopes do not overlap, apart from the rests of deleted ones. In a file that was made for it, each byte could begin one
+    /// that has all pages: no more bytes are returned than four times those of the files.
     func envelopes() -> [Envelope] {
         var found: [Envelope] = []
+        var bytesLeft = 4 * size
         let last = (database.count + Self.pageSize - 1) / Self.pageSize
         for page in Set(1...max(last, 1)).union(later.keys).sorted() {
             let content = self.page(page)
             for start in Self.marks(in: content) {
-                if let bytes = bytes(of: content, at: start), let envelope = Envelope(bytes) { found.append(envelope) }
+                guard let bytes = bytes(of: content, at: start) else { continue }
+                bytesLeft -= bytes.count
+                guard bytesLeft >= 0 else { return found }
+                if let envelope = Envelope(bytes) { found.append(envelope) }
             }
         }
         return found
@@ -52,7 +60,7 @@ struct StoreImage {
     /// The bytes of the envelope that starts at an index of a page. SQLite stores the end of a long one in a chain of
     /// overflow pages (https://www.sqlite.org/fileformat2.html#cellformat).
     private func bytes(of page: ArraySlice<UInt8>, at start: Int) -> [UInt8]? {
-        guard let length = Envelope.length(of: page[start...]) else { return nil }
+        guard let length = Envelope.length(of: page[start...]), length <= size else { return nil }
         // Before it is the header of the row: its size, a NULL for the row number, and the type of the blob.
         let header = 2 + Self.variableLength(of: 12 + 2 * length)
         let payload = header + length

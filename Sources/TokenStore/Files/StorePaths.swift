@@ -22,6 +22,8 @@ struct StorePaths: Sendable {
     var database: String { "\(directory)/\(Self.name)" }
     /// SQLite's write-ahead log.
     var log: String { database + "-wal" }
+    /// SQLite's rollback journal, which a store never has.
+    var journal: String { database + "-journal" }
     /// A new database that is being written.
     var draft: String { database + ".draft" }
     /// A complete new database that is to replace the current one.
@@ -31,7 +33,10 @@ struct StorePaths: Sendable {
     /// may be able to enter it, since the files in it have mode 0600.
     func prepare() throws(TokenError) {
         guard !directory.isEmpty else { throw TokenError(.storeUnavailable, "the store's directory has no name") }
+        try requireTrusted()
         try PrivateFiles.store.makeDirectory(directory, parentMode: 0o755)
+        // Again, with the directories that did not exist before.
+        try requireTrusted()
         if let link = FileStatus(directory, followsLinks: false), !link.isOwn { throw ownerError(link) }
         guard let status = FileStatus(directory) else {
             throw PrivateFiles.store.failure("cannot use \(directory)", .last)
@@ -44,6 +49,11 @@ struct StorePaths: Sendable {
             throw TokenError(
                 .storeUnavailable, "\(directory) can be changed by other users; run: chmod 700 '\(directory)'")
         }
+    }
+
+    private func requireTrusted() throws(TokenError) {
+        guard let defect = TrustedPath.defect(ofDirectoriesAbove: directory) else { return }
+        throw TokenError(.storeUnavailable, "the store's directory \(directory) is not safe: \(defect)")
     }
 
     private func ownerError(_ status: FileStatus) -> TokenError {
@@ -64,6 +74,20 @@ struct StorePaths: Sendable {
                 .storeUnavailable, "the store in \(directory) is in use by another process; stop the other sso-agent")
         }
         return lock
+    }
+
+    /// The size of the longest database, and of the longest log, in bytes.
+    static let sizeLimit = 1 << 30
+
+    /// Whether the database or its log is too long.
+    var isTooLong: Bool {
+        [database, log].contains { PrivateFiles.store.size(of: $0).map { $0 > Self.sizeLimit } ?? false }
+    }
+
+    /// Reads a file of the store; empty if it does not exist, or is too long.
+    func read(_ path: String) throws(TokenError) -> [UInt8] {
+        if let size = PrivateFiles.store.size(of: path), size > Self.sizeLimit { return [] }
+        return try PrivateFiles.store.read(path, limit: Self.sizeLimit) ?? []
     }
 
     // MARK: - Replacement
@@ -104,6 +128,13 @@ struct StorePaths: Sendable {
     var quarantined: [String] {
         let names = PrivateFiles.store.names(in: directory).filter { $0.contains(Self.quarantineMark) }
         return names.filter { !$0.hasSuffix("-wal") || !names.contains(String($0.dropLast(4))) }.sorted()
+    }
+
+    /// Moves a rollback journal to quarantine. SQLite would write its pages into the database, and delete the file that it names
+    /// as the journal of a larger transaction, whichever that is.
+    func quarantineJournal(now: Int64) throws(TokenError) {
+        guard PrivateFiles.store.exists(journal) else { return }
+        try PrivateFiles.store.move(journal, to: journal + unusedSuffix(now))
     }
 
     private var hasLog: Bool { PrivateFiles.store.size(of: log).map { $0 > 0 } ?? false }

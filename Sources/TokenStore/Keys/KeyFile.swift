@@ -10,14 +10,19 @@ internal import TokenModel
 
 /// The wrapping key in a file of mode 0600 beside the database. The file has the key twice, so that a damaged byte does not
 /// lose it.
+///
+/// While the key is being changed, the file has the new and the old one, and a line that marks it as unsettled.
 struct KeyFile {
     static let name = "cache.key"
     let path: String
+    private static let mark = "sso-agent-unsettled"
 
     init(in directory: String) { path = "\(directory)/\(Self.name)" }
 
     enum Contents {
-        case key(SymmetricKey)
+        /// One key or, after an interrupted change, the new and the old one. `isSettled` is false from before a store is
+        /// sealed until its log has nothing older any more.
+        case keys([SymmetricKey], isSettled: Bool)
         case damaged
         case missing
     }
@@ -25,21 +30,29 @@ struct KeyFile {
     func read() throws(TokenError) -> Contents {
         guard var bytes = try PrivateFiles.store.read(path, limit: 4096) else { return .missing }
         defer { bytes.wipe() }
-        return KeyText.key(in: bytes).map(Contents.key) ?? .damaged
+        let keys = KeyText.keys(in: bytes)
+        guard !keys.isEmpty else { return .damaged }
+        let isMarked = bytes.split(separator: UInt8(ascii: "\n")).contains { $0.elementsEqual(Self.mark.utf8) }
+        return .keys(keys, isSettled: !isMarked && keys.count == 1)
     }
 
-    /// Replaces the file by one with `key`.
-    func write(_ key: SymmetricKey) throws(TokenError) {
-        var line = KeyText.bytes(of: key)
-        defer { line.wipe() }
-        // An empty line separates the two copies, so that no byte belongs to both.
+    /// Replaces the file by one with `keys`.
+    func write(_ keys: [SymmetricKey], isSettled: Bool) throws(TokenError) {
         var text: [UInt8] = []
-        text.reserveCapacity(2 * line.count + 3)
+        // An array that grows would leave copies of the keys in memory.
+        text.reserveCapacity(256 * (keys.count + 1))
         defer { text.wipe() }
-        text += line
-        text += "\n\n".utf8
-        text += line
-        text += "\n".utf8
+        for key in keys {
+            var line = KeyText.bytes(of: key)
+            defer { line.wipe() }
+            // An empty line separates the copies, so that no byte belongs to both.
+            if !text.isEmpty { text += "\n".utf8 }
+            text += line
+            text += "\n\n".utf8
+            text += line
+            text += "\n".utf8
+        }
+        if !isSettled { text += "\(Self.mark)\n".utf8 }
         try PrivateFiles.store.replace(path, with: text)
     }
 }
@@ -69,7 +82,11 @@ struct KeyText {
     }
 
     /// The key of the first undamaged line; nil if there is none.
-    static func key(in text: [UInt8]) -> SymmetricKey? {
+    static func key(in text: [UInt8]) -> SymmetricKey? { keys(in: text).first }
+
+    /// The different keys of the undamaged lines, in their order.
+    static func keys(in text: [UInt8]) -> [SymmetricKey] {
+        var keys: [SymmetricKey] = []
         for line in text.split(separator: UInt8(ascii: "\n")) {
             let words = line.split(separator: UInt8(ascii: " "))
             guard words.count == 3, words[0].elementsEqual(name.utf8) else { continue }
@@ -82,9 +99,10 @@ struct KeyText {
             var canonical = bytes.base64EncodedData()
             defer { canonical.wipe() }
             guard canonical == word else { continue }
-            return SymmetricKey(data: bytes)
+            let key = SymmetricKey(data: bytes)
+            if !keys.contains(key) { keys.append(key) }
         }
-        return nil
+        return keys
     }
 
     private static func checksum(_ bytes: Data) -> String {

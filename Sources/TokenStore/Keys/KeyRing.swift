@@ -13,23 +13,55 @@ struct KeyRing {
     let directory: String
     var settings: KeySettings
 
+    /// The store's key and how it is wrapped.
+    struct Opened {
+        let keys: StoreKeys
+        let wrapped: WrappedKey
+        let wrapping: Wrapping
+    }
+
+    /// The key of a source.
+    struct Wrapping {
+        let source: KeySource
+        let key: SymmetricKey
+        /// The parameters of the passphrase's derivation; nil for other sources.
+        var scrypt: Scrypt?
+        /// Whether the source has this key only, and has it for a sealed store.
+        var isSettled = true
+    }
+
     enum Outcome {
-        case open(StoreKeys, WrappedKey)
-        /// The source cannot be read now.
+        case open(Opened)
+        /// The source cannot be read now, or is not the required one.
         case locked(TokenError, KeySource)
         /// The source has no key, or another one than the store was sealed with.
         case wrong(String)
     }
 
+    /// The maximum number of different wrapped keys that are tried. A store has two; a file that was made for it could have
+    /// thousands, and each costs as much as a passphrase.
+    private static let mostTried = 16
+
     /// Opens one of the wrapped keys, the latest first.
     func open(_ wrapped: [WrappedKey]) -> Outcome {
         var locked: (TokenError, KeySource)?
         var reason = "no wrapped key could be found in it"
-        for key in wrapped.sorted(by: { $0.generation > $1.generation }) {
+        var tried: [WrappedKey] = []
+        for key in wrapped.sorted(by: { $0.generation > $1.generation })
+        where tried.count < Self.mostTried && !tried.contains(key) {
+            tried.append(key)
             do throws(TokenError) {
+                if let required = settings.required, required != key.source {
+                    throw Self.notRequired(key.source, required)
+                }
                 switch try readKey(of: key.source, key.scrypt) {
-                case .key(let wrapping):
-                    if let keys = key.open(with: wrapping) { return .open(keys, key) }
+                case .keys(let found, let isSettled):
+                    for wrappingKey in found {
+                        guard let keys = key.open(with: wrappingKey) else { continue }
+                        let wrapping = Wrapping(
+                            source: key.source, key: wrappingKey, scrypt: key.scrypt, isSettled: isSettled)
+                        return .open(Opened(keys: keys, wrapped: key, wrapping: wrapping))
+                    }
                     reason = "the key (\(key.source.name)) is not the one that it was sealed with"
                     // The user may have mistyped the passphrase: the store is not replaced.
                     if key.source == .passphrase { locked = locked ?? (Self.wrongPassphrase, key.source) }
@@ -44,31 +76,69 @@ struct KeyRing {
         return locked.map { .locked($0.0, $0.1) } ?? .wrong(reason)
     }
 
-    /// Wraps `keys` with the key of the source. A source without a key gets a new one.
-    ///
-    /// - Parameter old: the current source; nil for a new store.
-    func wrap(
-        _ keys: StoreKeys, with source: KeySource, generation: Int64, after old: KeySource? = nil
-    ) throws(TokenError) -> WrappedKey {
+    /// The key of a source for a new store. A source without a key gets one, which is not settled yet.
+    func wrapping(of source: KeySource) throws(TokenError) -> Wrapping {
         let scrypt = source == .passphrase ? Scrypt.random() : nil
-        let wrapping: SymmetricKey
-        if case .key(let key) = try readKey(of: source, scrypt) {
-            wrapping = key
-        } else if source == .secretService, old == source {
-            // A keyring that does not answer may have the key that is in use, which must not be replaced.
-            throw secretTool.unavailable
-        } else {
-            wrapping = SymmetricKey(size: .bits256)
-            if source == .file { try keyFile.write(wrapping) } else { try secretTool.write(wrapping) }
+        if case .keys(let keys, let isSettled) = try readKey(of: source, scrypt), let key = keys.first {
+            return Wrapping(source: source, key: key, scrypt: scrypt, isSettled: isSettled)
         }
-        return try WrappedKey(keys, generation: generation, source: source, scrypt: scrypt, with: wrapping)
+        return try newWrapping(of: source, beside: nil)
+    }
+
+    /// A new key of a source, for a store that is sealed already.
+    ///
+    /// - Parameters:
+    ///   - old: the key in use, if it is stored. If it has the same source, the source has both until `settle`.
+    ///   - scrypt: the parameters for a passphrase; nil for the usual ones.
+    func wrapping(of source: KeySource, after old: Wrapping?, scrypt: Scrypt?) throws(TokenError) -> Wrapping {
+        switch source {
+        case .file: return try newWrapping(of: source, beside: old)
+        case .secretService:
+            // A keyring that does not answer may have the key that is in use, which must not be replaced.
+            if old?.source == source, try secretTool.read().isEmpty { throw secretTool.unavailable }
+            return try newWrapping(of: source, beside: old)
+        case .credential, .passphrase:
+            let scrypt = source == .passphrase ? scrypt ?? Scrypt.random() : nil
+            guard case .keys(let keys, _) = try readKey(of: source, scrypt), let key = keys.first else {
+                throw TokenError(.storeUnavailable, "there is no key at \(place(of: source))")
+            }
+            return Wrapping(source: source, key: key, scrypt: scrypt)
+        }
+    }
+
+    private func newWrapping(of source: KeySource, beside old: Wrapping?) throws(TokenError) -> Wrapping {
+        let new = Wrapping(source: source, key: SymmetricKey(size: .bits256), isSettled: false)
+        try write(
+            [new.key] + (old?.source == source ? [old?.key].compactMap(\.self) : []), to: source, isSettled: false)
+        return new
+    }
+
+    /// Makes `current` the only key of its source.
+    func settle(_ current: Wrapping) throws(TokenError) {
+        try write([current.key], to: current.source, isSettled: true)
+    }
+
+    private func write(_ keys: [SymmetricKey], to source: KeySource, isSettled: Bool) throws(TokenError) {
+        switch source {
+        case .file: try keyFile.write(keys, isSettled: isSettled)
+        case .secretService: try secretTool.write(keys)
+        case .credential, .passphrase: break
+        }
+    }
+
+    /// Whether the source is a place in which the agent stores keys, and has one.
+    func hasStoredKey(_ source: KeySource) -> Bool {
+        guard source == .file || source == .secretService else { return false }
+        if case .keys? = try? readKey(of: source, nil) { return true }
+        return false
     }
 
     /// The source for a new store: the service manager's credential if there is one, else the key file.
     var defaultSource: KeySource {
-        guard let path = credentialPath, FileManager.default.fileExists(atPath: path) else { return .file }
-        return .credential
+        settings.required ?? (hasCredential ? .credential : .file)
     }
+
+    private var hasCredential: Bool { credentialPath.map { FileManager.default.fileExists(atPath: $0) } ?? false }
 
     /// Deletes the key of a source that is not in use any more.
     func retire(_ source: KeySource) throws(TokenError) {
@@ -89,9 +159,48 @@ struct KeyRing {
         }
     }
 
+    // MARK: - Downgrades
+
+    /// The reason why a store that is not sealed is not accepted; nil if there cannot have been a sealed one before it.
+    var refusalOfUnsealed: String? {
+        if let required = settings.required {
+            return "it is not sealed, and the agent was started with --require-key-source \(required.name)"
+        }
+        if hasCredential { return "it is not sealed, and there is a credential; to seal it, start once without" }
+        return hasSettledKeyFile ? "it is not sealed, and \(keyFile.path) belongs to a sealed store" : nil
+    }
+
+    /// Whether the key file belongs to a sealed store, which is or was there.
+    var hasSettledKeyFile: Bool {
+        switch try? keyFile.read() {
+        case .keys(_, let isSettled): isSettled
+        case .damaged: true
+        case .missing, nil: false
+        }
+    }
+
+    private static func notRequired(_ source: KeySource, _ required: KeySource) -> TokenError {
+        TokenError(
+            .storeUnavailable,
+            "the store's key comes from another source (\(source.name)) than the agent requires (\(required.name)); "
+                + "if that is intended, start it once without --require-key-source and run: ssoctl key set \(required.name)"
+        )
+    }
+
+    /// The error for a change to a source that is not the required one; nil if it is allowed.
+    func refusal(of source: KeySource) -> TokenError? {
+        guard let required = settings.required, required != source else { return nil }
+        return TokenError(
+            .storeUnavailable, "the agent was started with --require-key-source \(required.name), and takes no other")
+    }
+
+    // MARK: - Reading
+
     var keyFile: KeyFile { KeyFile(in: directory) }
 
-    private var secretTool: SecretTool { SecretTool(program: settings.secretTool, store: directory) }
+    private var secretTool: SecretTool {
+        SecretTool(program: settings.secretTool, store: directory, helper: settings.helper)
+    }
 
     private var credentialPath: String? { settings.credentialsDirectory.map { "\($0)/\(Self.credentialName)" } }
 
@@ -101,13 +210,15 @@ struct KeyRing {
     private func readKey(of source: KeySource, _ scrypt: Scrypt?) throws(TokenError) -> KeyFile.Contents {
         switch source {
         case .file: return try keyFile.read()
-        case .credential: return .key(try credential())
-        case .secretService: return try secretTool.read().map(KeyFile.Contents.key) ?? .missing
+        case .credential: return .keys([try credential()], isSettled: true)
+        case .secretService:
+            let keys = try secretTool.read()
+            return keys.isEmpty ? .missing : .keys(keys, isSettled: keys.count == 1)
         case .passphrase:
             guard let passphrase = settings.passphrase, let scrypt else {
                 throw TokenError(.storeUnavailable, "the store is locked with a passphrase; run: ssoctl unlock")
             }
-            return .key(try scrypt.key(from: passphrase))
+            return .keys([try scrypt.key(from: passphrase)], isSettled: true)
         }
     }
 
@@ -139,14 +250,20 @@ package struct KeySettings: Sendable {
     package var credentialsDirectory: String?
     /// The path or name of the program that accesses the Secret Service.
     package var secretTool: String
+    /// The process that runs the program; nil if the agent runs it itself.
+    package var helper: KeyringHelper?
     /// The passphrase, if the user has entered it.
     package var passphrase: Secret?
+    /// The only source that is accepted; nil if any is.
+    package var required: KeySource?
 
     package init(
-        credentialsDirectory: String? = nil, secretTool: String = "secret-tool", passphrase: Secret? = nil
+        credentialsDirectory: String? = nil, secretTool: String = "secret-tool", passphrase: Secret? = nil,
+        required: KeySource? = nil
     ) {
         self.credentialsDirectory = credentialsDirectory
         self.secretTool = secretTool
         self.passphrase = passphrase
+        self.required = required
     }
 }

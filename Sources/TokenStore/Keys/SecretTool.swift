@@ -13,32 +13,55 @@ struct SecretTool {
     let program: String
     /// The directory of the store, which distinguishes its key from those of other stores.
     let store: String
+    /// Runs the program instead of this process; nil if this process can.
+    let helper: KeyringHelper?
 
     private var attributes: [String] { ["application", "sso-agent", "store", store] }
 
-    /// Reads the key; nil if there is none or the keyring does not answer, which the program does not distinguish.
-    func read() throws(TokenError) -> SymmetricKey? {
-        var ended = try run(["lookup"] + attributes, input: [])
+    /// Reads the key or, after an interrupted change, the new and the old one. Empty if there is none or the keyring does not
+    /// answer, which the program does not distinguish.
+    func read() throws(TokenError) -> [SymmetricKey] {
+        var ended = try run(.lookup, input: [])
         defer { ended.output.wipe() }
-        return ended.status == 0 ? KeyText.key(in: ended.output) : nil
+        return ended.status == 0 ? KeyText.keys(in: ended.output) : []
     }
 
-    func write(_ key: SymmetricKey) throws(TokenError) {
-        var line = KeyText.bytes(of: key)
-        defer { line.wipe() }
-        let ended = try run(["store", "--label=sso-agent"] + attributes, input: line)
+    func write(_ keys: [SymmetricKey]) throws(TokenError) {
+        var text: [UInt8] = []
+        text.reserveCapacity(128 * keys.count)
+        defer { text.wipe() }
+        for key in keys {
+            var line = KeyText.bytes(of: key)
+            defer { line.wipe() }
+            if !text.isEmpty { text += "\n".utf8 }
+            text += line
+        }
+        let ended = try run(.store, input: text)
         guard ended.status == 0 else { throw unavailable }
     }
 
     func clear() throws(TokenError) {
-        _ = try run(["clear"] + attributes, input: [])
+        _ = try run(.clear, input: [])
     }
 
-    private func run(_ words: [String], input: [UInt8]) throws(TokenError) -> PipedProcess.Outcome {
-        guard let ended = PipedProcess.run([program] + words, input: input, seconds: 60) else {
+    private func run(
+        _ operation: KeyringHelper.Operation, input: [UInt8]
+    ) throws(TokenError) -> PipedProcess.Outcome {
+        if let helper {
+            guard let ended = helper.run(operation, input: input) else { throw unavailable }
+            return ended
+        }
+        let words =
+            switch operation {
+            case .lookup: ["lookup"]
+            case .store: ["store", "--label=sso-agent"]
+            case .clear: ["clear"]
+            }
+        guard let ended = PipedProcess.run([program] + words + attributes, input: input, seconds: 60) else {
             throw TokenError(
                 .storeUnavailable,
-                "the store's key is in the Secret Service, and \(program) is missing; install libsecret-tools")
+                "the store's key is in the Secret Service, and \(program) is missing; install libsecret-tools, and restart the "
+                    + "agent")
         }
         return ended
     }

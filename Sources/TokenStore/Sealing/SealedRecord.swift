@@ -18,14 +18,24 @@ struct SealedRecord: Sendable, Equatable {
     let envelope: Envelope
 
     init(_ record: StoredRecord, id: RecordID, sequence: Int64, _ keys: StoreKeys.Derived) throws(TokenError) {
+        var content: [UInt8] = []
+        // An array that grows would leave copies of the body in memory.
+        content.reserveCapacity(record.key.group.utf8.count + record.key.key.utf8.count + record.body.count + 12)
+        defer { content.wipe() }
+        content.append(counted: record.key.group.utf8)
+        content.append(number: record.key.kind.rawValue)
+        content.append(counted: record.key.key.utf8)
+        content += record.body
+        try self.init(content: content, id: id, sequence: sequence, keys)
+    }
+
+    /// Seals a content that is encoded already.
+    init(
+        content: some DataProtocol, id: RecordID, sequence: Int64, _ keys: StoreKeys.Derived
+    ) throws(TokenError) {
         var head: [UInt8] = []
         head.append(id)
         head.append(number: sequence)
-        var content: [UInt8] = []
-        content.append(counted: record.key.group.utf8)
-        content.append(number: record.key.kind)
-        content.append(counted: record.key.key.utf8)
-        content += record.body
         self.id = id
         self.sequence = sequence
         envelope = try Envelope(.record, head: head, content: content, with: keys.sealing)
@@ -66,8 +76,26 @@ struct SealedRecord: Sendable, Equatable {
     }
 }
 
-extension [UInt8] {
-    fileprivate mutating func append(number kind: RecordKind) { append(number: kind.rawValue) }
+extension SealedRecord {
+    /// The record under other keys and another number, with its group; nil if it is not authentic.
+    ///
+    /// The content is carried over as it is, also that of a kind that this version does not know.
+    func resealed(
+        as sequence: Int64, from old: StoreKeys.Derived, to new: StoreKeys.Derived
+    ) throws(TokenError) -> (record: SealedRecord, group: String)? {
+        let result = envelope.open(with: old.sealing) { content -> Result<(SealedRecord, String)?, TokenError> in
+            Result { () throws(TokenError) in
+                var reader = ByteReader(Array(content)[...])
+                guard let group = reader.counted(), let kind = reader.number(Int32.self), let key = reader.counted()
+                else { return nil }
+                let id = RecordID(group: group, kind: kind, key: key, new)
+                let record = try SealedRecord(content: content, id: id, sequence: sequence, new)
+                return (record, String(decoding: group, as: UTF8.self))
+            }
+        }
+        guard let result, let (record, group) = try result.get() else { return nil }
+        return (record, group)
+    }
 }
 
 /// The identity of a record on disk: a keyed hash of its key, which reveals nothing without the store's key.
@@ -78,10 +106,14 @@ struct RecordID: Sendable, Hashable {
     static let count = 16
 
     init(_ key: RecordKey, _ keys: StoreKeys.Derived) {
+        self.init(group: key.group.utf8, kind: key.kind.rawValue, key: key.key.utf8, keys)
+    }
+
+    init(group: some Collection<UInt8>, kind: Int32, key: some Collection<UInt8>, _ keys: StoreKeys.Derived) {
         var name: [UInt8] = []
-        name.append(counted: key.group.utf8)
-        name.append(number: key.kind.rawValue)
-        name.append(counted: key.key.utf8)
+        name.append(counted: group)
+        name.append(number: kind)
+        name.append(counted: key)
         // Half of the hash is enough to avoid collisions.
         var reader = ByteReader(Array(HMAC<SHA256>.authenticationCode(for: name, using: keys.naming))[...])
         high = reader.number() ?? 0

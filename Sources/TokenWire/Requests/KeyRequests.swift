@@ -38,3 +38,9 @@ extension Unlock: WireRequest {
             passphrase: try fields.secret("passphrase", value?.passphrase))
     }
 }
+
+extension Lock: WireRequest {
+    package static let type = WireType(sso__lock__init)
+
+    package init(_ value: Lock?, _ fields: inout WireFields) throws(TokenError) { self.init() }
+}

@@ -61,6 +61,7 @@ extension TokenError.Details {
         let fitting = httpHeaders.filter {
             $0.key.utf8.count <= WireLimits.text && $0.value.utf8.count <= WireLimits.longText
                 && !$0.key.utf8.contains(0) && !$0.value.utf8.contains(0)
+                && !CombiningCharacters.areExcessive(in: $0.key) && !CombiningCharacters.areExcessive(in: $0.value)
         }
         guard fitting.count > WireLimits.listItems else { return fitting }
         let first = fitting.sorted { $0.key < $1.key }.prefix(WireLimits.listItems)

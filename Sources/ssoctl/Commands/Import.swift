@@ -75,7 +75,8 @@ struct ImportCommand: Command {
         ].map { "\($0.0) \($0.1)\($0.0 == 1 ? "" : "s")" }.joined(separator: ", ")
         var lines = ["\(isDryRun ? "Would import" : "Imported") \(counts)."]
         if !done.skipped.isEmpty { lines.append("Skipped:") }
-        lines += done.skipped.map { "  \($0.entry): \($0.reason)" }
+        // One line each, whatever the file has for a name.
+        lines += done.skipped.map { UntrustedText.clean("  \($0.entry): \($0.reason)", limit: .max) }
         if let more = done.moreSkipped { lines.append("  … and \(more) more") }
         return lines.joined(separator: "\n")
     }

@@ -75,6 +75,22 @@ struct KeySetCommand: Command {
     }
 }
 
+/// Locks the agent's store.
+struct LockCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "lock",
+        abstract: "Lock the agent's store: it forgets its key and every token until ssoctl unlock.",
+        discussion:
+            "Apps get no tokens meanwhile, and sign-ins in progress end. Only with a passphrase, or with a keyring that is "
+            + "locked as well, other processes of yours cannot unlock it.")
+
+    @OptionGroup var output: OutputOptions
+
+    func execute(_ agent: AgentClient) async throws(TokenError) -> KeyPrintout { KeyPrintout(try await agent.lock()) }
+
+    func describe(_ printout: KeyPrintout) -> String? { printout.text }
+}
+
 /// Opens the agent's store.
 struct UnlockCommand: Command {
     static let configuration = CommandConfiguration(

@@ -33,6 +33,18 @@ struct AgentBench: AsyncParsableCommand {
     @Flag(help: "Measure the store only.")
     var storeOnly = false
 
+    @Flag(help: "Measure the hits beside attacks only.")
+    var fairnessOnly = false
+
+    @Option(help: "The agent to measure beside attacks, such as one of another version.")
+    var agent: String?
+
+    @Option(help: .hidden)
+    var attack: Attack?
+
+    @Option(help: .hidden)
+    var socket = ""
+
     @Flag(help: "Print JSON.")
     var json = false
 
@@ -43,6 +55,11 @@ struct AgentBench: AsyncParsableCommand {
     }
 
     func run() async throws {
+        if let attack { return try await attack.run(socketPath: socket) }
+        if fairnessOnly {
+            let rows = try await FairnessBench.run(rounds: 3, requests: requests * 4, agent: agent)
+            return print(rows.table)
+        }
         if storeOnly {
             print(try await StoreBench.run(accounts: accounts, writes: 200, starts: 5).table)
             return
@@ -54,7 +71,8 @@ struct AgentBench: AsyncParsableCommand {
             connections: connections, rounds: max(rounds / 4, 1), nanoseconds: UInt64(loadTime) * 1_000_000)
         let report = Report(
             frames: bench.frames, latencies: latencies, loads: loads, process: try bench.processCosts(starts: rounds),
-            store: try await StoreBench.run(accounts: accounts, writes: 200, starts: 5))
+            store: try await StoreBench.run(accounts: accounts, writes: 200, starts: 5),
+            fairness: try await FairnessBench.run(rounds: 3, requests: requests * 4, agent: agent))
         print(json ? try report.json() : report.table)
     }
 }

@@ -7,6 +7,7 @@ struct Report {
     let loads: [LoadResult]
     let process: ProcessResult
     let store: [StoreBench.Row]
+    let fairness: [FairnessBench.Row]
 
     var table: String {
         """
@@ -26,6 +27,8 @@ struct Report {
         \(pad(process.startRatio, 8, 1))
 
         \(store.table)
+
+        \(fairness.table)
         """
     }
 
@@ -53,6 +56,7 @@ struct Report {
                 "start_ratio": process.startRatio,
             ],
             "store": store.json,
+            "fairness": fairness.json,
         ]
         let data = try JSONSerialization.data(withJSONObject: object, options: [.prettyPrinted, .sortedKeys])
         return String(decoding: data, as: UTF8.self)

@@ -9,11 +9,14 @@ struct ServerProcess {
     let processID: pid_t
     private let standardError: Int32
 
-    /// Starts a program in the folder of this one, and returns when it listens.
+    /// Starts a program, and returns when it listens.
+    ///
+    /// - Parameter program: its path, or its name in the folder of this program.
     init(_ program: String, _ arguments: [String], socketPath: String) throws {
         let folder = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
         self.socketPath = socketPath
-        let words = ([folder.appending(path: program).path] + arguments).map { strdup($0) }
+        let path = program.hasPrefix("/") ? program : folder.appending(path: program).path
+        let words = ([path] + arguments).map { strdup($0) }
         defer { for word in words { free(word) } }
         var pipe: Int32 = -1
         let start = bench_now()
@@ -29,16 +32,29 @@ struct ServerProcess {
     }
 
     func stop() {
-        kill(processID, SIGTERM)
+        Foundation.kill(processID, SIGTERM)
+        var status: Int32 = 0
+        waitpid(processID, &status, 0)
+        close(standardError)
+    }
+
+    /// Ends a program that does not end by itself.
+    func kill() {
+        Foundation.kill(processID, SIGKILL)
         var status: Int32 = 0
         waitpid(processID, &status, 0)
         close(standardError)
     }
 
     /// The resident memory of the process.
-    var residentKilobytes: Double {
+    var residentKilobytes: Double { kilobytes("VmRSS:") }
+
+    /// The resident memory of the process when it was largest.
+    var peakKilobytes: Double { kilobytes("VmHWM:") }
+
+    private func kilobytes(_ field: String) -> Double {
         let status = (try? String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)) ?? ""
-        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+        let line = status.split(separator: "\n").first { $0.hasPrefix(field) }
         return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Double($0) } ?? 0
     }
 

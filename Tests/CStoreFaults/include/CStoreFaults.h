@@ -39,4 +39,7 @@ void store_faults_wait(store_faults *faults);
 /* Lets held flushes go on. */
 void store_faults_open(store_faults *faults);
 
+/* Runs statements on a database through a connection without the store's limits; returns SQLite's result code. */
+int store_faults_execute(const char *path, const char *sql);
+
 #endif

@@ -22,6 +22,7 @@ final class ScriptedStore: CacheStore {
         var failure: TokenError?
         var loading: Result<LoadedCache, TokenError>? = .success(LoadedCache())
         var passphrases: [Secret?] = []
+        var locks = 0
         var records: [RecordKey: [UInt8]] = [:]
         var report = {
             var report = StoreReport()
@@ -112,6 +113,16 @@ final class ScriptedStore: CacheStore {
         if let result { return try result.get() }
         return try await withCheckedContinuation { heldLoads.put($0) }.get()
     }
+
+    func lock() async throws(TokenError) {
+        state.withLock {
+            $0.locks += 1
+            $0.report.phase = .locked(Self.diskFull)
+        }
+    }
+
+    /// The number of times that the store was locked.
+    var locks: Int { state.withLock { $0.locks } }
 
     func forgetPassphrase() async {}
     func changeKeySource(

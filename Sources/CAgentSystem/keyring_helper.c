@@ -1,0 +1,180 @@
+#define _GNU_SOURCE
+#include "CAgentSystem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+/* A request: its number, the operation, and the input of the program. */
+struct request {
+    uint32_t number;
+    uint32_t operation;
+    unsigned char input[AGENT_KEYRING_LIMIT];
+};
+
+/* A reply: the number of its request, the status of the program, and its output. */
+struct reply {
+    uint32_t number;
+    int32_t status;
+    unsigned char output[AGENT_KEYRING_LIMIT];
+};
+
+#define HEADER 8
+/* A keyring may ask its user for a password meanwhile. */
+#define PATIENCE 60000
+
+static int64_t now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+/* Waits until something can be read; 0 if the time is over. */
+static int is_readable(int descriptor, int64_t deadline) {
+    struct pollfd event = {.fd = descriptor, .events = POLLIN};
+    for (;;) {
+        int64_t left = deadline - now();
+        if (left <= 0) return 0;
+        int ready = poll(&event, 1, (int)left);
+        if (ready > 0) return 1;
+        if (ready == 0 || errno != EINTR) return 0;
+    }
+}
+
+/* Runs a program with an input, and reads its output; the number of bytes, or -1 if it cannot be started, takes too long or
+   writes too much. */
+static ssize_t run(char *const words[], const void *input, size_t count, void *output, int32_t *status) {
+    int64_t deadline = now() + PATIENCE;
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return -1;
+    pid_t child;
+    int code = agent_spawn(words, ends[1], &child);
+    close(ends[1]);
+    if (code != 0) {
+        close(ends[0]);
+        return -1;
+    }
+    /* A few hundred bytes fit into the buffer of the socket. */
+    send(ends[0], input, count, MSG_NOSIGNAL);
+    shutdown(ends[0], SHUT_WR);
+    ssize_t total = 0;
+    int has_ended = 0;
+    while (!has_ended && total < AGENT_KEYRING_LIMIT && is_readable(ends[0], deadline)) {
+        ssize_t length = recv(ends[0], (char *)output + total, AGENT_KEYRING_LIMIT - total, 0);
+        if (length < 0 && errno == EINTR) continue;
+        if (length <= 0) has_ended = 1;
+        else total += length;
+    }
+    close(ends[0]);
+    int64_t left = deadline - now();
+    *status = agent_wait_or_kill(child, has_ended && left > 0 ? (int)left : 0);
+    return has_ended ? total : -1;
+}
+
+static void serve(int socket, const char *program, const char *store) {
+    char *const lookup[] = {(char *)program, "lookup", "application", "sso-agent", "store", (char *)store, NULL};
+    char *const save[] = {
+        (char *)program, "store", "--label=sso-agent", "application", "sso-agent", "store", (char *)store, NULL,
+    };
+    char *const clear[] = {(char *)program, "clear", "application", "sso-agent", "store", (char *)store, NULL};
+    static struct request request;
+    static struct reply reply;
+    for (;;) {
+        ssize_t length = recv(socket, &request, sizeof request, 0);
+        if (length < 0 && errno == EINTR) continue;
+        if (length <= 0) return;
+        if (length < HEADER) continue;
+        char *const *words = request.operation == AGENT_KEYRING_LOOKUP  ? lookup
+                             : request.operation == AGENT_KEYRING_STORE ? save
+                             : request.operation == AGENT_KEYRING_CLEAR ? clear
+                                                                        : NULL;
+        reply.number = request.number;
+        reply.status = -1;
+        ssize_t count = words ? run(words, request.input, (size_t)length - HEADER, reply.output, &reply.status) : -1;
+        if (count < 0) {
+            if (reply.status == 0) reply.status = -1;
+            count = 0;
+        }
+        send(socket, &reply, HEADER + (size_t)count, MSG_NOSIGNAL);
+        explicit_bzero(&request, sizeof request);
+        explicit_bzero(&reply, sizeof reply);
+    }
+}
+
+int agent_start_keyring_helper(const char *program, const char *store) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return -1;
+    pid_t child = fork();
+    if (child != 0) {
+        close(ends[1]);
+        if (child > 0) return ends[0];
+        close(ends[0]);
+        return -1;
+    }
+    /* It ends with the agent, whose end of the socket is then closed, and not by the signals that the agent handles. */
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    prctl(PR_SET_NAME, "sso-agent-keys", 0, 0, 0);
+    int null = open("/dev/null", O_RDWR);
+    dup2(null, 0);
+    dup2(null, 1);
+    dup2(ends[1], 3);
+    for (int descriptor = 4; descriptor < 1024; descriptor++) close(descriptor);
+    fcntl(3, F_SETFD, FD_CLOEXEC);
+    serve(3, program, store);
+    _exit(0);
+}
+
+int agent_call_keyring_helper(
+    int helper, int operation, const void *input, size_t count, void *output, int32_t *status) {
+    static uint32_t last;
+    uint32_t number = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+    struct request request;
+    struct reply reply;
+    if (count > sizeof request.input) return -1;
+    request.number = number;
+    request.operation = (uint32_t)operation;
+    memcpy(request.input, input, count);
+    ssize_t sent = send(helper, &request, HEADER + count, MSG_NOSIGNAL);
+    explicit_bzero(&request, sizeof request);
+    if (sent < 0) return -1;
+    int64_t deadline = now() + PATIENCE + 5000;
+    int result = -1;
+    while (is_readable(helper, deadline)) {
+        ssize_t length = recv(helper, &reply, sizeof reply, 0);
+        if (length < 0 && errno == EINTR) continue;
+        if (length < HEADER) break;
+        /* The reply to a call that has given up is of an earlier number. */
+        if (reply.number != number) continue;
+        *status = reply.status;
+        result = (int)length - HEADER;
+        memcpy(output, reply.output, (size_t)result);
+        break;
+    }
+    explicit_bzero(&reply, sizeof reply);
+    return result;
+}
+
+#else
+
+int agent_start_keyring_helper(const char *program, const char *store) { return -1; }
+
+int agent_call_keyring_helper(
+    int helper, int operation, const void *input, size_t count, void *output, int32_t *status) {
+    return -1;
+}
+
+#endif

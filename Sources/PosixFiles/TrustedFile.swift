@@ -1,0 +1,101 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// The reason why a file is not trusted, with the remedy.
+package struct TrustedFileError: Error, Sendable, Equatable, CustomStringConvertible {
+    package let description: String
+    /// Whether the file does not exist.
+    package let isFileMissing: Bool
+
+    init(_ description: String) {
+        self.description = description
+        isFileMissing = false
+    }
+
+    package init(_ error: SystemError) {
+        description = error.description
+        isFileMissing = error.isFileMissing
+    }
+}
+
+extension FileDescriptor {
+    /// Opens a file that decides what this process does, or whom it trusts: a regular file that only the user of this process and
+    /// root can change or replace.
+    package static func trusted(_ path: String) throws(TrustedFileError) -> FileDescriptor {
+        if let defect = TrustedPath.defect(ofDirectoriesAbove: path) { throw TrustedFileError(defect) }
+        let file = try attempt { () throws(SystemError) in try FileDescriptor(readingWithoutWaiting: path) }
+        let status = try attempt { () throws(SystemError) in try file.status }
+        guard status.kind == .regular else { throw TrustedFileError("it is not a regular file") }
+        guard status.isOwnOrRoots else {
+            throw TrustedFileError(
+                "it belongs to user \(status.owner); run: chown \(FileStatus.effectiveUser) '\(path)'")
+        }
+        guard !status.isWritableByOthers else {
+            throw TrustedFileError("other users can change it; run: chmod go-w '\(path)'")
+        }
+        return file
+    }
+
+    private static func attempt<Value: ~Copyable>(
+        _ body: () throws(SystemError) -> Value
+    ) throws(TrustedFileError) -> Value {
+        do throws(SystemError) { return try body() } catch { throw TrustedFileError(error) }
+    }
+}
+
+/// Checks who can replace what is at a path.
+package enum TrustedPath {
+    /// The reason why other users can replace what is at a path, by one of the directories above it or a symbolic link among them,
+    /// with the remedy; nil if only the user of this process and root can. Directories that do not exist are not checked.
+    package static func defect(ofDirectoriesAbove path: String) -> String? {
+        let path = absolute(path)
+        var places = ancestors(of: path)
+        if FileStatus(path, followsLinks: false)?.kind == .symbolicLink { places.append(path) }
+        // The same for the directories that symbolic links lead to.
+        if let real = realPath(path) {
+            places += ancestors(of: real)
+        } else if let last = places.last(where: { FileStatus($0) != nil }), let real = realPath(last) {
+            places += ancestors(of: real) + [real]
+        }
+        var seen: Set<String> = []
+        for place in places where seen.insert(place).inserted {
+            if let defect = defect(of: place) { return defect }
+        }
+        return nil
+    }
+
+    private static func defect(of directory: String) -> String? {
+        guard let status = FileStatus(directory, followsLinks: false) else { return nil }
+        guard status.isOwnOrRoots else {
+            return "\(directory) belongs to user \(status.owner), who can replace what is in it; choose another folder"
+        }
+        // The mode of a symbolic link has no meaning. What it leads to is checked by itself.
+        guard status.kind != .symbolicLink else { return nil }
+        // In a sticky directory, such as /tmp, others cannot replace the entries of this user or of root.
+        let isOpen = status.mode & 0o002 != 0 || status.mode & 0o020 != 0 && status.group != 0
+        guard !isOpen || status.isSticky else {
+            return "other users can replace what is in \(directory); run: chmod go-w '\(directory)'"
+        }
+        return nil
+    }
+
+    /// The directories above an absolute path, from the root on.
+    private static func ancestors(of path: String) -> [String] {
+        let names = path.split(separator: "/").dropLast()
+        return ["/"] + names.indices.map { "/" + names[names.startIndex...$0].joined(separator: "/") }
+    }
+
+    private static func absolute(_ path: String) -> String {
+        if path.hasPrefix("/") { return path }
+        return (realPath(".") ?? "") + "/" + path
+    }
+
+    private static func realPath(_ path: String) -> String? {
+        guard let real = realpath(path, nil) else { return nil }
+        defer { free(real) }
+        return String(cString: real)
+    }
+}

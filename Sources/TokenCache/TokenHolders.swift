@@ -1,0 +1,44 @@
+internal import TokenModel
+
+/// The accounts that have tokens of an app or of a family of apps, so that a request that names no account does not search all of
+/// them. A sign-in or a sign-out that is recorded for an app counts as a token.
+struct TokenHolders: Sendable, Equatable {
+    /// The number of tokens of each account, by the app's `ClientID.key`; no number is 0.
+    private var apps: [String: [AccountKey: Int]] = [:]
+    /// The number of tokens of each account that a family of apps shares.
+    private var families: [FamilyID: [AccountKey: Int]] = [:]
+
+    /// Counts a record that has been added, or one that has been removed. Records that are no tokens do not count.
+    mutating func count(_ record: CacheRecord, isAdded: Bool) {
+        switch record {
+        case .accessToken(let token): Self.count(token.account, isAdded, in: &apps[token.clientID.key])
+        case .refreshToken(let token):
+            if let family = token.familyID {
+                Self.count(token.account, isAdded, in: &families[family])
+            } else {
+                Self.count(token.account, isAdded, in: &apps[token.clientID.key])
+            }
+        case .accountMetadata(let metadata):
+            Self.count(metadata.account, isAdded, in: &apps[metadata.clientID.lowercased()])
+        default: break
+        }
+    }
+
+    /// The accounts that have tokens of an app or of any family; nil if there are more than `limit`.
+    func accounts(of clientID: ClientID, limit: Int) -> Set<AccountKey>? {
+        guard families.count <= limit else { return nil }
+        var found: Set<AccountKey> = []
+        for accounts in [apps[clientID.key] ?? [:]] + families.values {
+            guard accounts.count <= limit else { return nil }
+            found.formUnion(accounts.keys)
+        }
+        return found.count <= limit ? found : nil
+    }
+
+    private static func count(_ account: AccountKey, _ isAdded: Bool, in accounts: inout [AccountKey: Int]?) {
+        let count = (accounts?[account] ?? 0) + (isAdded ? 1 : -1)
+        if accounts == nil { accounts = [:] }
+        accounts?[account] = count > 0 ? count : nil
+        if accounts?.isEmpty == true { accounts = nil }
+    }
+}

@@ -1,0 +1,52 @@
+internal import TokenModel
+
+/// The tables of a database, as their definitions. A store's are known to the letter: a file with other ones, or with views,
+/// triggers or indices, is not used.
+struct StoreSchema: Equatable {
+    private let definitions: Set<String>
+
+    private init(_ definitions: [String]) { self.definitions = Set(definitions) }
+
+    /// Reads the schema of a database.
+    ///
+    /// - Throws: `cacheBadFormat` (-51201) if it cannot be read, or has too many entries for a store.
+    init(_ connection: SQLiteConnection) throws(TokenError) {
+        let select = try connection.prepare("SELECT type, sql FROM sqlite_schema")
+        var definitions: [String] = []
+        while try select.step() {
+            guard definitions.count < Self.mostEntries else { throw Self.error(connection) }
+            definitions.append("\(select.text(0)): \(select.text(1))")
+        }
+        self.init(definitions)
+    }
+
+    var isEmpty: Bool { definitions.isEmpty }
+
+    /// - Throws: `cacheBadFormat` (-51201) unless the database has these tables and nothing else.
+    static func require(_ schema: StoreSchema, of connection: SQLiteConnection) throws(TokenError) {
+        guard try StoreSchema(connection) == schema else { throw error(connection) }
+    }
+
+    private static func error(_ connection: SQLiteConnection) -> TokenError {
+        TokenError(.cacheBadFormat, "\(connection.path) is damaged: its tables are not those of a store")
+    }
+
+    /// More than any version has.
+    private static let mostEntries = 16
+
+    /// The tables of this version.
+    static let sealed = StoreSchema(StoreDatabase.tables.map { "table: \($0)" })
+
+    /// The table of version 1.
+    static let unsealed = StoreSchema([
+        """
+        table: CREATE TABLE record (
+            sharing_group TEXT NOT NULL,
+            kind INTEGER NOT NULL,
+            key TEXT NOT NULL,
+            body BLOB NOT NULL,
+            PRIMARY KEY (sharing_group, kind, key)
+        ) STRICT, WITHOUT ROWID
+        """
+    ])
+}

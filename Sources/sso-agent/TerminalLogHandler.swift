@@ -1,0 +1,36 @@
+internal import Logging
+internal import PosixFiles
+
+/// Log lines on standard error, without characters that a terminal would obey.
+struct TerminalLogHandler: LogHandler {
+    private var lines: StreamLogHandler
+
+    init(label: String) { lines = StreamLogHandler.standardError(label: label) }
+
+    var logLevel: Logger.Level {
+        get { lines.logLevel }
+        set { lines.logLevel = newValue }
+    }
+
+    var metadata: Logger.Metadata {
+        get { lines.metadata }
+        set { lines.metadata = newValue }
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { lines[metadataKey: key] }
+        set { lines[metadataKey: key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        var event = event
+        event.message = "\(Self.line(event.message))"
+        event.metadata = event.metadata?.mapValues { "\(Self.line($0))" }
+        lines.log(event: event)
+    }
+
+    /// The text on one line.
+    private static func line(_ value: some CustomStringConvertible) -> String {
+        TerminalText.neutralised(value.description.replacing("\n", with: " "))
+    }
+}

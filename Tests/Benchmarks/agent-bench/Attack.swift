@@ -1,0 +1,95 @@
+internal import AgentClient
+internal import ArgumentParser
+internal import CBenchSystem
+internal import EntraEmulator
+internal import Foundation
+internal import TokenModel
+internal import TokenWire
+
+/// What a peer does that wants as much of the agent's time as it can get. Runs in a process of its own, until that is stopped.
+enum Attack: String, CaseIterable, ExpressibleByArgument {
+    /// Pipelines 64 kB of requests for lists of accounts.
+    case listAccounts = "list-accounts"
+    /// Does the same, and never reads a reply.
+    case unreadLists = "unread-lists"
+    /// Asks for a token without naming one of many accounts.
+    case noAccount = "no-account"
+    /// Asks for tokens with 1,000 scopes, each of which needs the same refresh token.
+    case scopes
+    /// Connects and closes the connection.
+    case connections
+
+    /// The number of accounts in the store of the agent that is attacked.
+    static let accounts = 10_000
+
+    /// Prints a line when the attack has begun.
+    func run(socketPath: String) async throws {
+        switch self {
+        case .listAccounts: try pipeline(ListAccounts(clientID: nil, onlySignedIn: false), to: socketPath, reads: true)
+        case .unreadLists: try pipeline(ListAccounts(clientID: nil, onlySignedIn: false), to: socketPath, reads: false)
+        case .noAccount:
+            var request = try SignedInAccount.request
+            request.account = AccountReference()
+            try pipeline(request, to: socketPath, reads: true)
+        case .scopes: try await askForScopes(socketPath)
+        case .connections:
+            Self.announce()
+            while true {
+                let socket = bench_connect(socketPath)
+                guard socket >= 0 else { throw BenchError("cannot connect (errno \(-socket))") }
+                close(socket)
+            }
+        }
+    }
+
+    private func pipeline(_ request: some WireRequest, to socketPath: String, reads: Bool) throws {
+        let frame = try RequestFrame.encode(request, id: 1)
+        let frames = [UInt8]([[UInt8]](repeating: frame, count: max(64 * 1024 / frame.count, 1)).joined())
+        let socket = bench_connect(socketPath)
+        guard socket >= 0 else { throw BenchError("cannot connect (errno \(-socket))") }
+        if reads { Thread.detachNewThread { Self.discardReplies(socket) } }
+        Self.announce()
+        while true {
+            var rest = frames[...]
+            while !rest.isEmpty {
+                let count = rest.withUnsafeBytes { write(socket, $0.baseAddress, $0.count) }
+                guard count > 0 else { throw BenchError("the agent closed the connection (errno \(errno))") }
+                rest = rest.dropFirst(count)
+            }
+        }
+    }
+
+    private static func discardReplies(_ socket: Int32) {
+        var buffer = [UInt8](repeating: 0, count: 256 * 1024)
+        while read(socket, &buffer, buffer.count) > 0 {}
+    }
+
+    private func askForScopes(_ socketPath: String) async throws {
+        let emulator = try await Emulator.start()
+        let client = AgentClient(socketPath: socketPath, appName: "attack", timeout: .seconds(600))
+        let signIn = try await client.signIn(
+            BeginInteractive(parameters: try parameters(emulator, "User.Read"), loginHint: "alice@contoso.com"),
+            presenter: SignInPresenter(method: .browser, browserCommands: ["curl -sSL -o /dev/null %s"]))
+        Self.announce()
+        while true {
+            try await withThrowingTaskGroup { group in
+                for number in 0..<1_000 {
+                    let request = AcquireTokenSilent(
+                        parameters: try parameters(emulator, "Scope.\(number)"), account: signIn.account.reference,
+                        forceRefresh: true)
+                    group.addTask { _ = try? await client.acquireTokenSilent(request) }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    private func parameters(_ emulator: Emulator, _ scope: String) throws -> TokenParameters {
+        TokenParameters(
+            clientID: try SignedInAccount.request.parameters.clientID,
+            authority: try Authority("\(emulator.url)/common"),
+            scopes: ScopeSet([scope]))
+    }
+
+    private static func announce() { FileHandle.standardError.write(Data("listening on nothing: an attack\n".utf8)) }
+}

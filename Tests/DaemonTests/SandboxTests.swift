@@ -1,0 +1,64 @@
+internal import AgentClient
+internal import AgentTestSupport
+internal import Foundation
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+/// The restrictions of the agent's process.
+#if os(Linux)
+    @Suite(.bounded) struct SandboxTests {
+        /// After a sign-in, the agent has a thread for each of its parts, and has loaded libcurl.
+        @Test func restrictsEveryThreadOfTheAgent() async throws {
+            try await AgentProcessFixture.with { f in
+                let agent = try await f.agent()
+                try await f.signIn("alice@contoso.com", f.parameters())
+                let tasks = "/proc/\(agent.processID)/task"
+                let threads = try FileManager.default.contentsOfDirectory(atPath: tasks)
+                #expect(threads.count > 2)
+                for thread in threads {
+                    let status = try String(contentsOfFile: "\(tasks)/\(thread)/status", encoding: .utf8)
+                    #expect(status.contains("NoNewPrivs:\t1") && status.contains("Seccomp:\t2"), "\(thread)")
+                }
+                let check = try await sandboxCheck(f)
+                #expect(check.detail.contains("Landlock") && check.detail.contains("seccomp") && check.hint == nil)
+            }
+        }
+
+        @Test func isUnrestrictedIfTheUserAsksForIt() async throws {
+            try await AgentProcessFixture.with { f in
+                let agent = try await f.agent(["--no-sandbox"])
+                let status = try String(contentsOfFile: "/proc/\(agent.processID)/status", encoding: .utf8)
+                #expect(status.contains("NoNewPrivs:\t0") && status.contains("Seccomp:\t0"))
+                let check = try await sandboxCheck(f)
+                #expect(check.detail == "the process is not restricted" && check.hint?.contains("--no-sandbox") == true)
+            }
+        }
+
+        /// The certificates of a company may be replaced while the agent runs.
+        @Test func readsCertificatesThatAreReplaced() async throws {
+            try await AgentProcessFixture.with(usesTLS: true) { f in
+                let folder = f.folder.file("certificates")
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+                let (file, chain) = (folder + "/ca.pem", try #require(f.environment["SSL_CERT_FILE"]))
+                try FileManager.default.copyItem(atPath: chain, toPath: file)
+                let agent = try await f.agent(variables: ["SSL_CERT_FILE": file])
+                try FileManager.default.copyItem(atPath: chain, toPath: file + ".new")
+                #expect(rename(file + ".new", file) == 0)
+                let signIn = try await f.run(
+                    "ssoctl",
+                    [
+                        "sign-in", "--browser", "--client-id", "app-1", "--authority", "\(f.url)/common", "--scope",
+                        "User.Read",
+                    ])
+                #expect(signIn.status == 0, "\(signIn.errors)")
+                withExtendedLifetime(agent) {}
+            }
+        }
+
+        private func sandboxCheck(_ f: AgentProcessFixture) async throws -> HealthCheck {
+            let checks = try await AgentClient(socketPath: f.socketPath).diagnose().checks
+            return try #require(checks.first { $0.name == "sandbox" })
+        }
+    }
+#endif

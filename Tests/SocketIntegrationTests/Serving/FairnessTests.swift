@@ -1,0 +1,164 @@
+internal import AgentClient
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import TestSupport
+internal import Testing
+internal import TokenAgent
+internal import TokenModel
+internal import TokenWire
+
+/// What one process can use of the agent. The connections of the test are those of one process.
+@Suite(.bounded) struct FairnessTests {
+    @Test func closesTheConnectionOfACrowdedProcessThatIsIdleLongest() async throws {
+        var limits = PeerLimits()
+        limits.connections = 4
+        try await AgentFixture.with(peerLimits: limits) { f in
+            let other = try await OtherProcess.connected(to: f.socketPath)
+            let peers = try await offPool { try (0..<5).map { _ in try RawPeer.answered(f.socketPath) } }
+            try await offPool { peers[0].waitUntilClosed() }
+            for peer in peers.dropFirst() { #expect(try await peer.ask(GetStatus()) != nil) }
+            #expect(try await other.isAnswered())
+            try await other.end()
+        }
+    }
+
+    /// The process that was there first keeps its connection, although that has been idle longest.
+    @Test func closesAConnectionOfTheProcessWithMostOfThem() async throws {
+        try await AgentFixture.with(connectionLimit: 8) { f in
+            let other = try await OtherProcess.connected(to: f.socketPath)
+            let peers = try await offPool { try (0..<8).map { _ in try RawPeer.answered(f.socketPath) } }
+            try await offPool { peers[0].waitUntilClosed() }
+            #expect(try await other.isAnswered())
+            try await other.end()
+        }
+    }
+
+    @Test func refusesAConnectionOfAProcessThatUsesAllOfItsConnections() async throws {
+        var limits = PeerLimits()
+        limits.connections = 3
+        try await AgentFixture.with(peerLimits: limits) { f in
+            let renewal = try await f.heldRenewal()
+            let busy = try await offPool { try (0..<3).map { _ in try RawPeer(f.socketPath) } }
+            for peer in busy { try await peer.begin(renewal) }
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            let next = try RawPeer(f.socketPath)
+            try await offPool { next.waitUntilClosed() }
+            f.emulator.control.release()
+            for peer in busy { #expect(try await offPool { try peer.reply() } != nil) }
+        }
+    }
+
+    /// The limit is that of the process, however many connections it has, and what a closed connection used is released.
+    @Test func limitsTheRequestsOfAProcess() async throws {
+        var limits = PeerLimits()
+        limits.requests = 4
+        try await AgentFixture.with(peerLimits: limits) { f in
+            let renewal = try await f.heldRenewal()
+            let other = try await OtherProcess.connected(to: f.socketPath)
+            var busy: RawPeer? = try RawPeer(f.socketPath)
+            for number in 1...4 { try busy?.write(renewal, id: UInt64(number)) }
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            let peer = try RawPeer(f.socketPath)
+            try peer.write(GetStatus())
+            #expect(try await other.isAnswered())
+            #expect(!peer.hasReceived)
+            busy = nil
+            #expect(try await offPool { try peer.reply() } != nil)
+            #expect(busy == nil)
+            f.emulator.control.release()
+            try await other.end()
+        }
+    }
+
+    @Test func continuesWhenRequestsOfTheProcessEnd() async throws {
+        var limits = PeerLimits()
+        limits.requests = 2
+        try await AgentFixture.with(peerLimits: limits) { f in
+            let renewal = try await f.heldRenewal()
+            let busy = try RawPeer(f.socketPath)
+            for number in 1...3 { try busy.write(renewal, id: UInt64(number)) }
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            let peer = try RawPeer(f.socketPath)
+            try peer.write(GetStatus())
+            f.emulator.control.release()
+            #expect(try await offPool { try peer.reply() } != nil)
+            #expect(Set(try await offPool { try (1...3).map { _ in try busy.reply()?.id } }) == [1, 2, 3])
+        }
+    }
+
+    @Test func limitsTheBytesOfAProcessesRequests() async throws {
+        var limits = PeerLimits()
+        limits.requestBytes = 1000
+        try await AgentFixture.with(peerLimits: limits) { f in
+            var renewal = try await f.heldRenewal()
+            renewal.parameters.extraParameters = ["long": String(repeating: "x", count: 1000)]
+            let busy = try RawPeer(f.socketPath)
+            try busy.write(renewal)
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            let peer = try RawPeer(f.socketPath)
+            try peer.write(GetStatus())
+            let other = try await OtherProcess.connected(to: f.socketPath)
+            #expect(!peer.hasReceived)
+            f.emulator.control.release()
+            #expect(try await offPool { try peer.reply() } != nil)
+            try await other.end()
+        }
+    }
+
+    /// What the peer has sent before it closed its sending side is answered, also what waited for its turn.
+    @Test func answersEveryPipelinedRequestBeforeAHalfClose() async throws {
+        try await AgentFixture.with { f in
+            let peer = try RawPeer(f.socketPath)
+            let count: UInt64 = 3000
+            let frames = try (1...count).flatMap { try RequestFrame.encode(GetStatus(), id: $0) }
+            try await offPool {
+                peer.write(frames)
+                peer.finishWriting()
+            }
+            let replies = try await offPool { try (1...count).map { _ in try peer.reply()?.id } }
+            #expect(replies.count { $0 != nil } == Int(count))
+            #expect(Set(replies) == Set((1...count).map { $0 }))
+            try await offPool { peer.waitUntilClosed() }
+        }
+    }
+
+    @Test func answersEveryRequestOfManyConnections() async throws {
+        try await AgentFixture.with { f in
+            let peers = try await offPool { try (0..<50).map { _ in try RawPeer(f.socketPath) } }
+            let frames = try (1...40).flatMap { try RequestFrame.encode(GetStatus(), id: $0) }
+            try await offPool { for peer in peers { peer.write(frames) } }
+            for peer in peers {
+                let replies = try await offPool { try (1...40).map { _ in try peer.reply()?.id } }
+                #expect(Set(replies) == Set((1...40).map { $0 }))
+            }
+        }
+    }
+}
+
+extension AgentFixture {
+    /// Signs in, and returns a request whose redemption the emulator holds.
+    fileprivate func heldRenewal() async throws -> AcquireTokenSilent {
+        let account = try await signIn("alice@contoso.com", parameters()).account.reference
+        emulator.control.inject(.hold(grant: .refreshToken))
+        return AcquireTokenSilent(parameters: try parameters(), account: account, forceRefresh: true)
+    }
+}
+
+extension RawPeer {
+    /// A connection on which a request has been answered.
+    fileprivate static func answered(_ socketPath: String) throws -> RawPeer {
+        let peer = try RawPeer(socketPath)
+        try peer.write(GetStatus())
+        _ = try peer.reply()
+        return peer
+    }
+
+    /// Sends a request, and returns when it is in progress.
+    fileprivate func begin(_ request: AcquireTokenSilent) async throws {
+        try await offPool {
+            try self.write(request, id: 1)
+            try self.write(Hello(appName: "busy"), id: 2)
+            _ = try self.reply()
+        }
+    }
+}

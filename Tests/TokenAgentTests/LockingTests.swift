@@ -1,0 +1,98 @@
+internal import NIOCore
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+@testable internal import TokenAgent
+
+/// Locking the store while tokens are redeemed or saved.
+@Suite(.bounded) struct LockingTests {
+    private let parts = Parts()
+
+    /// The provider has replaced the refresh token; one that was not sent yet stays valid.
+    @Test func savesResponsesOnTheirWayAndSendsNothingMore() async throws {
+        try await parts.open()
+        try await parts.signIn("alice", "1").value()
+        let first = await parts.acquire(.sample("alice"))
+        let redemption = await parts.provider.redemptions.next()
+        let second = await parts.acquire(.sample("alice", .sample(["Other"])))
+        let lock = await parts.lock()
+        try await parts.settle()
+        #expect(!lock.isDone)
+        #expect(parts.store.locks == 0)
+        redemption.answer(.sample("alice", "2"))
+        #expect(try await first.value().accessToken.reveal() == "at-2")
+        #expect(try await second.error()?.code == .storeUnavailable)
+        try await lock.value()
+        #expect(parts.store.locks == 1)
+        #expect(parts.provider.redemptions.count == 0)
+        #expect(parts.store.refreshTokens == ["rt-2"])
+        #expect(parts.store.notes == 0)
+        #expect(try await parts.refreshTokens().isEmpty)
+    }
+
+    @Test func keepsNothingOfASignInThatIsSavedTooLate() async throws {
+        try await parts.open()
+        try await parts.lock().value()
+        #expect(try await parts.signIn("alice", "1").error()?.code == .storeUnavailable)
+        #expect(try await parts.refreshTokens().isEmpty)
+        #expect(await !parts.hasUnsavedChanges)
+        #expect(parts.store.refreshTokens.isEmpty)
+    }
+
+    @Test func staysOpenIfChangesCannotBeWritten() async throws {
+        try await parts.open()
+        parts.store.fail()
+        #expect(try await parts.signIn("alice", "1").error()?.code == .storeUnavailable)
+        #expect(try await parts.lock().error()?.code == .storeUnavailable)
+        #expect(parts.store.locks == 0)
+        #expect(try await parts.refreshTokens() == ["rt-1"])
+        parts.store.fail(false)
+        try await parts.signIn("bob", "2").value()
+        try await parts.lock().value()
+        #expect(parts.store.refreshTokens == ["rt-1", "rt-2"])
+        #expect(try await parts.refreshTokens().isEmpty)
+    }
+
+    @Test func waitsForALockInProgress() async throws {
+        try await parts.open()
+        try await parts.signIn("alice", "1").value()
+        let request = await parts.acquire(.sample("alice"))
+        let redemption = await parts.provider.redemptions.next()
+        let locks = [await parts.lock(), await parts.lock()]
+        try await parts.settle()
+        #expect(locks.allSatisfy { !$0.isDone })
+        redemption.fail(.invalidGrant)
+        _ = try await request.error()
+        for lock in locks { try await lock.value() }
+        #expect(parts.store.locks == 1)
+    }
+
+    @Test func savesAgainAfterAnUnlock() async throws {
+        try await parts.open()
+        try await parts.lock().value()
+        #expect(try await parts.isRefused())
+        let unlock = await parts.start { parts async throws(TokenError) in
+            try await parts.lifecycle.unlock(Unlock())
+        }
+        try await unlock.value()
+        #expect(try await !parts.isRefused())
+        try await parts.signIn("alice", "1").value()
+        #expect(parts.store.refreshTokens == ["rt-1"])
+    }
+}
+
+extension Parts {
+    fileprivate func open() async throws { try await lifecycle.load().outcome() }
+
+    fileprivate func lock() -> Pending<KeyStatus> {
+        start { parts async throws(TokenError) in try await parts.lifecycle.lock {} }
+    }
+
+    /// Whether a request for the cache is refused.
+    fileprivate func isRefused() async throws -> Bool {
+        guard let load = lifecycle.untilLoaded() else { return false }
+        if case .failure = try await load.get() { return true }
+        return false
+    }
+}

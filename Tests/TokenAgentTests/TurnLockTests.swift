@@ -1,0 +1,81 @@
+internal import TestSupport
+internal import Testing
+
+@testable internal import TokenAgent
+
+/// Exclusive locks for which members take turns.
+@Suite(.bounded) struct TurnLockTests {
+    private let members = Members()
+
+    @Test func grantsTheRequestsOfOneMemberInOrder() async throws {
+        for number in 0..<5 { await members.request("a\(number)", of: 1) }
+        try await members.finish()
+        #expect(await members.order == ["a0", "a1", "a2", "a3", "a4"])
+    }
+
+    /// One request of a member waits for one of each other member, however many these have.
+    @Test func letsMembersTakeTurns() async throws {
+        for number in 0..<4 { await members.request("a\(number)", of: 1) }
+        for number in 0..<2 { await members.request("b\(number)", of: 2) }
+        await members.request("c0", of: 3)
+        try await members.finish()
+        #expect(await members.order == ["a0", "a1", "b0", "c0", "a2", "b1", "a3"])
+    }
+
+    @Test func grantsAnotherKeyAtOnce() async throws {
+        await members.request("a0", of: 1)
+        await members.request("other", of: 1, key: 2)
+        await members.settle()
+        #expect(await members.order == ["a0", "other"])
+        try await members.finish()
+    }
+
+    @Test func tellsWhoHadToWait() async throws {
+        for number in 0..<2 { await members.request("a\(number)", of: 1) }
+        try await members.finish()
+        #expect(await members.waited == ["a1"])
+    }
+
+    @Test func isFreeAfterAnError() async throws {
+        await members.fail(of: 1)
+        await members.request("a0", of: 2)
+        try await members.finish()
+        #expect(await members.order == ["a0"])
+        #expect(await members.waited.isEmpty)
+    }
+}
+
+/// Requests for a lock, each of which holds it until all are granted or waiting.
+private actor Members {
+    private let lock = TurnLock<Int, Int>()
+    private(set) var order: [String] = []
+    private(set) var waited: [String] = []
+    private var tasks: [Task<Void, Never>] = []
+    private var isOpen = false
+
+    func request(_ name: String, of member: Int, key: Int = 1) async {
+        tasks.append(Task { await hold(name, member, key) })
+        await settle()
+    }
+
+    /// Holds the key until an error.
+    func fail(of member: Int) async {
+        try? await lock.exclusive(1, for: member) { _ async throws(CancellationError) in throw CancellationError() }
+    }
+
+    /// Lets every holder continue, and waits until all requests have been granted.
+    func finish() async throws {
+        isOpen = true
+        for task in tasks { await task.value }
+    }
+
+    func settle() async { for _ in 0..<50 { await Task.yield() } }
+
+    private func hold(_ name: String, _ member: Int, _ key: Int) async {
+        await lock.exclusive(key, for: member) { hasWaited in
+            order.append(name)
+            if hasWaited { waited.append(name) }
+            while !isOpen { await Task.yield() }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+internal import CacheTestSupport
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+internal import TokenStore
+
+@testable internal import TokenCache
+
+/// What a request searches among many accounts and tokens.
+@Suite(.bounded) struct SearchTests {
+    /// Adding and removing records in any order leaves the indexes that the records need.
+    @Test func keepsTheIndexesOfItsRecords() throws {
+        var random = TestSeed()
+        let seed = "\(random)"
+        var builder = CacheBuilder()
+        for _ in 0..<400 {
+            let user = "user-\(random.next() % 20)"
+            let app = "app-\(random.next() % 4)"
+            switch random.next() % 6 {
+            case 0:
+                builder.remove(
+                    RemoveAccount(
+                        clientID: try #require(ClientID(app)), account: CacheBuilder.account(user), extent: .account))
+            case 1:
+                let listed = builder.cache.credentials(ListCredentials(), localScheme: "https").credentials
+                guard !listed.isEmpty else { continue }
+                let credential = listed[Int(random.next() % UInt64(listed.count))]
+                let changes = builder.cache.changes(removing: RemoveCredential(id: credential.id))
+                #expect(changes.count == 1, "\(seed)")
+                builder.cache.apply(changes, in: .standard)
+            default:
+                try builder.signIn(
+                    user, builder.parameters(app, scopes: ["Scope.\(random.next() % 8)"]),
+                    refreshToken: "rt-\(random.next())", family: random.next() % 3 == 0 ? "1" : nil)
+            }
+        }
+        let partition = builder.cache.partition(.standard)
+        var rebuilt = CredentialCache()
+        for record in partition.records { rebuilt.load(record, in: .standard) }
+        #expect(rebuilt.partition(.standard) == partition, "\(seed)")
+        #expect(partition.order.values == partition.accounts.keys.sorted { $0.key < $1.key }, "\(seed)")
+        for number in 0..<4 {
+            let app = try #require(ClientID("app-\(number)"))
+            for credentials in partition.accounts.values {
+                let tokens = credentials.accessTokens.values.filter { $0.clientID == app }.map(\.key).sorted()
+                #expect(credentials.accessTokens(of: app).map(\.key).sorted() == tokens, "\(seed)")
+            }
+        }
+        #expect(builder.cache.accountCount == partition.accounts.values.count { !$0.accounts.isEmpty }, "\(seed)")
+    }
+
+    @Test func findsTheOnlyAccountOfAnAppAmongManyOthers() throws {
+        var builder = CacheBuilder()
+        for number in 0..<1000 { try builder.signIn("user-\(number)", builder.parameters("other")) }
+        try builder.signIn("alice", builder.parameters("mine"))
+        #expect(try builder.decide(builder.parameters("mine"), AccountReference()).token == "at-alice-User.Read")
+        #expect(try builder.decide(builder.parameters("none"), AccountReference()).needsInteraction)
+    }
+
+    @Test func findsTheOnlyAccountOfAFamily() throws {
+        var builder = CacheBuilder()
+        for number in 0..<1000 { try builder.signIn("user-\(number)", builder.parameters("other")) }
+        try builder.signIn("alice", builder.parameters("member"), refreshToken: "rt-family", family: "1")
+        #expect(try builder.decide(builder.parameters("newcomer"), AccountReference()).candidates == ["rt-family"])
+    }
+
+    /// Not all of them are searched.
+    @Test(arguments: [2, 256, 257, 1000])
+    func isAmbiguousAmongManyAccountsOfTheApp(_ count: Int) throws {
+        var builder = CacheBuilder()
+        for number in 0..<count { try builder.signIn("user-\(number)", builder.parameters()) }
+        guard case .ambiguousAccount = try builder.decide(builder.parameters(), AccountReference()) else {
+            Issue.record("one of \(count) was chosen")
+            return
+        }
+        let request = GetCurrentAccount(clientID: try #require(CacheBuilder.app))
+        #expect(throws: TokenError.self) { try builder.cache.currentAccount(request) }
+    }
+
+    /// A page ends when a limited number of accounts has been examined, also if none of them is listed.
+    @Test func listsTheOnlyAccountOfAnAppOnALaterPage() throws {
+        var builder = CacheBuilder()
+        for number in 0..<1200 { try builder.signIn("a-\(number)", builder.parameters("other")) }
+        try builder.signIn("z", builder.parameters("mine"))
+        var request = ListAccounts(clientID: ClientID("mine"))
+        var (pages, listed) = (0, [Account]())
+        repeat {
+            let page = builder.cache.accounts(request)
+            listed += page.accounts
+            request.after = page.next
+            pages += 1
+        } while request.after != nil
+        #expect(listed.map(\.username) == ["z@contoso.com"])
+        #expect(pages == 3)
+    }
+
+    /// An app with tokens for many resources makes no request of another app slower, and its own not much.
+    @Test func keepsALimitedNumberOfAccessTokensOfAnApp() throws {
+        var builder = CacheBuilder()
+        for number in 0..<300 {
+            builder.now += 1
+            try builder.signIn("alice", builder.parameters(scopes: ["Scope.\(number)"]))
+        }
+        try builder.signIn("alice", builder.parameters("other"))
+        func token(_ number: Int) throws -> String? {
+            try builder.decide(builder.parameters(scopes: ["Scope.\(number)"]), CacheBuilder.account("alice")).token
+        }
+        // Those that expire first were removed.
+        #expect(try token(43) == nil)
+        #expect(try token(44) == "at-alice-Scope.44")
+        #expect(try token(299) == "at-alice-Scope.299")
+        #expect(try builder.decide(builder.parameters("other"), CacheBuilder.account("alice")).token != nil)
+    }
+}

@@ -1,0 +1,148 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+internal import TokenStore
+
+/// A store that is worse protected than the one before it is refused.
+@Suite(.bounded) struct DowngradeTests {
+    /// Whoever can write to the folder puts a store of version 1, with accounts of his own, in the place of the sealed one.
+    @Test func refusesAnUnsealedStoreAfterASealedOne() async throws {
+        let folder = try await folderWithOneRecord()
+        let planted = try plant("store-1", in: folder)
+        let store = try folder.open()
+        #expect(try store.load() == [])
+        #expect(store.report.notices.first?.contains("not sealed") == true)
+        let quarantined = try #require(store.report.quarantined.first)
+        #expect(try Data(contentsOf: URL(filePath: "\(folder.path)/\(quarantined)")) == planted)
+        await store.close()
+    }
+
+    @Test func refusesAnUnsealedStoreWhereACredentialIs() async throws {
+        let folder = try StoreFolder()
+        try folder.makeDirectory()
+        try plant("store-1", in: folder)
+        let store = try folder.open(keys: try credential(in: folder))
+        #expect(try store.load() == [])
+        #expect(store.report.notices.first?.contains("not sealed") == true)
+        await store.close()
+    }
+
+    /// A start that could not seal a store of version 1 has written the key file only.
+    @Test func sealsAnUnsealedStoreWhoseSealingWasInterrupted() async throws {
+        let folder = try StoreFolder()
+        try folder.makeDirectory()
+        let plain = try plant("store-1", in: folder)
+        let store = try folder.open()
+        _ = try store.load()
+        await store.close()
+        let key = try Data(contentsOf: URL(filePath: folder.path + "/cache.key"))
+        try plain.write(to: URL(filePath: folder.file))
+        try (key + Data("sso-agent-unsettled\n".utf8)).write(to: URL(filePath: folder.path + "/cache.key"))
+        let again = try folder.open()
+        #expect(try again.load().count == 14)
+        #expect(again.report.notices == [])
+        await again.close()
+        #expect(try Data(contentsOf: URL(filePath: folder.path + "/cache.key")) == key)
+    }
+
+    @Test func saysThatAStoreIsMissing() async throws {
+        let folder = try await folderWithOneRecord()
+        try FileManager.default.removeItem(atPath: folder.file)
+        let store = try folder.open()
+        #expect(try store.load() == [])
+        #expect(store.report.notices.first?.contains("is missing") == true)
+        #expect(store.report.isNew)
+        await store.close()
+        let again = try folder.open()
+        _ = try again.load()
+        #expect(again.report.notices == [] && !again.report.isNew)
+        await again.close()
+    }
+
+    @Test func saysThatAStoreIsNew() async throws {
+        let folder = try StoreFolder()
+        let store = try folder.open()
+        _ = try store.load()
+        #expect(store.report.isNew && store.report.notices == [])
+        await store.close()
+    }
+
+    // MARK: - A required source
+
+    @Test func refusesAStoreWhoseKeyHasAnotherSource() async throws {
+        let folder = try await folderWithOneRecord()
+        let store = try folder.open(keys: KeySettings(required: .passphrase))
+        let refused = #expect(throws: TokenError.self) { try store.load() }
+        #expect(refused?.code == .storeUnavailable && refused?.message.contains("requires") == true)
+        #expect(store.report.quarantined == [])
+        await store.close()
+        let allowed = try folder.open()
+        #expect(try allowed.load().count == 1)
+        await allowed.close()
+    }
+
+    @Test func refusesAnUnsealedStoreWhereASourceIsRequired() async throws {
+        let folder = try StoreFolder()
+        try folder.makeDirectory()
+        try plant("store-1", in: folder)
+        let store = try folder.open(keys: KeySettings(required: .file))
+        #expect(try store.load() == [])
+        #expect(store.report.notices.first?.contains("not sealed") == true)
+        await store.close()
+    }
+
+    @Test(arguments: [true, false])
+    func createsAStoreWithARequiredPassphraseOnlyWhenAsked(isEmptied: Bool) async throws {
+        let folder = isEmptied ? try await folderWithOneRecord() : try StoreFolder()
+        if isEmptied { try Data().write(to: URL(filePath: folder.file)) }
+        let store = try folder.open(keys: KeySettings(required: .passphrase))
+        let refused = #expect(throws: TokenError.self) { try store.load() }
+        #expect(refused?.message.contains("ssoctl key set passphrase") == true)
+        #expect(!folder.names.contains { $0.contains("quarantine") })
+        #expect(store.report.keySource == .passphrase)
+        try await store.changeKeySource(to: .passphrase, passphrase: Secret("correct horse"))
+        #expect(try store.load() == [])
+        #expect(store.report.quarantined.count == (isEmptied ? 1 : 0))
+        try await store.commit([.put(.sample(1))])
+        await store.close()
+        let again = try folder.open(keys: KeySettings(passphrase: Secret("correct horse"), required: .passphrase))
+        #expect(try again.load().count == 1)
+        await again.close()
+    }
+
+    @Test func keepsTheSourceThatIsRequired() async throws {
+        let folder = try await folderWithOneRecord()
+        let store = try folder.open(keys: KeySettings(required: .file))
+        _ = try store.load()
+        let refused = await #expect(throws: TokenError.self) {
+            try await store.changeKeySource(to: .passphrase, passphrase: Secret("correct horse"))
+        }
+        #expect(refused?.message.contains("--require-key-source file") == true)
+        try await store.changeKeySource(to: .file, passphrase: nil)
+        await store.close()
+    }
+
+    private func credential(in folder: StoreFolder) throws -> KeySettings {
+        try "a key that systemd-creds has unsealed".write(
+            toFile: folder.root + "/sso-agent.key", atomically: true, encoding: .utf8)
+        return KeySettings(credentialsDirectory: folder.root)
+    }
+
+    private func folderWithOneRecord() async throws -> StoreFolder {
+        let folder = try StoreFolder()
+        let store = try folder.open()
+        try await store.commit([.put(.sample(1))])
+        await store.close()
+        return folder
+    }
+
+    /// Puts a store of another version in the place of the folder's.
+    @discardableResult
+    private func plant(_ name: String, in folder: StoreFolder) throws -> Data {
+        let bytes = try Data(
+            contentsOf: URL(filePath: PackageFolder.path("Tests/TokenStoreTests/Fixtures/\(name).sqlite")))
+        try bytes.write(to: URL(filePath: folder.file))
+        return bytes
+    }
+}

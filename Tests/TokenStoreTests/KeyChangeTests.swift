@@ -1,0 +1,185 @@
+internal import AgentTestSupport
+internal import Foundation
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+@testable internal import TokenStore
+
+/// A change of the key: what was stolen before it opens nothing that is written after it.
+@Suite(.bounded) struct KeyChangeTests {
+    /// The thief has a copy of the folder and its key from before the change, and another copy from after it.
+    @Test(arguments: [KeySource.file, .passphrase])
+    func keepsLaterRecordsFromACopyOfTheOldFolder(source: KeySource) async throws {
+        let folder = try await folderWithRecords(1...3)
+        let stolen = try folder.copyWithoutClosing()
+        let store = try folder.open()
+        _ = try store.load()
+        try await store.changeKeySource(to: source, passphrase: Secret("correct horse"))
+        try await store.commit([.put(.sample(4))])
+        if source != .file {
+            try await store.changeKeySource(
+                to: .file, passphrase: nil, currentPassphrase: Secret("correct horse"))
+        }
+        await store.close()
+
+        // The new records with the old wrapped key and the old key file.
+        let forged = try folder.copyWithoutClosing()
+        try FileManager.default.removeItem(atPath: forged.path + "/cache.key")
+        try FileManager.default.copyItem(atPath: stolen.path + "/cache.key", toPath: forged.path + "/cache.key")
+        #expect(try await records(of: forged) == [])
+        let withOldKey = try folder.copyWithoutClosing()
+        try FileManager.default.removeItem(atPath: withOldKey.path + "/cache.key")
+        try FileManager.default.copyItem(atPath: stolen.path + "/cache.key", toPath: withOldKey.path + "/cache.key")
+        try run(
+            """
+            ATTACH '\(stolen.file)' AS old; INSERT OR REPLACE INTO key SELECT * FROM old.key;
+            INSERT OR REPLACE INTO state SELECT * FROM old.state WHERE slot = 2
+            """, on: withOldKey)
+        #expect(try await records(of: withOldKey) == [])
+        #expect(try await records(of: folder).count == 4)
+    }
+
+    @Test func leavesNothingThatTheOldKeyOpens() async throws {
+        let folder = try await folderWithRecords(1...50)
+        let before = try Data(contentsOf: URL(filePath: folder.file))
+        let old = StoreImage(database: Array(before), log: WriteAheadLog([]), all: true).envelopes()
+        #expect(old.count >= 50)
+        let store = try folder.open()
+        _ = try store.load()
+        try await store.changeKeySource(to: .file, passphrase: nil)
+        for name in folder.names {
+            let bytes = try Data(contentsOf: URL(filePath: folder.path + "/" + name))
+            for envelope in old { #expect(bytes.range(of: Data(envelope.bytes.suffix(24))) == nil, "\(name)") }
+        }
+        #expect(try store.load().count == 50)
+        await store.close()
+        #expect(try await records(of: folder).count == 50)
+    }
+
+    /// A later version of the agent knows more kinds of records.
+    @Test func keepsRecordsOfUnknownKinds() async throws {
+        let folder = try await folderWithRecords(1...2)
+        let store = try folder.open()
+        _ = try store.load()
+        try await store.onQueue { engine throws(TokenError) in
+            let keys = try engine.derivedKeys()
+            var content: [UInt8] = []
+            content.append(counted: "group".utf8)
+            content.append(number: Int32(99))
+            content.append(counted: "key".utf8)
+            let id = RecordID(group: "group".utf8, kind: 99, key: "key".utf8, keys)
+            let record = try SealedRecord(content: content, id: id, sequence: 3, keys)
+            engine.ledger.add(record, in: "group", SetDigest(id, 3, keys), keys)
+            let database = try engine.writableDatabase(keys)
+            try database.transaction { () throws(TokenError) in
+                try database.replace([], with: [record])
+                try database.write(try engine.ledger.state.sealed(keys))
+            }
+        }
+        try await store.changeKeySource(to: .file, passphrase: nil)
+        #expect(try await store.onQueue { engine throws(TokenError) in engine.ledger.state.count } == 3)
+        await store.close()
+        let again = try folder.open()
+        #expect(try again.load().count == 2)
+        #expect(again.report.notices == [])
+        #expect(try await again.onQueue { engine throws(TokenError) in engine.ledger.state.count } == 3)
+        await again.close()
+    }
+
+    @Test(arguments: FaultyDisk.Failure.allCases)
+    func opensWithTheKeyFileWhereverAChangeToANewKeyFails(failure: FaultyDisk.Failure) async throws {
+        for after in 0... {
+            let (folder, disk) = (try await folderWithRecords(1...3), try FaultyDisk())
+            let store = try folder.open(vfs: disk.name)
+            _ = try store.load()
+            disk.fail(failure, after: after, count: 1)
+            _ = try? await store.changeKeySource(to: .file, passphrase: nil)
+            let failed = disk.failed > 0
+            let crashedAtOnce = try folder.copyWithoutClosing()
+            disk.recover()
+            try await store.commit([.put(.sample(4))])
+            let crashedLater = try folder.copyWithoutClosing()
+            await store.close()
+            #expect(try await records(of: crashedAtOnce).count == 3, "\(failure) after \(after)")
+            #expect(try await records(of: crashedLater).count == 4, "\(failure) after \(after)")
+            #expect(try await records(of: folder).count == 4, "\(failure) after \(after)")
+            guard failed else { break }
+        }
+    }
+
+    /// A crash during a change, whose log is then damaged: SQLite sees the records from before the change, and the log may or may not
+    /// have all of the later ones.
+    @Test(arguments: FaultyDisk.Failure.allCases)
+    func losesNothingIfTheLogOfAnInterruptedChangeIsDamaged(failure: FaultyDisk.Failure) async throws {
+        for after in 0... {
+            let (folder, disk) = (try await folderWithRecords(1...3), try FaultyDisk())
+            let store = try folder.open(vfs: disk.name)
+            _ = try store.load()
+            disk.fail(failure, after: after)
+            _ = try? await store.changeKeySource(to: .file, passphrase: nil)
+            let failed = disk.failed > 0
+            let crashed = try folder.copyWithoutClosing()
+            disk.recover()
+            await store.close()
+            let path = URL(filePath: crashed.file + "-wal")
+            let log = (try? Data(contentsOf: path)) ?? Data()
+            for place in stride(from: 32 + 24 + 500, to: log.count, by: 24 + 4096) {
+                var damaged = log
+                damaged[place] ^= 1
+                let again = try crashed.copyWithoutClosing()
+                try damaged.write(to: URL(filePath: again.file + "-wal"))
+                #expect(try await records(of: again).count == 3, "\(failure) after \(after), byte \(place)")
+            }
+            guard failed else { break }
+        }
+    }
+
+    /// The folder as it is between the steps of a change: the file has both keys until the log is empty.
+    @Test func forgetsTheOldKeyAfterAnInterruptedChange() async throws {
+        let folder = try await folderWithRecords(1...3)
+        let old = try Data(contentsOf: URL(filePath: folder.path + "/cache.key"))
+        let store = try folder.open()
+        _ = try store.load()
+        try await store.changeKeySource(to: .file, passphrase: nil)
+        await store.close()
+        let new = try Data(contentsOf: URL(filePath: folder.path + "/cache.key"))
+        #expect(new != old && new.count == old.count)
+        try (new + Data("\n".utf8) + old + Data("sso-agent-unsettled\n".utf8)).write(
+            to: URL(filePath: folder.path + "/cache.key"))
+        #expect(try await records(of: folder).count == 3)
+        #expect(try Data(contentsOf: URL(filePath: folder.path + "/cache.key")) == new)
+    }
+
+    @Test func changesTheKeyOfALargeStore() async throws {
+        let folder = try await folderWithRecords(1...3000)
+        let store = try folder.open()
+        _ = try store.load()
+        try await store.commit([.delete(.sample(7)), .put(.sample(8, fill: 0x42))])
+        try await store.changeKeySource(to: .file, passphrase: nil)
+        try await store.commit([.put(.sample(9, fill: 0x43)), .delete(.sample(10))])
+        await store.close()
+        let found = try await records(of: folder)
+        #expect(found.count == 2998)
+        #expect(found.contains(.sample(8, fill: 0x42)) && found.contains(.sample(9, fill: 0x43)))
+    }
+
+    private func folderWithRecords(_ numbers: ClosedRange<Int>) async throws -> StoreFolder {
+        let folder = try StoreFolder()
+        let store = try folder.open()
+        try await store.commit(numbers.map { .put(.sample($0)) })
+        await store.close()
+        return folder
+    }
+
+    private func records(of folder: StoreFolder) async throws -> [StoredRecord] {
+        let store = try folder.open()
+        let records = try store.load()
+        await store.close()
+        return records
+    }
+
+    private func run(_ sql: String, on folder: StoreFolder) throws {
+        try SQLiteConnection(path: folder.file).execute(sql)
+    }
+}

@@ -1,0 +1,73 @@
+internal import CAgentSystem
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+@testable internal import TokenStore
+
+/// The process that runs `secret-tool` for an agent that may not start programs itself.
+#if os(Linux)
+    @Suite(.bounded) struct KeyringHelperTests {
+        // In a process of its own, since the helper is a copy of the process that starts it.
+        @Test func readsAndWritesTheKeyOfItsStore() async throws {
+            let folder = try keyring()
+            await #expect(processExitsWith: .success) { [tool = folder.file("secret-tool") as String] in
+                let helper = try #require(KeyringHelper(program: tool, store: "/home/alice/state/", path: "/"))
+                #expect(helper.run(.lookup, input: [])?.status == 1)
+                #expect(helper.run(.store, input: Array("the key".utf8))?.status == 0)
+                let found = try #require(helper.run(.lookup, input: []))
+                #expect(found.status == 0 && String(decoding: found.output, as: UTF8.self) == "the key")
+                #expect(helper.run(.clear, input: [])?.status == 0)
+                #expect(helper.run(.lookup, input: [])?.status == 1)
+            }
+            let log = try String(contentsOfFile: folder.file("log"), encoding: .utf8)
+            #expect(
+                log.split(separator: "\n").prefix(2) == [
+                    "lookup application sso-agent store /home/alice/state",
+                    "store --label=sso-agent application sso-agent store /home/alice/state",
+                ])
+        }
+
+        /// An attacker in the agent's process can send the helper anything.
+        @Test func runsNothingButTheKeyring() async throws {
+            let folder = try keyring()
+            await #expect(processExitsWith: .success) { [tool = folder.file("secret-tool") as String] in
+                let helper = agent_start_keyring_helper(tool, "/state")
+                var output = [UInt8](repeating: 0, count: Int(AGENT_KEYRING_LIMIT))
+                var status: Int32 = 0
+                for operation in [0, 4, -1, .max] as [Int32] {
+                    #expect(agent_call_keyring_helper(helper, operation, "sh -c id", 8, &output, &status) == 0)
+                    #expect(status == -1)
+                }
+                for request in [[1], Array(repeating: 0xFF, count: 8)] as [[UInt8]] {
+                    _ = send(helper, request, request.count, Int32(MSG_NOSIGNAL))
+                }
+                #expect(agent_call_keyring_helper(helper, 1, "", 0, &output, &status) == 0 && status == 1)
+            }
+            #expect(
+                try String(contentsOfFile: folder.file("log"), encoding: .utf8)
+                    == "lookup application sso-agent store /state\n")
+        }
+
+        @Test func isNotStartedWithoutTheProgram() {
+            #expect(KeyringHelper(program: "secret-tool", store: "/state", path: "/nonexistent:/proc") == nil)
+        }
+
+        /// A keyring in a file.
+        private func keyring() throws -> TemporaryFolder {
+            let folder = try TemporaryFolder()
+            let script = """
+                #!/bin/sh
+                echo "$@" >>"\(folder.path)/log"
+                case $1 in
+                store) cat >"\(folder.path)/secret" ;;
+                lookup) cat "\(folder.path)/secret" ;;
+                clear) rm "\(folder.path)/secret" ;;
+                esac
+                """
+            try script.write(toFile: folder.file("secret-tool"), atomically: true, encoding: .utf8)
+            chmod(folder.file("secret-tool"), 0o755)
+            return folder
+        }
+    }
+#endif
