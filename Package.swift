@@ -163,9 +163,8 @@ let package = Package(
         .testTarget(
             name: "TokenAgentTests",
             dependencies: [
-                "AccessPolicy", "AgentSocket", "AgentTestSupport", "TestSupport", "TokenAgent", "TokenCache",
-                "TokenEndpoint", "TokenModel",
-                "TokenStore", .product(name: "Logging", package: "swift-log"),
+                "AccessPolicy", "AgentSocket", "AgentTestSupport", "CAgentSystem", "TestSupport", "TokenAgent", "TokenCache",
+                "TokenEndpoint", "TokenModel", "TokenStore", .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: strict),

@@ -10,13 +10,19 @@ internal import TokenModel
 /// The audit log in the system's journal, over the native protocol of its socket: a datagram of fields for each line.
 final class AuditJournal: AuditSink {
     private let socketPath: String
+    /// Opened at once, since a process that has restricted itself can open no other one. Negative if that has failed.
+    private let descriptor: Int32
     private(set) var chain = AuditChain()
 
-    init(socket: String) { socketPath = socket }
+    init(socket: String) {
+        socketPath = socket
+        descriptor = Self.makeSocket()
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
 
     func append(_ events: [AuditEvent]) throws(TokenError) {
         do throws(SystemError) {
-            let descriptor = try FileDescriptor(opened: Self.makeSocket())
             for event in events {
                 var next = chain
                 let line = String(decoding: next.append(event), as: UTF8.self)
@@ -26,7 +32,7 @@ final class AuditJournal: AuditSink {
                     "SSO_AGENT_EVENT=\(event.kind.rawValue)",
                     "SSO_AGENT_SEQ=\(next.number)",
                 ]
-                try send(fields.joined(separator: "\n") + "\n", descriptor.number)
+                try send(fields.joined(separator: "\n") + "\n")
                 chain = next
             }
         } catch {
@@ -34,7 +40,7 @@ final class AuditJournal: AuditSink {
         }
     }
 
-    private func send(_ text: String, _ descriptor: Int32) throws(SystemError) {
+    private func send(_ text: String) throws(SystemError) {
         var address = sockaddr_un()
         guard socketPath.utf8.count < MemoryLayout.size(ofValue: address.sun_path) else {
             throw SystemError(number: ENAMETOOLONG)

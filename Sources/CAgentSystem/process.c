@@ -2,11 +2,19 @@
 #include "CAgentSystem.h"
 
 #include <errno.h>
+#include <string.h>
+
+void agent_copy_path(const agent_process *process, char out[AGENT_PATH_LIMIT + 1]) {
+    memcpy(out, process->path, sizeof process->path);
+    out[AGENT_PATH_LIMIT] = 0;
+}
 
 #if defined(__linux__)
 #include <fcntl.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -20,12 +28,14 @@ static int has_ended(int pidfd) {
     return poll(&event, 1, 0) != 0;
 }
 
+int agent_open_pidfd(int32_t pid) { return pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1; }
+
 int agent_open_process(int pidfd, int32_t pid) {
     if (pid <= 0) {
         if (pidfd >= 0) close(pidfd);
         return -ESRCH;
     }
-    if (pidfd < 0) pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (pidfd < 0) pidfd = agent_open_pidfd(pid);
     if (pidfd < 0) return -errno;
     char path[32];
     snprintf(path, sizeof path, "/proc/%d", pid);
@@ -49,26 +59,56 @@ static int is_same_file(const struct statx *a, const struct statx *b) {
     return a->stx_ino == b->stx_ino && a->stx_dev_major == b->stx_dev_major && a->stx_dev_minor == b->stx_dev_minor;
 }
 
-int agent_has_same_root(int process) {
+/* 1 or 0, or a negative errno. */
+static int has_same_root(int process) {
     struct statx own, other;
     int code = cached_status(AT_FDCWD, "/", 0, &own);
     if (code == 0) code = cached_status(process, "root", 0, &other);
     return code == 0 ? is_same_file(&own, &other) : -code;
 }
 
-int agent_inspect_executable(int process, const char *path, agent_executable *out) {
-    struct statx status, seen;
-    int code = cached_status(process, "exe", 0, &status);
-    if (code != 0) return code;
-    out->owner = status.stx_uid;
-    out->mode = status.stx_mode;
-    out->is_deleted = status.stx_nlink == 0;
-    out->is_at_path = -1;
-    if (path != NULL) out->is_at_path = cached_status(AT_FDCWD, path, 0, &seen) == 0 && is_same_file(&status, &seen);
+static int is_among(const char *path, const char *const paths[]) {
+    for (; paths != NULL && *paths != NULL; paths++) {
+        if (strcmp(path, *paths) == 0) return 1;
+    }
     return 0;
 }
 
-int agent_open_flatpak_info(int process) {
+static void inspect_executable(int process, const char *const named[], agent_process *out) {
+    struct statx status, seen;
+    ssize_t length = readlinkat(process, "exe", out->path, sizeof out->path - 1);
+    if (length <= 0 || (size_t)length >= sizeof out->path - 1) length = 0;
+    out->path[length] = 0;
+    if (length == 0 || cached_status(process, "exe", 0, &status) != 0) return;
+    out->has_executable = status.stx_nlink > 0;
+    out->owner = status.stx_uid;
+    out->mode = status.stx_mode;
+    out->is_at_path = is_among(out->path, named) && cached_status(AT_FDCWD, out->path, 0, &seen) == 0
+                      && is_same_file(&status, &seen);
+}
+
+/* The ID of the process that a descriptor is a pidfd of; -1 if it is none, or if the process has ended. */
+static int32_t process_id(int pidfd) {
+    char path[40], text[512];
+    snprintf(path, sizeof path, "/proc/self/fdinfo/%d", pidfd);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return -1;
+    ssize_t length = read(file, text, sizeof text - 1);
+    close(file);
+    if (length <= 0) return -1;
+    text[length] = 0;
+    const char *line = strstr(text, "\nPid:\t");
+    return line == NULL ? -1 : (int32_t)strtol(line + 6, NULL, 10);
+}
+
+static int open_by_pidfd(int pidfd) {
+    int copy = fcntl(pidfd, F_DUPFD_CLOEXEC, 0);
+    return copy < 0 ? -errno : agent_open_process(copy, process_id(copy));
+}
+
+/* Opens the file `.flatpak-info` in the root directory of a process. It must be a mount of its own and read-only, as Flatpak makes it,
+   so that it is not one that the process has written. A descriptor, or a negative errno. */
+static int open_flatpak_info(int process) {
     int root = openat(process, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (root < 0) return -errno;
     int file = openat(root, ".flatpak-info", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -87,24 +127,51 @@ int agent_open_flatpak_info(int process) {
     close(file);
     return -code;
 }
+
+int agent_describe_process(int pidfd, const char *const executables[], agent_process *out) {
+    memset(out, 0, offsetof(agent_process, path) + 1);
+    int process = open_by_pidfd(pidfd);
+    if (process < 0) return -process;
+    out->has_same_root = has_same_root(process);
+    inspect_executable(process, executables, out);
+    close(process);
+    return 0;
+}
+
+int agent_read_flatpak_info(int pidfd, char *out, size_t limit) {
+    int process = open_by_pidfd(pidfd);
+    if (process < 0) return process;
+    int file = open_flatpak_info(process);
+    close(process);
+    if (file < 0) return file;
+    size_t count = 0;
+    while (count < limit) {
+        ssize_t length = read(file, out + count, limit - count);
+        if (length < 0 && errno == EINTR) continue;
+        if (length <= 0) break;
+        count += (size_t)length;
+    }
+    close(file);
+    return (int)count;
+}
 #else
+int agent_open_pidfd(int32_t pid) {
+    (void)pid;
+    return -1;
+}
+
 int agent_open_process(int pidfd, int32_t pid) {
     (void)pidfd, (void)pid;
     return -ENOTSUP;
 }
 
-int agent_has_same_root(int process) {
-    (void)process;
-    return -ENOTSUP;
-}
-
-int agent_inspect_executable(int process, const char *path, agent_executable *out) {
-    (void)process, (void)path, (void)out;
+int agent_describe_process(int pidfd, const char *const executables[], agent_process *out) {
+    (void)pidfd, (void)executables, (void)out;
     return ENOTSUP;
 }
 
-int agent_open_flatpak_info(int process) {
-    (void)process;
+int agent_read_flatpak_info(int pidfd, char *out, size_t limit) {
+    (void)pidfd, (void)out, (void)limit;
     return -ENOTSUP;
 }
 #endif

@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,7 +52,7 @@ static int set_signals(posix_spawnattr_t *attributes) {
     return code;
 }
 
-int agent_spawn(char *const words[], int descriptor, pid_t *child) {
+static int spawn(char *const words[], char *const environment[], int descriptor, pid_t *child) {
     if (words[0] == NULL) return EINVAL;
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -60,10 +62,25 @@ int agent_spawn(char *const words[], int descriptor, pid_t *child) {
     if (code == 0) {
         code = set_files(&actions, descriptor);
         if (code == 0) code = set_signals(&attributes);
-        if (code == 0) code = posix_spawnp(child, words[0], &actions, &attributes, words, environ);
+        if (code == 0) code = posix_spawnp(child, words[0], &actions, &attributes, words, environment);
         posix_spawnattr_destroy(&attributes);
     }
     posix_spawn_file_actions_destroy(&actions);
+    return code;
+}
+
+int agent_spawn(char *const words[], int descriptor, pid_t *child) { return spawn(words, environ, descriptor, child); }
+
+int agent_spawn_with(char *const words[], const char *variable, int descriptor, pid_t *child) {
+    size_t count = 0;
+    while (environ[count] != NULL) count++;
+    char **environment = calloc(count + 2, sizeof *environment);
+    if (environment == NULL) return ENOMEM;
+    /* The first of two with one name is the one that the program sees. */
+    environment[0] = (char *)variable;
+    memcpy(environment + 1, environ, count * sizeof *environment);
+    int code = spawn(words, environment, descriptor, child);
+    free(environment);
     return code;
 }
 

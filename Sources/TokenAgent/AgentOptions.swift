@@ -22,6 +22,8 @@ package struct AgentOptions: Sendable {
     package var network: NetworkSettings
     /// The policy that decides which peers are served, and which of their requests.
     package var policy: PeerPolicy
+    /// The process that describes peers and asks for confirmations; nil if this process does it.
+    package var helper: HelperProcess?
     /// The program that asks the user to confirm a request; nil to ask on the terminal of the process that has sent it.
     package var askpass: String?
     /// The place of the audit log; nil if there is none.

@@ -80,7 +80,8 @@ package final class AgentServer: Sendable {
             now: options.now)
         let owner = CacheOwner(loop: loop, options: options, store: store, endpoint: endpoint)
         let audit = makeAuditTrail(options)
-        let inspector = PeerInspector(executables: options.policy.executables, timers: options.timers)
+        let inspector = PeerInspector(
+            executables: options.policy.executables, helper: options.helper, timers: options.timers)
         do {
             let pipe = try await LoopPipe.open(on: loop)
             let registry = try await loop.submit {
@@ -143,7 +144,7 @@ package final class AgentServer: Sendable {
         _ owner: CacheOwner, _ registry: NIOLoopBoundBox<SessionRegistry>, _ inspector: PeerInspector,
         _ audit: AuditTrail?, _ options: AgentOptions, on loop: any EventLoop
     ) -> ServerBootstrap {
-        let confirmer = Confirmer(askpass: options.askpass)
+        let confirmer = Confirmer(askpass: options.askpass, helper: options.helper)
         let denials = DenialLog(logger: options.logger, now: options.now)
         return ServerBootstrap(group: loop)
             .childChannelOption(.maxMessagesPerRead, value: 1)

@@ -85,10 +85,16 @@ struct SSOAgent: ParsableCommand {
         if !allowDebugging, !ResourceLimits.forbidInspection() {
             StandardError.print("sso-agent: debuggers and core dumps cannot be disabled on this system")
         }
-        // The helper is started before there is anything secret in memory.
-        let helper = noSandbox ? nil : keyringHelper()
-        var options = try options()
-        options.keys.helper = helper
+        let environment = AgentEnvironment.current
+        let configuration = try Configuration(
+            path: config ?? environment.configFile, isRequired: config != nil || environment.namesConfigFile)
+        // The helper is started before there is a token, a key or a passphrase in memory.
+        let helper = HelperProcess(
+            secretTool: KeySettings().secretTool, store: absolute(stateDirectory ?? environment.stateDirectory),
+            askpass: configuration.askpass, executables: Set(configuration.rules.compactMap(\.executable)))
+        var options = try options(configuration)
+        options.helper = helper
+        options.keys.helper = helper?.keyring
         // The agent needs some descriptors itself: for its store, its listeners and its connections to token endpoints.
         options.connectionLimit = min(options.connectionLimit, max(ResourceLimits.raiseOpenFiles() - 128, 16))
         let folders = try AgentServer.prepareFolders(options)
@@ -134,13 +140,6 @@ struct SSOAgent: ParsableCommand {
         DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(1)) { agent_release_code() }
     }
 
-    private func keyringHelper() -> KeyringHelper? {
-        KeyringHelper(
-            program: KeySettings().secretTool,
-            store: absolute(stateDirectory ?? AgentEnvironment.current.stateDirectory),
-            path: ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")
-    }
-
     private func sandbox(_ folders: [String], _ network: NetworkSettings) -> ProcessSandbox {
         let environment = ProcessInfo.processInfo.environment
         // A link, on many systems, to a file that a service writes.
@@ -150,10 +149,8 @@ struct SSOAgent: ParsableCommand {
             home: environment["HOME"] ?? "/root", usesProxy: network.usesProxy, environment: environment)
     }
 
-    private func options() throws(TokenError) -> AgentOptions {
+    private func options(_ configuration: Configuration) throws(TokenError) -> AgentOptions {
         let environment = AgentEnvironment.current
-        let configuration = try Configuration(
-            path: config ?? environment.configFile, isRequired: config != nil || environment.namesConfigFile)
         var logger = Logger(label: "sso-agent") { TerminalLogHandler(label: $0) }
         logger.logLevel = logLevel
         let variables = ProcessInfo.processInfo.environment

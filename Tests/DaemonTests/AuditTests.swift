@@ -85,6 +85,32 @@ internal import TokenModel
         }
     }
 
+    #if os(Linux)
+        /// The restricted agent can open no socket any more; the journal is a socket at a fixed path.
+        @Test(.enabled(if: Sandbox.isPossible, "only root can mount another journal"))
+        func writesToTheJournal() async throws {
+            try await AgentProcessFixture.with(rules: "[audit]\ndestination = \"journal\"\n") { f in
+                let journal = f.folder.file("journal")
+                try FileManager.default.createDirectory(atPath: journal, withIntermediateDirectories: false)
+                let socket = try DatagramSocket(at: journal + "/socket")
+                let script = """
+                    mount -t tmpfs none /run/systemd && mkdir /run/systemd/journal
+                    mount --bind "$0" /run/systemd/journal && exec "$1" --allow-loopback-http
+                    """
+                let agent = try TestProcess(
+                    "/usr/bin/env",
+                    ["unshare", "--mount", "sh", "-c", script, journal, Executable.path("sso-agent")],
+                    environment: f.environment)
+                try await agent.waitForError("listening on \(f.socketPath)")
+                #expect(try socket.receive().contains("SSO_AGENT_EVENT=start"))
+                _ = try await AgentClient(socketPath: f.socketPath).listCredentials(ListCredentials())
+                let line = try socket.receive()
+                #expect(line.contains("list_credentials") && line.contains("SSO_AGENT_EVENT=token"), "\(line)")
+                try await agent.killHard()
+            }
+        }
+    #endif
+
     @Test func writesNoFileIfTheLogIsOff() async throws {
         try await AgentProcessFixture.with(rules: "[audit]\ndestination = \"off\"\n") { f in
             let agent = try await f.agent()

@@ -74,6 +74,19 @@ internal import Testing
             }
         }
 
+        /// A container that shares the user's files.
+        @Test func getsNothingInAPIDNamespaceOfItsOwn() async throws {
+            try await AgentProcessFixture.with(rules: Self.rules) { f in
+                let agent = try await f.agent()
+                try await signIn(f)
+                let nested = ["unshare", "--pid", "--fork", Executable.path("ssoctl")] + token(f, "app-1")
+                let refused = try await f.run("/usr/bin/env", nested)
+                #expect(refused.status == 1 && refused.errors.contains("sandboxed"), "\(refused.errors)")
+                #expect(try await f.run("ssoctl", token(f, "app-1")).status == 0)
+                withExtendedLifetime(agent) {}
+            }
+        }
+
         @Test func getsNothingWithoutARuleOfItsOwn() async throws {
             try await AgentProcessFixture.with(rules: Self.rules) { f in
                 let agent = try await f.agent()

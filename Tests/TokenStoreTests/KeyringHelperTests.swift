@@ -12,7 +12,7 @@ internal import Testing
         @Test func readsAndWritesTheKeyOfItsStore() async throws {
             let folder = try keyring()
             await #expect(processExitsWith: .success) { [tool = folder.file("secret-tool") as String] in
-                let helper = try #require(KeyringHelper(program: tool, store: "/home/alice/state/", path: "/"))
+                let helper = KeyringHelper(descriptor: try #require(Self.start(tool, "/home/alice/state")))
                 #expect(helper.run(.lookup, input: [])?.status == 1)
                 #expect(helper.run(.store, input: Array("the key".utf8))?.status == 0)
                 let found = try #require(helper.run(.lookup, input: []))
@@ -32,7 +32,7 @@ internal import Testing
         @Test func runsNothingButTheKeyring() async throws {
             let folder = try keyring()
             await #expect(processExitsWith: .success) { [tool = folder.file("secret-tool") as String] in
-                let helper = agent_start_keyring_helper(tool, "/state")
+                let helper = try #require(Self.start(tool, "/state"))
                 var output = [UInt8](repeating: 0, count: Int(AGENT_KEYRING_LIMIT))
                 var status: Int32 = 0
                 for operation in [0, 4, -1, .max] as [Int32] {
@@ -49,8 +49,25 @@ internal import Testing
                     == "lookup application sso-agent store /state\n")
         }
 
-        @Test func isNotStartedWithoutTheProgram() {
-            #expect(KeyringHelper(program: "secret-tool", store: "/state", path: "/nonexistent:/proc") == nil)
+        @Test func saysThatTheProgramIsMissing() async {
+            await #expect(processExitsWith: .success) {
+                let helper = KeyringHelper(
+                    descriptor: try #require(Self.start("/nonexistent/secret-tool", "/state")))
+                #expect(helper.run(.lookup, input: [])?.status == KeyringHelper.notStarted)
+            }
+        }
+
+        /// Starts a helper, and returns its socket for the keyring.
+        private static func start(_ tool: String, _ store: String) -> Int32? {
+            var lanes = [Int32](repeating: -1, count: Int(AGENT_LANES))
+            let code = tool.withCString { tool in
+                store.withCString { store in
+                    var settings = agent_helper_settings(
+                        secret_tool: tool, store: store, askpass: nil, executables: nil)
+                    return agent_start_helper(&settings, &lanes)
+                }
+            }
+            return code == 0 ? lanes[Int(AGENT_LANE_KEYRING)] : nil
         }
 
         /// A keyring in a file.

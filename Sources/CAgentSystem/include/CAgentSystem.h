@@ -23,26 +23,42 @@ int agent_get_peer_credentials(int socket, agent_peer_credentials *out);
    opened. Closes `pidfd`. A descriptor; or a negative errno: -ESRCH if the process has ended. Linux only. */
 int agent_open_process(int pidfd, int32_t pid);
 
-/* Whether the process whose folder in /proc is `process` has the same root directory as this one: 1 or 0, or a negative
-   errno. Asks no file server, so that a hanging network file system cannot stop the caller. Linux only. */
-int agent_has_same_root(int process);
+/* A descriptor of a process; -1 if it has ended, or if the kernel has none. Linux only. */
+int agent_open_pidfd(int32_t pid);
 
-/* The program of the process whose folder in /proc is `process`. */
+enum { AGENT_PATH_LIMIT = 4096, AGENT_FLATPAK_LIMIT = 8192, AGENT_QUESTION_LIMIT = 1024 };
+
+/* What the kernel tells about a process only to those that may trace it. */
 typedef struct {
+    /* Whether it has the root directory of this process: 1 or 0, or a negative errno. */
+    int32_t has_same_root;
+    /* Whether its program has a path, and a file that is not deleted. */
+    int32_t has_executable;
+    /* Of the program's file. */
     uint32_t owner;
     uint32_t mode;
-    int is_deleted;
-    /* Whether this process sees the same file at a path; -1 if no path was given. */
-    int is_at_path;
-} agent_executable;
+    /* Whether this process sees the same file at the path, if that is one of those to check. */
+    int32_t is_at_path;
+    /* Where the process sees its program. */
+    char path[AGENT_PATH_LIMIT + 1];
+} agent_process;
 
-/* Fills `out`; 0, or an errno. Asks no file server, except for `path`. Linux only. */
-int agent_inspect_executable(int process, const char *path, agent_executable *out);
+/* Copies the path, which is too long for Swift to see; `out` has room for it. */
+void agent_copy_path(const agent_process *process, char out[AGENT_PATH_LIMIT + 1]);
 
-/* Opens the file `.flatpak-info` in the root directory of the process whose folder in /proc is `process`. The file must be a
-   mount of its own and read-only, as Flatpak makes it, so that it is not one that the process has written. A descriptor; or a
-   negative errno. May wait for a file server of the process. Linux only. */
-int agent_open_flatpak_info(int process);
+/* Fills `out` for the process of a pidfd. `executables` are the paths to check, up to NULL. Asks no file server, except for these
+   paths. 0, or an errno: ESRCH if the process has ended, or if it is no pidfd. Linux only. */
+int agent_describe_process(int pidfd, const char *const executables[], agent_process *out);
+
+/* Reads the file `.flatpak-info` in the root directory of the process of a pidfd. The file must be a mount of its own and read-only,
+   as Flatpak makes it, so that it is not one that the process has written. The number of bytes, or a negative errno. May wait for a
+   file server of the process. Linux only. */
+int agent_read_flatpak_info(int pidfd, char *out, size_t limit);
+
+/* Asks a question, and waits a minute for the answer: with the program `askpass`, or if that is NULL on the controlling terminal of a
+   process, which has to be in the terminal's foreground and to have started at `start` (in ticks since boot). The question has
+   AGENT_QUESTION_LIMIT bytes at most and no control characters. 1 for yes, 0 for anything else; -1 if nobody can be asked. */
+int agent_confirm(const char *askpass, int32_t pid, uint64_t start, const char *question);
 
 /* Finds the user of the open TCP socket on this machine whose own address is `own` and whose other end is `remote`; that
    of a listening socket is the address 0 with port 0. For the peer of a connection, `own` is the peer's address. IPv4,
@@ -75,16 +91,42 @@ int agent_wait(pid_t child);
 /* The same, of a child that is killed when it has not ended after so many milliseconds. */
 int agent_wait_or_kill(pid_t child, int milliseconds);
 
-/* Starts a process that runs `program`, which is `secret-tool`, with the attributes of the store at `store`, and nothing else: the
-   agent itself may not start programs any more when it has restricted itself. Must be called while this process has one thread. The
-   descriptor of the helper, which ends when that is closed; -1 if it cannot be started. Linux only. */
-int agent_start_keyring_helper(const char *program, const char *store);
+/* The same as `agent_spawn`, with one more variable in the program's environment, such as "NAME=value". */
+int agent_spawn_with(char *const words[], const char *variable, int descriptor, pid_t *child);
+
+/* What the helper does is decided when it is started. Each NULL leaves something out. */
+typedef struct {
+    /* The program `secret-tool`, and the store whose key it may read and write. */
+    const char *secret_tool;
+    const char *store;
+    /* As in `agent_confirm`. */
+    const char *askpass;
+    /* As in `agent_describe_process`. */
+    const char *const *executables;
+} agent_helper_settings;
+
+enum { AGENT_LANE_KEYRING = 0, AGENT_LANE_CONFIRMATION = 1, AGENT_LANE_INSPECTION = 2, AGENT_LANES = 4 };
+
+/* Starts a process that does for the agent what the agent itself may not do any more when it has restricted itself: it describes
+   peers, asks for confirmations and uses the keyring, and nothing else. Must be called while this process has one thread. `lanes` are
+   sockets, one for each kind of request and two for descriptions: requests of different lanes do not wait for each other; in one lane
+   there is one at a time. The helper ends when they are closed. 0, or an errno. Linux only. */
+int agent_start_helper(const agent_helper_settings *settings, int lanes[AGENT_LANES]);
+
+/* Have the helper do the same as the functions without `ask` in their names. EIO, or its negative, if the helper does not answer. */
+int agent_ask_to_describe(int lane, int pidfd, agent_process *out);
+int agent_ask_for_flatpak_info(int lane, int pidfd, char *out, size_t limit);
+int agent_ask_to_confirm(int lane, int32_t pid, uint64_t start, const char *question);
 
 enum { AGENT_KEYRING_LOOKUP = 1, AGENT_KEYRING_STORE = 2, AGENT_KEYRING_CLEAR = 3, AGENT_KEYRING_LIMIT = 65536 };
 
+/* Answers the requests at `socket` to the keyring until its other end is closed: runs `program`, which is `secret-tool`, with the
+   attributes of the store at `store`. */
+void agent_serve_keyring(int socket, const char *program, const char *store);
+
 /* Has the helper run the program with an input, and waits for a minute at most. `output` has room for AGENT_KEYRING_LIMIT bytes.
-   The number of bytes; `status` is the program's, or -1 if it could not be started or was stopped. -1 if the helper does not
-   answer. One call at a time. */
+   The number of bytes; `status` is the program's, -2 if it could not be started, or -1 if it was stopped. -1 if the
+   helper does not answer. One call at a time. */
 int agent_call_keyring_helper(
     int helper, int operation, const void *input, size_t count, void *output, int32_t *status);
 

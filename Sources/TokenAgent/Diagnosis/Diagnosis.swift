@@ -134,8 +134,16 @@ final class Diagnosis {
 
     /// What the agent's process may not do. It is no failure: the kernel may be old, or the user has asked for it with an option.
     private func sandboxCheck() -> HealthCheck {
-        HealthCheck(
-            name: "sandbox", ok: true, detail: options.sandbox.summary,
+        if options.sandbox != .off, options.helper?.isRunning != true {
+            return HealthCheck(
+                name: "sandbox", ok: false,
+                detail: options.sandbox.summary
+                    + "; the helper process is not running, so that every peer counts as sandboxed",
+                hint: "restart sso-agent")
+        }
+        return HealthCheck(
+            name: "sandbox", ok: true,
+            detail: options.sandbox.summary + (options.helper == nil ? "" : "; a helper process describes peers"),
             hint: options.sandbox.isComplete
                 ? nil : "start sso-agent without --no-sandbox, on a Linux kernel of version 5.13 or later with Landlock"
         )

@@ -1,5 +1,6 @@
 internal import AccessPolicy
 internal import AgentSocket
+internal import CAgentSystem
 internal import NIOCore
 internal import NIOPosix
 internal import PosixFiles
@@ -18,16 +19,18 @@ internal import TokenModel
 /// never answer. A peer that has not been described in time counts as an unknown sandboxed app.
 final class PeerInspector: Sendable {
     private let threads = NIOThreadPool(numberOfThreads: 2)
-    private let executables: Set<String>
+    private let reader: PeerReader
     private let timers: Timers
     /// Whether a thread reads files of a sandbox. Only one may, so that the other is there for the user's other processes.
     private let isReadingSandbox = Mutex(false)
     /// The number of PID namespaces of this process.
     private let ownDepth: Int
 
-    /// - Parameter executables: the paths of programs that the policy names.
-    init(executables: Set<String>, timers: Timers) {
-        self.executables = executables
+    /// - Parameters:
+    ///   - executables: the paths of programs that the policy names.
+    ///   - helper: the process that reads what this one may not; nil if this one may.
+    init(executables: Set<String>, helper: HelperProcess?, timers: Timers) {
+        reader = PeerReader(executables: executables, helper: helper)
         self.timers = timers
         ownDepth = (try? ProcessFolder.own())?.status?.namespaceDepth ?? 1
         threads.start()
@@ -64,22 +67,33 @@ final class PeerInspector: Sendable {
                 peer.sandbox = PeerIdentity.Sandbox(app: nil)
                 return peer
             }
-            guard let process = try? ProcessFolder(pidfd: pidfd, processID: processID) else { return nil }
-            peer.startTime = process.times?.start
-            peer.unit = process.unit
-            peer.executable = process.executable(checking: executables)
-            peer.sandbox = sandbox(of: process)
+            let number = pidfd >= 0 ? pidfd : agent_open_pidfd(processID)
+            guard let process = try? PosixFiles.FileDescriptor(opened: number),
+                let folder = try? ProcessFolder(process, processID: processID)
+            else { return nil }
+            peer.startTime = folder.times?.start
+            peer.unit = folder.unit
+            switch reader.facts(of: process) {
+            case .success(let facts):
+                peer.executable = facts.executable
+                peer.sandbox = sandbox(of: process, folder, hasSameRoot: facts.hasSameRoot)
+            case .failure(let error):
+                if error.number == ESRCH { return nil }
+                peer.sandbox = PeerIdentity.Sandbox(app: nil)
+            }
         #endif
         return peer
     }
 
     /// The sandbox of a process: it has another root directory, or is in a PID namespace below this process's, or has the AppArmor
     /// profile of a Snap. A process that hides its root directory and has `no_new_privs`, which every sandbox sets, counts too.
-    private func sandbox(of process: borrowing ProcessFolder) -> PeerIdentity.Sandbox? {
-        if let snap = process.snap { return PeerIdentity.Sandbox(app: snap) }
-        guard let status = process.status else { return PeerIdentity.Sandbox(app: nil) }
+    private func sandbox(
+        of process: borrowing PosixFiles.FileDescriptor, _ folder: borrowing ProcessFolder, hasSameRoot: Bool?
+    ) -> PeerIdentity.Sandbox? {
+        if let snap = folder.snap { return PeerIdentity.Sandbox(app: snap) }
+        guard let status = folder.status else { return PeerIdentity.Sandbox(app: nil) }
         let isNested = status.namespaceDepth > ownDepth
-        switch process.hasSameRoot {
+        switch hasSameRoot {
         case true?: return isNested ? PeerIdentity.Sandbox(app: nil) : nil
         case nil: return isNested || status.hasNoNewPrivileges ? PeerIdentity.Sandbox(app: nil) : nil
         case false?: return PeerIdentity.Sandbox(app: flatpak(of: process))
@@ -87,7 +101,7 @@ final class PeerInspector: Sendable {
     }
 
     /// The Flatpak app of a process with another root directory; nil also while a thread waits for another sandbox's files.
-    private func flatpak(of process: borrowing ProcessFolder) -> String? {
+    private func flatpak(of process: borrowing PosixFiles.FileDescriptor) -> String? {
         let mayRead = isReadingSandbox.withLock { isReading in
             guard !isReading else { return false }
             isReading = true
@@ -95,7 +109,7 @@ final class PeerInspector: Sendable {
         }
         guard mayRead else { return nil }
         defer { isReadingSandbox.withLock { $0 = false } }
-        return process.flatpak
+        return reader.flatpak(of: process)
     }
 
     private static let timeLimit = TimeAmount.seconds(2)

@@ -1,14 +1,7 @@
 internal import CAgentSystem
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
-
-/// A process that runs `secret-tool` for the agent. The agent restricts itself after its start, and can then start no program.
-///
-/// The helper runs that program with the attributes of one store, and nothing else.
+/// The part of the agent's helper that runs `secret-tool` with the attributes of one store. The agent restricts itself after its start,
+/// and can then start no program.
 package struct KeyringHelper: Sendable {
     private let descriptor: Int32
 
@@ -18,17 +11,14 @@ package struct KeyringHelper: Sendable {
         case clear = 3
     }
 
-    /// Starts the helper. This process may have only one thread then, and should have no secret in memory yet.
-    ///
-    /// - Parameter path: the folders in which the program is searched, as in `$PATH`.
-    /// - Returns: nil if there is no such program, or the system has no restrictions that would need the helper.
-    package init?(program: String, store directory: String, path: String) {
-        let folders = path.split(separator: ":")
-        guard folders.contains(where: { access("\($0)/\(program)", X_OK) == 0 }) else { return nil }
-        let descriptor = agent_start_keyring_helper(program, StorePaths(directory).directory)
-        guard descriptor >= 0 else { return nil }
-        self.descriptor = descriptor
-    }
+    /// - Parameter descriptor: the helper's socket for the keyring.
+    package init(descriptor: Int32) { self.descriptor = descriptor }
+
+    /// The attribute that distinguishes the key of a store in a directory.
+    package static func name(ofStore directory: String) -> String { StorePaths(directory).directory }
+
+    /// The status of a program that could not be started.
+    static var notStarted: Int32 { -2 }
 
     /// Runs the program; nil if the helper does not answer.
     func run(_ operation: Operation, input: [UInt8]) -> PipedProcess.Outcome? {

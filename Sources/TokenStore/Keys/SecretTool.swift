@@ -49,6 +49,7 @@ struct SecretTool {
     ) throws(TokenError) -> PipedProcess.Outcome {
         if let helper {
             guard let ended = helper.run(operation, input: input) else { throw unavailable }
+            if ended.status == KeyringHelper.notStarted { throw missing }
             return ended
         }
         let words =
@@ -58,12 +59,16 @@ struct SecretTool {
             case .clear: ["clear"]
             }
         guard let ended = PipedProcess.run([program] + words + attributes, input: input, seconds: 60) else {
-            throw TokenError(
-                .storeUnavailable,
-                "the store's key is in the Secret Service, and \(program) is missing; install libsecret-tools, and restart the "
-                    + "agent")
+            throw missing
         }
         return ended
+    }
+
+    private var missing: TokenError {
+        TokenError(
+            .storeUnavailable,
+            "the store's key is in the Secret Service, and \(program) is missing; install libsecret-tools, then run: ssoctl "
+                + "unlock")
     }
 
     var unavailable: TokenError {

@@ -12,7 +12,8 @@ internal import Testing
     /// Real processes as peers.
     @Suite(.bounded) struct PeerInspectorTests {
         private func identify(_ processID: Int32, naming path: String? = nil) -> PeerIdentity? {
-            let inspector = PeerInspector(executables: Set([path].compactMap(\.self)), timers: .system)
+            let inspector = PeerInspector(
+                executables: Set([path].compactMap(\.self)), helper: nil, timers: .system)
             defer { inspector.stop() }
             return inspector.identify(
                 PeerCredentials(processID: processID, userID: geteuid(), groupID: 0), pidfd: -1)
@@ -56,7 +57,7 @@ internal import Testing
         }
 
         @Test func countsAnUnknownProcessAsSandboxed() {
-            let inspector = PeerInspector(executables: [], timers: .system)
+            let inspector = PeerInspector(executables: [], helper: nil, timers: .system)
             defer { inspector.stop() }
             let outside = PeerCredentials(processID: nil, userID: 0, groupID: 0)
             #expect(inspector.identify(outside, pidfd: -1)?.peerClass == .sandboxed)
@@ -84,7 +85,7 @@ internal import Testing
                 loop.execute(work)
                 return Timers.Timer {}
             }
-            let inspector = PeerInspector(executables: [], timers: timers)
+            let inspector = PeerInspector(executables: [], helper: nil, timers: timers)
             let loop = MultiThreadedEventLoopGroup.singleton.any()
             let credentials = PeerCredentials(processID: getpid(), userID: geteuid(), groupID: 0)
             let peers = try await loop.flatSubmit {

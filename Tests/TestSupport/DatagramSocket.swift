@@ -1,10 +1,10 @@
 internal import Foundation
 
 /// A datagram socket of a test, in place of the journal's.
-final class DatagramSocket {
+package final class DatagramSocket {
     private let descriptor: Int32
 
-    init(at path: String) throws {
+    package init(at path: String) throws {
         descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -20,7 +20,7 @@ final class DatagramSocket {
     deinit { close(descriptor) }
 
     /// Waits for a datagram.
-    func receive() throws -> String {
+    package func receive() throws -> String {
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         let count = recv(descriptor, &buffer, buffer.count, 0)
         guard count >= 0 else { throw POSIXError(.EIO) }

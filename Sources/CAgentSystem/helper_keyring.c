@@ -14,9 +14,6 @@
 
 #if defined(__linux__)
 
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-
 /* A request: its number, the operation, and the input of the program. */
 struct request {
     uint32_t number;
@@ -64,6 +61,7 @@ static ssize_t run(char *const words[], const void *input, size_t count, void *o
     close(ends[1]);
     if (code != 0) {
         close(ends[0]);
+        *status = -2;
         return -1;
     }
     /* A few hundred bytes fit into the buffer of the socket. */
@@ -83,7 +81,7 @@ static ssize_t run(char *const words[], const void *input, size_t count, void *o
     return has_ended ? total : -1;
 }
 
-static void serve(int socket, const char *program, const char *store) {
+void agent_serve_keyring(int socket, const char *program, const char *store) {
     char *const lookup[] = {(char *)program, "lookup", "application", "sso-agent", "store", (char *)store, NULL};
     char *const save[] = {
         (char *)program, "store", "--label=sso-agent", "application", "sso-agent", "store", (char *)store, NULL,
@@ -102,7 +100,7 @@ static void serve(int socket, const char *program, const char *store) {
                                                                         : NULL;
         reply.number = request.number;
         reply.status = -1;
-        ssize_t count = words ? run(words, request.input, (size_t)length - HEADER, reply.output, &reply.status) : -1;
+        ssize_t count = words != NULL && program != NULL ? run(words, request.input, (size_t)length - HEADER, reply.output, &reply.status) : -1;
         if (count < 0) {
             if (reply.status == 0) reply.status = -1;
             count = 0;
@@ -111,31 +109,6 @@ static void serve(int socket, const char *program, const char *store) {
         explicit_bzero(&request, sizeof request);
         explicit_bzero(&reply, sizeof reply);
     }
-}
-
-int agent_start_keyring_helper(const char *program, const char *store) {
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return -1;
-    pid_t child = fork();
-    if (child != 0) {
-        close(ends[1]);
-        if (child > 0) return ends[0];
-        close(ends[0]);
-        return -1;
-    }
-    /* It ends with the agent, whose end of the socket is then closed, and not by the signals that the agent handles. */
-    signal(SIGINT, SIG_IGN);
-    signal(SIGTERM, SIG_IGN);
-    signal(SIGHUP, SIG_IGN);
-    prctl(PR_SET_NAME, "sso-agent-keys", 0, 0, 0);
-    int null = open("/dev/null", O_RDWR);
-    dup2(null, 0);
-    dup2(null, 1);
-    dup2(ends[1], 3);
-    for (int descriptor = 4; descriptor < 1024; descriptor++) close(descriptor);
-    fcntl(3, F_SETFD, FD_CLOEXEC);
-    serve(3, program, store);
-    _exit(0);
 }
 
 int agent_call_keyring_helper(
@@ -170,7 +143,7 @@ int agent_call_keyring_helper(
 
 #else
 
-int agent_start_keyring_helper(const char *program, const char *store) { return -1; }
+void agent_serve_keyring(int socket, const char *program, const char *store) {}
 
 int agent_call_keyring_helper(
     int helper, int operation, const void *input, size_t count, void *output, int32_t *status) {

@@ -1,0 +1,138 @@
+#define _GNU_SOURCE
+#include "CAgentSystem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+#include <sys/sysmacros.h>
+#endif
+
+/* In seconds. */
+#define PATIENCE 60
+#define PREFIX "sso-agent: "
+
+/* Whether a terminal would show the text as it is, without obeying any of it. */
+static int is_plain(const char *text) {
+    if (strnlen(text, AGENT_QUESTION_LIMIT + 1) > AGENT_QUESTION_LIMIT) return 0;
+    for (const unsigned char *byte = (const unsigned char *)text; *byte != 0; byte++) {
+        if (*byte < 0x20 || *byte == 0x7F) return 0;
+        /* The control characters from U+0080 to U+009F. */
+        if (*byte == 0xC2 && byte[1] >= 0x80 && byte[1] <= 0x9F) return 0;
+    }
+    return 1;
+}
+
+static int ask_with_program(const char *program, const char *question) {
+    char text[sizeof PREFIX + AGENT_QUESTION_LIMIT];
+    snprintf(text, sizeof text, PREFIX "%s", question);
+    char *const words[] = {(char *)program, text, NULL};
+    pid_t child;
+    if (agent_spawn_with(words, "SSH_ASKPASS_PROMPT=confirm", -1, &child) != 0) return 0;
+    return agent_wait_or_kill(child, PATIENCE * 1000) == 0;
+}
+
+#if defined(__linux__)
+
+static int64_t now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+/* The device number of a process' controlling terminal; 0 unless the process is in its foreground and has started at `start`. */
+static unsigned terminal_of(int32_t pid, uint64_t start) {
+    int process = agent_open_process(-1, pid);
+    if (process < 0) return 0;
+    char text[4096];
+    int file = openat(process, "stat", O_RDONLY | O_CLOEXEC);
+    close(process);
+    if (file < 0) return 0;
+    ssize_t length = read(file, text, sizeof text - 1);
+    close(file);
+    if (length <= 0) return 0;
+    text[length] = 0;
+    /* The name of the program, in parentheses, may contain anything. The field after it is the third of proc_pid_stat(5). */
+    const char *rest = strrchr(text, ')');
+    int group, terminal, foreground;
+    unsigned long long started;
+    if (rest == NULL
+        || sscanf(
+               rest + 1,
+               " %*c %*d %d %*d %d %d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+               &group, &terminal, &foreground, &started) != 4)
+        return 0;
+    return started == start && group == foreground ? (unsigned)terminal : 0;
+}
+
+/* Opens a terminal by its device number, if it is the user's. */
+static int open_terminal(unsigned device) {
+    unsigned high = (device >> 8) & 0xFFF, low = (device & 0xFF) | ((device >> 12) & 0xFFF00);
+    char path[40];
+    /* Pseudoterminals have the major numbers 136 to 143; the consoles have 4. */
+    if (high >= 136 && high <= 143) snprintf(path, sizeof path, "/dev/pts/%u", (high - 136) << 20 | low);
+    else if (high == 4) snprintf(path, sizeof path, "/dev/tty%u", low);
+    else return -1;
+    int terminal = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+    if (terminal < 0) return -1;
+    struct stat status;
+    if (fstat(terminal, &status) == 0 && S_ISCHR(status.st_mode) && status.st_uid == geteuid()
+        && status.st_rdev == makedev(high, low))
+        return terminal;
+    close(terminal);
+    return -1;
+}
+
+/* Reads one line; 1 if it is "yes". */
+static int is_yes(int terminal) {
+    int64_t deadline = now() + PATIENCE * 1000;
+    char line[64];
+    size_t count = 0;
+    while (count < sizeof line) {
+        int64_t left = deadline - now();
+        struct pollfd event = {.fd = terminal, .events = POLLIN};
+        if (left <= 0) return 0;
+        int ready = poll(&event, 1, (int)left);
+        if (ready < 0 && errno == EINTR) continue;
+        if (ready <= 0 || read(terminal, &line[count], 1) != 1) return 0;
+        if (line[count] == '\n' || line[count] == '\r') return count == 3 && memcmp(line, "yes", 3) == 0;
+        count++;
+    }
+    return 0;
+}
+
+static int ask_on_terminal(int32_t pid, uint64_t start, const char *question) {
+    unsigned device = terminal_of(pid, start);
+    int terminal = device == 0 ? -1 : open_terminal(device);
+    if (terminal < 0) return -1;
+    char text[AGENT_QUESTION_LIMIT + 128];
+    int length = snprintf(
+        text, sizeof text, "\r\n" PREFIX "%s\r\nType yes to allow it, within %d seconds: ", question, PATIENCE);
+    /* What has been typed before the question does not count. */
+    tcflush(terminal, TCIFLUSH);
+    int answer = write(terminal, text, (size_t)length) == length && is_yes(terminal);
+    close(terminal);
+    return answer;
+}
+
+#else
+
+static int ask_on_terminal(int32_t pid, uint64_t start, const char *question) {
+    (void)pid, (void)start, (void)question;
+    return -1;
+}
+
+#endif
+
+int agent_confirm(const char *askpass, int32_t pid, uint64_t start, const char *question) {
+    if (!is_plain(question)) return 0;
+    return askpass != NULL ? ask_with_program(askpass, question) : ask_on_terminal(pid, start, question);
+}

@@ -1,0 +1,250 @@
+#define _GNU_SOURCE
+#include "CAgentSystem.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+/* The helper's end of each lane, in its process. */
+#define FIRST_LANE 3
+/* The stack of a lane's thread; its largest value is a description with a path. */
+#define STACK (128 << 10)
+
+enum { DESCRIBE = 1, READ_FLATPAK_INFO = 2 };
+
+/* A question, and the process on whose terminal it is asked. */
+struct question {
+    int32_t pid;
+    uint64_t start;
+    char text[AGENT_QUESTION_LIMIT + 1];
+};
+
+static agent_helper_settings settings;
+
+/* Receives a message of exactly `size` bytes with a descriptor. 1; 0 if it is another one, which is dropped; -1 at the end. */
+static int receive(int socket, void *message, size_t size, int *descriptor) {
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct iovec part = {message, size};
+    struct msghdr header = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    ssize_t length = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
+    if (length < 0) return errno == EINTR ? 0 : -1;
+    if (length == 0) return -1;
+    int count = 0;
+    *descriptor = -1;
+    for (struct cmsghdr *item = CMSG_FIRSTHDR(&header); item != NULL; item = CMSG_NXTHDR(&header, item)) {
+        if (item->cmsg_level != SOL_SOCKET || item->cmsg_type != SCM_RIGHTS) continue;
+        for (size_t offset = CMSG_LEN(0); offset + sizeof(int) <= item->cmsg_len; offset += sizeof(int)) {
+            int received;
+            memcpy(&received, (char *)item + offset, sizeof received);
+            if (count++ == 0) *descriptor = received;
+            else close(received);
+        }
+    }
+    if (count == 1 && length == (ssize_t)size && !(header.msg_flags & (MSG_TRUNC | MSG_CTRUNC))) return 1;
+    if (*descriptor >= 0) close(*descriptor);
+    return 0;
+}
+
+/* The reply to each request is one message, to one that is not understood an empty result. */
+static void *serve_inspection(void *lane) {
+    int socket = (int)(intptr_t)lane;
+    struct {
+        int32_t result;
+        union {
+            agent_process process;
+            char info[AGENT_FLATPAK_LIMIT];
+        } content;
+    } reply;
+    for (;;) {
+        uint32_t operation = 0;
+        int pidfd;
+        int received = receive(socket, &operation, sizeof operation, &pidfd);
+        if (received < 0) return NULL;
+        size_t length = 0;
+        reply.result = -EINVAL;
+        if (received > 0 && operation == DESCRIBE) {
+            reply.result = agent_describe_process(pidfd, settings.executables, &reply.content.process);
+            if (reply.result == 0) length = offsetof(agent_process, path) + strlen(reply.content.process.path) + 1;
+        } else if (received > 0 && operation == READ_FLATPAK_INFO) {
+            reply.result = agent_read_flatpak_info(pidfd, reply.content.info, sizeof reply.content.info);
+            if (reply.result > 0) length = (size_t)reply.result;
+        }
+        if (received > 0) close(pidfd);
+        send(socket, &reply, offsetof(__typeof__(reply), content) + length, MSG_NOSIGNAL);
+    }
+}
+
+static void *serve_confirmation(void *lane) {
+    int socket = (int)(intptr_t)lane;
+    struct question question;
+    for (;;) {
+        ssize_t length = recv(socket, &question, sizeof question, MSG_TRUNC);
+        if (length < 0 && errno == EINTR) continue;
+        if (length <= 0) return NULL;
+        int32_t answer = 0;
+        if ((size_t)length > offsetof(struct question, text) && (size_t)length <= sizeof question) {
+            ((char *)&question)[length - 1] = 0;
+            answer = agent_confirm(settings.askpass, question.pid, question.start, question.text);
+        }
+        send(socket, &answer, sizeof answer, MSG_NOSIGNAL);
+    }
+}
+
+/* The process of the helper. It ends with the agent, whose ends of the sockets are then closed, and not by the signals that the agent
+   handles. */
+static void serve(const int ends[AGENT_LANES]) {
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    prctl(PR_SET_NAME, "sso-agent-help", 0, 0, 0);
+    /* Without a controlling terminal, the kernel does not stop it when it asks on one. */
+    setsid();
+    int copies[AGENT_LANES];
+    for (int lane = 0; lane < AGENT_LANES; lane++) copies[lane] = fcntl(ends[lane], F_DUPFD, FIRST_LANE + AGENT_LANES);
+    int null = open("/dev/null", O_RDWR);
+    dup2(null, 0);
+    dup2(null, 1);
+    for (int lane = 0; lane < AGENT_LANES; lane++) {
+        dup2(copies[lane], FIRST_LANE + lane);
+        fcntl(FIRST_LANE + lane, F_SETFD, FD_CLOEXEC);
+    }
+    long limit = sysconf(_SC_OPEN_MAX);
+    for (int descriptor = FIRST_LANE + AGENT_LANES; descriptor < limit && descriptor < 65536; descriptor++)
+        close(descriptor);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK);
+    for (int lane = AGENT_LANE_CONFIRMATION; lane < AGENT_LANES; lane++) {
+        pthread_t thread;
+        void *(*work)(void *) = lane == AGENT_LANE_CONFIRMATION ? serve_confirmation : serve_inspection;
+        /* The agent sees that the lane is closed. */
+        if (pthread_create(&thread, &attributes, work, (void *)(intptr_t)(FIRST_LANE + lane)) != 0)
+            close(FIRST_LANE + lane);
+    }
+    agent_serve_keyring(FIRST_LANE + AGENT_LANE_KEYRING, settings.secret_tool, settings.store);
+    _exit(0);
+}
+
+int agent_start_helper(const agent_helper_settings *chosen, int lanes[AGENT_LANES]) {
+    int ends[AGENT_LANES];
+    int count = 0, code = 0;
+    for (; count < AGENT_LANES; count++) {
+        int pair[2];
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
+            code = errno;
+            break;
+        }
+        lanes[count] = pair[0];
+        ends[count] = pair[1];
+    }
+    pid_t child = code == 0 ? fork() : -1;
+    if (child < 0 && code == 0) code = errno;
+    if (child == 0) {
+        settings = *chosen;
+        serve(ends);
+    }
+    for (int lane = 0; lane < count; lane++) {
+        close(ends[lane]);
+        if (code != 0) close(lanes[lane]);
+    }
+    return code;
+}
+
+/* Sends a request, and receives its reply: the number of bytes, or -1. */
+static ssize_t call(int lane, const struct msghdr *request, void *reply, size_t limit) {
+    ssize_t length;
+    do length = sendmsg(lane, request, MSG_NOSIGNAL);
+    while (length < 0 && errno == EINTR);
+    if (length < 0) return -1;
+    do length = recv(lane, reply, limit, 0);
+    while (length < 0 && errno == EINTR);
+    return length > 0 ? length : -1;
+}
+
+/* Passes a pidfd to the helper: the number of bytes after the result, or -1. */
+static ssize_t inspect(int lane, uint32_t operation, int pidfd, int32_t *result, void *content, size_t limit) {
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    control.header = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+    memcpy(CMSG_DATA(&control.header), &pidfd, sizeof pidfd);
+    struct iovec part = {&operation, sizeof operation};
+    struct msghdr request = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    ssize_t length;
+    do length = sendmsg(lane, &request, MSG_NOSIGNAL);
+    while (length < 0 && errno == EINTR);
+    if (length < 0) return -1;
+    struct iovec parts[2] = {{result, sizeof *result}, {content, limit}};
+    struct msghdr reply = {.msg_iov = parts, .msg_iovlen = 2};
+    do length = recvmsg(lane, &reply, 0);
+    while (length < 0 && errno == EINTR);
+    return length >= (ssize_t)sizeof *result ? length - (ssize_t)sizeof *result : -1;
+}
+
+int agent_ask_to_describe(int lane, int pidfd, agent_process *out) {
+    int32_t result;
+    ssize_t length = inspect(lane, DESCRIBE, pidfd, &result, out, sizeof *out);
+    if (length < 0) return EIO;
+    if (result != 0) return result;
+    if (length <= (ssize_t)offsetof(agent_process, path)) return EIO;
+    ((char *)out)[length - 1] = 0;
+    return 0;
+}
+
+int agent_ask_for_flatpak_info(int lane, int pidfd, char *out, size_t limit) {
+    int32_t result;
+    ssize_t length = inspect(lane, READ_FLATPAK_INFO, pidfd, &result, out, limit);
+    if (length < 0) return -EIO;
+    return result < 0 ? result : (int)length;
+}
+
+int agent_ask_to_confirm(int lane, int32_t pid, uint64_t start, const char *text) {
+    struct question question = {.pid = pid, .start = start};
+    size_t length = strlen(text);
+    if (length > AGENT_QUESTION_LIMIT) return 0;
+    memcpy(question.text, text, length + 1);
+    struct iovec part = {&question, offsetof(struct question, text) + length + 1};
+    struct msghdr request = {.msg_iov = &part, .msg_iovlen = 1};
+    int32_t answer;
+    return call(lane, &request, &answer, sizeof answer) == sizeof answer ? answer : -1;
+}
+
+#else
+
+int agent_start_helper(const agent_helper_settings *settings, int lanes[AGENT_LANES]) {
+    (void)settings, (void)lanes;
+    return ENOTSUP;
+}
+
+int agent_ask_to_describe(int lane, int pidfd, agent_process *out) {
+    (void)lane, (void)pidfd, (void)out;
+    return EIO;
+}
+
+int agent_ask_for_flatpak_info(int lane, int pidfd, char *out, size_t limit) {
+    (void)lane, (void)pidfd, (void)out, (void)limit;
+    return -EIO;
+}
+
+int agent_ask_to_confirm(int lane, int32_t pid, uint64_t start, const char *question) {
+    (void)lane, (void)pid, (void)start, (void)question;
+    return -1;
+}
+
+#endif

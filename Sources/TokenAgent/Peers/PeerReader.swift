@@ -1,0 +1,81 @@
+internal import AccessPolicy
+internal import CAgentSystem
+internal import PosixFiles
+internal import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// Reads of processes what only those may read that may trace them: the program, the root directory and the Flatpak's file. The helper
+/// does it for an agent that has restricted its files.
+struct PeerReader: Sendable {
+    struct Facts: Sendable {
+        /// Nil if the system does not tell, or if the file has been deleted.
+        var executable: PeerIdentity.Executable?
+        /// Whether the process has the root directory of this one; nil if the system does not tell.
+        var hasSameRoot: Bool?
+    }
+
+    private let executables: Set<String>
+    private let lanes: Lanes?
+
+    /// - Parameter executables: the paths for which to check that this process sees the same file there.
+    init(executables: Set<String>, helper: HelperProcess?) {
+        self.executables = executables
+        lanes = helper.map { Lanes($0.inspection) }
+    }
+
+    /// Describes the process of a pidfd. The error is ESRCH if it has ended.
+    func facts(of process: borrowing FileDescriptor) -> Result<Facts, SystemError> {
+        var found = agent_process()
+        let code: Int32
+        if let lanes {
+            code = lanes.use { agent_ask_to_describe($0, process.number, &found) } ?? EIO
+        } else {
+            code = CStrings.withPointers(executables.sorted()) { agent_describe_process(process.number, $0, &found) }
+        }
+        guard code == 0 else { return .failure(SystemError(number: code)) }
+        var facts = Facts(executable: nil, hasSameRoot: found.has_same_root < 0 ? nil : found.has_same_root == 1)
+        var bytes = [CChar](repeating: 0, count: Int(AGENT_PATH_LIMIT) + 1)
+        agent_copy_path(&found, &bytes)
+        let path = String(validating: bytes.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        if let path, !path.isEmpty, found.has_executable != 0 {
+            facts.executable = PeerIdentity.Executable(
+                path: path, isInstalled: found.owner == 0 && found.mode & 0o022 == 0, isAtPath: found.is_at_path == 1)
+        }
+        return .success(facts)
+    }
+
+    /// The Flatpak app of a process. May wait for a file server that belongs to the process.
+    func flatpak(of process: borrowing FileDescriptor) -> String? {
+        var bytes = [CChar](repeating: 0, count: Int(AGENT_FLATPAK_LIMIT))
+        let count: Int32
+        if let lanes {
+            count = lanes.use { agent_ask_for_flatpak_info($0, process.number, &bytes, bytes.count) } ?? -EIO
+        } else {
+            count = agent_read_flatpak_info(process.number, &bytes, bytes.count)
+        }
+        guard count > 0 else { return nil }
+        return SandboxApp.flatpak(
+            String(decoding: bytes.prefix(Int(count)).map(UInt8.init(bitPattern:)), as: UTF8.self))
+    }
+}
+
+extension PeerReader {
+    /// The helper's sockets for descriptions, of which each thread uses one at a time.
+    private final class Lanes: Sendable {
+        private let free: Mutex<[Int32]>
+
+        init(_ lanes: [Int32]) { free = Mutex(lanes) }
+
+        /// Calls `body` with a free socket. Nil if there is none: there are as many as threads.
+        func use<Value>(_ body: (Int32) -> Value) -> Value? {
+            guard let lane = free.withLock({ $0.popLast() }) else { return nil }
+            defer { free.withLock { $0.append(lane) } }
+            return body(lane)
+        }
+    }
+}

@@ -1,0 +1,77 @@
+internal import CAgentSystem
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+@testable internal import TokenAgent
+
+#if os(Linux)
+    /// The helper's requests, as an attacker in the agent's process can send them. Each test is a process of its own, since the
+    /// helper is a copy of the process that starts it.
+    @Suite(.bounded) struct HelperProcessTests {
+        /// Starts a helper with a program that notes each question.
+        private static func start(_ folder: String) throws -> HelperProcess {
+            let program = folder + "/askpass"
+            try "#!/bin/sh\necho \"$SSH_ASKPASS_PROMPT:$1\" >>'\(folder)/asked'\n".write(
+                toFile: program, atomically: false, encoding: .utf8)
+            chmod(program, 0o700)
+            return try #require(
+                HelperProcess(secretTool: "/nonexistent", store: "/state", askpass: program, executables: []))
+        }
+
+        @Test func describesTheProcessOfAPidfd() async throws {
+            let folder = try TemporaryFolder()
+            await #expect(processExitsWith: .success) { [path = folder.path as String] in
+                let helper = try Self.start(path)
+                var found = agent_process()
+                let pidfd = agent_open_pidfd(getpid())
+                #expect(agent_ask_to_describe(helper.inspection[0], pidfd, &found) == 0)
+                #expect(found.has_same_root == 1 && found.has_executable == 1)
+            }
+        }
+
+        @Test func describesNothingButAProcess() async throws {
+            let folder = try TemporaryFolder()
+            await #expect(processExitsWith: .success) { [path = folder.path as String] in
+                let helper = try Self.start(path)
+                let lane = helper.inspection[0]
+                var found = agent_process()
+                var text = [CChar](repeating: 0, count: 64)
+                // A file, a folder of /proc in the place of a pidfd, and no descriptor at all.
+                for descriptor in [open("/etc/passwd", O_RDONLY), open("/proc/self", O_RDONLY), -1] {
+                    #expect(agent_ask_to_describe(lane, descriptor, &found) != 0)
+                    #expect(agent_ask_for_flatpak_info(lane, descriptor, &text, text.count) < 0)
+                }
+                // A process outside of a sandbox has no such file.
+                let pidfd = agent_open_pidfd(getpid())
+                #expect(agent_ask_for_flatpak_info(lane, pidfd, &text, text.count) < 0)
+                // Messages of other lengths get an answer each, and change nothing.
+                for length in [1, 4, 8, 70_000] {
+                    let message = [UInt8](repeating: 1, count: length)
+                    #expect(send(lane, message, length, Int32(MSG_NOSIGNAL)) == length)
+                    #expect(recv(lane, &text, text.count, 0) == 4)
+                }
+                #expect(agent_ask_to_describe(lane, pidfd, &found) == 0)
+            }
+        }
+
+        @Test func asksNoQuestionThatATerminalWouldObey() async throws {
+            let folder = try TemporaryFolder()
+            await #expect(processExitsWith: .success) { [path = folder.path as String] in
+                let lane = try Self.start(path).confirmation
+                for question in ["a\u{1B}[2J", "a\nb", "a\u{7F}", "a\u{9B}2J", String(repeating: "x", count: 1025)] {
+                    #expect(agent_ask_to_confirm(lane, 1, 1, question) == 0)
+                }
+                for length in [1, 12, 16, 5_000] {
+                    let message = [UInt8](repeating: 0x1B, count: length)
+                    #expect(send(lane, message, length, Int32(MSG_NOSIGNAL)) == length)
+                    var answer: Int32 = -1
+                    #expect(recv(lane, &answer, 4, 0) == 4 && answer == 0)
+                }
+                #expect(agent_ask_to_confirm(lane, 1, 1, "process 1 asks; $(id)") == 1)
+            }
+            let asked = try String(contentsOfFile: folder.file("asked"), encoding: .utf8)
+            #expect(asked == "confirm:sso-agent: process 1 asks; $(id)\n")
+        }
+    }
+#endif
