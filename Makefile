@@ -57,20 +57,23 @@ format:
 lint:
 	$(SWIFT) format lint --strict --recursive $(SOURCES)
 
-# Installs the packages that the build and the tests need and a fresh Debian or Ubuntu does not have, if any is missing.
+# Installs the packages that the build and the tests need and a fresh Debian or Ubuntu does not have, if any is missing. The first
+# build has the versions of a release.
 deps:
 	@.ci/install-deps
+	@[ -e Package.resolved ] || cp packaging/versions.json Package.resolved
 
 # A small static agent and command line. On Linux, Swift exports every symbol of an executable, which keeps unused code in it;
 # equal functions are folded; and the C++ library, which Swift's runtime uses a little of, is linked in: a folder with only its static
 # form comes first.
-RELEASE = $(SWIFT) build -c release --static-swift-stdlib
+RELEASE = $(SWIFT) build -c release --static-swift-stdlib --only-use-versions-from-resolved-file
 ifeq ($(shell uname),Linux)
 STATIC_CXX = $(CURDIR)/.build/static-c++
 RELEASE += -Xlinker --no-export-dynamic -Xlinker --icf=safe -Xlinker -L$(STATIC_CXX)
 RELEASE += -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
 endif
 release: deps
+	cp packaging/versions.json Package.resolved
 ifeq ($(shell uname),Linux)
 	mkdir -p $(STATIC_CXX)
 	ln -sf "$$(cc -print-file-name=libstdc++.a)" $(STATIC_CXX)

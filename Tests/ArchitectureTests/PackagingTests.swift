@@ -25,25 +25,36 @@ internal import Testing
         #expect(problems.filter { $0.contains("sso-agent") }.isEmpty, "\(answer.errors)")
     }
 
-    /// Every package of the build is in the manifest with one version, so that a release has the same sources everywhere.
-    @Test func namesAnExactVersionOfEveryPackage() throws {
+    /// A release has the same sources everywhere: each package of the build has a version and a commit in the list, and apps that
+    /// use the SDK may have others.
+    @Test func listsOneVersionOfEveryPackage() throws {
+        let listed = try Self.pins("packaging/versions.json")
+        #expect(listed.allSatisfy { $0.state.version != nil && $0.state.revision.count == 40 })
         let manifest = try String(contentsOfFile: PackageFolder.path("Package.swift"), encoding: .utf8)
         let lines = manifest.split(separator: "\n").filter { $0.contains(".package(url:") }
-        #expect(lines.allSatisfy { $0.contains("exact: \"") })
-        struct Resolved: Decodable {
-            struct Pin: Decodable {
-                struct State: Decodable { let version: String }
-                let identity: String
-                let state: State
-            }
-            let pins: [Pin]
+        for line in lines {
+            #expect(!line.contains("exact:"), "an app may need another version")
+            #expect(listed.contains { line.contains("/\($0.identity)\"") }, "\(line) is not in packaging/versions.json")
         }
-        let resolved = try Data(contentsOf: URL(filePath: PackageFolder.path("Package.resolved")))
-        for pin in try JSONDecoder().decode(Resolved.self, from: resolved).pins {
+        for pin in try Self.pins("Package.resolved") {
             #expect(
-                lines.contains { $0.contains("/\(pin.identity)\"") && $0.contains("exact: \"\(pin.state.version)\"") },
-                "\(pin.identity) \(pin.state.version)")
+                listed.contains { $0.identity == pin.identity }, "\(pin.identity) is not in packaging/versions.json")
         }
+    }
+
+    private struct Pin: Decodable {
+        struct State: Decodable {
+            let revision: String
+            let version: String?
+        }
+        let identity: String
+        let state: State
+    }
+
+    private static func pins(_ path: String) throws -> [Pin] {
+        struct Resolved: Decodable { let pins: [Pin] }
+        let file = try Data(contentsOf: URL(filePath: PackageFolder.path(path)))
+        return try JSONDecoder().decode(Resolved.self, from: file).pins
     }
 
     private func analyze(_ arguments: [String]) async throws -> (status: Int32, output: String, errors: String) {

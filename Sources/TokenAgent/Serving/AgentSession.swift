@@ -38,6 +38,8 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     private var finished = CircularBuffer<Finished>()
     /// The bytes of replies that did not fit into the socket's buffer.
     private var unsent = 0
+    /// The bytes that were written since it was last found that all of them had been sent.
+    private var unchecked = 0
     private var isWorking = false
     private var isEnding = false
     /// Whether the peer has closed its sending side.
@@ -115,7 +117,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     // MARK: Turns
 
     var hasWork: Bool {
-        canReply && (!finished.isEmpty || !isEnding && peer.admitsRequests && decoder.hasFrame)
+        (!finished.isEmpty || !isEnding && decoder.hasFrame && peer.admitsRequests) && canReply
     }
 
     func work(until deadline: NIODeadline) {
@@ -171,17 +173,23 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     /// Sends the replies that were written, and adapts to how many of them the socket takes.
     private func send(_ context: ChannelHandlerContext) {
         context.flush()
-        let waiting = (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
-        if waiting > 0, unsent == 0 {
-            unsent = waiting
-            peer.holds(replyBytes: waiting)
-            // Completes after everything that was written before it.
-            let sent = context.eventLoop.makePromise(of: Void.self)
-            context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: sent)
-            sent.futureResult.assumeIsolated().whenSuccess { self.sentAll() }
-        }
+        if unchecked >= Self.uncheckedLimit { checkSent(context) }
         updateReading(context)
         closeIfDone(context)
+    }
+
+    /// Finds out whether the socket has taken everything. Costs more than a hit can spare, and so is done for several replies at once.
+    private func checkSent(_ context: ChannelHandlerContext) {
+        guard unsent == 0 else { return }
+        unchecked = 0
+        let waiting = (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+        guard waiting > 0 else { return }
+        unsent = waiting
+        peer.holds(replyBytes: waiting)
+        // Completes after everything that was written before it.
+        let sent = context.eventLoop.makePromise(of: Void.self)
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: sent)
+        sent.futureResult.assumeIsolated().whenSuccess { self.sentAll() }
     }
 
     private func sentAll() {
@@ -210,9 +218,12 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
 
     private func closeIfDone(_ context: ChannelHandlerContext) {
         guard isEnding || isInputClosed && !decoder.hasFrame, inFlight == 0, unsent == 0 else { return }
-        // Replies written in this turn of the loop have not been flushed yet.
-        context.flush()
-        context.close(promise: nil)
+        if unchecked > 0 {
+            // Replies written in this turn of the loop have not been flushed yet.
+            context.flush()
+            checkSent(context)
+        }
+        if unsent == 0 { context.close(promise: nil) }
     }
 
     // MARK: Requests
@@ -270,6 +281,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     }
 
     private func write(_ frame: [UInt8], _ context: ChannelHandlerContext) {
+        unchecked += frame.count
         context.write(wrapOutboundOut(context.channel.allocator.buffer(bytes: frame)), promise: nil)
     }
 
@@ -289,5 +301,6 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
 
     /// The number of requests of one connection after which it is another connection's turn.
     private static let requestsPerTurn = 16
+    private static let uncheckedLimit = 32 * 1024
     private static let frameTimeLimit = TimeAmount.seconds(30)
 }
