@@ -158,7 +158,8 @@ let package = Package(
         .testTarget(
             name: "TokenAgentTests",
             dependencies: [
-                "AccessPolicy", "AgentSocket", "AgentTestSupport", "CAgentSystem", "TestSupport", "TokenAgent", "TokenCache",
+                "AccessPolicy", "AgentSocket", "AgentTestSupport", "CAgentSystem", "TestSupport", "TokenAgent",
+                "TokenCache",
                 "TokenEndpoint", "TokenModel", "TokenStore", .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
             ],
