@@ -94,11 +94,12 @@ final class SignInSessions {
         _ id: String, for connection: SessionID, where isExpected: (SignInSession.Method) -> Bool
     ) throws(TokenError) -> SignInSession {
         guard let session = sessions[id], isExpected(session.method) else { throw Self.unknown }
-        guard !session.isAwaited else { throw Self.awaited }
         if let ending = session.ending {
-            finish(id)
+            // A call that still waits for the session finishes it.
+            if !session.isAwaited { finish(id) }
             throw ending
         }
+        guard !session.isAwaited else { throw Self.awaited }
         guard connections.contains(connection) else { throw Self.disconnected }
         sessions[id]?.isAwaited = true
         sessions[id]?.connection = connection
