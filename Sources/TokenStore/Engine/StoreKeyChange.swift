@@ -38,7 +38,7 @@ extension StoreEngine {
         (keys, wrapping, database, pending, ledger) = (nil, nil, nil, nil, StoreLedger())
         ring.settings.passphrase = nil
         isLocked = true
-        report.phase = .locked(TokenError(.storeUnavailable, "the store was locked; run: ssoctl unlock"))
+        report.phase = .locked(.storeWasLocked)
     }
 
     /// Seals the store under a new key, and wraps that with the key of a source, also if it is the present one. Creates the store if
