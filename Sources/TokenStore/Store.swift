@@ -228,3 +228,8 @@ package struct StoreReport: Sendable, Equatable {
     /// The names of the quarantined files, those of earlier runs included.
     package var quarantined: [String] = []
 }
+
+extension TokenError {
+    /// What requests for the cache get between `ssoctl lock` and `ssoctl unlock`.
+    package static let storeWasLocked = TokenError(.storeUnavailable, "the store was locked; run: ssoctl unlock")
+}

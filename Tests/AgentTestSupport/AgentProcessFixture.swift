@@ -44,7 +44,7 @@ package struct AgentProcessFixture {
             }
             environment["NO_PROXY"] = "127.0.0.1,localhost"
         }
-        if let internet { environment.merge(try internet.environment(in: folder)) { $1 } }
+        if let internet { environment.merge(try await internet.environment(in: folder)) { $1 } }
         let fixture = AgentProcessFixture(
             folder: folder, emulator: emulator, environment: environment, socketPath: socketPath, internet: internet)
         try await withCleanup {

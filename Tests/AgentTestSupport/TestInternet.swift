@@ -29,11 +29,8 @@ package struct TestInternet: Sendable {
     }
 
     /// The environment of programs that use the network. The browser is a script, since `$BROWSER` is a list with colons.
-    func environment(in folder: TemporaryFolder) throws -> [String: String] {
-        let script = folder.file("browser")
-        try "#!/bin/sh\nexec \(curl.joined(separator: " ")) \"$1\"\n".write(
-            toFile: script, atomically: false, encoding: .utf8)
-        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: script)
+    func environment(in folder: TemporaryFolder) async throws -> [String: String] {
+        let script = try await folder.makeProgram("browser", "exec \(curl.joined(separator: " ")) \"$1\"")
         return [
             "HTTPS_PROXY": "http://127.0.0.1:\(proxy.port)", "SSL_CERT_FILE": files.certificateChain,
             "BROWSER": "\(script) %s",

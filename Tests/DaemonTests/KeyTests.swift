@@ -222,7 +222,7 @@ internal import TokenModel
 
     /// Creates a store with one account, whose key is in the keyring, and stops the agent.
     private func keyInKeyring(_ f: AgentProcessFixture) async throws -> (bin: String, environment: [String: String]) {
-        let (bin, environment) = try keyring(f)
+        let (bin, environment) = try await keyring(f)
         let agent = try TestProcess("sso-agent", ["--allow-loopback-http"], environment: environment)
         try await agent.waitForError("listening on")
         try await f.signIn("alice@contoso.com", f.parameters())
@@ -233,19 +233,18 @@ internal import TokenModel
 
     /// Creates a replacement of libsecret's `secret-tool` with the commands that the agent uses. If there is a pipe named `prompt`,
     /// a look-up waits until something is written to it.
-    private func keyring(_ f: AgentProcessFixture) throws -> (bin: String, environment: [String: String]) {
+    private func keyring(_ f: AgentProcessFixture) async throws -> (bin: String, environment: [String: String]) {
         let bin = f.folder.file("bin")
         try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: false)
-        let script = """
-            #!/bin/sh
+        _ = try await f.folder.makeProgram(
+            "bin/secret-tool",
+            """
             case $1 in
             store) cat >"\(bin)/secret" ;;
             lookup) [ ! -p "\(bin)/prompt" ] || cat "\(bin)/prompt" >/dev/null; cat "\(bin)/secret" ;;
             clear) rm "\(bin)/secret" ;;
             esac
-            """
-        try script.write(toFile: bin + "/secret-tool", atomically: true, encoding: .utf8)
-        chmod(bin + "/secret-tool", 0o755)
+            """)
         var environment = f.environment
         environment["PATH"] = "\(bin):" + (f.environment["PATH"] ?? "")
         return (bin, environment)

@@ -16,6 +16,18 @@ package final class TemporaryFolder: Sendable {
     /// The path of a file in the folder.
     package func file(_ name: String) -> String { "\(path)/\(name)" }
 
+    /// Makes a program of lines for `sh`, and returns its path.
+    ///
+    /// Another process writes the file. If this one did, processes that other tests start at the same time could have it open for
+    /// writing for a moment, and it could not be executed (ETXTBSY).
+    package func makeProgram(_ name: String, _ lines: String) async throws -> String {
+        let program = file(name)
+        let write = #"printf '%s\n' '#!/bin/sh' "$1" >"$0" && chmod 700 "$0""#
+        let writer = try await TestProcess("/bin/sh", ["-c", write, program, lines]).finish()
+        guard writer.status == 0 else { throw POSIXError(.EIO, userInfo: [NSLocalizedDescriptionKey: writer.errors]) }
+        return program
+    }
+
     /// A file's permission bits.
     package static func mode(of path: String) throws -> Int {
         let attributes = try FileManager.default.attributesOfItem(atPath: path)

@@ -10,7 +10,7 @@ internal import Testing
     @Suite(.bounded) struct KeyringHelperTests {
         // In a process of its own, since the helper is a copy of the process that starts it.
         @Test func readsAndWritesTheKeyOfItsStore() async throws {
-            let folder = try keyring()
+            let folder = try await keyring()
             await #expect(processExitsWith: .success) { [tool = folder.file("secret-tool") as String] in
                 let helper = KeyringHelper(descriptor: try #require(Self.start(tool, "/home/alice/state")))
                 #expect(helper.run(.lookup, input: [])?.status == 1)
@@ -30,7 +30,7 @@ internal import Testing
 
         /// An attacker in the agent's process can send the helper anything.
         @Test func runsNothingButTheKeyring() async throws {
-            let folder = try keyring()
+            let folder = try await keyring()
             await #expect(processExitsWith: .success) { [tool = folder.file("secret-tool") as String] in
                 let helper = try #require(Self.start(tool, "/state"))
                 var output = [UInt8](repeating: 0, count: Int(AGENT_KEYRING_LIMIT))
@@ -71,19 +71,18 @@ internal import Testing
         }
 
         /// A keyring in a file.
-        private func keyring() throws -> TemporaryFolder {
+        private func keyring() async throws -> TemporaryFolder {
             let folder = try TemporaryFolder()
-            let script = """
-                #!/bin/sh
+            _ = try await folder.makeProgram(
+                "secret-tool",
+                """
                 echo "$@" >>"\(folder.path)/log"
                 case $1 in
                 store) cat >"\(folder.path)/secret" ;;
                 lookup) cat "\(folder.path)/secret" ;;
                 clear) rm "\(folder.path)/secret" ;;
                 esac
-                """
-            try script.write(toFile: folder.file("secret-tool"), atomically: true, encoding: .utf8)
-            chmod(folder.file("secret-tool"), 0o755)
+                """)
             return folder
         }
     }

@@ -29,7 +29,7 @@ internal import TokenModel
     @Test func decodesAnEncodedKey() throws {
         let key = SymmetricKey(size: .bits256)
         let line = KeyText.bytes(of: key)
-        #expect(KeyText.key(in: line) == key)
+        #expect(KeyText.keys(in: line) == [key])
         #expect(String(decoding: line, as: UTF8.self).hasPrefix("sso-agent-key-1 "))
     }
 
@@ -40,7 +40,7 @@ internal import TokenModel
             for bit in 0..<8 {
                 var damaged = line
                 damaged[index] ^= 1 << bit
-                #expect(KeyText.key(in: damaged) == nil, "bit \(bit) of byte \(index)")
+                #expect(KeyText.keys(in: damaged).isEmpty, "bit \(bit) of byte \(index)")
             }
         }
     }

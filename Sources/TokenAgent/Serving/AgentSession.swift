@@ -301,6 +301,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
 
     /// The number of requests of one connection after which it is another connection's turn.
     private static let requestsPerTurn = 16
+    /// The bytes of replies after which the session asks the socket what it has taken.
     private static let uncheckedLimit = 32 * 1024
     private static let frameTimeLimit = TimeAmount.seconds(30)
 }

@@ -56,7 +56,7 @@ final class StoreLifecycle {
     var failure: TokenError? {
         switch state {
         case .failed(let error, _): error
-        case .locked: Self.locked
+        case .locked: .storeWasLocked
         case .notBegun, .loading, .loaded: nil
         }
     }
@@ -95,7 +95,7 @@ final class StoreLifecycle {
         case .loading(let loading): loading
         case .notBegun:
             loop.makeSucceededFuture(.failure(TokenError(.storeUnavailable, "the agent is starting")))
-        case .locked: loop.makeSucceededFuture(.failure(Self.locked))
+        case .locked: loop.makeSucceededFuture(.failure(.storeWasLocked))
         case .failed(let error, let time):
             if isWorthRetrying, abs(now() - time) >= Self.secondsBetweenLoads {
                 load()
@@ -146,12 +146,13 @@ final class StoreLifecycle {
             return keyStatus
         }
         (state, isLockedByUser) = (.locked, true)
-        commits.beginClosing(Self.locked)
+        commits.beginClosing(.storeWasLocked)
         cancel()
         await waitForResponses()
         do throws(TokenError) {
-            try await commits.close(Self.locked) { () async throws(TokenError) in
+            try await commits.close(.storeWasLocked) { () async throws(TokenError) in
                 try await store.lock()
+                // An unlock that came meanwhile has changed the state.
                 (state, isLockedByUser) = (.locked, true)
                 memory.replace(with: CredentialCache())
                 notes.load([])
@@ -232,7 +233,6 @@ final class StoreLifecycle {
         return store.report.keySource != .passphrase && store.report.keySource != .secretService
     }
 
-    private static let locked = TokenError(.storeUnavailable, "the store was locked; run: ssoctl unlock")
     /// The time-out of status requests while the store is being loaded; most stores are loaded sooner.
     private static let statusTimeout = TimeAmount.milliseconds(500)
     /// The minimum time between attempts to load a store that cannot be loaded.

@@ -38,7 +38,7 @@ extension StoreEngine {
         (keys, wrapping, database, pending, ledger) = (nil, nil, nil, nil, StoreLedger())
         ring.settings.passphrase = nil
         isLocked = true
-        report.phase = .locked(TokenError(.storeUnavailable, "the store was locked; run: ssoctl unlock"))
+        report.phase = .locked(.storeWasLocked)
     }
 
     /// Changes the key for a caller, who has to know the passphrase if the store is sealed with one.

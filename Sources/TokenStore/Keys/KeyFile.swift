@@ -81,9 +81,6 @@ struct KeyText {
         }
     }
 
-    /// The key of the first undamaged line; nil if there is none.
-    static func key(in text: [UInt8]) -> SymmetricKey? { keys(in: text).first }
-
     /// The different keys of the undamaged lines, in their order.
     static func keys(in text: [UInt8]) -> [SymmetricKey] {
         var keys: [SymmetricKey] = []

@@ -136,18 +136,16 @@ internal import TokenWire
 
     @Test func answersRequestsThatNeedNoCacheDuringTheLoad() async throws {
         let folder = try TemporaryFolder()
-        let tool = folder.file("secret-tool")
-        let script = """
-            #!/bin/sh
+        let tool = try await folder.makeProgram(
+            "secret-tool",
+            """
             case $1 in
             store) cat >"\(folder.file("secret"))" ;;
             lookup)
                 [ -e "\(folder.file("gate"))" ] && cat "\(folder.file("gate"))" >/dev/null
                 cat "\(folder.file("secret"))" ;;
             esac
-            """
-        try script.write(toFile: tool, atomically: true, encoding: .utf8)
-        chmod(tool, 0o755)
+            """)
         let keys = KeySettings(secretTool: tool)
         try await AgentFixture.with(keys: keys) { f in
             let parameters = try f.parameters()
