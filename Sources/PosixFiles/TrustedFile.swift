@@ -7,18 +7,10 @@
 /// The reason why a file is not trusted, with the remedy.
 package struct TrustedFileError: Error, Sendable, Equatable, CustomStringConvertible {
     package let description: String
-    /// Whether the file does not exist.
-    package let isFileMissing: Bool
 
-    init(_ description: String) {
-        self.description = description
-        isFileMissing = false
-    }
+    init(_ description: String) { self.description = description }
 
-    package init(_ error: SystemError) {
-        description = error.description
-        isFileMissing = error.isFileMissing
-    }
+    package init(_ error: SystemError) { description = error.description }
 }
 
 extension FileDescriptor {

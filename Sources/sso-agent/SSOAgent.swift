@@ -85,20 +85,21 @@ struct SSOAgent: ParsableCommand {
         if !allowDebugging, !ResourceLimits.forbidInspection() {
             StandardError.print("sso-agent: debuggers and core dumps cannot be disabled on this system")
         }
-        let environment = AgentEnvironment.current
+        let variables = ProcessInfo.processInfo.environment
+        let environment = AgentEnvironment(variables: variables)
         let configuration = try Configuration(
             path: config ?? environment.configFile, isRequired: config != nil || environment.namesConfigFile)
-        // The helper is started before there is a token, a key or a passphrase in memory.
-        let helper = HelperProcess(
-            secretTool: KeySettings().secretTool, store: absolute(stateDirectory ?? environment.stateDirectory),
-            askpass: configuration.askpass, executables: Set(configuration.rules.compactMap(\.executable)))
-        var options = try options(configuration)
-        options.helper = helper
-        options.keys.helper = helper?.keyring
+        if let askpass = configuration.askpass { try Self.requireTrusted(askpass, "the program of [confirmation]") }
+        var options = try options(configuration, variables, environment)
+        // Started before there is a token, a key or a passphrase in memory.
+        options.helper = HelperProcess(
+            secretTool: options.keys.secretTool, store: options.stateDirectory, askpass: options.askpass,
+            executables: Set(configuration.rules.compactMap(\.executable)))
+        options.keys.helper = options.helper?.keyring
         // The agent needs some descriptors itself: for its store, its listeners and its connections to token endpoints.
         options.connectionLimit = min(options.connectionLimit, max(ResourceLimits.raiseOpenFiles() - 128, 16))
         let folders = try AgentServer.prepareFolders(options)
-        let sandbox = noSandbox ? nil : sandbox(folders, options.network)
+        let sandbox = noSandbox ? nil : sandbox(folders, options.network, variables)
         if let sandbox { options.sandbox = sandbox.enter() }
         return (options, sandbox)
     }
@@ -140,23 +141,24 @@ struct SSOAgent: ParsableCommand {
         DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(1)) { agent_release_code() }
     }
 
-    private func sandbox(_ folders: [String], _ network: NetworkSettings) -> ProcessSandbox {
-        let environment = ProcessInfo.processInfo.environment
+    private func sandbox(
+        _ folders: [String], _ network: NetworkSettings, _ variables: [String: String]
+    ) -> ProcessSandbox {
         // A link, on many systems, to a file that a service writes.
         let resolver = URL(filePath: "/etc/resolv.conf").resolvingSymlinksInPath().path
         return ProcessSandbox(
             folders: folders, files: [network.caFile.map(absolute), resolver].compactMap(\.self),
-            home: environment["HOME"] ?? "/root", usesProxy: network.usesProxy, environment: environment)
+            home: variables["HOME"] ?? "/root", usesProxy: network.usesProxy, environment: variables)
     }
 
-    private func options(_ configuration: Configuration) throws(TokenError) -> AgentOptions {
-        let environment = AgentEnvironment.current
+    private func options(
+        _ configuration: Configuration, _ variables: [String: String], _ environment: AgentEnvironment
+    ) throws(TokenError) -> AgentOptions {
         var logger = Logger(label: "sso-agent") { TerminalLogHandler(label: $0) }
         logger.logLevel = logLevel
-        let variables = ProcessInfo.processInfo.environment
         // Checked before it is read: the reading of a pipe could wait for ever.
         if let caFile = (configuration.caFile ?? variables["SSL_CERT_FILE"])?.trimmedNonEmpty {
-            try Self.requireTrusted(caFile)
+            try Self.requireTrusted(caFile, "the file of certificate authorities")
         }
         var options = AgentOptions(
             socketPath: absolute(socketPath ?? environment.socketPath),
@@ -181,14 +183,12 @@ struct SSOAgent: ParsableCommand {
         return options
     }
 
-    /// Refuses a file of certificate authorities that another user could change. One that does not exist is refused later.
-    private static func requireTrusted(_ caFile: String) throws(TokenError) {
+    /// Refuses a file that another user could change or replace.
+    private static func requireTrusted(_ path: String, _ role: String) throws(TokenError) {
         do throws(TrustedFileError) {
-            _ = try FileDescriptor.trusted(caFile)
+            _ = try FileDescriptor.trusted(path)
         } catch {
-            if error.isFileMissing { return }
-            throw TokenError(
-                .invalidDeveloperParameter, "the certificate authorities in \(caFile) cannot be used: \(error)")
+            throw TokenError(.invalidDeveloperParameter, "\(role), \(path), cannot be used: \(error)")
         }
     }
 

@@ -92,10 +92,8 @@ internal import Testing
     @Test(arguments: [(0, true), (1, false)])
     func asksWithTheConfiguredProgram(status: Int, isConfirmed: Bool) async throws {
         try await AgentProcessFixture.with(rules: "") { f in
-            let program = f.folder.file("askpass")
-            try "#!/bin/sh\necho \"$SSH_ASKPASS_PROMPT: $1\" >'\(f.folder.file("asked"))'\nexit \(status)\n".write(
-                toFile: program, atomically: false, encoding: .utf8)
-            try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: program)
+            let program = try await f.folder.makeProgram(
+                "askpass", "echo \"$SSH_ASKPASS_PROMPT: $1\" >'\(f.folder.file("asked"))'\nexit \(status)")
             try "[confirmation]\naskpass = \"\(program)\"\n".write(
                 toFile: f.folder.file("config.toml"), atomically: false, encoding: .utf8)
             let agent = try await f.agent()

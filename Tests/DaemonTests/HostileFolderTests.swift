@@ -52,14 +52,15 @@ internal import TokenModel
         }
     }
 
-    @Test func refusesACertificateFileThatOthersMayChange() async throws {
+    @Test(arguments: ["[network]\nca_file", "[confirmation]\naskpass"])
+    func refusesAFileOfTheConfigurationThatOthersMayChange(key: String) async throws {
         try await AgentProcessFixture.with { f in
-            let file = f.folder.file("ca.pem")
+            let file = f.folder.file("file")
             #expect(
                 FileManager.default.createFile(atPath: file, contents: Data(), attributes: [.posixPermissions: 0o666]))
             try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: file)
             let configuration = f.folder.file("config.toml")
-            try "[network]\nca_file = '\(file)'\n".write(toFile: configuration, atomically: true, encoding: .utf8)
+            try "\(key) = '\(file)'\n".write(toFile: configuration, atomically: true, encoding: .utf8)
             let ended = try await f.run("sso-agent", ["--config", configuration])
             #expect(ended.status == 1)
             #expect(ended.errors.contains("chmod go-w '\(file)'"), "\(ended.errors)")

@@ -8,13 +8,14 @@ internal import TokenModel
 
 /// Asks a person to confirm requests: with the configured program, or else on the terminal of the process that sent the request.
 ///
-/// One question is asked at a time, on a thread of its own.
+/// One question is asked at a time, on a thread of its own. Few wait, and fewer of one process, since each may take a minute.
 final class Confirmer: Sendable {
     /// The path of a program that gets the question as its argument, and exits with status 0 for yes; nil if there is none.
     private let askpass: String?
     private let helper: HelperProcess?
     private let queue = DispatchQueue(label: "sso-agent.confirmation")
-    private let waiting = Mutex(0)
+    /// The number of questions of each process that wait or are asked.
+    private let waiting = Mutex<[Asker: Int]>([:])
 
     /// - Parameter helper: the process that asks, with the program that it was started with; nil if this one does.
     init(askpass: String?, helper: HelperProcess?) {
@@ -29,9 +30,12 @@ final class Confirmer: Sendable {
         _ request: PolicyRequest, from peer: PeerIdentity, on loop: any EventLoop
     ) -> EventLoopFuture<Result<Void, TokenError>> {
         let promise = loop.makePromise(of: Result<Void, TokenError>.self)
-        let isAccepted = waiting.withLock { count in
-            guard count < Self.maximumWaiting else { return false }
-            count += 1
+        let asker = Asker(processID: peer.processID, startTime: peer.startTime)
+        let isAccepted = waiting.withLock { waiting in
+            guard waiting.values.reduce(0, +) < Self.limit, waiting[asker, default: 0] < Self.limitOfProcess else {
+                return false
+            }
+            waiting[asker, default: 0] += 1
             return true
         }
         guard isAccepted else {
@@ -40,7 +44,7 @@ final class Confirmer: Sendable {
         }
         queue.async { [self] in
             let outcome = Result { () throws(TokenError) in try ask(request, from: peer) }
-            waiting.withLock { $0 -= 1 }
+            waiting.withLock { $0[asker] = $0[asker].flatMap { count in count > 1 ? count - 1 : nil } }
             promise.succeed(outcome)
         }
         return promise.futureResult
@@ -82,5 +86,13 @@ final class Confirmer: Sendable {
         TokenError(.requestDenied, "\(request.name) is refused: \(reason)")
     }
 
-    private static let maximumWaiting = 8
+    /// A process that has sent requests.
+    private struct Asker: Hashable {
+        var processID: Int32?
+        var startTime: UInt64?
+    }
+
+    /// The numbers of questions that wait or are asked: of all processes, and of one.
+    private static let limit = 8
+    private static let limitOfProcess = 2
 }

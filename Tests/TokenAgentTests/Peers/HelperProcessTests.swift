@@ -9,14 +9,11 @@ internal import Testing
     /// The helper's requests, as an attacker in the agent's process can send them. Each test is a process of its own, since the
     /// helper is a copy of the process that starts it.
     @Suite(.bounded) struct HelperProcessTests {
-        /// Starts a helper with a program that notes each question.
+        /// Starts a helper that asks with the program of a folder.
         private static func start(_ folder: String) throws -> HelperProcess {
-            let program = folder + "/askpass"
-            try "#!/bin/sh\necho \"$SSH_ASKPASS_PROMPT:$1\" >>'\(folder)/asked'\n".write(
-                toFile: program, atomically: false, encoding: .utf8)
-            chmod(program, 0o700)
-            return try #require(
-                HelperProcess(secretTool: "/nonexistent", store: "/state", askpass: program, executables: []))
+            try #require(
+                HelperProcess(
+                    secretTool: "/nonexistent", store: "/state", askpass: folder + "/askpass", executables: []))
         }
 
         @Test func describesTheProcessOfAPidfd() async throws {
@@ -57,6 +54,7 @@ internal import Testing
 
         @Test func asksNoQuestionThatATerminalWouldObey() async throws {
             let folder = try TemporaryFolder()
+            _ = try await folder.makeProgram("askpass", "echo \"$SSH_ASKPASS_PROMPT:$1\" >>'\(folder.path)/asked'")
             await #expect(processExitsWith: .success) { [path = folder.path as String] in
                 let lane = try Self.start(path).confirmation
                 for question in ["a\u{1B}[2J", "a\nb", "a\u{7F}", "a\u{9B}2J", String(repeating: "x", count: 1025)] {

@@ -37,8 +37,8 @@ internal import Testing
         @Test func tellsAProgramOfTheUserFromAnInstalledOne() async throws {
             let folder = try TemporaryFolder()
             let program = folder.file("notes")
-            try FileManager.default.copyItem(atPath: "/bin/sleep", toPath: program)
-            try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: program)
+            // By another process, as in `makeProgram`.
+            _ = try await TestProcess("/bin/sh", ["-c", "cp /bin/sleep \"$0\" && chmod 777 \"$0\"", program]).finish()
             let process = try TestProcess(program, ["1000"])
             while identify(process.processID)?.executable?.path != program { sched_yield() }
             #expect(identify(process.processID)?.peerClass == .other)

@@ -1,0 +1,43 @@
+internal import AccessPolicy
+internal import Foundation
+internal import NIOCore
+internal import NIOPosix
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+@testable internal import TokenAgent
+
+/// Questions that wait for a person, who is a program here.
+@Suite(.bounded) struct ConfirmerTests {
+    /// A process that asks again and again must not keep another one's question from being asked.
+    @Test func limitsTheQuestionsOfOneProcess() async throws {
+        let folder = try TemporaryFolder()
+        let gate = folder.file("gate")
+        try #require(mkfifo(gate, 0o600) == 0)
+        let program = try await folder.makeProgram("askpass", "cat '\(gate)'")
+        let confirmer = Confirmer(askpass: program, helper: nil)
+        let loop = MultiThreadedEventLoopGroup.singleton.any()
+        let request = PolicyRequest(name: "set_key", subject: RequestSubject(isLimitedToApp: false))
+        let flooder = PeerIdentity(userID: geteuid(), processID: 1, startTime: 1)
+        let accepted = (0..<2).map { _ in confirmer.ask(request, from: flooder, on: loop) }
+        for _ in 0..<20 {
+            guard case .failure(let error) = try await confirmer.ask(request, from: flooder, on: loop).get() else {
+                Issue.record("asked more than two questions of one process")
+                return
+            }
+            #expect(error.code == .requestDenied && error.message.contains("too many"))
+        }
+        // Another process with the same ID, after the first has ended.
+        let other = confirmer.ask(request, from: PeerIdentity(userID: geteuid(), processID: 1, startTime: 2), on: loop)
+        for question in accepted + [other] {
+            // The program ends when its pipe has been opened and closed.
+            _ = try await offPool { close(open(gate, O_WRONLY)) }
+            await #expect(throws: Never.self) { try await question.get().get() }
+        }
+        // Their places are free again.
+        let later = confirmer.ask(request, from: flooder, on: loop)
+        _ = try await offPool { close(open(gate, O_WRONLY)) }
+        await #expect(throws: Never.self) { try await later.get().get() }
+    }
+}
