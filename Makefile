@@ -1,5 +1,5 @@
 # demo and test install what they need; the other targets need the same packages.
-.PHONY: demo test test-stress soak sanitize api-parity bench fuzz protos format lint deps release install sbom clean
+.PHONY: demo test test-stress soak sanitize api-parity bench bench-check fuzz protos format lint deps release install sbom clean
 SWIFT ?= swift
 PREFIX ?= /usr/local
 BUILD = $(SWIFT) build --explicit-target-dependency-import-check error
@@ -42,6 +42,10 @@ api-parity: deps
 
 bench: deps
 	Tests/Benchmarks/run.sh
+
+# Counts the instructions and allocations of a cache hit, with Valgrind, and fails if they are not those of costs.json.
+bench-check: deps
+	Tests/Benchmarks/run.sh --check-costs Tests/Benchmarks/costs.json
 
 # Each decoder and each reader for a minute; SECONDS=900 for longer.
 SECONDS ?= 60

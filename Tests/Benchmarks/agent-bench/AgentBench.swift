@@ -1,9 +1,13 @@
 internal import ArgumentParser
+internal import Dispatch
+internal import Synchronization
 internal import TokenModel
 
 /// Measures a cache hit and, in the same run, the floor: a ping-pong of the same bytes over a socket.
+///
+/// It is no asynchronous command, because Valgrind cannot follow a process whose first thread ends before the others.
 @main
-struct AgentBench: AsyncParsableCommand {
+struct AgentBench: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "agent-bench",
         abstract: "Measure a cached token against a C server that answers with as many bytes.",
@@ -36,8 +40,20 @@ struct AgentBench: AsyncParsableCommand {
     @Flag(help: "Measure the hits beside attacks only.")
     var fairnessOnly = false
 
-    @Option(help: "The agent to measure beside attacks, such as one of another version.")
+    @Option(help: "The agent to measure beside attacks and to count instructions of, such as one of another version.")
     var agent: String?
+
+    @Flag(help: "Count the instructions and allocations of a hit only.")
+    var costsOnly = false
+
+    @Option(help: "Compare instructions and allocations with this file, and fail if they differ.")
+    var checkCosts: String?
+
+    @Option(help: "Write instructions and allocations into this file.")
+    var recordCosts: String?
+
+    @Option(help: .hidden)
+    var hits: CostBench.Subject?
 
     @Option(help: .hidden)
     var attack: Attack?
@@ -54,8 +70,25 @@ struct AgentBench: AsyncParsableCommand {
         }
     }
 
-    func run() async throws {
+    func run() throws {
+        let (done, outcome) = (DispatchSemaphore(value: 0), Outcome())
+        // Unstructured, since no asynchronous function calls this one. It is awaited with the semaphore.
+        Task {
+            do {
+                try await measure()
+            } catch {
+                outcome.error.withLock { $0 = error }
+            }
+            done.signal()
+        }
+        done.wait()
+        if let error = outcome.error.withLock(\.self) { throw error }
+    }
+
+    private func measure() async throws {
         if let attack { return try await attack.run(socketPath: socket) }
+        if let hits { return try await CostBench.hit(hits, count: requests, socketPath: socket) }
+        if costsOnly || checkCosts != nil || recordCosts != nil { return try await countCosts() }
         if fairnessOnly {
             let rows = try await FairnessBench.run(rounds: 3, requests: requests * 4, agent: agent)
             return print(rows.table)
@@ -72,7 +105,24 @@ struct AgentBench: AsyncParsableCommand {
         let report = Report(
             frames: bench.frames, latencies: latencies, loads: loads, process: try bench.processCosts(starts: rounds),
             store: try await StoreBench.run(accounts: accounts, writes: 200, starts: 5),
-            fairness: try await FairnessBench.run(rounds: 3, requests: requests * 4, agent: agent))
+            fairness: try await FairnessBench.run(rounds: 3, requests: requests * 4, agent: agent),
+            costs: CostBench.isPossible ? try await CostBench.run(agent: agent) : [])
         print(json ? try report.json() : report.table)
     }
+
+    private func countCosts() async throws {
+        let rows = try await CostBench.run(agent: agent)
+        print(rows.table)
+        if let recordCosts { try CostCheck.record(rows, in: recordCosts) }
+        guard let checkCosts else { return }
+        let defects = try CostCheck.defects(of: rows, recordedIn: checkCosts)
+        guard defects.isEmpty else { throw BenchError(defects.joined(separator: "\n")) }
+    }
 }
+
+/// The error of the measurements, for the thread that waits for them.
+private final class Outcome: Sendable {
+    let error = Mutex<(any Error)?>(nil)
+}
+
+extension CostBench.Subject: ExpressibleByArgument {}

@@ -8,6 +8,8 @@ struct Report {
     let process: ProcessResult
     let store: [StoreBench.Row]
     let fairness: [FairnessBench.Row]
+    /// Empty if valgrind is not installed.
+    let costs: [CostBench.Row]
 
     var table: String {
         """
@@ -29,6 +31,8 @@ struct Report {
         \(store.table)
 
         \(fairness.table)
+
+        \(costs.isEmpty ? "Instructions and allocations are counted if valgrind is installed." : costs.table)
         """
     }
 
@@ -57,6 +61,7 @@ struct Report {
             ],
             "store": store.json,
             "fairness": fairness.json,
+            "costs": costs.json,
         ]
         let data = try JSONSerialization.data(withJSONObject: object, options: [.prettyPrinted, .sortedKeys])
         return String(decoding: data, as: UTF8.self)

@@ -13,9 +13,8 @@ struct ServerProcess {
     ///
     /// - Parameter program: its path, or its name in the folder of this program.
     init(_ program: String, _ arguments: [String], socketPath: String) throws {
-        let folder = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
         self.socketPath = socketPath
-        let path = program.hasPrefix("/") ? program : folder.appending(path: program).path
+        let path = Self.path(of: program)
         let words = ([path] + arguments).map { strdup($0) }
         defer { for word in words { free(word) } }
         var pipe: Int32 = -1
@@ -31,8 +30,20 @@ struct ServerProcess {
         }
     }
 
+    /// The path of a program: its own, or in the folder of this program.
+    static func path(of program: String) -> String {
+        if program.hasPrefix("/") { return program }
+        let folder = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+        return folder.appending(path: program).path
+    }
+
     func stop() {
         Foundation.kill(processID, SIGTERM)
+        wait()
+    }
+
+    /// Waits for the end of the process.
+    func wait() {
         var status: Int32 = 0
         waitpid(processID, &status, 0)
         close(standardError)
@@ -41,9 +52,7 @@ struct ServerProcess {
     /// Ends a program that does not end by itself.
     func kill() {
         Foundation.kill(processID, SIGKILL)
-        var status: Int32 = 0
-        waitpid(processID, &status, 0)
-        close(standardError)
+        wait()
     }
 
     /// The resident memory of the process.

@@ -1,0 +1,142 @@
+internal import Foundation
+
+/// Counts the instructions and allocations of a cache hit, with Valgrind's callgrind.
+///
+/// Unlike times, they are nearly the same in each run and on each machine with the same compiler, so that a regression can fail a
+/// check. Each program runs twice with different numbers of hits; the difference is what hits alone cost.
+struct CostBench {
+    /// The programs that are counted.
+    enum Subject: String, CaseIterable {
+        /// The agent's event loop, from `read` to `write`. The audit log's lines are written by another thread, which is not counted:
+        /// how many equal events share a line depends on the time.
+        case agent
+        /// The whole process of an app that calls `AgentClient.acquireTokenSilent`.
+        case client = "AgentClient"
+        /// The same for `MSALPublicClientApplication.acquireTokenSilent`.
+        case msal = "MSALCompat"
+
+        /// A part of a mangled name, `AgentSession.channelRead`, that only the counted thread has; nil if all threads are counted.
+        var threadFunction: String? { self == .agent ? "7SessionC11channelRead" : nil }
+    }
+
+    /// The cost of one hit.
+    struct Row {
+        var subject: Subject
+        var instructions: Double
+        var allocations: Double
+    }
+
+    static let isPossible = valgrind != nil
+
+    /// - Parameter agent: the agent to measure; nil is the one beside this program.
+    static func run(agent program: String? = nil) async throws -> [Row] {
+        guard let valgrind else { throw BenchError("valgrind is not installed; install the package valgrind") }
+        let folder = try Bench.makeTemporaryFolder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try await SignedInAccount.seed(stateDirectory: folder + "/state")
+        try Data(configuration.utf8).write(to: URL(fileURLWithPath: "\(folder)/config.toml"))
+        let bench = CostBench(
+            folder: folder, agent: try readable(ServerProcess.path(of: program ?? "sso-agent"), in: folder),
+            app: try readable(ServerProcess.path(of: "agent-bench"), in: folder), valgrind: valgrind)
+        return try Subject.allCases.map { subject in
+            let few = try bench.profile(subject, hits: warmUp)
+            let many = try bench.profile(subject, hits: warmUp + measured)
+            return Row(
+                subject: subject, instructions: Double(many.instructions - few.instructions) / Double(measured),
+                allocations: Double(many.allocations - few.allocations) / Double(measured))
+        }
+    }
+
+    private let folder: String
+    private let agent: String
+    private let app: String
+    private let valgrind: String
+
+    private func profile(_ subject: Subject, hits: Int) throws -> CallgrindProfile {
+        let output = "\(folder)/\(subject)-\(hits)"
+        let socket = "\(folder)/run/agent.sock"
+        let arguments = [
+            "--socket", socket, "--state-dir", "\(folder)/state", "--config", "\(folder)/config.toml", "--no-sandbox",
+            "--allow-debugging",
+        ]
+        let counted = [
+            "--tool=callgrind", "--separate-threads=yes", "--callgrind-out-file=\(output).%p", "--log-file=/dev/null",
+        ]
+        let server =
+            subject == .agent
+            ? try ServerProcess(valgrind, counted + [agent] + arguments, socketPath: socket)
+            : try ServerProcess(agent, arguments, socketPath: socket)
+        defer { if subject != .agent { server.stop() } }
+        var process = server.processID
+        if subject == .agent {
+            let frames = try Frames(askedAt: socket)
+            _ = try FramedLevel(name: "framed", socketPath: socket, frames: frames).sample(hits)
+            server.stop()
+        } else {
+            let app = try ServerProcess(
+                valgrind, counted + [app, "--hits", subject.rawValue, "--requests", "\(hits)", "--socket", socket],
+                socketPath: socket)
+            process = app.processID
+            app.wait()
+        }
+        return try CallgrindProfile(folder: folder, prefix: "\(subject)-\(hits).\(process)", subject.threadFunction)
+    }
+
+    /// Sends the hits of a process that is measured.
+    static func hit(_ subject: Subject, count: Int, socketPath: String) async throws {
+        FileHandle.standardError.write(Data("listening on nothing: an app\n".utf8))
+        switch subject {
+        case .agent: throw BenchError("the agent is no app")
+        case .client: _ = try await ClientLevel(socketPath: socketPath).sample(count)
+        case .msal: _ = try await MSALLevel(socketPath: socketPath).sample(count)
+        }
+    }
+
+    /// Copies a program without the descriptions for debuggers, which Valgrind cannot read.
+    private static func readable(_ program: String, in folder: String) throws -> String {
+        let copy = "\(folder)/\(URL(fileURLWithPath: program).lastPathComponent)"
+        let strip = Process()
+        strip.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        strip.arguments = ["strip", "--strip-debug", "-o", copy, program]
+        try strip.run()
+        strip.waitUntilExit()
+        guard strip.terminationStatus == 0 else { throw BenchError("strip cannot read \(program)") }
+        return copy
+    }
+
+    /// Valgrind does not know the system calls by which the agent recognises processes, which are unknown apps in a sandbox then.
+    private static let configuration = """
+        [[rule]]
+        requests = ["all"]
+        effect = "allow"
+
+        """
+    /// The hits that both runs have.
+    private static let warmUp = 200
+    /// The hits that the second run has more.
+    private static let measured = 1_000
+
+    private static let valgrind: String? = {
+        let folders = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":") ?? []
+        return folders.map { "\($0)/valgrind" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+    }()
+}
+
+extension [CostBench.Row] {
+    var table: String {
+        let lines = map {
+            $0.subject.rawValue.padding(toLength: 16, withPad: " ", startingAt: 0)
+                + String(format: "%14.0f%14.1f", $0.instructions, $0.allocations)
+        }
+        return """
+            A silent hit        instructions   allocations
+            \(lines.joined(separator: "\n"))
+            """
+    }
+
+    var json: [[String: Any]] {
+        map {
+            ["subject": $0.subject.rawValue, "instructions": $0.instructions, "allocations": $0.allocations]
+        }
+    }
+}
