@@ -159,8 +159,8 @@ let package = Package(
             name: "TokenAgentTests",
             dependencies: [
                 "AccessPolicy", "AgentSocket", "AgentTestSupport", "CAgentSystem", "TestSupport", "TokenAgent",
-                "TokenCache",
-                "TokenEndpoint", "TokenModel", "TokenStore", .product(name: "Logging", package: "swift-log"),
+                "TokenCache", "TokenEndpoint", "TokenModel", "TokenStore", "TokenWire",
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: strict),

@@ -14,6 +14,8 @@ struct AgentCore {
     let logger: Logger
     let service: any TokenService
     let tasks: TaskTracker
+    /// The packed replies of cache hits.
+    let replies: KeptReplies
     let memory: CacheMemory
     /// A lock for each refresh token that is being redeemed.
     let tokensInUse: KeyedLock<Secret>
@@ -33,13 +35,14 @@ struct AgentCore {
         self.logger = logger
         self.service = service
         tasks = TaskTracker(loop: loop, timers: timers)
-        memory = CacheMemory()
+        replies = KeptReplies()
+        memory = CacheMemory(replies)
         tokensInUse = KeyedLock()
         notes = RedemptionNotes(memory: memory, tokensInUse: tokensInUse)
         log = StoreLog(target: target, logger: logger)
         commits = CommitQueue(memory: memory, notes: notes, target: target, tasks: tasks, log: log)
         authorities = AuthorityResolver(
-            memory: memory, commits: commits, service: service, tasks: tasks, now: now,
+            memory: memory, replies: replies, commits: commits, service: service, tasks: tasks, now: now,
             allowsLoopbackHTTP: allowsLoopbackHTTP)
         throttle = ThrottleTable()
         saver = TokenSaver(

@@ -46,13 +46,46 @@ actor CacheOwner {
     func acquireTokenSilent(_ request: AcquireTokenSilent, from session: SessionID) -> Answer<TokenResult> {
         let request = request.withoutReservedScopes
         if let refusal = core.authorities.refusal(of: request.parameters) { return .now(.failure(refusal)) }
-        switch core.memory.cache.decide(request, now: core.now()) {
-        case .use(let result): return .now(.success(result))
+        let now = core.now()
+        switch core.memory.cache.decide(request, now: now) {
+        case .use(let result, let times):
+            guard let account = request.account.homeAccountID, let times else {
+                return .now(.success(result))
+            }
+            // Not kept for earlier times: if the clock is set back, a host may be refused that is allowed now.
+            let parameters = request.parameters
+            return .repeatable(
+                result,
+                KeptReplies.Conditions(
+                    group: parameters.sharingGroup, account: account, host: parameters.authority.environment,
+                    times: now...times.upperBound))
         case .redeem(let plan): return .later(redeemer.redeem(plan, for: request, of: session.peer))
         case .interactionRequired(let why): return .now(.failure(TokenError(.interactionRequired, why)))
         case .ambiguousAccount: return .now(.failure(Self.ambiguous))
         }
     }
+
+    /// Returns the reply to a silent request that repeats an earlier one; nil if the request has to be decoded and decided.
+    ///
+    /// What concerns the peer is done for each request: the access policy decides, and the audit log gets an event.
+    func keptReply(to frame: ArraySlice<UInt8>, from caller: Caller) -> KeptReplies.Hit? {
+        guard lifecycle.isLoaded, !caller.log.logsEveryRequest, let hit = core.replies.hit(frame, at: core.now()),
+            caller.policy.decision(on: hit.entry.asked, from: caller.identity) == .allow
+        else { return nil }
+        if let audit = caller.audit {
+            guard let event = hit.entry.event else { return nil }
+            audit.record(event, from: caller.identity)
+        }
+        return hit
+    }
+
+    /// Keeps the reply to a request for its repetitions.
+    func keep(_ reply: [UInt8], to frame: ArraySlice<UInt8>, _ entry: KeptReplies.Entry, of peer: PeerKey) {
+        core.replies.keep(reply, to: frame, entry, of: peer)
+    }
+
+    /// Called when a peer has no connection any more.
+    func peerEnded(_ peer: PeerKey) { core.replies.disown(peer) }
 
     func redeemGrant(_ request: RedeemGrant) -> Answer<TokenResult> {
         if let refusal = core.authorities.refusal(of: request.parameters) { return .now(.failure(refusal)) }

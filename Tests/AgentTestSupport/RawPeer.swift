@@ -49,8 +49,14 @@ package final class RawPeer {
 
     /// Reads the next reply; nil if the agent has closed the connection.
     package func reply() throws -> ReplyFrame? {
+        guard let bytes = try replyBytes() else { return nil }
+        return try ReplyFrame(decoding: bytes)
+    }
+
+    /// Reads the frame of the next reply, without its length; nil if the agent has closed the connection.
+    package func replyBytes() throws -> [UInt8]? {
         while true {
-            if let frame = try decoder.next() { return try ReplyFrame(decoding: frame) }
+            if let frame = try decoder.next() { return Array(frame) }
             guard let bytes = read() else { return nil }
             bytes.withUnsafeBytes { decoder.append($0) }
         }

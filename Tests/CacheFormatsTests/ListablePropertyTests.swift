@@ -78,7 +78,7 @@ internal import TokenWire
             let parameters = TokenParameters(
                 clientID: try #require(CacheBuilder.app), authority: .common, scopes: ScopeSet(["User.Read"]))
             let request = AcquireTokenSilent(parameters: parameters, account: account.reference)
-            if case .use(let result) = cache.decide(request, now: Fixture.whenWritten) {
+            if case .use(let result, _) = cache.decide(request, now: Fixture.whenWritten) {
                 _ = try CredentialCache.received(result, to: AcquireTokenSilent.self)
             }
         }

@@ -90,7 +90,7 @@ package struct CacheBuilder {
 
 extension SilentDecision {
     package var token: String? {
-        if case .use(let result) = self { result.accessToken.reveal() } else { nil }
+        if case .use(let result, _) = self { result.accessToken.reveal() } else { nil }
     }
 
     package var candidates: [String]? {

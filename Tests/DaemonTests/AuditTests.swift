@@ -74,6 +74,27 @@ internal import TokenModel
         }
     }
 
+    /// Repetitions have kept replies; equal events that wait to be written share a line, which has their number.
+    @Test func countsEachRepetitionOfARequest() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let client = AgentClient(socketPath: f.socketPath)
+            let parameters = try f.parameters()
+            let account = try await f.signIn("alice@contoso.com", parameters).account.reference
+            for _ in 0..<100 {
+                _ = try await client.acquireTokenSilent(AcquireTokenSilent(parameters: parameters, account: account))
+            }
+            agent.process.signal(SIGTERM)
+            _ = try await agent.process.finish()
+            let tokens = try await lines(f).filter { $0["event"] as? String == "token" }
+            #expect(tokens.reduce(0) { $0 + ($1["count"] as? Int ?? 1) } == 100)
+            for line in tokens {
+                #expect(line["pid"] as? Int32 == getpid() && line["client_id"] as? String == "app-1")
+                #expect(line["time"] is String || line["time"] is Int)
+            }
+        }
+    }
+
     @Test func namesUsersIfTheConfigurationSaysSo() async throws {
         try await AgentProcessFixture.with(rules: "[audit]\nnames = true\n") { f in
             let agent = try await f.agent()

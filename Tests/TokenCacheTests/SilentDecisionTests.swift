@@ -113,6 +113,37 @@ internal import TokenStore
         #expect(found.candidates == ["rt-alice-app-1"])
     }
 
+    /// Around each time at which something about the token changes.
+    @Test(arguments: [0, 1, 300, 3600, 4000], [nil, 1000, 3599] as [Int64?])
+    func tellsTheTimesOfTheSameDecision(buffer: Int64, refreshIn: Int64?) throws {
+        var builder = CacheBuilder()
+        let start = builder.now
+        try builder.signIn("alice", builder.parameters(), expiresIn: 3600, refreshIn: refreshIn)
+        func decision(at time: Int64) throws -> SilentDecision {
+            builder.now = time
+            return builder.decide(try builder.parameters(), CacheBuilder.account("alice"), buffer: buffer)
+        }
+        func result(at time: Int64) throws -> TokenResult? {
+            guard case .use(var result, _) = try decision(at: time) else { return nil }
+            result.correlationID = .fixed
+            return result
+        }
+        let bounds = [0, 1000, 3600 - buffer, 3599, 3600].map { start + $0 }
+        for time in bounds.flatMap({ bound in (-2...2).map { bound + $0 } }) {
+            guard case .use(_, let times?) = try decision(at: time) else { continue }
+            #expect(times.contains(time))
+            for other in [times.lowerBound, times.upperBound] { #expect(try result(at: other) == result(at: time)) }
+            #expect(try result(at: times.lowerBound - 1) != result(at: time))
+        }
+        // A token that is not about to expire has such times.
+        guard buffer < 3600 else { return }
+        guard case .use(_, let times?) = try decision(at: start) else {
+            Issue.record("no times")
+            return
+        }
+        #expect(times == start...min(start + 3600 - max(buffer, 1), refreshIn.map { start + $0 } ?? .max))
+    }
+
     @Test func keepsSharingGroupsApart() throws {
         var builder = CacheBuilder()
         try builder.signIn("alice", builder.parameters())
@@ -137,7 +168,7 @@ internal import TokenStore
         let there = try builder.parameters(authority: "https://login.microsoftonline.com/\(guest)")
         #expect(builder.decide(there, CacheBuilder.account("alice")).candidates != nil)
         try builder.signIn("alice", there, tenant: guest, homeTenant: CacheBuilder.tenant)
-        guard case .use(let result) = builder.decide(there, CacheBuilder.account("alice")) else {
+        guard case .use(let result, _) = builder.decide(there, CacheBuilder.account("alice")) else {
             Issue.record("expected a token")
             return
         }
@@ -172,4 +203,8 @@ internal import TokenStore
         #expect(plan.candidates.map { $0.secret.reveal() } == ["rt-alice-app-1"])
         #expect(plan.fallback == nil)
     }
+}
+
+extension CorrelationID {
+    fileprivate static let fixed = CorrelationID()
 }

@@ -37,9 +37,25 @@ final class AuditTrail: Sendable {
         to request: Request, _ asked: PolicyRequest, _ outcome: Result<Request.Reply, TokenError>,
         from peer: PeerIdentity
     ) {
-        guard let kind = Self.kind(of: request, outcome) else { return }
+        guard let event = event(of: request, asked, outcome) else { return }
+        record(event, from: peer)
+    }
+
+    /// Records an event of a peer at the present time.
+    func record(_ event: AuditEvent, from peer: PeerIdentity) {
+        var event = event
+        event.time = now()
+        event.peer = .init(peer)
+        writer.record(event)
+    }
+
+    /// The event of a reply, without its peer and its time; nil if the reply is none.
+    func event<Request: WireRequest>(
+        of request: Request, _ asked: PolicyRequest, _ outcome: Result<Request.Reply, TokenError>
+    ) -> AuditEvent? {
+        guard let kind = Self.kind(of: request, outcome) else { return nil }
         var event = AuditEvent(
-            kind, time: now(), peer: .init(peer), request: asked.name, clientID: asked.subject.clientID?.text,
+            kind, time: 0, request: asked.name, clientID: asked.subject.clientID?.text,
             sharingGroup: asked.subject.sharingGroup?.name,
             scopes: request.tokenParameters.map { [$0.scopes.target] } ?? [])
         if let client = client(of: request, outcome) { event.clientID = client.text }
@@ -53,7 +69,7 @@ final class AuditTrail: Sendable {
             event.account = account.homeAccountID?.text ?? account.username
             if hasNames { event.username = account.username }
         }
-        writer.record(event)
+        return event
     }
 
     /// The kind of event; nil if the reply is none.

@@ -83,7 +83,11 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         context.fireChannelInactive()
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) { registry.forget(peer, id) }
+    func handlerRemoved(context: ChannelHandlerContext) {
+        guard registry.forget(peer, id) else { return }
+        let key = id.peer
+        owner.assumeIsolated { $0.peerEnded(key) }
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isEnding else { return }
@@ -161,7 +165,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         do throws(TokenError) {
             guard let bytes = try decoder.next() else { return false }
             stopFrameTimeout()
-            serve(bytes, context)
+            if !repeatReply(to: bytes, context) { serve(bytes, context) }
         } catch {
             // The start of the next frame is unknown.
             isEnding = true
@@ -228,6 +232,21 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
 
     // MARK: Requests
 
+    /// Answers a request with the reply to an earlier one that differs in its IDs only; see `KeptReplies`.
+    ///
+    /// - Returns: false if the request has to be decoded and decided.
+    private func repeatReply(to frame: ArraySlice<UInt8>, _ context: ChannelHandlerContext) -> Bool {
+        let caller = caller
+        guard let hit = owner.assumeIsolated({ $0.keptReply(to: frame, from: caller) }) else { return false }
+        var reply = context.channel.allocator.buffer(capacity: hit.length)
+        reply.writeWithUnsafeMutableBytes(minimumWritableBytes: hit.length) { target in
+            hit.write(replyingTo: frame, to: target)
+            return hit.length
+        }
+        write(reply, context)
+        return true
+    }
+
     /// Answers a request frame; malformed frames and unknown requests get a failure as their reply.
     private func serve(_ bytes: ArraySlice<UInt8>, _ context: ChannelHandlerContext) {
         let frame: RequestFrame
@@ -236,12 +255,15 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         } catch {
             return refuse(error, id: 0, context)
         }
-        serve(frame, bytes.count, .received, context)
+        serve(frame, bytes.count, .received, context, bytes)
     }
 
     /// Continues with a request until it is answered, or has to wait.
+    ///
+    /// - Parameter bytes: the request's frame, for which a reply to repetitions is kept; nil after a wait.
     private func serve(
-        _ frame: RequestFrame, _ length: Int, _ progress: RequestHandler.Progress, _ context: ChannelHandlerContext
+        _ frame: RequestFrame, _ length: Int, _ progress: RequestHandler.Progress, _ context: ChannelHandlerContext,
+        _ bytes: ArraySlice<UInt8>? = nil
     ) {
         guard let handler = RequestHandlers.handler(of: frame.number) else {
             return refuse(Self.unknown, id: frame.id, context)
@@ -249,6 +271,9 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         let (id, caller) = (id, caller)
         switch owner.assumeIsolated({ handler.reply(frame, id, caller, progress, $0) }) {
         case .now(let reply): write(reply, context)
+        case .repeatable(let reply, let entry):
+            write(reply, context)
+            if let bytes { owner.assumeIsolated { $0.keep(reply, to: bytes, entry, of: id.peer) } }
         case .later(let future): wait(for: future, length) { .reply($0) }
         case .afterConfirmation(let future): wait(for: future, length) { .waited(frame, .confirmed, $0) }
         case .afterLoad(let future): wait(for: future, length) { .waited(frame, .loaded, $0) }
@@ -281,8 +306,12 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     }
 
     private func write(_ frame: [UInt8], _ context: ChannelHandlerContext) {
-        unchecked += frame.count
-        context.write(wrapOutboundOut(context.channel.allocator.buffer(bytes: frame)), promise: nil)
+        write(context.channel.allocator.buffer(bytes: frame), context)
+    }
+
+    private func write(_ frame: ByteBuffer, _ context: ChannelHandlerContext) {
+        unchecked += frame.readableBytes
+        context.write(wrapOutboundOut(frame), promise: nil)
     }
 
     private func startFrameTimeout(_ context: ChannelHandlerContext) {

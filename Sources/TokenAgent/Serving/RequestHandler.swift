@@ -65,7 +65,11 @@ struct RequestHandler: Sendable {
             }
             // The store may have been locked while the request waited for its turn.
             if !hasLoaded || waits == .untilLoaded, let load = owner.load(waits) { return .afterLoad(load) }
-            return answer(owner, request, session).encoded(encode)
+            let answer = answer(owner, request, session)
+            guard case .repeatable(let value, let conditions) = answer else { return answer.encoded(encode) }
+            let entry = KeptReplies.Entry(
+                conditions: conditions, asked: asked, event: caller.audit?.event(of: request, asked, .success(value)))
+            return .repeatable(encode(.success(value)), entry)
         }
     }
 }
@@ -73,11 +77,14 @@ struct RequestHandler: Sendable {
 /// The reply to a request: available now, or as a future.
 enum Answer<Value: Sendable>: Sendable {
     case now(Result<Value, TokenError>)
+    /// A success that repetitions of the request have as well, under these conditions.
+    case repeatable(Value, KeptReplies.Conditions)
     case later(EventLoopFuture<Result<Value, TokenError>>)
 
     func map<Other: Sendable>(_ transform: @escaping @Sendable (Value) -> Other) -> Answer<Other> {
         switch self {
         case .now(let outcome): .now(outcome.map(transform))
+        case .repeatable(let value, _): .now(.success(transform(value)))
         case .later(let future): .later(future.map { $0.map(transform) })
         }
     }
@@ -86,6 +93,7 @@ enum Answer<Value: Sendable>: Sendable {
     func encoded(_ encode: @escaping @Sendable (Result<Value, TokenError>) -> [UInt8]) -> EncodedReply {
         switch self {
         case .now(let outcome): .now(encode(outcome))
+        case .repeatable(let value, _): .now(encode(.success(value)))
         case .later(let future): .later(future.map { outcome in { encode(outcome) } })
         }
     }
@@ -95,6 +103,8 @@ enum Answer<Value: Sendable>: Sendable {
 /// outcome, which other replies may share.
 enum EncodedReply {
     case now([UInt8])
+    /// Available now, and for repetitions of the request.
+    case repeatable([UInt8], KeptReplies.Entry)
     case later(EventLoopFuture<@Sendable () -> [UInt8]>)
     /// A person has to allow the request first.
     case afterConfirmation(EventLoopFuture<Result<Void, TokenError>>)

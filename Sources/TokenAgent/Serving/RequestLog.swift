@@ -8,6 +8,9 @@ struct RequestLog: Sendable {
     /// The process at the other end of the connection; nil if it is not known.
     let processID: Int32?
 
+    /// Whether the reply to each request is logged, and not only those that concern all tokens.
+    var logsEveryRequest: Bool { logger.logLevel <= .debug }
+
     /// Logs the reply to a request.
     func replied<Request: WireRequest>(to request: Request, id: UInt64, _ outcome: Result<Request.Reply, TokenError>) {
         let level: Logger.Level = Self.isSecurityEvent(request, outcome) ? .notice : .debug

@@ -93,8 +93,12 @@ final class SessionRegistry {
     }
 
     /// Removes a peer that has no connection any more.
-    func forget(_ peer: Peer, _ id: SessionID) {
-        if peer.sessions.isEmpty { peers[id.peer] = nil }
+    ///
+    /// - Returns: whether it was removed.
+    func forget(_ peer: Peer, _ id: SessionID) -> Bool {
+        guard peer.sessions.isEmpty else { return false }
+        peers[id.peer] = nil
+        return true
     }
 
     /// Ends every session after the replies in progress. The future completes when all connections are closed.

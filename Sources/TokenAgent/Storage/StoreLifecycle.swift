@@ -61,6 +61,9 @@ final class StoreLifecycle {
         }
     }
 
+    /// Whether requests are answered from the cache: the store is loaded, and is not being locked.
+    var isLoaded: Bool { if case .loaded = state { true } else { false } }
+
     /// Loads the store into memory. A call during a load waits for that load, unless it has a passphrase: passphrases are tried
     /// in the order of the calls, until one opens the store.
     @discardableResult

@@ -243,7 +243,7 @@ private struct Attempt {
     mutating func update(_ decision: SilentDecision) {
         isOutdated = false
         switch decision {
-        case .use(let result): self.result = result
+        case .use(let result, _): self.result = result
         case .redeem(let plan): self.plan = plan
         case .interactionRequired, .ambiguousAccount: plan.candidates = []
         }

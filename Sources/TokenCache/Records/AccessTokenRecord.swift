@@ -48,6 +48,13 @@ package struct AccessTokenRecord: Sendable, Equatable {
     /// Whether the token's issuer asks for it to be renewed, although it has not expired.
     func wantsRefresh(at now: Int64) -> Bool { refreshOn.map { $0 < now } ?? false }
 
+    /// The times at which the token is valid, is not about to expire, and need not be renewed; nil if there is none.
+    func freshTimes(buffer: Int64) -> ClosedRange<Int64>? {
+        // At the very time of its expiry it counts as expired in results.
+        let end = min(expiresOn - max(buffer, 1), refreshOn ?? .max)
+        return cachedAt <= end ? cachedAt...end : nil
+    }
+
     /// Whether the token may still be used while the token endpoint cannot be reached.
     func isUsableInOutage(at now: Int64) -> Bool { extendedExpiresOn.map { $0 > now } ?? false }
 

@@ -4,6 +4,8 @@ package import TokenModel
 struct UsableToken {
     var result: TokenResult
     var isFresh: Bool
+    /// The times at which it need not be renewed, and at which the result is the same; nil if the present time is not one of them.
+    var freshTimes: ClosedRange<Int64>?
 }
 
 extension CredentialCache {
@@ -47,7 +49,9 @@ extension CredentialCache {
             return nil
         }
         result.isExtendedLifetime = token.expiresOn <= now
-        return UsableToken(result: result, isFresh: !isExpired && !token.wantsRefresh(at: now))
+        return UsableToken(
+            result: result, isFresh: !isExpired && !token.wantsRefresh(at: now),
+            freshTimes: token.freshTimes(buffer: request.expirationBuffer).flatMap { $0.contains(now) ? $0 : nil })
     }
 
     /// The preferred name of the cloud, then the latest expiry, then the key: independent of the dictionary's order.

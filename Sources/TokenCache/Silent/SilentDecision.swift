@@ -2,8 +2,9 @@ package import TokenModel
 
 /// The answer of the cache to a silent request.
 package enum SilentDecision: Sendable, Equatable {
-    /// Return this result from the cache.
-    case use(TokenResult)
+    /// Return this result from the cache. At the times of `during`, which has the present one, an equal request gets an equal result from
+    /// the same cache; nil if that is certain for the present time only.
+    case use(TokenResult, during: ClosedRange<Int64>?)
     /// Redeem a refresh token.
     case redeem(RedemptionPlan)
     /// An interactive sign-in is needed; the text gives the reason.
@@ -47,7 +48,10 @@ extension CredentialCache {
     ) -> SilentDecision {
         let authority = effectiveAuthority(of: request.parameters, account: account, credentials: credentials)
         let token = usableToken(for: request, at: authority, credentials: credentials, now: now)
-        if let token, token.isFresh { return .use(token.result) }
+        if let token, token.isFresh {
+            // Which account a username refers to may depend on the time.
+            return .use(token.result, during: request.account.homeAccountID == nil ? nil : token.freshTimes)
+        }
         let candidates = refreshTokens(for: request.parameters, at: authority, credentials: credentials, in: partition)
         if !candidates.isEmpty {
             let plan = RedemptionPlan(
@@ -55,7 +59,7 @@ extension CredentialCache {
             return .redeem(plan)
         }
         // A token that should be renewed but cannot is valid until it expires.
-        if let token, !token.result.isExtendedLifetime { return .use(token.result) }
+        if let token, !token.result.isExtendedLifetime { return .use(token.result, during: nil) }
         return .interactionRequired("no token in the cache fits this request; sign in")
     }
 }

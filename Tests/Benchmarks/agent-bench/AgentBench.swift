@@ -43,13 +43,16 @@ struct AgentBench: ParsableCommand {
     @Option(help: "The agent to measure beside attacks and to count instructions of, such as one of another version.")
     var agent: String?
 
+    @Flag(help: "Measure one request at a time only.")
+    var latenciesOnly = false
+
     @Flag(help: "Count the instructions and allocations of a hit only.")
     var costsOnly = false
 
-    @Option(help: "Compare instructions and allocations with this file, and fail if they differ.")
+    @Option(help: "Count instructions and allocations, and fail if they differ from those in this file.")
     var checkCosts: String?
 
-    @Option(help: "Write instructions and allocations into this file.")
+    @Option(help: "Count instructions and allocations, and write them into this file.")
     var recordCosts: String?
 
     @Option(help: .hidden)
@@ -100,6 +103,7 @@ struct AgentBench: ParsableCommand {
         let bench = try await Bench()
         defer { bench.stop() }
         let latencies = try await bench.latencies(rounds: rounds, requests: requests, only: only)
+        if latenciesOnly { return print(latencies.table) }
         let loads = try bench.loads(
             connections: connections, rounds: max(rounds / 4, 1), nanoseconds: UInt64(loadTime) * 1_000_000)
         let report = Report(

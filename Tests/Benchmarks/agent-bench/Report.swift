@@ -16,8 +16,7 @@ struct Report {
         A silent hit: \(frames.request.count) bytes out, \(frames.replyLength) bytes back; × is the ratio to the floor \
         of the same rounds
 
-        one at a time, processors    p50 µs       ×    p99 µs       ×
-        \(latencies.map(row).joined(separator: "\n"))
+        \(latencies.table)
 
         under load     replies/s   floor's   share   p50 µs       ×    p99 µs       ×
         \(loads.map(row).joined(separator: "\n"))
@@ -67,12 +66,6 @@ struct Report {
         return String(decoding: data, as: UTF8.self)
     }
 
-    private func row(_ result: LatencyResult) -> String {
-        "\(result.name), \(result.placement)".padding(toLength: 25, withPad: " ", startingAt: 0)
-            + pad(result.p50 / 1e3, 10, 1)
-            + pad(result.p50Ratio, 8, 2) + pad(result.p99 / 1e3, 10, 1) + pad(result.p99Ratio, 8, 2)
-    }
-
     private func row(_ result: LoadResult) -> String {
         "\(result.connections) connections".padding(toLength: 14, withPad: " ", startingAt: 0)
             + pad(result.agentRepliesPerSecond, 10, 0) + pad(result.floorRepliesPerSecond, 10, 0)
@@ -80,8 +73,23 @@ struct Report {
             + pad(result.agentP99 / 1e3, 10, 1) + pad(result.p99Ratio, 8, 2)
     }
 
-    private func pad(_ number: Double, _ width: Int, _ decimals: Int) -> String {
-        let text = String(format: "%.\(decimals)f", number)
-        return String(repeating: " ", count: max(width - text.count, 0)) + text
+}
+
+extension [LatencyResult] {
+    var table: String {
+        let lines = map { result in
+            "\(result.name), \(result.placement)".padding(toLength: 25, withPad: " ", startingAt: 0)
+                + pad(result.p50 / 1e3, 10, 1)
+                + pad(result.p50Ratio, 8, 2) + pad(result.p99 / 1e3, 10, 1) + pad(result.p99Ratio, 8, 2)
+        }
+        return """
+            one at a time, processors    p50 µs       ×    p99 µs       ×
+            \(lines.joined(separator: "\n"))
+            """
     }
+}
+
+private func pad(_ number: Double, _ width: Int, _ decimals: Int) -> String {
+    let text = String(format: "%.\(decimals)f", number)
+    return String(repeating: " ", count: max(width - text.count, 0)) + text
 }

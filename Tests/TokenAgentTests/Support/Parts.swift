@@ -63,7 +63,7 @@ actor Parts {
     /// Sends a silent request, as `CacheOwner` handles it.
     func acquire(_ request: AcquireTokenSilent, of peer: Int32 = 1) -> Pending<TokenResult> {
         switch core.memory.cache.decide(request, now: core.now()) {
-        case .use(let result): start { _ in result }
+        case .use(let result, _): start { _ in result }
         case .redeem(let plan): Pending(redeemer.redeem(plan, for: request, of: .process(peer)))
         case .interactionRequired(let why):
             start { _ async throws(TokenError) in throw TokenError(.interactionRequired, why) }

@@ -1,0 +1,84 @@
+internal import TokenModel
+
+/// The frame of a token result, packed once, for requests that differ in their IDs only.
+///
+/// The bytes are in secret memory, which is wiped with the last reference.
+package struct PackedReply: Sendable {
+    /// The frame after the ID of the request.
+    private let content: Secret
+    /// The offset of the correlation ID in `content`.
+    private let correlationID: Int
+
+    /// Nil if the frame is not the one of a token result with a correlation ID.
+    ///
+    /// - Parameter frame: a frame with its length, as `ReplyFrame.encode` returns it.
+    package init?(_ frame: [UInt8]) {
+        let place = frame.withUnsafeBytes { bytes -> (start: Int, correlationID: Int)? in
+            var envelope = WireCursor(bytes, min(FrameDecoder.headerLength, bytes.count)..<bytes.count)
+            guard let idTag = envelope.tag(), idTag == (SilentRequestLayout.Fields.requestID, WireCursor.numeric),
+                envelope.number() != nil
+            else { return nil }
+            let start = envelope.offset
+            guard let bodyTag = envelope.tag(),
+                bodyTag == (SilentRequestLayout.Fields.request, WireCursor.lengthDelimited),
+                let body = envelope.passContent(), envelope.isAtEnd
+            else { return nil }
+            return Self.correlationID(bytes, body).map { (start, $0) }
+        }
+        guard let place else { return nil }
+        content = Secret(bytes: frame[place.start...])
+        correlationID = place.correlationID - place.start
+    }
+
+    private static func correlationID(_ bytes: UnsafeRawBufferPointer, _ result: Range<Int>) -> Int? {
+        var cursor = WireCursor(bytes, result)
+        while !cursor.isAtEnd {
+            guard let tag = cursor.tag() else { return nil }
+            if tag == (SilentRequestLayout.Fields.resultCorrelationID, WireCursor.lengthDelimited) {
+                return cursor.passContent().flatMap { CorrelationText.isValid(bytes, $0) ? $0.lowerBound : nil }
+            }
+            guard cursor.pass(tag.type) != nil else { return nil }
+        }
+        return nil
+    }
+
+    /// The number of bytes that are kept.
+    package var count: Int { content.count }
+
+    /// The length of the frame that replies to a request.
+    package func length(replyingTo request: SilentRequestLayout) -> Int {
+        FrameDecoder.headerLength + 1 + Self.length(of: request.id) + content.count
+    }
+
+    /// Writes the frame that replies to a request: with its length, the ID of the request, and its correlation ID.
+    ///
+    /// - Parameters:
+    ///   - frame: the request's frame, without its length.
+    ///   - target: has at least `length(replyingTo:)` bytes.
+    package func write(
+        replyingTo request: SilentRequestLayout, _ frame: UnsafeRawBufferPointer,
+        to target: UnsafeMutableRawBufferPointer
+    ) {
+        let length = length(replyingTo: request)
+        guard target.count >= length else { return }
+        let header = FrameDecoder.headerLength
+        target.storeBytes(of: UInt32(length - header).bigEndian, as: UInt32.self)
+        target[header] = UInt8(truncatingIfNeeded: SilentRequestLayout.Fields.requestID << 3 | WireCursor.numeric)
+        var (offset, id) = (header + 1, request.id)
+        while id >= 0x80 {
+            target[offset] = UInt8(truncatingIfNeeded: id) | 0x80
+            id >>= 7
+            offset += 1
+        }
+        target[offset] = UInt8(id)
+        let rest = UnsafeMutableRawBufferPointer(rebasing: target[(offset + 1)..<length])
+        content.withBytes { rest.copyMemory(from: $0) }
+        let place = correlationID..<correlationID + CorrelationText.length
+        request.copyCorrelationID(of: frame, to: UnsafeMutableRawBufferPointer(rebasing: rest[place]))
+    }
+
+    /// The number of bytes of an encoded number.
+    private static func length(of number: UInt64) -> Int {
+        max((UInt64.bitWidth - number.leadingZeroBitCount + 6) / 7, 1)
+    }
+}

@@ -1,0 +1,146 @@
+internal import CProtobufC
+internal import CTokenProtos
+internal import TokenModel
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// The places of the two IDs in the frame of a silent request, which differ between requests that are otherwise equal. All other bytes
+/// decide the answer.
+///
+/// Only frames of the form that `RequestFrame.encode` writes have a layout. Others may be valid, and have to be decoded.
+package struct SilentRequestLayout: Sendable {
+    /// The ID of the request.
+    package let id: UInt64
+    /// The offset of the request after its ID; the rest of the frame belongs to it.
+    private let start: Int
+    /// The offset of the correlation ID: a UUID of 36 characters.
+    private let correlationID: Int
+
+    /// Nil if the frame, without its length, has another form.
+    package init?(_ frame: UnsafeRawBufferPointer) {
+        var envelope = WireCursor(frame, 0..<frame.count)
+        guard let idTag = envelope.tag(), idTag == (Fields.requestID, WireCursor.numeric), let id = envelope.number()
+        else { return nil }
+        start = envelope.offset
+        guard let bodyTag = envelope.tag(), bodyTag == (Fields.request, WireCursor.lengthDelimited),
+            let body = envelope.passContent(), envelope.isAtEnd
+        else { return nil }
+        // The parameters come first, and once: protobuf-c would merge others into them.
+        var request = WireCursor(frame, body)
+        guard let tag = request.tag(), tag == (Fields.parameters, WireCursor.lengthDelimited),
+            let parameters = request.passContent()
+        else { return nil }
+        while !request.isAtEnd {
+            guard let tag = request.tag(), tag.field != Fields.parameters, request.pass(tag.type) != nil else {
+                return nil
+            }
+        }
+        guard let correlationID = Self.correlationID(frame, parameters) else { return nil }
+        self.id = id
+        self.correlationID = correlationID
+    }
+
+    /// The offset of the one correlation ID among the parameters; nil if there is none, several, or one that is no UUID.
+    private static func correlationID(_ frame: UnsafeRawBufferPointer, _ parameters: Range<Int>) -> Int? {
+        var cursor = WireCursor(frame, parameters)
+        var offset: Int?
+        while !cursor.isAtEnd {
+            guard let tag = cursor.tag() else { return nil }
+            if tag.field == Fields.correlationID {
+                guard offset == nil, tag.type == WireCursor.lengthDelimited, let text = cursor.passContent(),
+                    CorrelationText.isValid(frame, text)
+                else { return nil }
+                offset = text.lowerBound
+            } else {
+                guard cursor.pass(tag.type) != nil else { return nil }
+            }
+        }
+        return offset
+    }
+
+    /// A hash of the frame without its IDs, with this process's seed.
+    package func hash(of frame: UnsafeRawBufferPointer) -> Int {
+        var hasher = Hasher()
+        hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: frame[start..<correlationID]))
+        hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: frame[(correlationID + CorrelationText.length)...]))
+        return hasher.finalize()
+    }
+
+    /// The frame without its IDs.
+    package func masked(_ frame: UnsafeRawBufferPointer) -> [UInt8] {
+        var bytes = [UInt8](frame[start...])
+        for index in 0..<CorrelationText.length { bytes[correlationID - start + index] = 0 }
+        return bytes
+    }
+
+    /// Whether the frame without its IDs is equal to `masked`.
+    package func isEqual(_ frame: UnsafeRawBufferPointer, to masked: [UInt8]) -> Bool {
+        let (before, after) = (correlationID - start, correlationID - start + CorrelationText.length)
+        guard masked.count == frame.count - start else { return false }
+        return masked.withUnsafeBytes { masked in
+            Self.isEqual(frame[start..<correlationID], masked[..<before])
+                && Self.isEqual(frame[(start + after)...], masked[after...])
+        }
+    }
+
+    /// Writes the correlation ID in lower case, as replies have it.
+    func copyCorrelationID(of frame: UnsafeRawBufferPointer, to target: UnsafeMutableRawBufferPointer) {
+        CorrelationText.copyLowercase(frame[correlationID..<correlationID + CorrelationText.length], to: target)
+    }
+
+    private static func isEqual(_ left: Slice<UnsafeRawBufferPointer>, _ right: Slice<UnsafeRawBufferPointer>) -> Bool {
+        let (left, right) = (UnsafeRawBufferPointer(rebasing: left), UnsafeRawBufferPointer(rebasing: right))
+        guard left.count == right.count, let a = left.baseAddress, let b = right.baseAddress else {
+            return left.count == right.count
+        }
+        return memcmp(a, b, left.count) == 0
+    }
+
+    /// The numbers of fields in agent.proto.
+    enum Fields {
+        static let requestID = number("request_id", in: WireType(sso__request__init))
+        static let request = UInt64(AcquireTokenSilent.number)
+        static let parameters = number("parameters", in: AcquireTokenSilent.type)
+        static let correlationID = number("correlation_id", in: TokenParameters.type)
+        static let resultCorrelationID = number("correlation_id", in: TokenResult.type)
+
+        private static func number(_ name: String, in type: WireType) -> UInt64 {
+            UInt64(protobuf_c_message_descriptor_get_field_by_name(type.descriptor, name)?.pointee.id ?? 0)
+        }
+    }
+}
+
+/// The text of a correlation ID: a UUID of 36 characters, in upper or lower case (RFC 9562 section 4).
+enum CorrelationText {
+    static let length = 36
+
+    static func isValid(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Bool {
+        guard range.count == length, range.upperBound <= bytes.count else { return false }
+        for index in 0..<length {
+            let character = bytes[range.lowerBound + index]
+            switch index {
+            case 8, 13, 18, 23: guard character == UInt8(ascii: "-") else { return false }
+            default: guard isDigit(character) else { return false }
+            }
+        }
+        return true
+    }
+
+    static func copyLowercase(_ text: Slice<UnsafeRawBufferPointer>, to target: UnsafeMutableRawBufferPointer) {
+        // The bit that distinguishes the cases is set in digits and hyphens anyway.
+        for (index, character) in zip(target.indices, text) { target[index] = character | 0x20 }
+    }
+
+    private static func isDigit(_ character: UInt8) -> Bool {
+        switch character {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+            UInt8(ascii: "A")...UInt8(ascii: "F"):
+            true
+        default: false
+        }
+    }
+}
