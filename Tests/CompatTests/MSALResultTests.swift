@@ -50,4 +50,18 @@ internal import TokenModel
     @Test func failsWithAnUnreadableIDToken() {
         #expect(throws: TokenError.self) { try MSALResult(Sample.result(idToken: "a.b.c")) }
     }
+
+    /// ID tokens of users in turn, so that some are read again, and others are not.
+    @Test func checksEachIDTokenAsIfItWereTheFirst() throws {
+        for round in 0..<40 {
+            let name = "user \(round % (round < 20 ? 3 : 7))"
+            let token = Sample.jwt(["oid": "O", "tid": Sample.tenant, "name": name])
+            let result = try MSALResult(Sample.result(idToken: token))
+            #expect(result.idToken == token)
+            #expect(result.account.accountClaims?["name"] as? String == name)
+            for unreadable in ["a.b.c", "", ".."] {
+                #expect(throws: TokenError.self) { try MSALResult(Sample.result(idToken: unreadable)) }
+            }
+        }
+    }
 }

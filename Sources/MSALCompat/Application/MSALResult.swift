@@ -29,7 +29,7 @@ open class MSALResult: NSObject, @unchecked Sendable {
     /// - Parameter kind: the kind of the authority that was asked, which its URL does not always tell.
     /// - Throws: `serverInvalidResponse` if the ID token cannot be read, because the app would act on missing claims.
     package init(_ result: TokenResult, kind: Authority.Kind? = nil) throws(TokenError) {
-        if let token = result.idToken, IDTokenPayload.read(token) == nil {
+        if let token = result.idToken, !IDTokenPayload.isReadable(token) {
             throw TokenError(.serverInvalidResponse, "the ID token cannot be read")
         }
         self.result = result
