@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CAgentSystem
+internal import PosixFiles
 internal import TokenModel
 
 /// The command line of the agent. Each command is in a file of `Commands`.
@@ -25,6 +26,23 @@ struct SSOCtl: AsyncParsableCommand {
     static func main() async {
         // This process handles passphrases and exported caches. If the system refuses, the agent has reported that.
         _ = agent_forbid_inspection()
-        await main(nil)
+        do {
+            var command = try parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            end(error)
+        }
+    }
+
+    /// Ends the process after an error of the command or the command line, or a request for help, whose text may have parts of the
+    /// arguments.
+    private static func end(_ error: any Error) {
+        let (status, text) = (exitCode(for: error), fullMessage(for: error))
+        if !text.isEmpty { (status.isSuccess ? StandardStream.output : .error).write(text + "\n") }
+        exit(withError: status)
     }
 }
