@@ -60,6 +60,7 @@ internal import TokenWire
                 let ended = try await at(path, f, other)
                 #expect(ended.status == 1, "\(other): \(ended.output)")
             }
+            #expect(try await at(path, f, ["status"]).output.contains("answers at the published \(path)"))
             // A published socket publishes no other.
             let nested = try await at(
                 path, f, ["publish", "--socket", f.folder.file("shared/2.sock"), "--client-id", "app-1"])
@@ -420,6 +421,10 @@ internal import TokenWire
                 // A third user, and the agent's own, who is not named.
                 #expect(try await asOther(path, user: 4711, requests)?.isEmpty ?? true)
                 #expect(try await at(path, f, token(f)).status != 0)
+                // Also where the file system lets everybody connect.
+                try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: path)
+                #expect(try #require(try await asOther(path, user: 4711, requests)).isEmpty)
+                #expect(try await asOther(path, requests)?.count == 2)
                 // The named user gets nothing at the agent's own socket.
                 #expect(try await asOther(f.socketPath, requests)?.isEmpty ?? true)
                 withExtendedLifetime(agent) {}
@@ -459,6 +464,8 @@ internal import TokenWire
                 let agent = try await f.agent()
                 let path = try makeFolder(f)
                 #expect(try await publish(f, path, ["--uid", "0"]).status == 0)
+                // The agent decides, and not the file's mode.
+                try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: path)
                 let script = """
                     exec python3 -c 'import socket, sys
                     s = socket.socket(socket.AF_UNIX)
@@ -483,23 +490,27 @@ internal import TokenWire
                 let path = try makeFolder(f)
                 #expect(try await publish(f, path, ["--uid", "\(OtherUser.id)"]).status == 0)
                 let script = """
-                    pass; import os, socket, sys, time
+                    pass; import os, socket, sys
                     os.setgroups([]); os.setuid(int(sys.argv[2]))
-                    connections = []
+                    connections, (reading, writing), (life, parent) = [], os.pipe(), os.pipe()
                     for child in range(8):
                         if os.fork() == 0:
+                            os.close(parent)
                             for _ in range(32):
                                 s = socket.socket(socket.AF_UNIX); connections.append(s)
                                 try: s.connect(sys.argv[1]); s.setblocking(False); s.send(bytes.fromhex("0000000508019a0100") * 500)
                                 except OSError: pass
-                            print("connected", flush=True); time.sleep(1000)
-                    time.sleep(1000)
+                            # Ends with the parent.
+                            os.write(writing, b"x"); os.read(life, 1); os._exit(0)
+                    for child in range(8): os.read(reading, 1)
+                    print("connected", flush=True); os.read(life, 1)
                     """
                 let flood = try TestProcess("/usr/bin/env", ["python3", "-c", script, path, "\(OtherUser.id)"])
                 try await flood.waitForOutput("connected")
                 let client = AgentClient(socketPath: f.socketPath)
                 for _ in 0..<50 { _ = try await client.status() }
-                #expect(try await client.listSockets().first?.connections ?? 0 <= 64)
+                let connections = try #require(try await client.listSockets().first?.connections)
+                #expect((1...64).contains(connections))
                 try await flood.killHard()
                 withExtendedLifetime(agent) {}
             }

@@ -34,13 +34,15 @@ struct StatusCommand: Command {
     }
 
     func describe(_ status: Printout) -> String? {
-        let text = """
+        let whole = """
             sso-agent \(status.version) (process \(status.pid)) answers at \(status.socket)
             up \(status.uptimeSeconds) seconds, \(status.accounts) account\(status.accounts == 1 ? "" : "s"), \
             protocol \(status.protocolVersion)
             """
         let problem = status.storeProblem.map { ["store: \($0)"] } ?? []
         let damage = status.quarantined.map { ["damaged files in quarantine: \($0.joined(separator: ", "))"] } ?? []
+        // A published socket says nothing else.
+        let text = status.pid == 0 ? "sso-agent \(status.version) answers at the published \(status.socket)" : whole
         let published = status.publishedSockets.map { ["published: \($0.joined(separator: ", "))"] } ?? []
         return ([text] + published + problem + damage).joined(separator: "\n")
     }
