@@ -17,7 +17,8 @@ actor CacheOwner {
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.executor.asUnownedSerialExecutor() }
 
     private let options: AgentOptions
-    private let core: AgentCore
+    let core: AgentCore
+    let sockets: PublishedSockets
     private let redeemer: RefreshTokenRedeemer
     private let signIns: SignInSessions
     private let transfers: CacheTransfers
@@ -35,7 +36,8 @@ actor CacheOwner {
         signIns = SignInSessions(
             core, userID: options.policy.userID, browserTimeout: options.httpTiming.browser)
         transfers = CacheTransfers(core, importLimit: options.importLimit, timeZone: options.timeZone)
-        diagnosis = Diagnosis(core, lifecycle: lifecycle, options: options)
+        sockets = PublishedSockets(core, userID: options.policy.userID)
+        diagnosis = Diagnosis(core, lifecycle: lifecycle, sockets: sockets, options: options)
         self.core = core
         self.lifecycle = lifecycle
     }
@@ -143,6 +145,18 @@ actor CacheOwner {
                 owner.signIns.cancelAll()
                 owner.transfers.discardAll()
             }
+        }
+    }
+
+    func publishSocket(_ request: PublishSocket) -> Answer<PublishedSocket> {
+        later { owner async throws(TokenError) in try await owner.sockets.publish(request) }
+    }
+
+    func listSockets() -> Answer<ListSockets.Reply> { .now(.success(ListSockets.Reply(sockets: sockets.list))) }
+
+    func unpublishSocket(_ request: UnpublishSocket) -> Answer<UnpublishSocket.Reply> {
+        later { owner async throws(TokenError) in
+            UnpublishSocket.Reply(label: await owner.sockets.unpublish(request.name))
         }
     }
 

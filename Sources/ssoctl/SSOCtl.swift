@@ -14,13 +14,14 @@ struct SSOCtl: AsyncParsableCommand {
             standard error. Exit status: 0 done, 1 failed, 2 interaction required, 3 no such account, 4 the agent \
             cannot be reached, 64 usage.
 
-            Environment: SSO_AGENT_SOCK names the agent's socket, BROWSER the browser for sign-in.
+            Environment: SSO_AGENT_SOCK names the agent's socket, SSO_AGENT_OWNER the ID of another user who has published it, \
+            BROWSER the browser for sign-in.
             """,
         version: ProductVersion.text,
         subcommands: [
             StatusCommand.self, AccountsCommand.self, SignInCommand.self, TokenCommand.self, SignOutCommand.self,
             ImportCommand.self, ExportCommand.self, KeyCommand.self, LockCommand.self, UnlockCommand.self,
-            AuditCommand.self, DoctorCommand.self,
+            PublishCommand.self, SocketsCommand.self, UnpublishCommand.self, AuditCommand.self, DoctorCommand.self,
         ])
 
     static func main() async {
