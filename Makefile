@@ -32,7 +32,8 @@ soak: deps
 sanitize: deps
 	for kind in address thread; do \
 		$(SWIFT) build --build-tests --sanitize=$$kind --scratch-path .build/sanitize-$$kind && \
-		$(SWIFT) test --skip-build --sanitize=$$kind --scratch-path .build/sanitize-$$kind || exit 1; \
+		LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/leaks.txt \
+			$(SWIFT) test --skip-build --sanitize=$$kind --scratch-path .build/sanitize-$$kind || exit 1; \
 	done
 
 # Checks that every public symbol of the originals exists.

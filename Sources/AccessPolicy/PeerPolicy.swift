@@ -35,6 +35,18 @@ package struct PeerPolicy: Sendable, Equatable {
         return decision == .confirm && request.subject.isContinuation ? .allow : decision
     }
 
+    /// The refusal of a request that arrives at a published socket; nil if no rule of the configuration refuses it. What the socket
+    /// serves is decided by its own rules (``SocketRules``).
+    ///
+    /// A rule that requires a confirmation refuses: who publishes a socket has confirmed what it serves, and its peers may not have
+    /// questions asked.
+    package func refusal(ofPublished request: PolicyRequest, from peer: PeerIdentity) -> String? {
+        guard let rule = rules.first(where: { $0.covers(request, from: peer) }), rule.effect != .allow else {
+            return nil
+        }
+        return "a rule of the agent's configuration refuses \(request.name) from \(peer.description)"
+    }
+
     private func ruling(on request: PolicyRequest, from peer: PeerIdentity) -> Decision {
         guard let rule = rules.first(where: { $0.covers(request, from: peer) }) else {
             return Self.builtIn(request, peer)

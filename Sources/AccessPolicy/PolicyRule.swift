@@ -88,10 +88,13 @@ package struct PolicyRequest: Sendable, Equatable {
     /// The name in PROTOCOL.md, such as `acquire_token_silent`.
     package var name: String
     package var subject: RequestSubject
+    /// What a person is asked to confirm; nil if the name says it.
+    package var purpose: String?
 
-    package init(name: String, subject: RequestSubject) {
+    package init(name: String, subject: RequestSubject, purpose: String? = nil) {
         self.name = name
         self.subject = subject
+        self.purpose = purpose
     }
 }
 
@@ -106,7 +109,7 @@ package enum RequestKinds {
     /// The names of all requests of the protocol.
     package static let all: Set = own.union([
         "redeem_grant", "get_status", "diagnose", "list_credentials", "remove_credential", "import_cache",
-        "export_cache", "get_key", "set_key", "unlock", "lock",
+        "export_cache", "get_key", "set_key", "unlock", "lock", "publish_socket", "list_sockets", "unpublish_socket",
     ])
 
     /// Whether the request is one of ``own`` and reaches no other app.
@@ -114,7 +117,7 @@ package enum RequestKinds {
         request.subject.isLimitedToApp && own.contains(request.name)
     }
 
-    /// The requests that, without a rule, need a person's confirmation: they give away every refresh token, or decide who can
-    /// open the store.
-    static let confirmed: Set = ["export_cache", "set_key"]
+    /// The requests that, without a rule, need a person's confirmation: they give away every refresh token, decide who can
+    /// open the store, or give tokens to others.
+    static let confirmed: Set = ["export_cache", "set_key", "publish_socket"]
 }

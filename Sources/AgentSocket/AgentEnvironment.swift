@@ -17,7 +17,8 @@ package struct AgentEnvironment: Sendable {
     /// The current environment of this process.
     package static var current: AgentEnvironment {
         let names = [
-            "SSO_AGENT_SOCK", "SSO_AGENT_STATE_DIR", "SSO_AGENT_CONFIG", "XDG_RUNTIME_DIR", "XDG_STATE_HOME",
+            "SSO_AGENT_SOCK", "SSO_AGENT_OWNER", "SSO_AGENT_STATE_DIR", "SSO_AGENT_CONFIG", "XDG_RUNTIME_DIR",
+            "XDG_STATE_HOME",
             "XDG_CONFIG_HOME", "HOME", "BROWSER", "DISPLAY", "WAYLAND_DISPLAY",
         ]
         var variables: [String: String] = [:]
@@ -34,6 +35,10 @@ package struct AgentEnvironment: Sendable {
         if let runtime = value("XDG_RUNTIME_DIR") { return "\(runtime)/sso-agent/agent.sock" }
         return "\(stateDirectory)/run/agent.sock"
     }
+
+    /// The ID of another user whose agent may listen on the socket, since that user has published it: `$SSO_AGENT_OWNER`. Nil for
+    /// none.
+    package var socketOwner: UInt32? { value("SSO_AGENT_OWNER").flatMap { UInt32($0) } }
 
     /// The directory of the store: `$SSO_AGENT_STATE_DIR`, else `$XDG_STATE_HOME/sso-agent`, else
     /// `~/.local/state/sso-agent`.

@@ -81,11 +81,15 @@ package enum UnixSocket {
         }
     }
 
-    /// Refuses a socket of another user, who could read the requests. Root's is accepted.
+    /// Refuses a socket of another user, who could read the requests. Root's is accepted, and that of the user whom
+    /// `$SSO_AGENT_OWNER` names.
     private static func checkOwner(of descriptor: Int32, path: String) throws(TokenError) {
         let owner = try PeerCredentials(ofSocket: descriptor).userID
-        guard owner == geteuid() || owner == 0 else {
-            throw TokenError(.peerNotAuthorized, "\(path) belongs to an agent of user \(owner), not yours")
+        guard owner == geteuid() || owner == 0 || owner == AgentEnvironment.current.socketOwner else {
+            throw TokenError(
+                .peerNotAuthorized,
+                "\(path) belongs to an agent of user \(owner), not yours; if that user has published it to you, set "
+                    + "SSO_AGENT_OWNER=\(owner)")
         }
     }
 }

@@ -36,7 +36,8 @@ struct AuditChain: Sendable, Equatable {
             ("event", .text(event.kind.rawValue)), ("outcome", .text(event.outcome)),
             ("uid", peer.map { .number("\($0.userID)") }), ("pid", peer?.processID.map { .number("\($0)") }),
             ("class", peer.map { .text($0.peerClass) }), ("executable", Self.text(peer?.executable)),
-            ("unit", Self.text(peer?.unit)), ("app", Self.text(peer?.app)), ("request", Self.text(event.request)),
+            ("unit", Self.text(peer?.unit)), ("app", Self.text(peer?.app)), ("socket", Self.text(event.socket)),
+            ("request", Self.text(event.request)),
             ("client_id", Self.text(event.clientID)), ("sharing_group", Self.text(event.sharingGroup)),
             // The first 128 bits tell accounts apart, and do not show who they are.
             ("account", event.account.map { .text(String(Self.hash(of: $0.lowercased().utf8).prefix(32))) }),

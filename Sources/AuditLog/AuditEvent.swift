@@ -14,6 +14,10 @@ package struct AuditEvent: Sendable, Hashable {
         case keyChange = "key"
         case unlock
         case lock
+        case publish
+        case unpublish
+        /// The time of a published socket was over.
+        case socketExpired = "expire"
         /// The access policy, or a person, has refused a request.
         case refusal
         /// Events were lost, since they could not be written or were too many.
@@ -46,6 +50,8 @@ package struct AuditEvent: Sendable, Hashable {
     /// The time, in seconds since 1970.
     package var time: Int64
     package var peer: Peer?
+    /// The label of the published socket; nil for the agent's own socket.
+    package var socket: String?
     /// The name of the request in PROTOCOL.md.
     package var request: String?
     package var clientID: String?
@@ -61,13 +67,15 @@ package struct AuditEvent: Sendable, Hashable {
     package var count: Int?
 
     package init(
-        _ kind: Kind, time: Int64, peer: Peer? = nil, request: String? = nil, clientID: String? = nil,
+        _ kind: Kind, time: Int64, peer: Peer? = nil, socket: String? = nil, request: String? = nil,
+        clientID: String? = nil,
         sharingGroup: String? = nil, account: String? = nil, username: String? = nil, scopes: [String] = [],
         outcome: String = "ok", count: Int? = nil
     ) {
         self.kind = kind
         self.time = time
         self.peer = peer
+        self.socket = socket
         self.request = request
         self.clientID = clientID
         self.sharingGroup = sharingGroup

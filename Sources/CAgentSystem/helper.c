@@ -21,6 +21,15 @@
 #define STACK (128 << 10)
 
 enum { DESCRIBE = 1, READ_FLATPAK_INFO = 2 };
+enum { MAKE_SOCKET = 1, REMOVE_SOCKET = 2 };
+
+/* A request about a published socket. */
+struct socket_request {
+    uint32_t operation;
+    uint32_t count;
+    uint32_t users[AGENT_SOCKET_USERS];
+    char path[AGENT_SOCKET_PATH + 1];
+};
 
 /* A question, and the process on whose terminal it is asked. */
 struct question {
@@ -57,6 +66,76 @@ static int receive(int socket, void *message, size_t size, int *descriptor) {
     if (count == 1 && length == (ssize_t)size && !(header.msg_flags & (MSG_TRUNC | MSG_CTRUNC))) return 1;
     if (*descriptor >= 0) close(*descriptor);
     return 0;
+}
+
+/* Sends a message of four bytes, and a descriptor unless that is negative. */
+static ssize_t send_with(int socket, int32_t number, int descriptor) {
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    control.header = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+    memcpy(CMSG_DATA(&control.header), &descriptor, sizeof descriptor);
+    struct iovec part = {&number, sizeof number};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    if (descriptor >= 0) {
+        message.msg_control = &control;
+        message.msg_controllen = sizeof control;
+    }
+    return sendmsg(socket, &message, MSG_NOSIGNAL);
+}
+
+/* The sockets that the helper has made: no others are removed. */
+static struct {
+    char path[AGENT_SOCKET_PATH + 1];
+    agent_socket_file file;
+} made[AGENT_SOCKETS];
+
+static void remove_made(int index) {
+    agent_remove_socket(made[index].path, &made[index].file);
+    made[index].path[0] = 0;
+}
+
+/* A place in the list: of a path, or a free one for the empty path. */
+static int place_of(const char *path) {
+    for (int index = 0; index < AGENT_SOCKETS; index++)
+        if (strcmp(made[index].path, path) == 0) return index;
+    return -1;
+}
+
+static int make_socket(const struct socket_request *request) {
+    int index = place_of("");
+    if (request->count > AGENT_SOCKET_USERS) return -EINVAL;
+    if (index < 0) return -EMFILE;
+    if (place_of(request->path) >= 0) return -EADDRINUSE;
+    int result = agent_make_socket(request->path, request->users, (int)request->count, &made[index].file);
+    if (result >= 0) memcpy(made[index].path, request->path, sizeof request->path);
+    return result;
+}
+
+static void *serve_sockets(void *lane) {
+    int socket = (int)(intptr_t)lane;
+    struct socket_request request;
+    for (;;) {
+        ssize_t length = recv(socket, &request, sizeof request, MSG_TRUNC);
+        if (length < 0 && errno == EINTR) continue;
+        if (length <= 0) break;
+        int result = -EINVAL, index;
+        if (length == sizeof request && memchr(request.path, 0, sizeof request.path) != NULL && request.path[0] != 0) {
+            if (request.operation == MAKE_SOCKET) {
+                result = make_socket(&request);
+            } else if (request.operation == REMOVE_SOCKET && (index = place_of(request.path)) >= 0) {
+                remove_made(index);
+                result = 0;
+            }
+        }
+        int descriptor = length == sizeof request && request.operation == MAKE_SOCKET ? result : -1;
+        send_with(socket, descriptor >= 0 ? 0 : result, descriptor);
+        if (descriptor >= 0) close(descriptor);
+    }
+    for (int index = 0; index < AGENT_SOCKETS; index++)
+        if (made[index].path[0] != 0) remove_made(index);
+    return NULL;
 }
 
 /* The reply to each request is one message, to one that is not understood an empty result. */
@@ -128,14 +207,24 @@ static void serve(const int ends[AGENT_LANES]) {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK);
+    pthread_t sockets;
+    int has_sockets = 0;
     for (int lane = AGENT_LANE_CONFIRMATION; lane < AGENT_LANES; lane++) {
         pthread_t thread;
-        void *(*work)(void *) = lane == AGENT_LANE_CONFIRMATION ? serve_confirmation : serve_inspection;
+        void *(*work)(void *) = lane == AGENT_LANE_CONFIRMATION ? serve_confirmation
+                                : lane == AGENT_LANE_SOCKETS    ? serve_sockets
+                                                                : serve_inspection;
         /* The agent sees that the lane is closed. */
-        if (pthread_create(&thread, &attributes, work, (void *)(intptr_t)(FIRST_LANE + lane)) != 0)
+        if (pthread_create(&thread, &attributes, work, (void *)(intptr_t)(FIRST_LANE + lane)) != 0) {
             close(FIRST_LANE + lane);
+        } else if (lane == AGENT_LANE_SOCKETS) {
+            sockets = thread;
+            has_sockets = 1;
+        }
     }
     agent_serve_keyring(FIRST_LANE + AGENT_LANE_KEYRING, settings.secret_tool, settings.store);
+    /* It removes its files when the agent has ended. */
+    if (has_sockets) pthread_join(sockets, NULL);
     _exit(0);
 }
 
@@ -214,6 +303,40 @@ int agent_ask_for_flatpak_info(int lane, int pidfd, char *out, size_t limit) {
     return result < 0 ? result : (int)length;
 }
 
+/* A request about a socket: the descriptor, 0 without one, or a negative errno. */
+static int call_sockets(int lane, uint32_t operation, const char *path, const uint32_t users[], int count) {
+    struct socket_request request = {.operation = operation, .count = (uint32_t)count};
+    if (strlen(path) > AGENT_SOCKET_PATH || count < 0 || count > AGENT_SOCKET_USERS) return -EINVAL;
+    strcpy(request.path, path);
+    if (count > 0) memcpy(request.users, users, (size_t)count * sizeof users[0]);
+    ssize_t length;
+    do length = send(lane, &request, sizeof request, MSG_NOSIGNAL);
+    while (length < 0 && errno == EINTR);
+    if (length < 0) return -EIO;
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control;
+    int32_t result;
+    struct iovec part = {&result, sizeof result};
+    struct msghdr reply = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    do length = recvmsg(lane, &reply, MSG_CMSG_CLOEXEC);
+    while (length < 0 && errno == EINTR);
+    if (length != sizeof result) return -EIO;
+    struct cmsghdr *item = CMSG_FIRSTHDR(&reply);
+    if (item == NULL || item->cmsg_type != SCM_RIGHTS) return operation == MAKE_SOCKET && result == 0 ? -EIO : result;
+    int descriptor;
+    memcpy(&descriptor, CMSG_DATA(item), sizeof descriptor);
+    return descriptor;
+}
+
+int agent_ask_to_make_socket(int lane, const char *path, const uint32_t users[], int count) {
+    return call_sockets(lane, MAKE_SOCKET, path, users, count);
+}
+
+void agent_ask_to_remove_socket(int lane, const char *path) { call_sockets(lane, REMOVE_SOCKET, path, NULL, 0); }
+
 int agent_ask_to_confirm(int lane, int32_t pid, uint64_t start, const char *text) {
     struct question question = {.pid = pid, .start = start};
     size_t length = strlen(text);
@@ -241,6 +364,13 @@ int agent_ask_for_flatpak_info(int lane, int pidfd, char *out, size_t limit) {
     (void)lane, (void)pidfd, (void)out, (void)limit;
     return -EIO;
 }
+
+int agent_ask_to_make_socket(int lane, const char *path, const uint32_t users[], int count) {
+    (void)lane, (void)path, (void)users, (void)count;
+    return -EIO;
+}
+
+void agent_ask_to_remove_socket(int lane, const char *path) { (void)lane, (void)path; }
 
 int agent_ask_to_confirm(int lane, int32_t pid, uint64_t start, const char *question) {
     (void)lane, (void)pid, (void)start, (void)question;

@@ -2212,7 +2212,277 @@ void   sso__lock__free_unpacked
   assert(message->base.descriptor == &sso__lock__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor sso__request__field_descriptors[22] =
+void   sso__publish_socket__init
+                     (Sso__PublishSocket         *message)
+{
+  static const Sso__PublishSocket init_value = SSO__PUBLISH_SOCKET__INIT;
+  *message = init_value;
+}
+size_t sso__publish_socket__get_packed_size
+                     (const Sso__PublishSocket *message)
+{
+  assert(message->base.descriptor == &sso__publish_socket__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t sso__publish_socket__pack
+                     (const Sso__PublishSocket *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &sso__publish_socket__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t sso__publish_socket__pack_to_buffer
+                     (const Sso__PublishSocket *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &sso__publish_socket__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Sso__PublishSocket *
+       sso__publish_socket__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Sso__PublishSocket *)
+     protobuf_c_message_unpack (&sso__publish_socket__descriptor,
+                                allocator, len, data);
+}
+void   sso__publish_socket__free_unpacked
+                     (Sso__PublishSocket *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &sso__publish_socket__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   sso__published_socket__init
+                     (Sso__PublishedSocket         *message)
+{
+  static const Sso__PublishedSocket init_value = SSO__PUBLISHED_SOCKET__INIT;
+  *message = init_value;
+}
+size_t sso__published_socket__get_packed_size
+                     (const Sso__PublishedSocket *message)
+{
+  assert(message->base.descriptor == &sso__published_socket__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t sso__published_socket__pack
+                     (const Sso__PublishedSocket *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &sso__published_socket__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t sso__published_socket__pack_to_buffer
+                     (const Sso__PublishedSocket *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &sso__published_socket__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Sso__PublishedSocket *
+       sso__published_socket__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Sso__PublishedSocket *)
+     protobuf_c_message_unpack (&sso__published_socket__descriptor,
+                                allocator, len, data);
+}
+void   sso__published_socket__free_unpacked
+                     (Sso__PublishedSocket *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &sso__published_socket__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   sso__list_sockets__init
+                     (Sso__ListSockets         *message)
+{
+  static const Sso__ListSockets init_value = SSO__LIST_SOCKETS__INIT;
+  *message = init_value;
+}
+size_t sso__list_sockets__get_packed_size
+                     (const Sso__ListSockets *message)
+{
+  assert(message->base.descriptor == &sso__list_sockets__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t sso__list_sockets__pack
+                     (const Sso__ListSockets *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &sso__list_sockets__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t sso__list_sockets__pack_to_buffer
+                     (const Sso__ListSockets *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &sso__list_sockets__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Sso__ListSockets *
+       sso__list_sockets__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Sso__ListSockets *)
+     protobuf_c_message_unpack (&sso__list_sockets__descriptor,
+                                allocator, len, data);
+}
+void   sso__list_sockets__free_unpacked
+                     (Sso__ListSockets *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &sso__list_sockets__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   sso__list_sockets_reply__init
+                     (Sso__ListSocketsReply         *message)
+{
+  static const Sso__ListSocketsReply init_value = SSO__LIST_SOCKETS_REPLY__INIT;
+  *message = init_value;
+}
+size_t sso__list_sockets_reply__get_packed_size
+                     (const Sso__ListSocketsReply *message)
+{
+  assert(message->base.descriptor == &sso__list_sockets_reply__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t sso__list_sockets_reply__pack
+                     (const Sso__ListSocketsReply *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &sso__list_sockets_reply__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t sso__list_sockets_reply__pack_to_buffer
+                     (const Sso__ListSocketsReply *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &sso__list_sockets_reply__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Sso__ListSocketsReply *
+       sso__list_sockets_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Sso__ListSocketsReply *)
+     protobuf_c_message_unpack (&sso__list_sockets_reply__descriptor,
+                                allocator, len, data);
+}
+void   sso__list_sockets_reply__free_unpacked
+                     (Sso__ListSocketsReply *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &sso__list_sockets_reply__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   sso__unpublish_socket__init
+                     (Sso__UnpublishSocket         *message)
+{
+  static const Sso__UnpublishSocket init_value = SSO__UNPUBLISH_SOCKET__INIT;
+  *message = init_value;
+}
+size_t sso__unpublish_socket__get_packed_size
+                     (const Sso__UnpublishSocket *message)
+{
+  assert(message->base.descriptor == &sso__unpublish_socket__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t sso__unpublish_socket__pack
+                     (const Sso__UnpublishSocket *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &sso__unpublish_socket__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t sso__unpublish_socket__pack_to_buffer
+                     (const Sso__UnpublishSocket *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &sso__unpublish_socket__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Sso__UnpublishSocket *
+       sso__unpublish_socket__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Sso__UnpublishSocket *)
+     protobuf_c_message_unpack (&sso__unpublish_socket__descriptor,
+                                allocator, len, data);
+}
+void   sso__unpublish_socket__free_unpacked
+                     (Sso__UnpublishSocket *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &sso__unpublish_socket__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   sso__unpublish_socket_reply__init
+                     (Sso__UnpublishSocketReply         *message)
+{
+  static const Sso__UnpublishSocketReply init_value = SSO__UNPUBLISH_SOCKET_REPLY__INIT;
+  *message = init_value;
+}
+size_t sso__unpublish_socket_reply__get_packed_size
+                     (const Sso__UnpublishSocketReply *message)
+{
+  assert(message->base.descriptor == &sso__unpublish_socket_reply__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t sso__unpublish_socket_reply__pack
+                     (const Sso__UnpublishSocketReply *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &sso__unpublish_socket_reply__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t sso__unpublish_socket_reply__pack_to_buffer
+                     (const Sso__UnpublishSocketReply *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &sso__unpublish_socket_reply__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Sso__UnpublishSocketReply *
+       sso__unpublish_socket_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Sso__UnpublishSocketReply *)
+     protobuf_c_message_unpack (&sso__unpublish_socket_reply__descriptor,
+                                allocator, len, data);
+}
+void   sso__unpublish_socket_reply__free_unpacked
+                     (Sso__UnpublishSocketReply *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &sso__unpublish_socket_reply__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+static const ProtobufCFieldDescriptor sso__request__field_descriptors[25] =
 {
   {
     "request_id",
@@ -2467,6 +2737,42 @@ static const ProtobufCFieldDescriptor sso__request__field_descriptors[22] =
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
+    "publish_socket",
+    34,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__Request, body_case),
+    offsetof(Sso__Request, publish_socket),
+    &sso__publish_socket__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "list_sockets",
+    35,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__Request, body_case),
+    offsetof(Sso__Request, list_sockets),
+    &sso__list_sockets__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "unpublish_socket",
+    36,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__Request, body_case),
+    offsetof(Sso__Request, unpublish_socket),
+    &sso__unpublish_socket__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
     "lock",
     40,
     PROTOBUF_C_LABEL_OPTIONAL,
@@ -2495,21 +2801,24 @@ static const unsigned sso__request__field_indices_by_name[] = {
   16,   /* field[16] = import_cache */
   8,   /* field[8] = list_accounts */
   12,   /* field[12] = list_credentials */
-  21,   /* field[21] = lock */
+  22,   /* field[22] = list_sockets */
+  24,   /* field[24] = lock */
+  21,   /* field[21] = publish_socket */
   14,   /* field[14] = redeem_grant */
   9,   /* field[9] = remove_account */
   13,   /* field[13] = remove_credential */
   0,   /* field[0] = request_id */
   19,   /* field[19] = set_key */
   20,   /* field[20] = unlock */
+  23,   /* field[23] = unpublish_socket */
 };
 static const ProtobufCIntRange sso__request__number_ranges[4 + 1] =
 {
   { 1, 0 },
   { 10, 1 },
   { 29, 16 },
-  { 40, 21 },
-  { 0, 22 }
+  { 40, 24 },
+  { 0, 25 }
 };
 const ProtobufCMessageDescriptor sso__request__descriptor =
 {
@@ -2519,14 +2828,14 @@ const ProtobufCMessageDescriptor sso__request__descriptor =
   "Sso__Request",
   "sso",
   sizeof(Sso__Request),
-  22,
+  25,
   sso__request__field_descriptors,
   sso__request__field_indices_by_name,
   4,  sso__request__number_ranges,
   (ProtobufCMessageInit) sso__request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor sso__reply__field_descriptors[23] =
+static const ProtobufCFieldDescriptor sso__reply__field_descriptors[26] =
 {
   {
     "request_id",
@@ -2793,6 +3102,42 @@ static const ProtobufCFieldDescriptor sso__reply__field_descriptors[23] =
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
+    "publish_socket",
+    34,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__Reply, body_case),
+    offsetof(Sso__Reply, publish_socket),
+    &sso__published_socket__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "list_sockets",
+    35,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__Reply, body_case),
+    offsetof(Sso__Reply, list_sockets),
+    &sso__list_sockets_reply__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "unpublish_socket",
+    36,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__Reply, body_case),
+    offsetof(Sso__Reply, unpublish_socket),
+    &sso__unpublish_socket_reply__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
     "lock",
     40,
     PROTOBUF_C_LABEL_OPTIONAL,
@@ -2822,21 +3167,24 @@ static const unsigned sso__reply__field_indices_by_name[] = {
   17,   /* field[17] = import_cache */
   9,   /* field[9] = list_accounts */
   13,   /* field[13] = list_credentials */
-  22,   /* field[22] = lock */
+  23,   /* field[23] = list_sockets */
+  25,   /* field[25] = lock */
+  22,   /* field[22] = publish_socket */
   15,   /* field[15] = redeem_grant */
   10,   /* field[10] = remove_account */
   14,   /* field[14] = remove_credential */
   0,   /* field[0] = request_id */
   20,   /* field[20] = set_key */
   21,   /* field[21] = unlock */
+  24,   /* field[24] = unpublish_socket */
 };
 static const ProtobufCIntRange sso__reply__number_ranges[4 + 1] =
 {
   { 1, 0 },
   { 10, 2 },
   { 29, 17 },
-  { 40, 22 },
-  { 0, 23 }
+  { 40, 25 },
+  { 0, 26 }
 };
 const ProtobufCMessageDescriptor sso__reply__descriptor =
 {
@@ -2846,7 +3194,7 @@ const ProtobufCMessageDescriptor sso__reply__descriptor =
   "Sso__Reply",
   "sso",
   sizeof(Sso__Reply),
-  23,
+  26,
   sso__reply__field_descriptors,
   sso__reply__field_indices_by_name,
   4,  sso__reply__number_ranges,
@@ -4817,7 +5165,7 @@ const ProtobufCMessageDescriptor sso__get_status__descriptor =
   (ProtobufCMessageInit) sso__get_status__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor sso__agent_status__field_descriptors[9] =
+static const ProtobufCFieldDescriptor sso__agent_status__field_descriptors[10] =
 {
   {
     "process_id",
@@ -4927,11 +5275,24 @@ static const ProtobufCFieldDescriptor sso__agent_status__field_descriptors[9] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "published_sockets",
+    10,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__AgentStatus, n_published_sockets),
+    offsetof(Sso__AgentStatus, published_sockets),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned sso__agent_status__field_indices_by_name[] = {
   6,   /* field[6] = accounts */
   0,   /* field[0] = process_id */
   2,   /* field[2] = protocol_version */
+  9,   /* field[9] = published_sockets */
   7,   /* field[7] = quarantined */
   3,   /* field[3] = socket_path */
   4,   /* field[4] = state_directory */
@@ -4942,7 +5303,7 @@ static const unsigned sso__agent_status__field_indices_by_name[] = {
 static const ProtobufCIntRange sso__agent_status__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 9 }
+  { 0, 10 }
 };
 const ProtobufCMessageDescriptor sso__agent_status__descriptor =
 {
@@ -4952,7 +5313,7 @@ const ProtobufCMessageDescriptor sso__agent_status__descriptor =
   "Sso__AgentStatus",
   "sso",
   sizeof(Sso__AgentStatus),
-  9,
+  10,
   sso__agent_status__field_descriptors,
   sso__agent_status__field_indices_by_name,
   1,  sso__agent_status__number_ranges,
@@ -6351,6 +6712,435 @@ const ProtobufCMessageDescriptor sso__lock__descriptor =
   sso__lock__field_indices_by_name,
   0,  sso__lock__number_ranges,
   (ProtobufCMessageInit) sso__lock__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor sso__publish_socket__field_descriptors[9] =
+{
+  {
+    "path",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__PublishSocket, has_path),
+    offsetof(Sso__PublishSocket, path),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "user_ids",
+    2,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Sso__PublishSocket, n_user_ids),
+    offsetof(Sso__PublishSocket, user_ids),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "client_ids",
+    3,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__PublishSocket, n_client_ids),
+    offsetof(Sso__PublishSocket, client_ids),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "sharing_group",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__PublishSocket, has_sharing_group),
+    offsetof(Sso__PublishSocket, sharing_group),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "scopes",
+    5,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__PublishSocket, n_scopes),
+    offsetof(Sso__PublishSocket, scopes),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "authorities",
+    6,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__PublishSocket, n_authorities),
+    offsetof(Sso__PublishSocket, authorities),
+    &sso__authority__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "account",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__PublishSocket, has_account),
+    offsetof(Sso__PublishSocket, account),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "lifetime",
+    8,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Sso__PublishSocket, has_lifetime),
+    offsetof(Sso__PublishSocket, lifetime),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "label",
+    9,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__PublishSocket, has_label),
+    offsetof(Sso__PublishSocket, label),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned sso__publish_socket__field_indices_by_name[] = {
+  6,   /* field[6] = account */
+  5,   /* field[5] = authorities */
+  2,   /* field[2] = client_ids */
+  8,   /* field[8] = label */
+  7,   /* field[7] = lifetime */
+  0,   /* field[0] = path */
+  4,   /* field[4] = scopes */
+  3,   /* field[3] = sharing_group */
+  1,   /* field[1] = user_ids */
+};
+static const ProtobufCIntRange sso__publish_socket__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 9 }
+};
+const ProtobufCMessageDescriptor sso__publish_socket__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "sso.PublishSocket",
+  "PublishSocket",
+  "Sso__PublishSocket",
+  "sso",
+  sizeof(Sso__PublishSocket),
+  9,
+  sso__publish_socket__field_descriptors,
+  sso__publish_socket__field_indices_by_name,
+  1,  sso__publish_socket__number_ranges,
+  (ProtobufCMessageInit) sso__publish_socket__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor sso__published_socket__field_descriptors[10] =
+{
+  {
+    "path",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__PublishedSocket, has_path),
+    offsetof(Sso__PublishedSocket, path),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "label",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__PublishedSocket, has_label),
+    offsetof(Sso__PublishedSocket, label),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "user_ids",
+    3,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Sso__PublishedSocket, n_user_ids),
+    offsetof(Sso__PublishedSocket, user_ids),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "client_ids",
+    4,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__PublishedSocket, n_client_ids),
+    offsetof(Sso__PublishedSocket, client_ids),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "sharing_group",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__PublishedSocket, has_sharing_group),
+    offsetof(Sso__PublishedSocket, sharing_group),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "scopes",
+    6,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__PublishedSocket, n_scopes),
+    offsetof(Sso__PublishedSocket, scopes),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "authorities",
+    7,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__PublishedSocket, n_authorities),
+    offsetof(Sso__PublishedSocket, authorities),
+    &sso__authority__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "account",
+    8,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Sso__PublishedSocket, account),
+    &sso__account_reference__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "expires_on",
+    9,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Sso__PublishedSocket, has_expires_on),
+    offsetof(Sso__PublishedSocket, expires_on),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "connections",
+    10,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Sso__PublishedSocket, has_connections),
+    offsetof(Sso__PublishedSocket, connections),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned sso__published_socket__field_indices_by_name[] = {
+  7,   /* field[7] = account */
+  6,   /* field[6] = authorities */
+  3,   /* field[3] = client_ids */
+  9,   /* field[9] = connections */
+  8,   /* field[8] = expires_on */
+  1,   /* field[1] = label */
+  0,   /* field[0] = path */
+  5,   /* field[5] = scopes */
+  4,   /* field[4] = sharing_group */
+  2,   /* field[2] = user_ids */
+};
+static const ProtobufCIntRange sso__published_socket__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 10 }
+};
+const ProtobufCMessageDescriptor sso__published_socket__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "sso.PublishedSocket",
+  "PublishedSocket",
+  "Sso__PublishedSocket",
+  "sso",
+  sizeof(Sso__PublishedSocket),
+  10,
+  sso__published_socket__field_descriptors,
+  sso__published_socket__field_indices_by_name,
+  1,  sso__published_socket__number_ranges,
+  (ProtobufCMessageInit) sso__published_socket__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+#define sso__list_sockets__field_descriptors NULL
+#define sso__list_sockets__field_indices_by_name NULL
+#define sso__list_sockets__number_ranges NULL
+const ProtobufCMessageDescriptor sso__list_sockets__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "sso.ListSockets",
+  "ListSockets",
+  "Sso__ListSockets",
+  "sso",
+  sizeof(Sso__ListSockets),
+  0,
+  sso__list_sockets__field_descriptors,
+  sso__list_sockets__field_indices_by_name,
+  0,  sso__list_sockets__number_ranges,
+  (ProtobufCMessageInit) sso__list_sockets__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor sso__list_sockets_reply__field_descriptors[1] =
+{
+  {
+    "sockets",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__ListSocketsReply, n_sockets),
+    offsetof(Sso__ListSocketsReply, sockets),
+    &sso__published_socket__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned sso__list_sockets_reply__field_indices_by_name[] = {
+  0,   /* field[0] = sockets */
+};
+static const ProtobufCIntRange sso__list_sockets_reply__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor sso__list_sockets_reply__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "sso.ListSocketsReply",
+  "ListSocketsReply",
+  "Sso__ListSocketsReply",
+  "sso",
+  sizeof(Sso__ListSocketsReply),
+  1,
+  sso__list_sockets_reply__field_descriptors,
+  sso__list_sockets_reply__field_indices_by_name,
+  1,  sso__list_sockets_reply__number_ranges,
+  (ProtobufCMessageInit) sso__list_sockets_reply__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor sso__unpublish_socket__field_descriptors[1] =
+{
+  {
+    "name",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__UnpublishSocket, has_name),
+    offsetof(Sso__UnpublishSocket, name),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned sso__unpublish_socket__field_indices_by_name[] = {
+  0,   /* field[0] = name */
+};
+static const ProtobufCIntRange sso__unpublish_socket__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor sso__unpublish_socket__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "sso.UnpublishSocket",
+  "UnpublishSocket",
+  "Sso__UnpublishSocket",
+  "sso",
+  sizeof(Sso__UnpublishSocket),
+  1,
+  sso__unpublish_socket__field_descriptors,
+  sso__unpublish_socket__field_indices_by_name,
+  1,  sso__unpublish_socket__number_ranges,
+  (ProtobufCMessageInit) sso__unpublish_socket__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor sso__unpublish_socket_reply__field_descriptors[1] =
+{
+  {
+    "label",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__UnpublishSocketReply, has_label),
+    offsetof(Sso__UnpublishSocketReply, label),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned sso__unpublish_socket_reply__field_indices_by_name[] = {
+  0,   /* field[0] = label */
+};
+static const ProtobufCIntRange sso__unpublish_socket_reply__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor sso__unpublish_socket_reply__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "sso.UnpublishSocketReply",
+  "UnpublishSocketReply",
+  "Sso__UnpublishSocketReply",
+  "sso",
+  sizeof(Sso__UnpublishSocketReply),
+  1,
+  sso__unpublish_socket_reply__field_descriptors,
+  sso__unpublish_socket_reply__field_indices_by_name,
+  1,  sso__unpublish_socket_reply__number_ranges,
+  (ProtobufCMessageInit) sso__unpublish_socket_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCEnumValue sso__oauth_version__enum_values_by_number[2] =

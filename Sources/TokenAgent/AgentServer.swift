@@ -95,6 +95,19 @@ package final class AgentServer: Sendable {
                 lock: lock, store: store, group: group, endpoint: endpoint, owner: owner, registry: registry,
                 inspector: inspector, audit: audit, pipe: pipe, listener: listener)
             audit?.record(.agentStarted)
+            try await loop.submit {
+                owner.assumeIsolated { owner in
+                    owner.sockets.start(
+                        PublishedSockets.Server(
+                            files: SocketFiles(helper: options.helper), audit: audit,
+                            open: { publication, descriptor in
+                                bootstrap(owner, registry, inspector, audit, options, publication, on: loop)
+                                    .withBoundSocket(descriptor)
+                            },
+                            closeConnections: { registry.value.closeConnections(ofSocket: $0.id) },
+                            connections: { registry.value.connections(ofSocket: $0.id) }))
+                }
+            }.get()
             // Loading begins when the listener accepts connections already: requests that need no cache are answered meanwhile.
             try await loop.submit { owner.assumeIsolated { $0.start(passphrase: passphrase) } }.get()
             return AgentServer(options, parts)
@@ -118,6 +131,7 @@ package final class AgentServer: Sendable {
         try? await parts.listener.close()
         parts.inspector.stop()
         let (loop, registry, owner) = (parts.registry.eventLoop, parts.registry, parts.owner)
+        await runWithTimeout { owner.assumeIsolated { $0.sockets.stop() } }
         if finishesReplies { await runWithTimeout { registry.value.end(on: loop) } }
         await parts.endpoint.close()
         await runWithTimeout { owner.assumeIsolated { $0.shutDown() } }
@@ -142,19 +156,26 @@ package final class AgentServer: Sendable {
 
     private static func bootstrap(
         _ owner: CacheOwner, _ registry: NIOLoopBoundBox<SessionRegistry>, _ inspector: PeerInspector,
-        _ audit: AuditTrail?, _ options: AgentOptions, on loop: any EventLoop
+        _ audit: AuditTrail?, _ options: AgentOptions, _ publication: Publication? = nil, on loop: any EventLoop
     ) -> ServerBootstrap {
         let confirmer = Confirmer(askpass: options.askpass, helper: options.helper)
         let denials = DenialLog(logger: options.logger, now: options.now)
+        let handlers = publication.map(PublishedHandlers.init)
         return ServerBootstrap(group: loop)
             .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { channel in
                 // The peer is identified before the channel is registered, and so before a byte can be read.
-                identity(of: channel, inspector, registry, audit, options).flatMapThrowing { peer in
+                identity(of: channel, inspector, registry, audit, options, publication, denials).flatMapThrowing {
+                    peer in
+                    // The socket may have been closed meanwhile.
+                    if let publication, !owner.assumeIsolated({ $0.sockets.isServing(publication) }) {
+                        throw TokenError(.peerNotAuthorized, "the socket is not published any more")
+                    }
                     let caller = Caller(
                         identity: peer, policy: options.policy, confirmer: confirmer, denials: denials,
-                        log: RequestLog(logger: options.logger, processID: peer.processID), audit: audit)
+                        log: RequestLog(logger: options.logger, processID: peer.processID), audit: audit,
+                        publication: publication, handlers: handlers)
                     let session = AgentSession(
                         owner: owner, caller: caller, registry: registry.value, timers: options.timers)
                     try channel.pipeline.syncOperations.addHandler(session)
@@ -173,21 +194,25 @@ package final class AgentServer: Sendable {
     /// Identifies the peer of a connection; fails if the agent does not serve it.
     private static func identity(
         of channel: any Channel, _ inspector: PeerInspector, _ registry: NIOLoopBoundBox<SessionRegistry>,
-        _ audit: AuditTrail?, _ options: AgentOptions
+        _ audit: AuditTrail?, _ options: AgentOptions, _ publication: Publication?, _ denials: DenialLog
     ) -> EventLoopFuture<PeerIdentity> {
         guard let socket = channel as? any SocketOptionProvider else {
             return channel.eventLoop.makeFailedFuture(TokenError(.peerNotAuthorized, "not a socket"))
         }
         return credentials(of: socket).flatMapThrowing { peer in
-            guard options.policy.admits(userID: peer.userID) else {
-                options.logger.warning("refused a peer", metadata: ["uid": "\(peer.userID)"])
-                audit?.refused(PeerIdentity(userID: peer.userID, processID: peer.processID))
+            let isAdmitted =
+                publication?.rules.admits(userID: peer.userID) ?? options.policy.admits(userID: peer.userID)
+            guard isAdmitted else {
+                denials.add(refusedUser: peer.userID)
+                audit?.refused(PeerIdentity(userID: peer.userID, processID: peer.processID), by: publication)
                 throw TokenError(.peerNotAuthorized, "this agent serves another user")
             }
             return peer
         }.flatMap { peer -> EventLoopFuture<PeerIdentity?> in
             // Without an ID, the process is one that the agent cannot see. All of these count as one.
-            let key = PeerKey.process(peer.processID ?? 0)
+            let key =
+                publication.map { PeerKey.published(PublicationUser(socket: $0.id, userID: peer.userID)) }
+                ?? PeerKey.process(peer.processID ?? 0)
             guard registry.value.beginIdentification(of: key) else {
                 return channel.eventLoop.makeFailedFuture(
                     TokenError(.agentUnavailable, "too many connections wait to be identified"))

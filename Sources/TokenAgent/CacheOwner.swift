@@ -17,7 +17,8 @@ actor CacheOwner {
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.executor.asUnownedSerialExecutor() }
 
     private let options: AgentOptions
-    private let core: AgentCore
+    let core: AgentCore
+    let sockets: PublishedSockets
     private let redeemer: RefreshTokenRedeemer
     private let signIns: SignInSessions
     private let transfers: CacheTransfers
@@ -35,7 +36,8 @@ actor CacheOwner {
         signIns = SignInSessions(
             core, userID: options.policy.userID, browserTimeout: options.httpTiming.browser)
         transfers = CacheTransfers(core, importLimit: options.importLimit, timeZone: options.timeZone)
-        diagnosis = Diagnosis(core, lifecycle: lifecycle, options: options)
+        sockets = PublishedSockets(core, userID: options.policy.userID)
+        diagnosis = Diagnosis(core, lifecycle: lifecycle, sockets: sockets, options: options)
         self.core = core
         self.lifecycle = lifecycle
     }
@@ -69,12 +71,14 @@ actor CacheOwner {
     ///
     /// What concerns the peer is done for each request: the access policy decides, and the audit log gets an event.
     func keptReply(to frame: ArraySlice<UInt8>, from caller: Caller) -> KeptReplies.Hit? {
-        guard lifecycle.isLoaded, !caller.log.logsEveryRequest, let hit = core.replies.hit(frame, at: core.now()),
+        // At a published socket, the same request may be refused.
+        guard caller.publication == nil, lifecycle.isLoaded, !caller.log.logsEveryRequest,
+            let hit = core.replies.hit(frame, at: core.now()),
             caller.policy.decision(on: hit.entry.asked, from: caller.identity) == .allow
         else { return nil }
         if let audit = caller.audit {
             guard let event = hit.entry.event else { return nil }
-            audit.record(event, from: caller.identity)
+            audit.record(event, from: caller)
         }
         return hit
     }
@@ -176,6 +180,18 @@ actor CacheOwner {
                 owner.signIns.cancelAll()
                 owner.transfers.discardAll()
             }
+        }
+    }
+
+    func publishSocket(_ request: PublishSocket) -> Answer<PublishedSocket> {
+        later { owner async throws(TokenError) in try await owner.sockets.publish(request) }
+    }
+
+    func listSockets() -> Answer<ListSockets.Reply> { .now(.success(ListSockets.Reply(sockets: sockets.list))) }
+
+    func unpublishSocket(_ request: UnpublishSocket) -> Answer<UnpublishSocket.Reply> {
+        later { owner async throws(TokenError) in
+            UnpublishSocket.Reply(label: await owner.sockets.unpublish(request.name))
         }
     }
 

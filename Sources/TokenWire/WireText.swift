@@ -36,6 +36,15 @@ extension WireFields {
         return try Self.required("sharing_group", SharingGroup(name))
     }
 
+    /// A list of client IDs. Blank ones are refused.
+    mutating func clientIDs(_ name: StaticString, _ value: [ClientID]?) throws(TokenError) -> [ClientID] {
+        let texts = try texts(name, value?.map(\.text))
+        if let value { return value }
+        var clientIDs: [ClientID] = []
+        for text in texts { clientIDs.append(try Self.required(name, ClientID(text))) }
+        return clientIDs
+    }
+
     mutating func scopes(_ name: StaticString, _ value: ScopeSet?) throws(TokenError) -> ScopeSet {
         let scopes = try texts(name, value?.scopes)
         return value ?? ScopeSet(scopes)

@@ -70,6 +70,17 @@ struct SSOAgent: ParsableCommand {
     @Option(help: "trace, debug, info, notice, warning, error or critical.", transform: Self.level)
     var logLevel: Logger.Level = .notice
 
+    static func main() {
+        do {
+            try parse().run()
+        } catch {
+            // The text of an error of the command line has parts of the arguments.
+            let (status, text) = (exitCode(for: error), fullMessage(for: error))
+            if !text.isEmpty { (status.isSuccess ? StandardStream.output : .error).write(text + "\n") }
+            exit(withError: status)
+        }
+    }
+
     func run() throws {
         do throws(TokenError) {
             let (options, sandbox) = try prepare()

@@ -11,8 +11,9 @@ internal import TokenModel
     }
 
     @Test(arguments: PolicySamples.requests)
-    func confirmsExportsAndKeyChangesOfUnconfinedProcessesAndAllowsTheRest(request: PolicyRequest) {
-        let needsPerson = ["export_cache", "set_key"].contains(request.name) && !request.subject.isContinuation
+    func confirmsExportsKeyChangesAndPublicationsOfUnconfinedProcesses(request: PolicyRequest) {
+        let needsPerson =
+            ["export_cache", "set_key", "publish_socket"].contains(request.name) && !request.subject.isContinuation
         for peer in [PolicySamples.installed, PolicySamples.other] {
             let decision = PeerPolicy(userID: 1000).decision(on: request, from: peer)
             #expect(decision == (needsPerson ? .confirm : .allow), "\(request.name)")

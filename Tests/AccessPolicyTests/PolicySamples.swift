@@ -12,6 +12,8 @@ enum PolicySamples {
 
     static let export = request("export_cache", ExportCache(format: .msalJSON, includesSecrets: true))
 
+    static let publish = request("publish_socket", PublishSocket(path: "/s", clientIDs: []))
+
     static let requests: [PolicyRequest] =
         ["notes", "mail"].flatMap(requests) + [
             request("hello", Hello(appName: "x")),
@@ -23,9 +25,11 @@ enum PolicySamples {
             request("list_credentials", ListCredentials()), request("remove_credential", RemoveCredential(id: "c")),
             request("import_cache", ImportCache(format: .msalJSON, data: Secret(""), isLast: true)),
             request("import_cache", ImportCache(format: .msalJSON, importID: "i", data: Secret(""), isLast: true)),
-            export, request("export_cache", ExportCache(format: .msalJSON, includesSecrets: true, exportID: "x")),
+            export, publish,
+            request("export_cache", ExportCache(format: .msalJSON, includesSecrets: true, exportID: "x")),
             request("get_key", GetKey()), request("set_key", SetKey(source: .file)), request("unlock", Unlock()),
-            request("lock", Lock()),
+            request("lock", Lock()), request("list_sockets", ListSockets()),
+            request("unpublish_socket", UnpublishSocket(name: "s")),
         ]
 
     static func clients(_ names: String...) -> Set<ClientID> { Set(names.compactMap(ClientID.init)) }

@@ -6,7 +6,8 @@ internal import Testing
 /// Imports and exports of long caches, which must not need memory in proportion to their length.
 @Suite(.boundedLong) struct LongTransferTests {
     /// 64 MiB was the limit of an import and of an export in earlier versions.
-    @Test func importsAndExports65MiBWithinBoundedMemory() async throws {
+    @Test(.disabled(if: Sanitizer.isOn, "released memory stays"))
+    func importsAndExports65MiBWithinBoundedMemory() async throws {
         try await AgentProcessFixture.with { f in
             let (file, exported) = (f.folder.file("in.json"), f.folder.file("out.json"))
             let size = try Self.write(accounts: 273, to: file)

@@ -7,7 +7,7 @@ internal import TokenModel
 
 /// What can be found in the memory of the agent's process.
 #if os(Linux)
-    @Suite(.bounded) struct MemoryTests {
+    @Suite(.bounded, .disabled(if: Sanitizer.isOn, "released memory stays")) struct MemoryTests {
         /// Sign-ins, renewals, an export and an import each leave refresh tokens in buffers of their own.
         @Test(arguments: [true, false]) func hasNoRefreshTokenAfterEverybodyHasSignedOut(usesTLS: Bool) async throws {
             try await AgentProcessFixture.with(usesTLS: usesTLS) { f in

@@ -41,6 +41,16 @@ internal import Testing
         }
     }
 
+    /// A script may pass on what somebody else has written.
+    @Test(arguments: ["sso-agent", "ssoctl"])
+    func printsErrorsOfTheCommandLineWithoutThem(program: String) async throws {
+        let ended = try await TestProcess(program, ["--log\u{1B}[2J\u{202E}\r"]).finish()
+        #expect(ended.status == 64 && ended.errors.contains("--log\\u001B[2J"), "\(ended.errors)")
+        Self.expectHarmless(ended.output + ended.errors)
+        let help = try await TestProcess(program, ["--help"]).finish()
+        #expect(help.status == 0 && help.errors.isEmpty && help.output.contains("USAGE: \(program)"))
+    }
+
     /// An import's report has a line for each entry that was skipped, whatever the entry's name is.
     @Test func reportsASkippedEntryOnOneLine() async throws {
         try await AgentProcessFixture.with { f in

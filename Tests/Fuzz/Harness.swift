@@ -11,6 +11,8 @@ public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 
         let broken = WireProperties.brokenReply(bytes)
     #elseif FUZZ_JSON
         let broken = JSONProperties.broken(bytes)
+    #elseif FUZZ_TEXT
+        let broken = TextProperties.broken(bytes)
     #elseif FUZZ_ADAL_ARCHIVE
         let broken = FormatProperties.brokenImport(bytes, .adalArchive)
     #elseif FUZZ_ADAL_JSON

@@ -105,6 +105,22 @@ internal import TokenModel
         }
     }
 
+    /// A browser or the agent itself would open them.
+    @Test(
+        arguments: [
+            "authorization_endpoint", "device_authorization_endpoint", "end_session_endpoint",
+            "pushed_authorization_request_endpoint",
+        ], ["http://evil.example/p", "javascript:alert(1)", "https://x/a\\r\\nSet-Cookie: x=1"])
+    func refusesADocumentWithAPageOrEndpointThatIsNotSafe(name: String, url: String) async throws {
+        var fields = ["token_endpoint": "https://x/t", "authorization_endpoint": "https://x/a"]
+        fields[name] = url
+        let document = "{" + fields.map { #""\#($0)":"\#($1)""# }.joined(separator: ",") + "}"
+        try await EndpointFixture.with({ _ in .json(document) }) { fixture in
+            let error = await failure { try await fixture.endpoint.endpoints(of: fixture.authority, version: .v2) }
+            #expect(error?.code == .serverInvalidResponse)
+        }
+    }
+
     /// Such a URL would end the header field of a redirect to it, or hide the parameters that are added to it.
     @Test(arguments: ["https://x/a\\r\\nSet-Cookie: x=1", "https://x/a b", "https://x/a#b", "https://x/ä"])
     func refusesAnAuthorizationEndpointThatIsNoURLOfAnEndpoint(endpoint: String) async throws {

@@ -33,6 +33,12 @@ enum ProtocolExamples {
             "set_key": AnyRequest(SetKey(source: .passphrase, passphrase: Secret("correct horse")), id: 17),
             "unlock": AnyRequest(Unlock(passphrase: Secret("correct horse")), id: 18),
             "lock": AnyRequest(Lock(), id: 19),
+            "publish_socket": AnyRequest(
+                PublishSocket(
+                    path: "/srv/build/sso.sock", userIDs: [1001], clientIDs: [parameters.clientID],
+                    scopes: ScopeSet(["User.Read"]), account: "ada@example.com", label: "build"), id: 20),
+            "list_sockets": AnyRequest(ListSockets(), id: 21),
+            "unpublish_socket": AnyRequest(UnpublishSocket(name: "build"), id: 22),
         ]
     }
 
@@ -100,6 +106,10 @@ enum ProtocolExamples {
                 KeyStatus(source: .passphrase, place: "", isOpen: false, problem: "the store was locked"),
                 to: Lock.self,
                 id: 19),
+            "publish_socket": AnyReply(try published(connections: 0), to: PublishSocket.self, id: 20),
+            "list_sockets": AnyReply(
+                ListSockets.Reply(sockets: [try published(connections: 1)]), to: ListSockets.self, id: 21),
+            "unpublish_socket": AnyReply(UnpublishSocket.Reply(label: "build"), to: UnpublishSocket.self, id: 22),
             "Failures": AnyReply(failure: failure, id: 2),
         ]
     }
@@ -120,6 +130,13 @@ enum ProtocolExamples {
         TokenParameters(
             clientID: try #require(ClientID("notes")), authority: Authority.common.withRealm("organizations"),
             scopes: ScopeSet(["User.Read"]), correlationID: WireSamples.correlationID)
+    }
+
+    private static func published(connections: Int64) throws -> PublishedSocket {
+        PublishedSocket(
+            path: "/srv/build/sso.sock", label: "build", userIDs: [1001],
+            clientIDs: [try #require(ClientID("notes"))], sharingGroup: .standard, scopes: ScopeSet(["User.Read"]),
+            authorities: [], account: account().reference, expiresOn: 1_900_000_000, connections: connections)
     }
 
     private static func account(with profiles: [TenantProfile] = []) -> Account {

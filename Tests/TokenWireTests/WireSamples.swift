@@ -49,6 +49,14 @@ enum WireSamples {
             "set_key of a sealed store", SetKey(source: .file, currentPassphrase: Secret("correct horse"))),
         RequestSample("unlock", Unlock(passphrase: Secret("correct horse"))),
         RequestSample("lock", Lock()),
+        RequestSample(
+            "publish_socket",
+            PublishSocket(
+                path: "/srv/build/sso.sock", userIDs: [1001, 1002], clientIDs: [clientID], sharingGroup: group,
+                scopes: ScopeSet(["User.Read"]), authorities: [authority], account: "ada@example.com", lifetime: 600,
+                label: "build")),
+        RequestSample("list_sockets", ListSockets()),
+        RequestSample("unpublish_socket", UnpublishSocket(name: "build")),
     ]
 
     static let replies: [ReplySample] = [
@@ -93,6 +101,17 @@ enum WireSamples {
                     socketPath: "/run/user/1000/sso-agent/agent.sock",
                     stateDirectory: "/home/ada/.local/state/sso-agent",
                     uptimeSeconds: 3600, accounts: 2), to: GetStatus.self, id: 1)),
+        ReplySample(
+            "get_status with a published socket",
+            AnyReply(
+                AgentStatus(
+                    processID: 4242, version: "0.1.0", protocolVersion: 1, socketPath: "/run/agent.sock",
+                    stateDirectory: "/state", uptimeSeconds: 1, accounts: 2,
+                    publishedSockets: ["/srv/build/sso.sock"]), to: GetStatus.self, id: 1)),
+        ReplySample("publish_socket", AnyReply(published, to: PublishSocket.self, id: 1)),
+        ReplySample("list_sockets", AnyReply(ListSockets.Reply(sockets: [published]), to: ListSockets.self, id: 1)),
+        ReplySample(
+            "unpublish_socket", AnyReply(UnpublishSocket.Reply(label: "build"), to: UnpublishSocket.self, id: 1)),
         ReplySample(
             "diagnose",
             AnyReply(
@@ -185,6 +204,11 @@ enum WireSamples {
         extendedExpiresOn: 1_900_003_600, scopes: ["User.Read", "Mail.Read"], idToken: "header.payload.signature",
         account: account, tenantProfile: profile, authority: authority.url, correlationID: correlationID,
         isFromCache: true, isExtendedLifetime: true, familyID: FamilyID("1"), hasMultiResourceRefreshToken: true)
+
+    static let published = PublishedSocket(
+        path: "/srv/build/sso.sock", label: "build", userIDs: [1001, 1002], clientIDs: [clientID], sharingGroup: group,
+        scopes: ScopeSet(["User.Read"]), authorities: [authority], account: account.reference, expiresOn: 1_900_000_000,
+        connections: 3)
 
     static let failure: TokenError = {
         var details = TokenError.Details()

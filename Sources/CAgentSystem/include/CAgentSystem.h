@@ -55,6 +55,24 @@ int agent_describe_process(int pidfd, const char *const executables[], agent_pro
    file server of the process. Linux only. */
 int agent_read_flatpak_info(int pidfd, char *out, size_t limit);
 
+/* The limits of published sockets, of the users of one, and of the length of a path. */
+enum { AGENT_SOCKETS = 16, AGENT_SOCKET_USERS = 16, AGENT_SOCKET_PATH = 103 };
+
+/* The file of a socket, by which it is recognised when it is removed. */
+typedef struct {
+    uint64_t device;
+    uint64_t file;
+} agent_socket_file;
+
+/* Makes a socket at an absolute path, in a folder of this user's that nobody else may change, and listens on it. The users may connect
+   to it, as far as the file system decides: with an ACL, or where there is none everybody. A socket of this user's on which nobody
+   listens is replaced, any other file is not. The descriptor; or a negative errno: -EINVAL for a path or a list of users that is not
+   possible, -EPERM for such a folder, -EEXIST or -EADDRINUSE for such a file. */
+int agent_make_socket(const char *path, const uint32_t users[], int count, agent_socket_file *made);
+
+/* Removes the socket, if it is still the file at the path. */
+void agent_remove_socket(const char *path, const agent_socket_file *made);
+
 /* Asks a question, and waits a minute for the answer: with the program `askpass`, or if that is NULL on the controlling terminal of a
    process, which has to be in the terminal's foreground and to have started at `start` (in ticks since boot). The question has
    AGENT_QUESTION_LIMIT bytes at most and no control characters. 1 for yes, 0 for anything else; -1 if nobody can be asked. */
@@ -105,18 +123,27 @@ typedef struct {
     const char *const *executables;
 } agent_helper_settings;
 
-enum { AGENT_LANE_KEYRING = 0, AGENT_LANE_CONFIRMATION = 1, AGENT_LANE_INSPECTION = 2, AGENT_LANES = 4 };
+enum {
+    AGENT_LANE_KEYRING = 0,
+    AGENT_LANE_CONFIRMATION = 1,
+    AGENT_LANE_SOCKETS = 2,
+    AGENT_LANE_INSPECTION = 3,
+    AGENT_LANES = 5
+};
 
 /* Starts a process that does for the agent what the agent itself may not do any more when it has restricted itself: it describes
-   peers, asks for confirmations and uses the keyring, and nothing else. Must be called while this process has one thread. `lanes` are
-   sockets, one for each kind of request and two for descriptions: requests of different lanes do not wait for each other; in one lane
-   there is one at a time. The helper ends when they are closed. 0, or an errno. Linux only. */
+   peers, asks for confirmations, makes the files of published sockets and uses the keyring, and nothing else. Must be called while
+   this process has one thread. `lanes` are sockets, one for each kind of request and two for descriptions: requests of different lanes
+   do not wait for each other; in one lane there is one at a time. The helper ends when they are closed, and then removes the sockets
+   that it has made. 0, or an errno. Linux only. */
 int agent_start_helper(const agent_helper_settings *settings, int lanes[AGENT_LANES]);
 
 /* Have the helper do the same as the functions without `ask` in their names. EIO, or its negative, if the helper does not answer. */
 int agent_ask_to_describe(int lane, int pidfd, agent_process *out);
 int agent_ask_for_flatpak_info(int lane, int pidfd, char *out, size_t limit);
 int agent_ask_to_confirm(int lane, int32_t pid, uint64_t start, const char *question);
+int agent_ask_to_make_socket(int lane, const char *path, const uint32_t users[], int count);
+void agent_ask_to_remove_socket(int lane, const char *path);
 
 enum { AGENT_KEYRING_LOOKUP = 1, AGENT_KEYRING_STORE = 2, AGENT_KEYRING_CLEAR = 3, AGENT_KEYRING_LIMIT = 65536 };
 

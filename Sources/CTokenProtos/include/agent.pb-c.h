@@ -64,6 +64,12 @@ typedef struct Sso__KeyStatus Sso__KeyStatus;
 typedef struct Sso__SetKey Sso__SetKey;
 typedef struct Sso__Unlock Sso__Unlock;
 typedef struct Sso__Lock Sso__Lock;
+typedef struct Sso__PublishSocket Sso__PublishSocket;
+typedef struct Sso__PublishedSocket Sso__PublishedSocket;
+typedef struct Sso__ListSockets Sso__ListSockets;
+typedef struct Sso__ListSocketsReply Sso__ListSocketsReply;
+typedef struct Sso__UnpublishSocket Sso__UnpublishSocket;
+typedef struct Sso__UnpublishSocketReply Sso__UnpublishSocketReply;
 
 
 /* --- enums --- */
@@ -156,6 +162,9 @@ typedef enum {
   SSO__REQUEST__BODY_GET_KEY = 31,
   SSO__REQUEST__BODY_SET_KEY = 32,
   SSO__REQUEST__BODY_UNLOCK = 33,
+  SSO__REQUEST__BODY_PUBLISH_SOCKET = 34,
+  SSO__REQUEST__BODY_LIST_SOCKETS = 35,
+  SSO__REQUEST__BODY_UNPUBLISH_SOCKET = 36,
   SSO__REQUEST__BODY_LOCK = 40
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(SSO__REQUEST__BODY__CASE)
 } Sso__Request__BodyCase;
@@ -190,6 +199,9 @@ struct  Sso__Request
     Sso__GetKey *get_key;
     Sso__SetKey *set_key;
     Sso__Unlock *unlock;
+    Sso__PublishSocket *publish_socket;
+    Sso__ListSockets *list_sockets;
+    Sso__UnpublishSocket *unpublish_socket;
     Sso__Lock *lock;
   };
 };
@@ -221,6 +233,9 @@ typedef enum {
   SSO__REPLY__BODY_GET_KEY = 31,
   SSO__REPLY__BODY_SET_KEY = 32,
   SSO__REPLY__BODY_UNLOCK = 33,
+  SSO__REPLY__BODY_PUBLISH_SOCKET = 34,
+  SSO__REPLY__BODY_LIST_SOCKETS = 35,
+  SSO__REPLY__BODY_UNPUBLISH_SOCKET = 36,
   SSO__REPLY__BODY_LOCK = 40
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(SSO__REPLY__BODY__CASE)
 } Sso__Reply__BodyCase;
@@ -253,6 +268,9 @@ struct  Sso__Reply
     Sso__KeyStatus *get_key;
     Sso__KeyStatus *set_key;
     Sso__KeyStatus *unlock;
+    Sso__PublishedSocket *publish_socket;
+    Sso__ListSocketsReply *list_sockets;
+    Sso__UnpublishSocketReply *unpublish_socket;
     Sso__KeyStatus *lock;
   };
 };
@@ -747,10 +765,15 @@ struct  Sso__AgentStatus
   ProtobufCBinaryData *quarantined;
   protobuf_c_boolean has_store_problem;
   ProtobufCBinaryData store_problem;
+  /*
+   * their paths
+   */
+  size_t n_published_sockets;
+  ProtobufCBinaryData *published_sockets;
 };
 #define SSO__AGENT_STATUS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&sso__agent_status__descriptor) \
-    , 0, 0, 0, {0,NULL}, 0, 0, 0, {0,NULL}, 0, {0,NULL}, 0, 0, 0, 0, 0,NULL, 0, {0,NULL} }
+    , 0, 0, 0, {0,NULL}, 0, 0, 0, {0,NULL}, 0, {0,NULL}, 0, 0, 0, 0, 0,NULL, 0, {0,NULL}, 0,NULL }
 
 
 struct  Sso__Diagnose
@@ -1107,6 +1130,133 @@ struct  Sso__Lock
 #define SSO__LOCK__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&sso__lock__descriptor) \
      }
+
+
+struct  Sso__PublishSocket
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_path;
+  ProtobufCBinaryData path;
+  /*
+   * absent: the agent's own user
+   */
+  size_t n_user_ids;
+  uint32_t *user_ids;
+  size_t n_client_ids;
+  ProtobufCBinaryData *client_ids;
+  /*
+   * absent: com.microsoft.adalcache
+   */
+  protobuf_c_boolean has_sharing_group;
+  ProtobufCBinaryData sharing_group;
+  /*
+   * absent: every scope
+   */
+  size_t n_scopes;
+  ProtobufCBinaryData *scopes;
+  /*
+   * absent: those that lead to the home tenant
+   */
+  size_t n_authorities;
+  Sso__Authority **authorities;
+  /*
+   * its identifier or username; absent: every account
+   */
+  protobuf_c_boolean has_account;
+  ProtobufCBinaryData account;
+  /*
+   * seconds; absent: 28800
+   */
+  protobuf_c_boolean has_lifetime;
+  int64_t lifetime;
+  /*
+   * absent: the path
+   */
+  protobuf_c_boolean has_label;
+  ProtobufCBinaryData label;
+};
+#define SSO__PUBLISH_SOCKET__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&sso__publish_socket__descriptor) \
+    , 0, {0,NULL}, 0,NULL, 0,NULL, 0, {0,NULL}, 0,NULL, 0,NULL, 0, {0,NULL}, 0, 0, 0, {0,NULL} }
+
+
+struct  Sso__PublishedSocket
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_path;
+  ProtobufCBinaryData path;
+  protobuf_c_boolean has_label;
+  ProtobufCBinaryData label;
+  size_t n_user_ids;
+  uint32_t *user_ids;
+  size_t n_client_ids;
+  ProtobufCBinaryData *client_ids;
+  protobuf_c_boolean has_sharing_group;
+  ProtobufCBinaryData sharing_group;
+  size_t n_scopes;
+  ProtobufCBinaryData *scopes;
+  size_t n_authorities;
+  Sso__Authority **authorities;
+  Sso__AccountReference *account;
+  /*
+   * seconds since 1970
+   */
+  protobuf_c_boolean has_expires_on;
+  int64_t expires_on;
+  protobuf_c_boolean has_connections;
+  int64_t connections;
+};
+#define SSO__PUBLISHED_SOCKET__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&sso__published_socket__descriptor) \
+    , 0, {0,NULL}, 0, {0,NULL}, 0,NULL, 0,NULL, 0, {0,NULL}, 0,NULL, 0,NULL, NULL, 0, 0, 0, 0 }
+
+
+struct  Sso__ListSockets
+{
+  ProtobufCMessage base;
+};
+#define SSO__LIST_SOCKETS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&sso__list_sockets__descriptor) \
+     }
+
+
+struct  Sso__ListSocketsReply
+{
+  ProtobufCMessage base;
+  size_t n_sockets;
+  Sso__PublishedSocket **sockets;
+};
+#define SSO__LIST_SOCKETS_REPLY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&sso__list_sockets_reply__descriptor) \
+    , 0,NULL }
+
+
+struct  Sso__UnpublishSocket
+{
+  ProtobufCMessage base;
+  /*
+   * a path or a label
+   */
+  protobuf_c_boolean has_name;
+  ProtobufCBinaryData name;
+};
+#define SSO__UNPUBLISH_SOCKET__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&sso__unpublish_socket__descriptor) \
+    , 0, {0,NULL} }
+
+
+struct  Sso__UnpublishSocketReply
+{
+  ProtobufCMessage base;
+  /*
+   * absent: there is no such socket
+   */
+  protobuf_c_boolean has_label;
+  ProtobufCBinaryData label;
+};
+#define SSO__UNPUBLISH_SOCKET_REPLY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&sso__unpublish_socket_reply__descriptor) \
+    , 0, {0,NULL} }
 
 
 /* Sso__Request methods */
@@ -2040,6 +2190,120 @@ Sso__Lock *
 void   sso__lock__free_unpacked
                      (Sso__Lock *message,
                       ProtobufCAllocator *allocator);
+/* Sso__PublishSocket methods */
+void   sso__publish_socket__init
+                     (Sso__PublishSocket         *message);
+size_t sso__publish_socket__get_packed_size
+                     (const Sso__PublishSocket   *message);
+size_t sso__publish_socket__pack
+                     (const Sso__PublishSocket   *message,
+                      uint8_t             *out);
+size_t sso__publish_socket__pack_to_buffer
+                     (const Sso__PublishSocket   *message,
+                      ProtobufCBuffer     *buffer);
+Sso__PublishSocket *
+       sso__publish_socket__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   sso__publish_socket__free_unpacked
+                     (Sso__PublishSocket *message,
+                      ProtobufCAllocator *allocator);
+/* Sso__PublishedSocket methods */
+void   sso__published_socket__init
+                     (Sso__PublishedSocket         *message);
+size_t sso__published_socket__get_packed_size
+                     (const Sso__PublishedSocket   *message);
+size_t sso__published_socket__pack
+                     (const Sso__PublishedSocket   *message,
+                      uint8_t             *out);
+size_t sso__published_socket__pack_to_buffer
+                     (const Sso__PublishedSocket   *message,
+                      ProtobufCBuffer     *buffer);
+Sso__PublishedSocket *
+       sso__published_socket__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   sso__published_socket__free_unpacked
+                     (Sso__PublishedSocket *message,
+                      ProtobufCAllocator *allocator);
+/* Sso__ListSockets methods */
+void   sso__list_sockets__init
+                     (Sso__ListSockets         *message);
+size_t sso__list_sockets__get_packed_size
+                     (const Sso__ListSockets   *message);
+size_t sso__list_sockets__pack
+                     (const Sso__ListSockets   *message,
+                      uint8_t             *out);
+size_t sso__list_sockets__pack_to_buffer
+                     (const Sso__ListSockets   *message,
+                      ProtobufCBuffer     *buffer);
+Sso__ListSockets *
+       sso__list_sockets__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   sso__list_sockets__free_unpacked
+                     (Sso__ListSockets *message,
+                      ProtobufCAllocator *allocator);
+/* Sso__ListSocketsReply methods */
+void   sso__list_sockets_reply__init
+                     (Sso__ListSocketsReply         *message);
+size_t sso__list_sockets_reply__get_packed_size
+                     (const Sso__ListSocketsReply   *message);
+size_t sso__list_sockets_reply__pack
+                     (const Sso__ListSocketsReply   *message,
+                      uint8_t             *out);
+size_t sso__list_sockets_reply__pack_to_buffer
+                     (const Sso__ListSocketsReply   *message,
+                      ProtobufCBuffer     *buffer);
+Sso__ListSocketsReply *
+       sso__list_sockets_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   sso__list_sockets_reply__free_unpacked
+                     (Sso__ListSocketsReply *message,
+                      ProtobufCAllocator *allocator);
+/* Sso__UnpublishSocket methods */
+void   sso__unpublish_socket__init
+                     (Sso__UnpublishSocket         *message);
+size_t sso__unpublish_socket__get_packed_size
+                     (const Sso__UnpublishSocket   *message);
+size_t sso__unpublish_socket__pack
+                     (const Sso__UnpublishSocket   *message,
+                      uint8_t             *out);
+size_t sso__unpublish_socket__pack_to_buffer
+                     (const Sso__UnpublishSocket   *message,
+                      ProtobufCBuffer     *buffer);
+Sso__UnpublishSocket *
+       sso__unpublish_socket__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   sso__unpublish_socket__free_unpacked
+                     (Sso__UnpublishSocket *message,
+                      ProtobufCAllocator *allocator);
+/* Sso__UnpublishSocketReply methods */
+void   sso__unpublish_socket_reply__init
+                     (Sso__UnpublishSocketReply         *message);
+size_t sso__unpublish_socket_reply__get_packed_size
+                     (const Sso__UnpublishSocketReply   *message);
+size_t sso__unpublish_socket_reply__pack
+                     (const Sso__UnpublishSocketReply   *message,
+                      uint8_t             *out);
+size_t sso__unpublish_socket_reply__pack_to_buffer
+                     (const Sso__UnpublishSocketReply   *message,
+                      ProtobufCBuffer     *buffer);
+Sso__UnpublishSocketReply *
+       sso__unpublish_socket_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   sso__unpublish_socket_reply__free_unpacked
+                     (Sso__UnpublishSocketReply *message,
+                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Sso__Request_Closure)
@@ -2189,6 +2453,24 @@ typedef void (*Sso__Unlock_Closure)
 typedef void (*Sso__Lock_Closure)
                  (const Sso__Lock *message,
                   void *closure_data);
+typedef void (*Sso__PublishSocket_Closure)
+                 (const Sso__PublishSocket *message,
+                  void *closure_data);
+typedef void (*Sso__PublishedSocket_Closure)
+                 (const Sso__PublishedSocket *message,
+                  void *closure_data);
+typedef void (*Sso__ListSockets_Closure)
+                 (const Sso__ListSockets *message,
+                  void *closure_data);
+typedef void (*Sso__ListSocketsReply_Closure)
+                 (const Sso__ListSocketsReply *message,
+                  void *closure_data);
+typedef void (*Sso__UnpublishSocket_Closure)
+                 (const Sso__UnpublishSocket *message,
+                  void *closure_data);
+typedef void (*Sso__UnpublishSocketReply_Closure)
+                 (const Sso__UnpublishSocketReply *message,
+                  void *closure_data);
 
 /* --- services --- */
 
@@ -2252,6 +2534,12 @@ extern const ProtobufCMessageDescriptor sso__key_status__descriptor;
 extern const ProtobufCMessageDescriptor sso__set_key__descriptor;
 extern const ProtobufCMessageDescriptor sso__unlock__descriptor;
 extern const ProtobufCMessageDescriptor sso__lock__descriptor;
+extern const ProtobufCMessageDescriptor sso__publish_socket__descriptor;
+extern const ProtobufCMessageDescriptor sso__published_socket__descriptor;
+extern const ProtobufCMessageDescriptor sso__list_sockets__descriptor;
+extern const ProtobufCMessageDescriptor sso__list_sockets_reply__descriptor;
+extern const ProtobufCMessageDescriptor sso__unpublish_socket__descriptor;
+extern const ProtobufCMessageDescriptor sso__unpublish_socket_reply__descriptor;
 
 PROTOBUF_C__END_DECLS
 

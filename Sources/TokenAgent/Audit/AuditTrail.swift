@@ -12,6 +12,8 @@ final class AuditTrail: Sendable {
     private let now: @Sendable () -> Int64
     /// The apps of the sign-ins in progress: their last request names no app.
     private let signIns = Mutex<[String: ClientID]>([:])
+    /// The refusals of each published socket in its present minute, by its number.
+    private let refusals = Mutex<[UInt64: Minute]>([:])
 
     init(_ writer: AuditWriter, hasNames: Bool, now: @escaping @Sendable () -> Int64) {
         self.writer = writer
@@ -23,11 +25,54 @@ final class AuditTrail: Sendable {
     func record(_ kind: AuditEvent.Kind) { writer.record(AuditEvent(kind, time: now())) }
 
     /// Records that a process was refused when it connected.
-    func refused(_ peer: PeerIdentity) {
-        writer.record(
+    ///
+    /// - Parameter publication: the published socket; nil for the agent's own.
+    func refused(_ peer: PeerIdentity, by publication: Publication? = nil) {
+        record(
             AuditEvent(
-                .refusal, time: now(), peer: .init(peer), outcome: TokenError.Code.peerNotAuthorized.name))
+                .refusal, time: now(), peer: .init(peer), socket: publication?.label,
+                outcome: TokenError.Code.peerNotAuthorized.name), at: publication)
     }
+
+    /// Records that a published socket does not serve a request.
+    func refused(_ request: PolicyRequest, _ error: TokenError, from caller: Caller) {
+        record(
+            AuditEvent(
+                .refusal, time: now(), peer: .init(caller.identity), socket: caller.publication?.label,
+                request: request.name, outcome: error.code.name), at: caller.publication)
+    }
+
+    /// Records that the time of a published socket is over.
+    func expired(_ publication: Publication) {
+        writer.record(AuditEvent(.socketExpired, time: now(), socket: publication.label))
+    }
+
+    /// Records an event. Of the refusals of a published socket, a limited number in a minute has lines of their own, and the first one
+    /// of a later minute has the number of the others: its peers, who are strangers, must not push all other lines out of the files.
+    private func record(_ event: AuditEvent, at publication: Publication?) {
+        var event = event
+        if event.kind == .refusal, let socket = publication?.id {
+            let omitted: Int? = refusals.withLock { refusals in
+                let minute = refusals[socket]
+                if let minute, abs(event.time - minute.start) < 60 {
+                    refusals[socket]?.count += 1
+                    return minute.count < Self.refusalsPerMinute ? 0 : nil
+                }
+                refusals[socket] = Minute(start: event.time, count: 1)
+                return max((minute?.count ?? 0) - Self.refusalsPerMinute, 0)
+            }
+            guard let omitted else { return }
+            if omitted > 0 { event.count = omitted + 1 }
+        }
+        writer.record(event)
+    }
+
+    private struct Minute {
+        var start: Int64
+        var count: Int
+    }
+
+    private static let refusalsPerMinute = 60
 
     /// Waits until the events so far are written.
     func flush() async { await writer.flush() }
@@ -35,18 +80,19 @@ final class AuditTrail: Sendable {
     /// Records the reply to a request, if it is an event.
     func replied<Request: WireRequest>(
         to request: Request, _ asked: PolicyRequest, _ outcome: Result<Request.Reply, TokenError>,
-        from peer: PeerIdentity
+        from caller: Caller
     ) {
         guard let event = event(of: request, asked, outcome) else { return }
-        record(event, from: peer)
+        record(event, from: caller)
     }
 
-    /// Records an event of a peer at the present time.
-    func record(_ event: AuditEvent, from peer: PeerIdentity) {
+    /// Records an event of a caller at the present time.
+    func record(_ event: AuditEvent, from caller: Caller) {
         var event = event
         event.time = now()
-        event.peer = .init(peer)
-        writer.record(event)
+        event.peer = .init(caller.identity)
+        event.socket = caller.publication?.label
+        record(event, at: caller.publication)
     }
 
     /// The event of a reply, without its peer and its time; nil if the reply is none.
@@ -69,6 +115,7 @@ final class AuditTrail: Sendable {
             event.account = account.homeAccountID?.text ?? account.username
             if hasNames { event.username = account.username }
         }
+        event.add(request, outcome, hasNames: hasNames)
         return event
     }
 
@@ -93,6 +140,8 @@ final class AuditTrail: Sendable {
         case is SetKey: .keyChange
         case is Unlock: .unlock
         case is Lock: .lock
+        case is PublishSocket: .publish
+        case is UnpublishSocket: .unpublish
         default: nil
         }
     }
@@ -130,6 +179,27 @@ extension AuditEvent {
         account = tokens.account.homeAccountID?.text ?? tokens.account.username
         scopes = tokens.scopes
         if hasNames { username = tokens.account.username }
+    }
+
+    /// Adds what a request about published sockets says.
+    fileprivate mutating func add<Request: WireRequest>(
+        _ request: Request, _ outcome: Result<Request.Reply, TokenError>, hasNames: Bool
+    ) {
+        switch request {
+        case let publish as PublishSocket:
+            socket = publish.label ?? publish.path
+            clientID = publish.clientIDs.map(\.text).joined(separator: " ")
+            scopes = publish.scopes.scopes
+            guard case .success(let reply) = outcome, let published = reply as? PublishedSocket else { return }
+            account = published.account.homeAccountID?.text ?? published.account.username
+            if hasNames { username = published.account.username }
+        case let unpublish as UnpublishSocket:
+            socket = unpublish.name
+            if case .success(let reply) = outcome, let label = (reply as? UnpublishSocket.Reply)?.label {
+                socket = label
+            }
+        default: break
+        }
     }
 }
 

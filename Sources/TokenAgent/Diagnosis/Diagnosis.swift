@@ -24,10 +24,11 @@ final class Diagnosis {
     private let notes: RedemptionNotes
     private let commits: CommitQueue
     private let lifecycle: StoreLifecycle
+    private let sockets: PublishedSockets
     private let service: any TokenService
     private let startedAt: Int64
 
-    init(_ core: AgentCore, lifecycle: StoreLifecycle, options: AgentOptions) {
+    init(_ core: AgentCore, lifecycle: StoreLifecycle, sockets: PublishedSockets, options: AgentOptions) {
         self.options = options
         loop = core.loop
         memory = core.memory
@@ -35,6 +36,7 @@ final class Diagnosis {
         commits = core.commits
         service = core.service
         self.lifecycle = lifecycle
+        self.sockets = sockets
         startedAt = options.now()
     }
 
@@ -43,7 +45,8 @@ final class Diagnosis {
             processID: getpid(), version: ProductVersion.text, protocolVersion: WireLimits.protocolVersion,
             socketPath: options.socketPath, stateDirectory: options.stateDirectory,
             uptimeSeconds: max(options.now() - startedAt, 0), accounts: Int64(memory.cache.accountCount),
-            quarantined: lifecycle.store.quarantined, storeProblem: storeProblem)
+            quarantined: lifecycle.store.quarantined, storeProblem: storeProblem,
+            publishedSockets: sockets.paths)
     }
 
     /// Checks the state folder, the store, its key, the protection of memory, the sandbox, the loopback redirect, the token endpoint and the
@@ -51,7 +54,8 @@ final class Diagnosis {
     func checks(_ request: Diagnose) async -> [HealthCheck] {
         let keyProblem = await lifecycle.keyProblem()
         let checks = [
-            folderCheck(), storeCheck(), keyCheck(keyProblem), memoryCheck(), sandboxCheck(), await redirectCheck(),
+            folderCheck(), storeCheck(), keyCheck(keyProblem), memoryCheck(), sandboxCheck(), socketsCheck(),
+            await redirectCheck(),
         ]
         let authority = request.authority ?? defaultAuthority
         return checks + endpointChecks(authority, await service.probe(authority))
@@ -147,6 +151,16 @@ final class Diagnosis {
             hint: options.sandbox.isComplete
                 ? nil : "start sso-agent without --no-sandbox, on a Linux kernel of version 5.13 or later with Landlock"
         )
+    }
+
+    /// The published sockets, which give tokens to others. It is no failure: the user has published them.
+    private func socketsCheck() -> HealthCheck {
+        let sockets = sockets.list.map { socket in
+            let users = socket.userIDs.map { "\($0)" }.joined(separator: ", ")
+            return "\(socket.path) (users \(users); \(socket.expiresOn - options.now()) seconds left)"
+        }
+        return HealthCheck(
+            name: "published sockets", ok: true, detail: sockets.isEmpty ? "none" : sockets.joined(separator: "; "))
     }
 
     /// Whether the agent can listen for the loopback redirect of a browser sign-in. Only the identity provider knows whether the

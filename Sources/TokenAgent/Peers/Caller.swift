@@ -1,6 +1,7 @@
 internal import AccessPolicy
 internal import NIOCore
 internal import TokenModel
+internal import TokenWire
 
 /// The peer of a connection, and what it may do.
 struct Caller: Sendable {
@@ -11,6 +12,10 @@ struct Caller: Sendable {
     let log: RequestLog
     /// Nil if there is no audit log.
     let audit: AuditTrail?
+    /// The published socket of the connection; nil for the agent's own socket.
+    var publication: Publication?
+    /// The handlers of the published socket.
+    var handlers: PublishedHandlers?
 
     /// Whether a request may be answered.
     enum Admission {
@@ -20,8 +25,35 @@ struct Caller: Sendable {
         case confirming(EventLoopFuture<Result<Void, TokenError>>)
     }
 
+    /// The handler of a request number.
+    ///
+    /// - Throws: `unsupportedProtocolVersion` (-53003) if the agent does not know the request, `requestDenied` (-53011) if the published
+    ///   socket does not serve it.
+    func handler(of number: UInt32) throws(TokenError) -> RequestHandler {
+        guard let handler = RequestHandlers.handler(of: number) else { throw Self.unknown }
+        guard let handlers else { return handler }
+        if let handler = handlers.handler(of: number) { return handler }
+        let request = PolicyRequest(
+            name: RequestFrame.name(of: number) ?? "unknown", subject: RequestSubject(isLimitedToApp: false))
+        let error = TokenError(.requestDenied, "a published socket does not serve \(request.name)")
+        denials.add(request, error, from: identity)
+        audit?.refused(request, error, from: self)
+        throw error
+    }
+
+    private static let unknown = TokenError(
+        .unsupportedProtocolVersion, "this agent does not know that request; update it")
+
     /// Decides about a request by the policy, or has a person decide.
+    ///
+    /// At a published socket, the rules of the configuration refuse only; what is served is decided by the socket's own rules.
     func admission(of request: PolicyRequest, on loop: any EventLoop) -> Admission {
+        if publication != nil {
+            guard let reason = policy.refusal(ofPublished: request, from: identity) else { return .allowed }
+            let error = TokenError(.requestDenied, reason)
+            denials.add(request, error, from: identity)
+            return .refused(error)
+        }
         switch policy.decision(on: request, from: identity) {
         case .allow: return .allowed
         case .deny(let reason):

@@ -21,6 +21,27 @@ final class DenialLog: Sendable {
     }
 
     func add(_ request: PolicyRequest, _ error: TokenError, from peer: PeerIdentity) {
+        guard admitMessage() else { return }
+        var metadata: Logger.Metadata = [
+            "request": "\(request.name)", "peer": "\(RequestLog.safe(peer.description))",
+            "class": "\(peer.peerClass.rawValue)", "failure": "\(error.code.name)",
+        ]
+        if let clientID = request.subject.clientID { metadata["client_id"] = "\(RequestLog.safe(clientID.text))" }
+        logger.notice("denied", metadata: metadata)
+    }
+
+    /// Logs that a user was refused who connected.
+    ///
+    /// - Returns: false if the message was omitted, since there were too many in this minute.
+    @discardableResult
+    func add(refusedUser: UInt32) -> Bool {
+        guard admitMessage() else { return false }
+        logger.warning("refused a peer", metadata: ["uid": "\(refusedUser)"])
+        return true
+    }
+
+    /// Counts a message; returns whether it may be logged.
+    private func admitMessage() -> Bool {
         let time = now()
         let (count, omitted) = minute.withLock { minute in
             var omitted = 0
@@ -33,13 +54,7 @@ final class DenialLog: Sendable {
             return (minute.count, omitted)
         }
         if omitted > 0 { logger.notice("denied further requests", metadata: ["count": "\(omitted)"]) }
-        guard count <= Self.limit else { return }
-        var metadata: Logger.Metadata = [
-            "request": "\(request.name)", "peer": "\(RequestLog.safe(peer.description))",
-            "class": "\(peer.peerClass.rawValue)", "failure": "\(error.code.name)",
-        ]
-        if let clientID = request.subject.clientID { metadata["client_id"] = "\(RequestLog.safe(clientID.text))" }
-        logger.notice("denied", metadata: metadata)
+        return count <= Self.limit
     }
 
     /// The number of messages in a minute.

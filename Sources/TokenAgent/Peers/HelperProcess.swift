@@ -8,7 +8,7 @@ package import TokenStore
 #endif
 
 /// The process that does for the agent what the agent may not do any more when it has restricted itself: it describes peers, asks the
-/// user to confirm requests, and uses the keyring. It does nothing else, whatever the agent sends.
+/// user to confirm requests, makes published sockets, and uses the keyring. It does nothing else, whatever the agent sends.
 ///
 /// It ends with the agent. Linux only: on other systems the agent does this itself.
 package struct HelperProcess: Sendable {
@@ -16,6 +16,8 @@ package struct HelperProcess: Sendable {
     package let keyring: KeyringHelper
     /// The socket for confirmations. One request at a time.
     let confirmation: Int32
+    /// The socket for published sockets. One request at a time.
+    let publication: Int32
     /// The sockets for descriptions of peers. One request at a time on each.
     let inspection: [Int32]
 
@@ -41,12 +43,13 @@ package struct HelperProcess: Sendable {
         guard isStarted else { return nil }
         keyring = KeyringHelper(descriptor: lanes[Int(AGENT_LANE_KEYRING)])
         confirmation = lanes[Int(AGENT_LANE_CONFIRMATION)]
+        publication = lanes[Int(AGENT_LANE_SOCKETS)]
         inspection = Array(lanes[Int(AGENT_LANE_INSPECTION)...])
     }
 
     /// Whether the helper is running, as far as the kernel says without a request.
     var isRunning: Bool {
-        ([confirmation] + inspection).allSatisfy { lane in
+        ([confirmation, publication] + inspection).allSatisfy { lane in
             var event = pollfd(fd: lane, events: 0, revents: 0)
             return poll(&event, 1, 0) == 0
         }

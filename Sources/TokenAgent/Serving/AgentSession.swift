@@ -52,7 +52,11 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     private(set) var lastReceived = NIODeadline.now()
 
     init(owner: CacheOwner, caller: Caller, registry: SessionRegistry, timers: Timers) {
-        self.id = registry.newID(processID: caller.identity.processID)
+        self.id = registry.newID(
+            processID: caller.identity.processID,
+            publication: caller.publication.map {
+                PublicationUser(socket: $0.id, userID: caller.identity.userID)
+            })
         self.owner = owner
         self.caller = caller
         self.registry = registry
@@ -151,7 +155,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     ///
     /// - Returns: false if there is nothing to handle, or a limit is reached.
     private func handleNext(_ context: ChannelHandlerContext) -> Bool {
-        guard canReply else { return false }
+        guard canReply, isServed(context) else { return false }
         if let next = finished.popFirst() {
             release(next.length)
             switch next.outcome {
@@ -172,6 +176,14 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
             write(ReplyFrame.encode(error, id: 0), context)
         }
         return true
+    }
+
+    /// Whether the socket of the connection is still published. If not, the connection is closed.
+    private func isServed(_ context: ChannelHandlerContext) -> Bool {
+        guard let publication = caller.publication else { return true }
+        if owner.assumeIsolated({ $0.sockets.isServing(publication) }) { return true }
+        context.close(promise: nil)
+        return false
     }
 
     /// Sends the replies that were written, and adapts to how many of them the socket takes.
@@ -265,8 +277,11 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         _ frame: RequestFrame, _ length: Int, _ progress: RequestHandler.Progress, _ context: ChannelHandlerContext,
         _ bytes: ArraySlice<UInt8>? = nil
     ) {
-        guard let handler = RequestHandlers.handler(of: frame.number) else {
-            return refuse(Self.unknown, id: frame.id, context)
+        let handler: RequestHandler
+        do throws(TokenError) {
+            handler = try caller.handler(of: frame.number)
+        } catch {
+            return refuse(error, id: frame.id, context)
         }
         let (id, caller) = (id, caller)
         switch owner.assumeIsolated({ handler.reply(frame, id, caller, progress, $0) }) {
@@ -324,9 +339,6 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         frameTimeout?.cancel()
         frameTimeout = nil
     }
-
-    private static let unknown = TokenError(
-        .unsupportedProtocolVersion, "this agent does not know that request; update it")
 
     /// The number of requests of one connection after which it is another connection's turn.
     private static let requestsPerTurn = 16

@@ -16,4 +16,13 @@ package struct PeerLimits: Sendable {
     package var turn = TimeAmount.microseconds(100)
 
     package init() {}
+
+    /// The limits of a user of a published socket, with all of the user's processes.
+    var published: PeerLimits {
+        var limits = self
+        limits.connections = min(connections, 64)
+        limits.requests = min(requests, 256)
+        limits.requestBytes = min(requestBytes, 1 << 20)
+        return limits
+    }
 }

@@ -45,10 +45,10 @@ struct RequestHandler: Sendable {
                 caller.log.refused(error, id: id)
                 return .now(ReplyFrame.encode(error, id: id))
             }
-            let asked = PolicyRequest(name: name, subject: request.subject)
+            let asked = PolicyRequest(name: name, subject: request.subject, purpose: request.purpose)
             let encode: @Sendable (Result<Request.Reply, TokenError>) -> [UInt8] = { outcome in
                 caller.log.replied(to: request, id: id, outcome)
-                caller.audit?.replied(to: request, asked, outcome, from: caller.identity)
+                caller.audit?.replied(to: request, asked, outcome, from: caller)
                 return ReplyFrame.encode(outcome, to: Request.self, id: id)
             }
             var hasLoaded = false
@@ -86,6 +86,16 @@ enum Answer<Value: Sendable>: Sendable {
         case .now(let outcome): .now(outcome.map(transform))
         case .repeatable(let value, _): .now(.success(transform(value)))
         case .later(let future): .later(future.map { $0.map(transform) })
+        }
+    }
+
+    func mapOutcome(
+        _ transform: @escaping @Sendable (Result<Value, TokenError>) -> Result<Value, TokenError>
+    ) -> Answer<Value> {
+        switch self {
+        case .now(let outcome): .now(transform(outcome))
+        case .later(let future): .later(future.map(transform))
+        case .repeatable(let value, _): .now(transform(.success(value)))
         }
     }
 

@@ -33,6 +33,9 @@ enum RequestHandlers {
         RequestHandler(GetKey.self, waits: .untilLoadedOrTimeout) { owner, _, _ in owner.keyStatus() },
         RequestHandler(SetKey.self) { owner, request, _ in owner.setKey(request) },
         RequestHandler(Unlock.self, waits: .never) { owner, request, _ in owner.unlock(request) },
+        RequestHandler(PublishSocket.self) { owner, request, _ in owner.publishSocket(request) },
+        RequestHandler(ListSockets.self, waits: .never) { owner, _, _ in owner.listSockets() },
+        RequestHandler(UnpublishSocket.self, waits: .never) { owner, request, _ in owner.unpublishSocket(request) },
         RequestHandler(Lock.self, waits: .never) { owner, _, _ in owner.lock() },
     ]
 

@@ -32,16 +32,18 @@ final class SessionRegistry {
 
     /// Returns an ID that no other session has had.
     ///
-    /// - Parameter processID: the process at the other end; nil if it is not known.
-    func newID(processID: Int32?) -> SessionID {
+    /// - Parameters:
+    ///   - processID: the process at the other end; nil if it is not known.
+    ///   - publication: the published socket and its user; nil for the agent's own socket.
+    func newID(processID: Int32?, publication: PublicationUser? = nil) -> SessionID {
         lastID += 1
-        return SessionID(number: lastID, processID: processID)
+        return SessionID(number: lastID, processID: processID, publication: publication)
     }
 
     /// The peer of a connection: the one of its process's other connections, or a new one.
     func peer(of id: SessionID) -> Peer {
         if let peer = peers[id.peer] { return peer }
-        let peer = Peer(limits: peerLimits)
+        let peer = Peer(limits: id.publication == nil ? peerLimits : peerLimits.published)
         peers[id.peer] = peer
         return peer
     }
@@ -51,7 +53,8 @@ final class SessionRegistry {
     /// - Returns: false if a limit is reached; the connection is then refused.
     func beginIdentification(of peer: PeerKey) -> Bool {
         let waiting = undescribed[peer, default: 0]
-        guard waiting < peerLimits.connections, undescribedCount < limit else { return false }
+        let limits = peer.isPublished ? peerLimits.published : peerLimits
+        guard waiting < limits.connections, undescribedCount < limit else { return false }
         undescribed[peer] = waiting + 1
         undescribedCount += 1
         return true
@@ -101,6 +104,20 @@ final class SessionRegistry {
         return true
     }
 
+    /// The number of connections of a published socket.
+    func connections(ofSocket socket: UInt64) -> Int {
+        sessions(ofSocket: socket).count
+    }
+
+    /// Closes the connections of a published socket; replies that have not been sent are lost.
+    func closeConnections(ofSocket socket: UInt64) {
+        for session in sessions(ofSocket: socket) { session.close() }
+    }
+
+    private func sessions(ofSocket socket: UInt64) -> [AgentSession] {
+        peers.filter { $0.key.socket == socket }.flatMap { $0.value.sessions.values }
+    }
+
     /// Ends every session after the replies in progress. The future completes when all connections are closed.
     func end(on loop: any EventLoop) -> EventLoopFuture<Void> {
         guard count > 0 else { return loop.makeSucceededVoidFuture() }
@@ -118,16 +135,36 @@ struct SessionID: Hashable, Sendable {
     var number: UInt64
     /// The process at the time of the connection; nil if it is not known.
     var processID: Int32?
+    /// The published socket and its user; nil for the agent's own socket.
+    var publication: PublicationUser?
 
     /// The peer that the connection is one of.
-    var peer: PeerKey { processID.map(PeerKey.process) ?? .connection(number) }
+    var peer: PeerKey { publication.map(PeerKey.published) ?? processID.map(PeerKey.process) ?? .connection(number) }
 
     /// Whether two connections count as those of one process. A connection whose process is not known counts for itself.
     func isOfSamePeer(as other: SessionID) -> Bool { peer == other.peer }
 }
 
+/// A user of a published socket.
+struct PublicationUser: Hashable, Sendable {
+    /// The number of the socket.
+    var socket: UInt64
+    var userID: UInt32
+}
+
 /// Identifies a peer: a process or, if it is not known, a connection.
+///
+/// All processes of a user at one published socket are one peer: somebody who starts many of them gets no larger share than an app of
+/// the agent's own user.
 enum PeerKey: Hashable {
     case process(Int32)
     case connection(UInt64)
+    case published(PublicationUser)
+
+    /// The number of the published socket; nil for the agent's own.
+    var socket: UInt64? {
+        if case .published(let user) = self { user.socket } else { nil }
+    }
+
+    var isPublished: Bool { socket != nil }
 }

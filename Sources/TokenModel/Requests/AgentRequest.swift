@@ -17,9 +17,13 @@ package protocol AgentRequest: Sendable, Equatable {
 
     /// What the request reaches, for the access policy.
     var subject: RequestSubject { get }
+
+    /// What a person is asked to confirm, in words that follow "asks to"; nil if the name of the request says it.
+    var purpose: String? { get }
 }
 
 extension AgentRequest {
     package var isRepeatable: Bool { true }
     package var tokenParameters: TokenParameters? { nil }
+    package var purpose: String? { nil }
 }

@@ -60,11 +60,14 @@ public struct AgentStatus: Sendable, Equatable {
     public var quarantined: [String]
     /// The reason why the store is not open or cannot be written; nil if it is open and can be written.
     public var storeProblem: String?
+    /// The paths of the published sockets.
+    public var publishedSockets: [String]
 
     /// Creates the reply.
     public init(
         processID: Int32, version: String, protocolVersion: UInt32, socketPath: String, stateDirectory: String,
-        uptimeSeconds: Int64, accounts: Int64, quarantined: [String] = [], storeProblem: String? = nil
+        uptimeSeconds: Int64, accounts: Int64, quarantined: [String] = [], storeProblem: String? = nil,
+        publishedSockets: [String] = []
     ) {
         self.processID = processID
         self.version = version
@@ -75,6 +78,7 @@ public struct AgentStatus: Sendable, Equatable {
         self.accounts = accounts
         self.quarantined = quarantined
         self.storeProblem = storeProblem
+        self.publishedSockets = publishedSockets
     }
 }
 

@@ -84,3 +84,8 @@ extension GetKey { package var subject: RequestSubject { .everyApp() } }
 extension SetKey { package var subject: RequestSubject { .everyApp() } }
 extension Unlock { package var subject: RequestSubject { .everyApp() } }
 extension Lock { package var subject: RequestSubject { .everyApp() } }
+
+/// Publishing gives away tokens of several apps, so that no rule for one app allows it.
+extension PublishSocket { package var subject: RequestSubject { .everyApp(sharingGroup) } }
+extension ListSockets { package var subject: RequestSubject { .everyApp() } }
+extension UnpublishSocket { package var subject: RequestSubject { .everyApp() } }

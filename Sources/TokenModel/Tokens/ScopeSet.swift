@@ -19,9 +19,11 @@ public struct ScopeSet: Sendable, CustomStringConvertible {
         self.keys = keys
     }
 
-    /// Splits a space-separated `scope` value (RFC 6749 section 3.3).
+    /// Splits a space-separated `scope` value (RFC 6749 section 3.3). Tabs and line breaks separate scopes too.
     public init(target: String) {
-        self.init(target.split(whereSeparator: \.isWhitespace).map(String.init))
+        // Bytes, because a space and a combining character after it are one character, which is no white space.
+        let parts = target.utf8.split { $0 == UInt8(ascii: " ") || (0x09...0x0D).contains($0) }
+        self.init(parts.map { String(Substring($0)) })
     }
 
     /// The scope that stands for all permissions of a v1 resource.

@@ -50,7 +50,8 @@ extension AgentStatus: WireMessage {
             uptimeSeconds: fields.number("uptime_seconds", value?.uptimeSeconds) ?? 0,
             accounts: fields.number("accounts", value?.accounts) ?? 0,
             quarantined: try fields.wordings("quarantined", value?.quarantined),
-            storeProblem: try fields.wording("store_problem", value?.storeProblem, limit: WireLimits.longText))
+            storeProblem: try fields.wording("store_problem", value?.storeProblem, limit: WireLimits.longText),
+            publishedSockets: try fields.wordings("published_sockets", value?.publishedSockets))
     }
 }
 

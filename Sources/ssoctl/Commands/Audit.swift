@@ -61,7 +61,8 @@ extension AuditLine {
         let process = self["pid"].map { "(process \($0))" }
         let count = self["count"].map { "×\($0)" }
         let words = [
-            self["time"], self["event"], self["outcome"], count, peer, process, self["client_id"],
+            self["time"], self["event"], self["outcome"], count, self["socket"].map { "[\($0)]" }, peer, process,
+            self["client_id"],
             scopes.joined(separator: " ").trimmedNonEmpty, self["account"].map { "account \($0.prefix(8))" },
             self["username"],
         ]

@@ -8,7 +8,7 @@ struct DoctorCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
         abstract:
-            "Check the socket, its folder, the state folder, the key, the clock, the redirect of browser sign-ins and the token endpoint."
+            "Check the socket, its folder, the state folder, the key, the published sockets, the clock, the redirect of browser sign-ins and the token endpoint."
     )
 
     @Option(help: "The authority whose token endpoint to try.")

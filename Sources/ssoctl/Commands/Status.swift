@@ -20,6 +20,8 @@ struct StatusCommand: Command {
         var quarantined: [String]?
         /// The reason why the store is not open or cannot be written; nil if there is none.
         var storeProblem: String?
+        /// The paths of the published sockets; nil if there are none.
+        var publishedSockets: [String]?
     }
 
     func execute(_ agent: AgentClient) async throws(TokenError) -> Printout {
@@ -27,17 +29,21 @@ struct StatusCommand: Command {
         return Printout(
             pid: status.processID, version: status.version, protocolVersion: status.protocolVersion,
             socket: status.socketPath, uptimeSeconds: status.uptimeSeconds, accounts: status.accounts,
-            quarantined: status.quarantined.isEmpty ? nil : status.quarantined, storeProblem: status.storeProblem)
+            quarantined: status.quarantined.isEmpty ? nil : status.quarantined, storeProblem: status.storeProblem,
+            publishedSockets: status.publishedSockets.isEmpty ? nil : status.publishedSockets)
     }
 
     func describe(_ status: Printout) -> String? {
-        let text = """
+        let whole = """
             sso-agent \(status.version) (process \(status.pid)) answers at \(status.socket)
             up \(status.uptimeSeconds) seconds, \(status.accounts) account\(status.accounts == 1 ? "" : "s"), \
             protocol \(status.protocolVersion)
             """
         let problem = status.storeProblem.map { ["store: \($0)"] } ?? []
         let damage = status.quarantined.map { ["damaged files in quarantine: \($0.joined(separator: ", "))"] } ?? []
-        return ([text] + problem + damage).joined(separator: "\n")
+        // A published socket says nothing else.
+        let text = status.pid == 0 ? "sso-agent \(status.version) answers at the published \(status.socket)" : whole
+        let published = status.publishedSockets.map { ["published: \($0.joined(separator: ", "))"] } ?? []
+        return ([text] + published + problem + damage).joined(separator: "\n")
     }
 }

@@ -71,5 +71,61 @@ internal import Testing
             let asked = try String(contentsOfFile: folder.file("asked"), encoding: .utf8)
             #expect(asked == "confirm:sso-agent: process 1 asks; $(id)\n")
         }
+
+        @Test func makesSocketsInFoldersOfTheUserOnly() async throws {
+            let folder = try TemporaryFolder()
+            try FileManager.default.createDirectory(
+                atPath: folder.file("open"), withIntermediateDirectories: false, attributes: [.posixPermissions: 0o777])
+            try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.file("open"))
+            try FileManager.default.createSymbolicLink(atPath: folder.file("link"), withDestinationPath: folder.path)
+            await #expect(processExitsWith: .success) { [path = folder.path as String] in
+                let lane = try Self.start(path).publication
+                let user = [geteuid()]
+                func make(_ path: String, _ users: [UInt32]) -> Int32 {
+                    agent_ask_to_make_socket(lane, path, users, Int32(users.count))
+                }
+                for wrong in [
+                    "relative", "", "/", "//x", path + "/", path + "/./x", path + "/../x", path + "//x", "/tmp/x",
+                    path + "/open/x", path + "/link/x", path + "/missing/x", "/proc/self/fd/x",
+                    "/" + String(repeating: "x", count: 104),
+                ] { #expect(make(wrong, user) < 0, "\(wrong)") }
+                #expect(make(path + "/x", []) == -EINVAL)
+                #expect(make(path + "/x", Array(0..<17)) == -EINVAL)
+                let made = make(path + "/x", user)
+                #expect(made >= 0)
+                #expect(make(path + "/x", user) == -EADDRINUSE)
+                for number in 1...15 { #expect(make("\(path)/\(number)", user) >= 0) }
+                #expect(make(path + "/17", user) == -EMFILE)
+                // Only what the helper has made is removed.
+                close(open(path + "/file", O_CREAT | O_WRONLY, 0o600))
+                agent_ask_to_remove_socket(lane, path + "/file")
+                agent_ask_to_remove_socket(lane, path + "/x")
+                #expect(access(path + "/file", F_OK) == 0 && access(path + "/x", F_OK) != 0)
+                // Messages of other lengths, and unknown operations, get an answer each.
+                for length in [1, 4, 72, 70_000] {
+                    let message = [UInt8](repeating: 1, count: length)
+                    #expect(send(lane, message, length, Int32(MSG_NOSIGNAL)) == length)
+                    var reply: Int32 = 0
+                    #expect(recv(lane, &reply, 4, 0) == 4 && reply == -EINVAL)
+                }
+                #expect(make(path + "/x", user) >= 0)
+            }
+        }
     }
 #endif
+
+/// The users that the agent can tell apart.
+@Suite(.bounded) struct UserNamespaceTests {
+    @Test func hasTheUsersOfTheMap() {
+        let container = UserNamespace(map: "         0       1000          1\n         1     100000      65536\n")
+        for user in [0, 1, 65536] as [UInt32] { #expect(container.contains(user)) }
+        for user in [65537, 100_000, .max] as [UInt32] { #expect(!container.contains(user)) }
+        // The whole machine, and the unit's `PrivateUsers=yes`.
+        #expect(UserNamespace(map: "         0          0 4294967295\n").contains(65534))
+        let unit = UserNamespace(map: "      1000       1000          1\n")
+        #expect(unit.contains(1000) && !unit.contains(65534) && !unit.contains(0))
+    }
+
+    @Test(arguments: ["", "x", "0 0", "0 0 x", "-1 0 5", "99999999999999999999 0 1", "0 0 99999999999"])
+    func hasNoUserOfALineThatIsNoMap(map: String) { #expect(!UserNamespace(map: map).contains(0)) }
+}

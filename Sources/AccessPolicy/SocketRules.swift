@@ -1,0 +1,221 @@
+package import TokenModel
+
+/// What a published socket serves, and to whom: pure functions of the request and of its result.
+///
+/// A request is refused rather than changed, except that the account is filled in and the redirect URI left out. A result is checked again, whatever the request
+/// says: an identity provider may grant more than was requested, and a cached token may have more scopes.
+package struct SocketRules: Sendable, Equatable {
+    /// The account that a socket is limited to.
+    package struct Account: Sendable, Equatable {
+        /// The identifier; nil if only the username is known.
+        package var homeAccountID: HomeAccountID?
+        package var username: String?
+
+        package init(homeAccountID: HomeAccountID?, username: String?) {
+            self.homeAccountID = homeAccountID
+            self.username = username
+        }
+
+        /// The reference that finds this account only.
+        package var reference: AccountReference {
+            AccountReference(homeAccountID: homeAccountID, username: username)
+        }
+
+        /// Whether a request that names an account can mean this one.
+        func isMeant(by reference: AccountReference) -> Bool {
+            if let identifier = reference.homeAccountID { return identifier == homeAccountID }
+            guard let name = reference.username else { return true }
+            return name.lowercased() == username?.lowercased()
+        }
+
+        /// Whether an account in a reply is this one. Without an identifier, the usernames are compared.
+        func matches(_ account: TokenModel.Account) -> Bool {
+            if let homeAccountID { return account.homeAccountID == homeAccountID }
+            return account.homeAccountID == nil && account.username?.lowercased() == username?.lowercased()
+        }
+    }
+
+    /// The users who may connect.
+    package var userIDs: Set<UInt32>
+    package var clientIDs: Set<ClientID>
+    package var sharingGroup: SharingGroup
+    /// The scopes that tokens may have; empty for every scope.
+    package var scopes: ScopeSet
+    /// The authorities that requests may name; empty for those that lead to the account's home tenant.
+    package var authorities: [Authority]
+    /// The account that is served; nil for every account.
+    package var account: Account?
+
+    package init(
+        userIDs: Set<UInt32>, clientIDs: Set<ClientID>, sharingGroup: SharingGroup, scopes: ScopeSet,
+        authorities: [Authority], account: Account?
+    ) {
+        self.userIDs = userIDs
+        self.clientIDs = clientIDs
+        self.sharingGroup = sharingGroup
+        self.scopes = scopes
+        self.authorities = authorities
+        self.account = account
+    }
+
+    /// The requests that are served; all others are refused.
+    package static let requests: Set = [
+        "hello", "acquire_token_silent", "list_accounts", "get_current_account", "get_status",
+    ]
+
+    /// The longest time before its expiry from which on a request may count a token as expired, in seconds. With a longer one, each
+    /// request would redeem a refresh token.
+    package static let longestBuffer: Int64 = 300
+
+    /// Whether a user may connect.
+    package func admits(userID: UInt32) -> Bool { userIDs.contains(userID) }
+
+    // MARK: Requests
+
+    /// A silent request as it may be answered.
+    ///
+    /// - Throws: `requestDenied` (-53011) with the reason.
+    package func admitted(_ request: AcquireTokenSilent) throws(TokenError) -> AcquireTokenSilent {
+        let parameters = request.parameters
+        try require(parameters.clientID, parameters.sharingGroup)
+        guard !request.forceRefresh, request.expirationBuffer <= Self.longestBuffer else {
+            throw Self.denied("it does not renew tokens before they expire")
+        }
+        guard parameters.claims == nil, parameters.capabilities.isEmpty, parameters.extraParameters.isEmpty else {
+            throw Self.denied("it does not serve requests with claims, capabilities or further parameters")
+        }
+        if !scopes.isEmpty {
+            let requested = parameters.scopes.subtracting(.reserved)
+            // The empty set is a subset of every token's scopes.
+            guard !requested.isEmpty, requested.isSubset(of: scopes) else {
+                throw Self.denied("it serves other scopes or resources")
+            }
+        }
+        try require(parameters.authority)
+        var request = request
+        // The token endpoint compares it with the app's registration, and is not to refuse the refresh token for a stranger's value.
+        request.parameters.redirectURI = nil
+        if let account {
+            guard account.isMeant(by: request.account) else { throw Self.denied("it serves another account") }
+            request.account = account.reference
+        }
+        try requireHomeTenant(of: request)
+        return request
+    }
+
+    /// A request for a list of accounts as it may be answered; nil if the list is empty.
+    ///
+    /// - Throws: `requestDenied` (-53011) with the reason.
+    package func admitted(_ request: ListAccounts) throws(TokenError) -> ListAccounts? {
+        guard let clientID = request.clientID, request.onlySignedIn else {
+            throw Self.denied("it lists the accounts of one app, which are signed in")
+        }
+        try require(clientID, request.sharingGroup)
+        guard let account else { return request }
+        guard account.isMeant(by: AccountReference(homeAccountID: request.homeAccountID, username: nil)) else {
+            return nil
+        }
+        var request = request
+        request.homeAccountID = account.homeAccountID
+        if account.homeAccountID == nil {
+            guard account.isMeant(by: AccountReference(username: request.username)) else { return nil }
+            request.username = account.username
+        }
+        return request
+    }
+
+    /// Checks a request for the current account.
+    ///
+    /// - Throws: `requestDenied` (-53011) with the reason.
+    package func check(_ request: GetCurrentAccount) throws(TokenError) {
+        try require(request.clientID, request.sharingGroup)
+    }
+
+    // MARK: Results
+
+    /// Checks the outcome of a silent request that was admitted: the token must not reach further than the socket allows.
+    package func checked(
+        _ outcome: Result<TokenResult, TokenError>, of request: AcquireTokenSilent
+    ) -> Result<TokenResult, TokenError> {
+        do throws(TokenError) {
+            switch outcome {
+            case .success(let result): try check(result, of: request)
+            case .failure(let error):
+                // Fewer scopes were granted than requested, and others perhaps.
+                if let result = error.details.partialResult { try check(result, of: request) }
+            }
+            return outcome
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func check(_ result: TokenResult, of request: AcquireTokenSilent) throws(TokenError) {
+        if let account, !account.matches(result.account) { throw Self.denied("it serves another account") }
+        if authorities.isEmpty, request.parameters.authority.kind == .entra {
+            let isHome =
+                result.tenantProfile?.isHome ?? leadsHome(request.parameters.authority, result.account.homeAccountID)
+            guard isHome else { throw Self.denied(Self.otherTenant) }
+        }
+        let surplus = surplus(of: ScopeSet(result.scopes), request.parameters.scopes)
+        guard surplus.isEmpty else {
+            throw Self.denied(
+                "the token has further permissions (\(UntrustedText.clean(surplus.target, limit: 512))); to serve it, publish a "
+                    + "socket with these scopes too, or with the resource")
+        }
+    }
+
+    /// The granted scopes that the socket does not allow. A request for all permissions of an allowed resource (`/.default`) may get
+    /// each of them.
+    private func surplus(of granted: ScopeSet, _ requested: ScopeSet) -> ScopeSet {
+        let isResource = requested.scopes.contains { $0.lowercased().hasSuffix("/.default") && scopes.contains($0) }
+        guard !scopes.isEmpty, !isResource else { return ScopeSet([]) }
+        return granted.subtracting(Self.harmless).subtracting(scopes)
+    }
+
+    /// The accounts of a list that are served. Profiles of other tenants are left out, unless an authority names their tenant.
+    package func visible(_ accounts: [TokenModel.Account]) -> [TokenModel.Account] {
+        let realms = Set(authorities.map { $0.realm.lowercased() })
+        return accounts.filter { account?.matches($0) ?? true }.map { account in
+            var account = account
+            account.tenantProfiles.removeAll { !$0.isHome && !realms.contains($0.realm.lowercased()) }
+            return account
+        }
+    }
+
+    // MARK: Parts of requests
+
+    private func require(_ clientID: ClientID, _ group: SharingGroup) throws(TokenError) {
+        guard clientIDs.contains(clientID) else { throw Self.denied("it serves other apps") }
+        guard group == sharingGroup else { throw Self.denied("it serves another sharing group") }
+    }
+
+    private func require(_ authority: Authority) throws(TokenError) {
+        guard authorities.isEmpty || authorities.contains(authority) else {
+            throw Self.denied("it serves other authorities")
+        }
+    }
+
+    /// Refuses a tenant that is not the account's, before a token of it is requested. A request that does not identify the account is
+    /// decided by its result.
+    private func requireHomeTenant(of request: AcquireTokenSilent) throws(TokenError) {
+        let authority = request.parameters.authority
+        guard authorities.isEmpty, authority.kind == .entra, let identifier = request.account.homeAccountID,
+            !leadsHome(authority, identifier)
+        else { return }
+        throw Self.denied(Self.otherTenant)
+    }
+
+    private func leadsHome(_ authority: Authority, _ identifier: HomeAccountID?) -> Bool {
+        authority.isTenantless || authority.realm == identifier?.tenantID
+    }
+
+    private static func denied(_ reason: String) -> TokenError {
+        TokenError(.requestDenied, "this socket is published for some requests only: \(reason)")
+    }
+
+    private static let otherTenant = "it serves the account's home tenant, by its ID or as common or organizations"
+
+    /// Scopes that give access to nothing but the claims of the ID token.
+    private static let harmless = ScopeSet.reserved.union(ScopeSet(["email"]))
+}

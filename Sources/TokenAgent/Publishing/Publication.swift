@@ -1,0 +1,130 @@
+internal import AccessPolicy
+internal import TokenCache
+internal import TokenModel
+
+/// A published socket: what it serves, to whom, and until when.
+struct Publication: Sendable {
+    /// The number of the socket; never used again while the agent runs.
+    let id: UInt64
+    let path: String
+    let label: String
+    let rules: SocketRules
+    /// The key of the account that the socket is limited to; nil for every account.
+    let account: AccountKey?
+    /// The end of the socket, in seconds since 1970.
+    let expiresOn: Int64
+    /// What lists say about it; the number of connections is 0.
+    let summary: PublishedSocket
+
+    /// Refuses a request whose authority has another identity provider's account in the place of this socket's.
+    func requireAccount(of request: AcquireTokenSilent, in cache: CredentialCache) throws(TokenError) {
+        guard let account else { return }
+        let (parameters, partition) = (request.parameters, cache.partition(rules.sharingGroup))
+        guard cache.accountKey(account.identity, at: parameters.authority, in: partition) == account else {
+            throw TokenError(
+                .requestDenied, "this socket is published for some requests only: it serves another provider's account")
+        }
+    }
+}
+
+/// The handlers of the requests that a published socket serves.
+struct PublishedHandlers: Sendable {
+    private let handlers: [RequestHandler]
+
+    init(_ publication: Publication) {
+        handlers = [
+            RequestHandler(Hello.self, waits: .never) { owner, request, _ in
+                owner.hello(request).map { reply in
+                    var reply = reply
+                    reply.requests = Self.numbers
+                    return reply
+                }
+            },
+            RequestHandler(AcquireTokenSilent.self) { owner, request, session in
+                owner.acquireTokenSilent(request, from: session, through: publication)
+            },
+            RequestHandler(ListAccounts.self) { owner, request, _ in owner.listAccounts(request, through: publication)
+            },
+            RequestHandler(GetCurrentAccount.self) { owner, request, _ in
+                owner.currentAccount(request, through: publication)
+            },
+            RequestHandler(GetStatus.self, waits: .untilLoadedOrTimeout) { owner, _, _ in
+                owner.status(through: publication)
+            },
+        ]
+    }
+
+    func handler(of number: UInt32) -> RequestHandler? { handlers.first { $0.number == number } }
+
+    private static let numbers = [
+        Hello.number, AcquireTokenSilent.number, ListAccounts.number, GetStatus.number, GetCurrentAccount.number,
+    ].sorted()
+}
+
+/// The requests of published sockets. Each is the agent's own request with the rules of the socket before and after it.
+extension CacheOwner {
+    /// As ``acquireTokenSilent(_:from:)``.
+    func acquireTokenSilent(
+        _ request: AcquireTokenSilent, from session: SessionID, through publication: Publication
+    ) -> Answer<TokenResult> {
+        let rules = publication.rules
+        let admitted: AcquireTokenSilent
+        do throws(TokenError) {
+            admitted = try rules.admitted(request)
+            try publication.requireAccount(of: admitted, in: core.memory.cache)
+        } catch {
+            return .now(.failure(error))
+        }
+        return acquireTokenSilent(admitted, from: session).mapOutcome { rules.checked($0, of: admitted) }
+    }
+
+    /// A page of the accounts that the socket serves.
+    func listAccounts(_ request: ListAccounts, through publication: Publication) -> Answer<ListAccounts.Reply> {
+        do throws(TokenError) {
+            guard var admitted = try publication.rules.admitted(request) else {
+                return .now(.success(ListAccounts.Reply(accounts: [])))
+            }
+            admitted.after = sockets.position(of: request.after, in: publication)
+            var reply = core.memory.cache.accounts(admitted)
+            reply.accounts = publication.rules.visible(reply.accounts)
+            reply.next = sockets.cursor(for: reply.next, in: publication)
+            return .now(.success(reply))
+        } catch {
+            return .now(.failure(error))
+        }
+    }
+
+    /// The app's one account that the socket serves. Unlike for the user's own apps, nothing is recorded, and the reply has no
+    /// previous account.
+    func currentAccount(
+        _ request: GetCurrentAccount, through publication: Publication
+    ) -> Answer<GetCurrentAccount.Reply> {
+        do throws(TokenError) {
+            let rules = publication.rules
+            try rules.check(request)
+            var account: Account?
+            if rules.account == nil {
+                account = try core.memory.cache.currentAccount(request).reply.account
+            } else {
+                let list = ListAccounts(clientID: request.clientID, sharingGroup: request.sharingGroup)
+                if let admitted = try rules.admitted(list) {
+                    account = rules.visible(core.memory.cache.accounts(admitted).accounts).first
+                }
+            }
+            let visible = rules.visible(account.map { [$0] } ?? []).first
+            return .now(.success(GetCurrentAccount.Reply(account: visible)))
+        } catch {
+            return .now(.failure(error))
+        }
+    }
+
+    /// What a stranger may know of the agent: its version, and whether it can serve.
+    func status(through publication: Publication) -> Answer<AgentStatus> {
+        status().map { status in
+            AgentStatus(
+                processID: 0, version: status.version, protocolVersion: status.protocolVersion,
+                socketPath: publication.path, stateDirectory: "", uptimeSeconds: 0, accounts: 0,
+                storeProblem: status.storeProblem == nil ? nil : "the store is not open, or cannot be written")
+        }
+    }
+}

@@ -1,0 +1,297 @@
+internal import AccessPolicy
+internal import CAgentSystem
+internal import Logging
+internal import NIOCore
+internal import PosixFiles
+internal import TokenCache
+internal import TokenModel
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// The published sockets: opens, lists and closes them. They are kept in memory only, and end with the agent.
+///
+/// Used on the actor of `CacheOwner` only.
+final class PublishedSockets {
+    /// What the server does for published sockets.
+    struct Server {
+        let files: SocketFiles
+        let audit: AuditTrail?
+        /// Accepts connections of a listening descriptor.
+        let open: (Publication, Int32) -> EventLoopFuture<any Channel>
+        /// Closes the connections of a socket.
+        let closeConnections: (Publication) -> Void
+        /// The number of a socket's connections.
+        let connections: (Publication) -> Int
+    }
+
+    private struct Active {
+        let publication: Publication
+        let listener: any Channel
+        let timer: Timers.Timer
+        /// The positions of lists that were returned to peers: a position names an account, which need not be one of the socket's.
+        var positions: [String: String] = [:]
+        var lastPosition = 0
+    }
+
+    private let memory: CacheMemory
+    private let tasks: TaskTracker
+    private let loop: any EventLoop
+    private let now: @Sendable () -> Int64
+    private let logger: Logger
+    private let ownUser: UInt32
+    private var server: Server?
+    private var active: [Active] = []
+    /// The sockets that are being opened.
+    private var pending: [Publication] = []
+    private var lastID: UInt64 = 0
+    private var isStopping = false
+
+    init(_ core: AgentCore, userID: UInt32) {
+        memory = core.memory
+        tasks = core.tasks
+        loop = core.loop
+        now = core.now
+        logger = core.logger
+        ownUser = userID
+    }
+
+    /// Sets what the server does, before the first request.
+    func start(_ server: Server) { self.server = server }
+
+    /// Opens a socket.
+    ///
+    /// - Throws: `invalidDeveloperParameter` (-51112) for values that are not possible, `accountNotFound` (-53010) or
+    ///   `ambiguousAccount` (-51200) if the account is not exactly one.
+    func publish(_ request: PublishSocket) async throws(TokenError) -> PublishedSocket {
+        guard let server, !isStopping else { throw TokenError(.agentUnavailable, "the agent is stopping") }
+        let publication = try publication(for: request)
+        pending.append(publication)
+        defer { pending.removeAll { $0.id == publication.id } }
+        let descriptor = try await server.files.make(
+            publication.path, for: publication.summary.userIDs, on: loop
+        ).outcome()
+        guard !isStopping else {
+            close(descriptor)
+            await remove(publication, server)
+            throw TokenError(.agentUnavailable, "the agent is stopping")
+        }
+        guard let listener = try? await server.open(publication, descriptor).get() else {
+            await remove(publication, server)
+            throw TokenError(.internalError, "cannot listen on \(publication.path)")
+        }
+        let lifetime = TimeAmount.seconds(max(publication.expiresOn - now(), 0))
+        let timer = tasks.schedule(after: lifetime) { [weak self] in self?.expire(publication.id) }
+        active.append(Active(publication: publication, listener: listener, timer: timer))
+        logger.notice(
+            "published",
+            metadata: ["socket": "\(RequestLog.safe(publication.label))", "seconds": "\(request.lifetime)"])
+        return publication.summary
+    }
+
+    /// The published sockets, the oldest first.
+    var list: [PublishedSocket] {
+        active.map { entry in
+            var socket = entry.publication.summary
+            socket.connections = Int64(server?.connections(entry.publication) ?? 0)
+            return socket
+        }
+    }
+
+    /// The paths of the published sockets.
+    var paths: [String] { active.map(\.publication.path) }
+
+    /// Closes the socket with a path or label, and its connections; returns its label, or nil if there is no such socket.
+    func unpublish(_ name: String) async -> String? {
+        guard let entry = active.first(where: { $0.publication.path == name || $0.publication.label == name }) else {
+            return nil
+        }
+        await end(entry.publication.id)?.value()
+        logger.notice("unpublished", metadata: ["socket": "\(RequestLog.safe(entry.publication.label))"])
+        return entry.publication.label
+    }
+
+    /// Whether a socket is open. One whose time is over is closed: the timer does not count the time of a suspended machine.
+    func isServing(_ publication: Publication) -> Bool {
+        guard !isStopping else { return true }
+        guard now() < publication.expiresOn else {
+            expire(publication.id)
+            return false
+        }
+        return (active.lazy.map(\.publication) + pending).contains { $0.id == publication.id }
+    }
+
+    /// Stops accepting connections, and removes the files. Connections that are open stay so, until the server ends them.
+    func stop() -> EventLoopFuture<Void> {
+        isStopping = true
+        let entries = active
+        active = []
+        guard let server else { return loop.makeSucceededVoidFuture() }
+        // It refers to the actor that this belongs to.
+        self.server = nil
+        let removals = entries.map { entry in
+            entry.timer.cancel()
+            entry.listener.close(promise: nil)
+            return server.files.remove(entry.publication.path, on: loop)
+        }
+        return EventLoopFuture.andAllComplete(removals, on: loop)
+    }
+
+    // MARK: Positions of lists
+
+    /// The name that peers get for the position at which a list continues; nil if the list is complete.
+    func cursor(for position: String?, in publication: Publication) -> String? {
+        guard let position, let index = active.firstIndex(where: { $0.publication.id == publication.id }) else {
+            return nil
+        }
+        if active[index].positions.count >= Self.positions { active[index].positions.removeAll() }
+        active[index].lastPosition += 1
+        let name = "\(active[index].lastPosition)"
+        active[index].positions[name] = position
+        return name
+    }
+
+    /// The position that a peer has the name of; nil, the start of the list, for any other name.
+    func position(of cursor: String?, in publication: Publication) -> String? {
+        guard let cursor else { return nil }
+        return active.first { $0.publication.id == publication.id }?.positions[cursor]
+    }
+
+    // MARK: Ends
+
+    private func expire(_ id: UInt64) {
+        guard let publication = active.first(where: { $0.publication.id == id })?.publication else { return }
+        _ = end(id)
+        server?.audit?.expired(publication)
+        logger.notice("a published socket has expired", metadata: ["socket": "\(RequestLog.safe(publication.label))"])
+    }
+
+    /// Closes a socket and its connections at once.
+    ///
+    /// - Returns: the removal of its file; nil if the socket is closed already.
+    private func end(_ id: UInt64) -> EventLoopFuture<Void>? {
+        guard let index = active.firstIndex(where: { $0.publication.id == id }), let server else { return nil }
+        let entry = active.remove(at: index)
+        entry.timer.cancel()
+        entry.listener.close(promise: nil)
+        server.closeConnections(entry.publication)
+        return server.files.remove(entry.publication.path, on: loop)
+    }
+
+    private func remove(_ publication: Publication, _ server: Server) async {
+        await server.files.remove(publication.path, on: loop).value()
+    }
+
+    /// The number of positions that are remembered for a socket.
+    private static let positions = 256
+}
+
+extension EventLoopFuture<Void> {
+    /// Waits until the future completes.
+    fileprivate func value() async { try? await get() }
+}
+
+// MARK: Checks of a request
+
+extension PublishedSockets {
+    /// The publication that a request asks for.
+    private func publication(for request: PublishSocket) throws(TokenError) -> Publication {
+        try request.check()
+        let label = request.label ?? request.path
+        let others = active.map(\.publication) + pending
+        guard others.count < Int(AGENT_SOCKETS) else {
+            throw TokenError(.invalidDeveloperParameter, "\(AGENT_SOCKETS) sockets are published; unpublish one first")
+        }
+        guard !others.contains(where: { $0.path == request.path || $0.label == label }) else {
+            throw TokenError(
+                .invalidDeveloperParameter,
+                "a socket is published with this path or label; run: ssoctl unpublish '\(label)'")
+        }
+        let account = try request.account.map { (name) throws(TokenError) in
+            try self.account(name, in: request.sharingGroup)
+        }
+        let username = account.flatMap { memory.cache.username(of: $0, in: request.sharingGroup) ?? $0.name }
+        let users = Set(request.userIDs.isEmpty ? [ownUser] : request.userIDs)
+        lastID += 1
+        let expiresOn = now() + request.lifetime
+        return Publication(
+            id: lastID, path: request.path, label: label,
+            rules: SocketRules(
+                userIDs: users, clientIDs: Set(request.clientIDs), sharingGroup: request.sharingGroup,
+                scopes: request.scopes, authorities: request.authorities,
+                account: account.map { SocketRules.Account(homeAccountID: $0.homeAccountID, username: username) }),
+            account: account, expiresOn: expiresOn,
+            summary: PublishedSocket(
+                path: request.path, label: label, userIDs: users.sorted(), clientIDs: request.clientIDs,
+                sharingGroup: request.sharingGroup, scopes: request.scopes, authorities: request.authorities,
+                account: AccountReference(homeAccountID: account?.homeAccountID, username: username),
+                expiresOn: expiresOn, connections: 0))
+    }
+
+    /// The one account with an identifier, or else with a username.
+    private func account(_ text: String, in group: SharingGroup) throws(TokenError) -> AccountKey {
+        let partition = memory.cache.partition(group)
+        var accounts = HomeAccountID(text).map { partition.accounts(with: $0) } ?? []
+        if accounts.isEmpty {
+            let named = partition.accounts(named: text)
+            // An account that is known by its username is the same as one of its provider with an identifier.
+            accounts = named.filter { account in
+                account.homeAccountID != nil
+                    || !named.contains { $0.homeAccountID != nil && $0.issuer == account.issuer }
+            }
+        }
+        guard let account = accounts.first else {
+            throw TokenError(.accountNotFound, "no such account is signed in; see: ssoctl accounts")
+        }
+        guard accounts.count == 1 else {
+            throw TokenError(.ambiguousAccount, "several accounts match; name one by its identifier: ssoctl accounts")
+        }
+        return account
+    }
+}
+
+extension PublishSocket {
+    /// Checks the values that do not depend on the agent's state.
+    ///
+    /// - Throws: `invalidDeveloperParameter` (-51112).
+    fileprivate func check() throws(TokenError) {
+        try require(path.hasPrefix("/") && ValueLimits.isPrintable(path), "the path has to be absolute")
+        try require(
+            userIDs.count <= Int(AGENT_SOCKET_USERS) && !userIDs.contains(.max),
+            "a socket has at most \(AGENT_SOCKET_USERS) users")
+        try require((1...Self.mostApps).contains(clientIDs.count), "a socket serves 1 to \(Self.mostApps) client IDs")
+        try require(clientIDs.allSatisfy { ValueLimits.isIdentifier($0.text) }, "a client ID is too long")
+        try require(
+            scopes.scopes.count <= Self.mostScopes && scopes.isWithinLimits,
+            "a socket has at most \(Self.mostScopes) scopes")
+        try require(
+            authorities.count <= Self.mostAuthorities, "a socket has at most \(Self.mostAuthorities) authorities")
+        try require((1...Self.longestLifetime).contains(lifetime), "the lifetime is 1 second to 24 hours")
+        try require(ValueLimits.isIdentifier(sharingGroup.name), "the sharing group's name is too long")
+        if let label {
+            try require(
+                label.utf8.count <= Self.mostLabelBytes && ValueLimits.isPrintable(label)
+                    && label.trimmedNonEmpty == label
+                    && !label.hasPrefix("/"),
+                "a label has at most \(Self.mostLabelBytes) bytes, no control characters, and no slash in front")
+        }
+        let texts = clientIDs.map(\.text) + scopes.scopes + authorities.map(\.url)
+        try require(
+            texts.reduce(0) { $0 + $1.utf8.count } <= Self.mostBytes,
+            "the client IDs, scopes and authorities of a socket have at most \(Self.mostBytes) bytes")
+    }
+
+    private func require(_ condition: Bool, _ rule: String) throws(TokenError) {
+        guard condition else { throw TokenError(.invalidDeveloperParameter, "cannot publish the socket: \(rule)") }
+    }
+
+    // The limits of a socket. A list of all sockets has to fit into a reply.
+    private static let mostApps = 32
+    private static let mostScopes = 64
+    private static let mostAuthorities = 8
+    private static let mostLabelBytes = 64
+    private static let mostBytes = 16 * 1024
+}

@@ -1,0 +1,153 @@
+/// Opens a further socket, on which the agent serves the tokens of some apps to a sandbox, a container or other users. The reply is
+/// `PublishedSocket`.
+///
+/// PROTOCOL.md, "publish_socket".
+public struct PublishSocket: Sendable, Equatable {
+    /// The absolute path of the socket, in a folder that belongs to the user and that nobody else can change.
+    public var path: String
+    /// The users who may connect; if it is empty, the agent's own user.
+    public var userIDs: [UInt32]
+    /// The apps whose tokens and accounts are served; at least one.
+    public var clientIDs: [ClientID]
+    /// The partition of the cache.
+    public var sharingGroup: SharingGroup
+    /// The scopes that tokens may have, a v1 resource as `ScopeSet(resource:)`; if it is empty, every scope.
+    public var scopes: ScopeSet
+    /// The authorities that requests may name; if it is empty, those that lead to the account's home tenant.
+    public var authorities: [Authority]
+    /// The identifier or the username of the account that is served; nil for every account.
+    public var account: String?
+    /// The time after which the socket is closed, in seconds; at most 86,400.
+    public var lifetime: Int64
+    /// The name of the socket in lists and in the audit log; nil for the path.
+    public var label: String?
+
+    /// Creates the request, by default for the agent's own user and for eight hours.
+    public init(
+        path: String, userIDs: [UInt32] = [], clientIDs: [ClientID], sharingGroup: SharingGroup = .standard,
+        scopes: ScopeSet = ScopeSet([]), authorities: [Authority] = [], account: String? = nil,
+        lifetime: Int64 = PublishSocket.standardLifetime, label: String? = nil
+    ) {
+        self.path = path
+        self.userIDs = userIDs
+        self.clientIDs = clientIDs
+        self.sharingGroup = sharingGroup
+        self.scopes = scopes
+        self.authorities = authorities
+        self.account = account
+        self.lifetime = lifetime
+        self.label = label
+    }
+
+    /// The lifetime if a request names none: eight hours, in seconds.
+    public static let standardLifetime: Int64 = 8 * 3600
+    /// The longest lifetime: a day, in seconds.
+    public static let longestLifetime: Int64 = 24 * 3600
+}
+
+/// A socket that the agent has published.
+public struct PublishedSocket: Sendable, Equatable {
+    /// The path.
+    public var path: String
+    /// The name in lists and in the audit log.
+    public var label: String
+    /// The users who may connect.
+    public var userIDs: [UInt32]
+    /// The apps whose tokens and accounts are served.
+    public var clientIDs: [ClientID]
+    /// The partition of the cache.
+    public var sharingGroup: SharingGroup
+    /// The scopes that tokens may have; empty for every scope.
+    public var scopes: ScopeSet
+    /// The authorities that requests may name; empty for those that lead to the account's home tenant.
+    public var authorities: [Authority]
+    /// The account that is served; empty for every account.
+    public var account: AccountReference
+    /// The time at which the socket is closed, in seconds since 1970.
+    public var expiresOn: Int64
+    /// The number of open connections.
+    public var connections: Int64
+
+    /// Creates the reply.
+    public init(
+        path: String, label: String, userIDs: [UInt32], clientIDs: [ClientID], sharingGroup: SharingGroup,
+        scopes: ScopeSet, authorities: [Authority], account: AccountReference, expiresOn: Int64, connections: Int64
+    ) {
+        self.path = path
+        self.label = label
+        self.userIDs = userIDs
+        self.clientIDs = clientIDs
+        self.sharingGroup = sharingGroup
+        self.scopes = scopes
+        self.authorities = authorities
+        self.account = account
+        self.expiresOn = expiresOn
+        self.connections = connections
+    }
+}
+
+extension PublishSocket: AgentRequest {
+    package typealias Reply = PublishedSocket
+    package static let number: UInt32 = 34
+
+    /// False: the path is taken when the request is repeated.
+    package var isRepeatable: Bool { false }
+
+    /// Who gets access comes first, and the lists that a long value could make unreadable last.
+    package var purpose: String? {
+        let users = userIDs.isEmpty ? "your own user" : "users " + userIDs.map { "\($0)" }.joined(separator: ", ")
+        let time = lifetime < 120 ? "\(lifetime) seconds" : "\(lifetime / 60) minutes"
+        let account = account.map { "the account \(UntrustedText.clean($0, limit: 80))" } ?? "every account"
+        let scopes = scopes.isEmpty ? "every scope" : "\(scopes.scopes.count) scopes: \(scopes.target)"
+        let apps = "\(clientIDs.count) apps: " + clientIDs.map(\.text).joined(separator: " ")
+        let text =
+            "publish a socket at \(UntrustedText.clean(path, limit: 128)) to \(users) for \(time), "
+            + "with tokens of \(account), \(apps); \(scopes)"
+        return UntrustedText.clean(text, limit: 640)
+    }
+}
+
+/// Returns the published sockets. The reply is `ListSockets.Reply`. PROTOCOL.md, "list_sockets".
+public struct ListSockets: Sendable, Equatable {
+    /// Creates the request.
+    public init() {}
+
+    /// The published sockets.
+    public struct Reply: Sendable, Equatable {
+        /// The sockets, the oldest first.
+        public var sockets: [PublishedSocket]
+
+        /// Creates the reply.
+        public init(sockets: [PublishedSocket]) {
+            self.sockets = sockets
+        }
+    }
+}
+
+extension ListSockets: AgentRequest { package static let number: UInt32 = 35 }
+
+/// Closes a published socket and its connections, and removes its file. The reply is `UnpublishSocket.Reply`.
+///
+/// PROTOCOL.md, "unpublish_socket".
+public struct UnpublishSocket: Sendable, Equatable {
+    /// The path or the label.
+    public var name: String
+
+    /// Creates the request.
+    public init(name: String) {
+        self.name = name
+    }
+
+    /// The socket that was closed.
+    public struct Reply: Sendable, Equatable {
+        /// The socket's label; nil if there was no such socket.
+        public var label: String?
+
+        /// Creates the reply.
+        public init(label: String? = nil) {
+            self.label = label
+        }
+    }
+}
+
+extension UnpublishSocket: AgentRequest { package static let number: UInt32 = 36 }

@@ -1,0 +1,203 @@
+internal import AgentClient
+internal import ArgumentParser
+internal import TokenModel
+
+/// Publishes a socket for a sandbox, a container or other users.
+struct PublishCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "publish",
+        abstract: "Publish a socket on which a sandbox, a container or other users get tokens of some apps.",
+        discussion: """
+            The socket serves silent requests, and lists of accounts, of these client IDs only; nobody can sign in, export or change \
+            anything there. It ends after --ttl, with unpublish, and when the agent stops. Whoever connects gets access tokens of \
+            the account: without --account of each account, without --scope and --resource for everything that the apps may do. \
+            The agent asks for a confirmation on the terminal.
+
+            The folder of the socket must be yours, and nobody else may be able to write to it. Other users set SSO_AGENT_SOCK to the \
+            path and SSO_AGENT_OWNER to your user ID.
+            """)
+
+    @Option(name: .customLong("socket"), help: "The absolute path of the socket.", completion: .file())
+    var path: String
+
+    @Option(
+        name: .customLong("uid"), parsing: .upToNextOption,
+        help: "The ID of a user who may connect; may be repeated. By default your own.")
+    var userIDs: [UInt32] = []
+
+    @Option(
+        name: .customLong("client-id"), parsing: .upToNextOption,
+        help: "The client ID of an app whose tokens are served; may be repeated.")
+    var clientIDs: [String]
+
+    @Option(
+        name: .customLong("scope"), parsing: .upToNextOption, help: "A scope that tokens may have; may be repeated.")
+    var scopes: [String] = []
+
+    @Option(
+        name: .customLong("resource"), parsing: .upToNextOption,
+        help: "A resource that tokens may be for, with all its scopes; may be repeated.")
+    var resources: [String] = []
+
+    @Option(help: "The account, by its name or identifier. By default every account.")
+    var account: String?
+
+    @Option(
+        name: .customLong("authority"), parsing: .upToNextOption,
+        help: "An authority that requests may name; may be repeated. By default those of the account's home tenant.")
+    var authorities: [String] = []
+
+    @Option(name: .customLong("authority-kind"), help: "The kind of the authorities, if their URL does not tell.")
+    var kind: AuthorityKind?
+
+    @Option(help: "The sharing group.")
+    var group = SharingGroup.standard.name
+
+    @Option(
+        name: .customLong("ttl"), help: "The time until the socket is closed, such as 90s, 30m or 8h; at most 24h.",
+        transform: Self.seconds)
+    var lifetime = PublishSocket.standardLifetime
+
+    @Option(help: "The name of the socket in lists and in the audit log. By default its path.")
+    var label: String?
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard path.hasPrefix("/") else { throw ValidationError("--socket must be an absolute path.") }
+        guard !clientIDs.isEmpty, clientIDs.allSatisfy({ ClientID($0) != nil }) else {
+            throw ValidationError("--client-id must not be blank.")
+        }
+        guard (scopes + resources).allSatisfy({ $0.trimmedNonEmpty != nil }) else {
+            throw ValidationError("--scope and --resource must not be blank.")
+        }
+        guard account.map({ $0.trimmedNonEmpty != nil }) ?? true else {
+            throw ValidationError("--account must not be blank.")
+        }
+        guard SharingGroup(group) != nil else { throw ValidationError("--group must not be blank.") }
+        do { _ = try authorities.map { try Authority($0, kind: kind?.kind) } } catch {
+            throw ValidationError("--authority: \((error as? TokenError)?.message ?? "it is not a URL").")
+        }
+    }
+
+    func execute(_ agent: AgentClient) async throws(TokenError) -> SocketPrintout {
+        var named: [Authority] = []
+        for authority in authorities { named.append(try Authority(authority, kind: kind?.kind)) }
+        let resources = resources.compactMap { ScopeSet(resource: $0).scopes.first }
+        return SocketPrintout(
+            try await agent.publishSocket(
+                PublishSocket(
+                    path: path, userIDs: userIDs, clientIDs: clientIDs.compactMap(ClientID.init),
+                    sharingGroup: SharingGroup(group) ?? .standard, scopes: ScopeSet(scopes + resources),
+                    authorities: named, account: account?.trimmedNonEmpty, lifetime: lifetime, label: label)))
+    }
+
+    func describe(_ socket: SocketPrintout) -> String? { socket.text }
+
+    @Sendable private static func seconds(_ text: String) throws -> Int64 {
+        let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600]
+        let unit = text.last.flatMap { units[$0] }
+        guard let number = Int64(unit == nil ? text[...] : text.dropLast()), number > 0 else {
+            throw ValidationError("“\(text)” is not a time, such as 90s, 30m or 8h")
+        }
+        let (seconds, isTooLong) = number.multipliedReportingOverflow(by: unit ?? 1)
+        guard !isTooLong, seconds <= PublishSocket.longestLifetime else {
+            throw ValidationError("a socket is published for 24 hours at most")
+        }
+        return seconds
+    }
+}
+
+/// Lists the published sockets.
+struct SocketsCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "sockets", abstract: "List the published sockets.")
+
+    @OptionGroup var output: OutputOptions
+
+    struct Printout: Encodable {
+        var sockets: [SocketPrintout]
+    }
+
+    func execute(_ agent: AgentClient) async throws(TokenError) -> Printout {
+        Printout(sockets: try await agent.listSockets().map(SocketPrintout.init))
+    }
+
+    func describe(_ list: Printout) -> String? {
+        list.sockets.isEmpty ? "No sockets are published." : list.sockets.map(\.text).joined(separator: "\n")
+    }
+}
+
+/// Closes a published socket.
+struct UnpublishCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "unpublish", abstract: "Close a published socket and its connections, and remove its file.")
+
+    @Argument(help: "The path or the label of the socket.", completion: .file())
+    var socket: String
+
+    @OptionGroup var output: OutputOptions
+
+    struct Printout: Encodable {
+        var unpublished: String
+    }
+
+    func execute(_ agent: AgentClient) async throws(TokenError) -> Printout {
+        guard let name = socket.trimmedNonEmpty,
+            let label = try await agent.unpublishSocket(UnpublishSocket(name: name))
+        else {
+            throw TokenError(.invalidDeveloperParameter, "nothing is published as “\(socket)”; see: ssoctl sockets")
+        }
+        return Printout(unpublished: label)
+    }
+
+    func describe(_ printout: Printout) -> String? { "\(printout.unpublished) is not published any more" }
+}
+
+/// A published socket as JSON, and as text.
+struct SocketPrintout: Encodable {
+    var path: String
+    var label: String
+    var userIds: [UInt32]
+    var clientIds: [String]
+    var group: String
+    /// Empty for every scope.
+    var scopes: [String]
+    /// Empty for those of the account's home tenant.
+    var authorities: [String]
+    /// The account's identifier or name; nil for every account.
+    var account: String?
+    var expiresOn: Int64
+    var connections: Int64
+
+    init(_ socket: PublishedSocket) {
+        path = socket.path
+        label = socket.label
+        userIds = socket.userIDs
+        clientIds = socket.clientIDs.map(\.text)
+        group = socket.sharingGroup.name
+        scopes = socket.scopes.scopes
+        authorities = socket.authorities.map(\.url)
+        account = socket.account.username ?? socket.account.homeAccountID?.text
+        expiresOn = socket.expiresOn
+        connections = socket.connections
+    }
+
+    var text: String {
+        let name = label == path ? path : "\(label): \(path)"
+        return """
+            \(name)
+                users \(userIds.map { "\($0)" }.joined(separator: ", ")); apps \(clientIds.joined(separator: ", ")); \
+            account \(account ?? "any"); scopes \(scopes.isEmpty ? "any" : scopes.joined(separator: " "))
+                until \(CivilTime(secondsSince1970: expiresOn).text); \(connections) connection\(connections == 1 ? "" : "s")
+            """
+    }
+}
+
+extension CivilTime {
+    /// The time in UTC to the minute.
+    fileprivate var text: String {
+        func digits(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "\(year)-\(digits(month))-\(digits(day)) \(digits(hour)):\(digits(minute)) UTC"
+    }
+}

@@ -1,0 +1,19 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// The sanitizers that programs can be built with (`make sanitize`).
+package enum Sanitizer {
+    /// Whether this process has one. It has a heap of its own, which keeps released memory, so that tests of what the memory holds and
+    /// how much it is prove nothing.
+    package static var isOn: Bool {
+        #if os(Linux)
+            let everyLibrary: UnsafeMutableRawPointer? = nil
+        #else
+            let everyLibrary = UnsafeMutableRawPointer(bitPattern: -2)
+        #endif
+        return ["__asan_init", "__tsan_init"].contains { (name: String) in dlsym(everyLibrary, name) != nil }
+    }
+}
