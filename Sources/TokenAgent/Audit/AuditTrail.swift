@@ -91,7 +91,8 @@ final class AuditTrail: Sendable {
         var event = event
         event.time = now()
         event.peer = .init(caller.identity)
-        event.socket = caller.publication?.label
+        // A request about published sockets names one itself.
+        if let publication = caller.publication { event.socket = publication.label }
         record(event, at: caller.publication)
     }
 
