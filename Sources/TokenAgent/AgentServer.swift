@@ -1,7 +1,5 @@
 internal import AccessPolicy
-internal import AgentSocket
 internal import AuditLog
-internal import CAgentSystem
 internal import Logging
 internal import NIOCore
 internal import NIOPosix
@@ -9,12 +7,6 @@ internal import Synchronization
 internal import TokenEndpoint
 package import TokenModel
 internal import TokenStore
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
 
 /// The agent: a listener, its sessions and the cache's owner, all on one event loop.
 package final class AgentServer: Sendable {
@@ -88,8 +80,9 @@ package final class AgentServer: Sendable {
                 NIOLoopBoundBox(SessionRegistry(options, loop, pipe.value), eventLoop: loop)
             }.get()
             let descriptor = try ListeningSocket.make(at: options.socketPath)
-            let listener = try await bootstrap(owner, registry, inspector, audit, options, on: loop)
-                .withBoundSocket(descriptor).get()
+            let acceptor = ConnectionAcceptor(
+                owner: owner, registry: registry, inspector: inspector, audit: audit, options: options)
+            let listener = try await acceptor.bootstrap().withBoundSocket(descriptor).get()
             ListeningSocket.widenQueue(of: descriptor)
             let parts = Parts(
                 lock: lock, store: store, group: group, endpoint: endpoint, owner: owner, registry: registry,
@@ -100,10 +93,7 @@ package final class AgentServer: Sendable {
                     owner.sockets.start(
                         PublishedSockets.Server(
                             files: SocketFiles(helper: options.helper), audit: audit,
-                            open: { publication, descriptor in
-                                bootstrap(owner, registry, inspector, audit, options, publication, on: loop)
-                                    .withBoundSocket(descriptor)
-                            },
+                            open: { acceptor.bootstrap($0).withBoundSocket($1) },
                             closeConnections: { registry.value.closeConnections(ofSocket: $0.id) },
                             connections: { registry.value.connections(ofSocket: $0.id) }))
                 }
@@ -154,98 +144,11 @@ package final class AgentServer: Sendable {
         timer.cancel()
     }
 
-    private static func bootstrap(
-        _ owner: CacheOwner, _ registry: NIOLoopBoundBox<SessionRegistry>, _ inspector: PeerInspector,
-        _ audit: AuditTrail?, _ options: AgentOptions, _ publication: Publication? = nil, on loop: any EventLoop
-    ) -> ServerBootstrap {
-        let confirmer = Confirmer(askpass: options.askpass, helper: options.helper)
-        let denials = DenialLog(logger: options.logger, now: options.now)
-        let handlers = publication.map(PublishedHandlers.init)
-        return ServerBootstrap(group: loop)
-            .childChannelOption(.maxMessagesPerRead, value: 1)
-            .childChannelOption(.allowRemoteHalfClosure, value: true)
-            .childChannelInitializer { channel in
-                // The peer is identified before the channel is registered, and so before a byte can be read.
-                identity(of: channel, inspector, registry, audit, options, publication, denials).flatMapThrowing {
-                    peer in
-                    // The socket may have been closed meanwhile.
-                    if let publication, !owner.assumeIsolated({ $0.sockets.isServing(publication) }) {
-                        throw TokenError(.peerNotAuthorized, "the socket is not published any more")
-                    }
-                    let caller = Caller(
-                        identity: peer, policy: options.policy, confirmer: confirmer, denials: denials,
-                        log: RequestLog(logger: options.logger, processID: peer.processID), audit: audit,
-                        publication: publication, handlers: handlers)
-                    let session = AgentSession(
-                        owner: owner, caller: caller, registry: registry.value, timers: options.timers)
-                    try channel.pipeline.syncOperations.addHandler(session)
-                }
-            }
-    }
-
     private static func makeAuditTrail(_ options: AgentOptions) -> AuditTrail? {
         guard let destination = options.audit else { return nil }
         let writer = AuditWriter(destination) { [logger = options.logger] error in
             logger.error("events are missing in the audit log", metadata: ["reason": "\(error.message)"])
         }
         return AuditTrail(writer, hasNames: options.auditsNames, now: options.now)
-    }
-
-    /// Identifies the peer of a connection; fails if the agent does not serve it.
-    private static func identity(
-        of channel: any Channel, _ inspector: PeerInspector, _ registry: NIOLoopBoundBox<SessionRegistry>,
-        _ audit: AuditTrail?, _ options: AgentOptions, _ publication: Publication?, _ denials: DenialLog
-    ) -> EventLoopFuture<PeerIdentity> {
-        guard let socket = channel as? any SocketOptionProvider else {
-            return channel.eventLoop.makeFailedFuture(TokenError(.peerNotAuthorized, "not a socket"))
-        }
-        return credentials(of: socket).flatMapThrowing { peer in
-            let isAdmitted =
-                publication?.rules.admits(userID: peer.userID) ?? options.policy.admits(userID: peer.userID)
-            guard isAdmitted else {
-                denials.add(refusedUser: peer.userID)
-                audit?.refused(PeerIdentity(userID: peer.userID, processID: peer.processID), by: publication)
-                throw TokenError(.peerNotAuthorized, "this agent serves another user")
-            }
-            return peer
-        }.flatMap { peer -> EventLoopFuture<PeerIdentity?> in
-            // Without an ID, the process is one that the agent cannot see. All of these count as one.
-            let key =
-                publication.map { PeerKey.published(PublicationUser(socket: $0.id, userID: peer.userID)) }
-                ?? PeerKey.process(peer.processID ?? 0)
-            guard registry.value.beginIdentification(of: key) else {
-                return channel.eventLoop.makeFailedFuture(
-                    TokenError(.agentUnavailable, "too many connections wait to be identified"))
-            }
-            return pidfd(of: socket)
-                .flatMap { inspector.identify(peer, pidfd: $0, on: channel.eventLoop) }
-                .always { _ in registry.value.endIdentification(of: key) }
-        }.flatMapThrowing { identity in
-            guard let identity else {
-                options.logger.warning("refused a peer whose process has ended")
-                throw TokenError(.peerNotAuthorized, "the process has ended")
-            }
-            return identity
-        }
-    }
-
-    private static func credentials(of socket: any SocketOptionProvider) -> EventLoopFuture<PeerCredentials> {
-        let credentials: EventLoopFuture<agent_peer_credentials> = socket.unsafeGetSocketOption(
-            level: .socket, name: .init(rawValue: SO_PEERCRED))
-        return credentials.map {
-            PeerCredentials(processID: $0.pid > 0 ? $0.pid : nil, userID: $0.uid, groupID: $0.gid)
-        }
-    }
-
-    /// A descriptor of the peer's process; -1 if the kernel has none.
-    private static func pidfd(of socket: any SocketOptionProvider) -> EventLoopFuture<Int32> {
-        #if os(Linux)
-            // SO_PEERPIDFD, which C libraries do not have yet; since Linux 6.5.
-            let descriptor: EventLoopFuture<Int32> = socket.unsafeGetSocketOption(
-                level: .socket, name: .init(rawValue: 77))
-            return descriptor.flatMapErrorThrowing { _ in -1 }
-        #else
-            return socket.eventLoop.makeSucceededFuture(-1)
-        #endif
     }
 }
