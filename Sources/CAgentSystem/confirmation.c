@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <termios.h>
-#include <time.h>
 #include <unistd.h>
 
 #if defined(__linux__)
@@ -41,12 +40,6 @@ static int ask_with_program(const char *program, const char *question) {
 }
 
 #if defined(__linux__)
-
-static int64_t now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
-}
 
 /* The device number of a process' controlling terminal; 0 unless the process is in its foreground and has started at `start`. */
 static unsigned terminal_of(int32_t pid, uint64_t start) {
@@ -93,11 +86,11 @@ static int open_terminal(unsigned device) {
 
 /* Reads one line; 1 if it is "yes". */
 static int is_yes(int terminal) {
-    int64_t deadline = now() + PATIENCE * 1000;
+    int64_t deadline = agent_milliseconds() + PATIENCE * 1000;
     char line[64];
     size_t count = 0;
     while (count < sizeof line) {
-        int64_t left = deadline - now();
+        int64_t left = deadline - agent_milliseconds();
         struct pollfd event = {.fd = terminal, .events = POLLIN};
         if (left <= 0) return 0;
         int ready = poll(&event, 1, (int)left);

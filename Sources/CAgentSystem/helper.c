@@ -266,17 +266,8 @@ static ssize_t call(int lane, const struct msghdr *request, void *reply, size_t 
 
 /* Passes a pidfd to the helper: the number of bytes after the result, or -1. */
 static ssize_t inspect(int lane, uint32_t operation, int pidfd, int32_t *result, void *content, size_t limit) {
-    union {
-        struct cmsghdr header;
-        char space[CMSG_SPACE(sizeof(int))];
-    } control = {0};
-    control.header = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
-    memcpy(CMSG_DATA(&control.header), &pidfd, sizeof pidfd);
-    struct iovec part = {&operation, sizeof operation};
-    struct msghdr request = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
     ssize_t length;
-    do length = sendmsg(lane, &request, MSG_NOSIGNAL);
+    do length = send_with(lane, (int32_t)operation, pidfd);
     while (length < 0 && errno == EINTR);
     if (length < 0) return -1;
     struct iovec parts[2] = {{result, sizeof *result}, {content, limit}};

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #if defined(__linux__)
@@ -32,17 +31,11 @@ struct reply {
 /* A keyring may ask its user for a password meanwhile. */
 #define PATIENCE 60000
 
-static int64_t now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
-}
-
 /* Waits until something can be read; 0 if the time is over. */
 static int is_readable(int descriptor, int64_t deadline) {
     struct pollfd event = {.fd = descriptor, .events = POLLIN};
     for (;;) {
-        int64_t left = deadline - now();
+        int64_t left = deadline - agent_milliseconds();
         if (left <= 0) return 0;
         int ready = poll(&event, 1, (int)left);
         if (ready > 0) return 1;
@@ -53,7 +46,7 @@ static int is_readable(int descriptor, int64_t deadline) {
 /* Runs a program with an input, and reads its output; the number of bytes, or -1 if it cannot be started, takes too long or
    writes too much. */
 static ssize_t run(char *const words[], const void *input, size_t count, void *output, int32_t *status) {
-    int64_t deadline = now() + PATIENCE;
+    int64_t deadline = agent_milliseconds() + PATIENCE;
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return -1;
     pid_t child;
@@ -76,7 +69,7 @@ static ssize_t run(char *const words[], const void *input, size_t count, void *o
         else total += length;
     }
     close(ends[0]);
-    int64_t left = deadline - now();
+    int64_t left = deadline - agent_milliseconds();
     *status = agent_wait_or_kill(child, has_ended && left > 0 ? (int)left : 0);
     return has_ended ? total : -1;
 }
@@ -124,7 +117,7 @@ int agent_call_keyring_helper(
     ssize_t sent = send(helper, &request, HEADER + count, MSG_NOSIGNAL);
     explicit_bzero(&request, sizeof request);
     if (sent < 0) return -1;
-    int64_t deadline = now() + PATIENCE + 5000;
+    int64_t deadline = agent_milliseconds() + PATIENCE + 5000;
     int result = -1;
     while (is_readable(helper, deadline)) {
         ssize_t length = recv(helper, &reply, sizeof reply, 0);

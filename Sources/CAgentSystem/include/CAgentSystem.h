@@ -102,6 +102,9 @@ int agent_spawn_close_from(posix_spawn_file_actions_t *actions, int lowest);
    errno. */
 int agent_spawn(char *const words[], int descriptor, pid_t *child);
 
+/* A clock that is never set, in milliseconds. */
+int64_t agent_milliseconds(void);
+
 /* Waits for the end of a child: its exit status, or 128 and the number of the signal that ended it; -1 where there is
    no such child. */
 int agent_wait(pid_t child);
