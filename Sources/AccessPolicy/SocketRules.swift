@@ -58,11 +58,6 @@ package struct SocketRules: Sendable, Equatable {
         self.account = account
     }
 
-    /// The requests that are served; all others are refused.
-    package static let requests: Set = [
-        "hello", "acquire_token_silent", "list_accounts", "get_current_account", "get_status",
-    ]
-
     /// The longest time before its expiry from which on a request may count a token as expired, in seconds. With a longer one, each
     /// request would redeem a refresh token.
     package static let longestBuffer: Int64 = 300

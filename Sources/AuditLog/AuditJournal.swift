@@ -12,7 +12,8 @@ final class AuditJournal: AuditSink {
     private let socketPath: String
     /// Opened at once, since a process that has restricted itself can open no other one. Negative if that has failed.
     private let descriptor: Int32
-    private(set) var chain = AuditChain()
+    /// Up to the last line that was written.
+    private var chain = AuditChain()
 
     init(socket: String) {
         socketPath = socket

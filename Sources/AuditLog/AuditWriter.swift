@@ -48,11 +48,6 @@ package final class AuditWriter: Sendable {
         }
     }
 
-    /// The number and the hash of the last line. Who keeps them elsewhere can detect that the end of the log was removed.
-    package var tip: (number: Int64, hash: String) {
-        sink.withLock { ($0.chain.number, $0.chain.hash) }
-    }
-
     /// Queues an event for writing.
     ///
     /// Tokens and refusals that are equal, and come faster than they are written, share a line, which has their number: an app
@@ -116,8 +111,6 @@ package final class AuditWriter: Sendable {
 
 /// A place for the lines of the log. Used on one thread at a time.
 protocol AuditSink: AnyObject {
-    /// The chain up to the last line that was written.
-    var chain: AuditChain { get }
     /// Appends the lines of events. A file has all of them afterwards, or none.
     func append(_ events: [AuditEvent]) throws(TokenError)
 }

@@ -22,12 +22,8 @@ struct ProcessStatus: Equatable {
     }
 }
 
-/// The fields of `/proc/PID/stat` that the agent needs.
+/// The field of `/proc/PID/stat` that the agent needs.
 struct ProcessTimes: Equatable {
-    /// The device number of the controlling terminal; 0 if there is none.
-    let terminal: Int32
-    /// Whether the process is in the foreground of its terminal, which then gives it the keyboard.
-    let isInForeground: Bool
     /// The time of the start, in ticks since boot.
     let start: UInt64
 
@@ -36,11 +32,7 @@ struct ProcessTimes: Equatable {
         guard let end = text.lastIndex(of: ")") else { return nil }
         let fields = text[text.index(after: end)...].split(separator: " ")
         // The first of these fields is the third of proc_pid_stat(5).
-        guard fields.count > 19, let group = Int32(fields[2]), let terminal = Int32(fields[4]),
-            let foreground = Int32(fields[5]), let start = UInt64(fields[19])
-        else { return nil }
-        self.terminal = terminal
-        isInForeground = terminal != 0 && group == foreground
+        guard fields.count > 19, let start = UInt64(fields[19]) else { return nil }
         self.start = start
     }
 }

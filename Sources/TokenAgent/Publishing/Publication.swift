@@ -32,14 +32,7 @@ struct PublishedHandlers: Sendable {
     private let handlers: [RequestHandler]
 
     init(_ publication: Publication) {
-        handlers = [
-            RequestHandler(Hello.self, waits: .never) { owner, request, _ in
-                owner.hello(request).map { reply in
-                    var reply = reply
-                    reply.requests = Self.numbers
-                    return reply
-                }
-            },
+        let ofCache = [
             RequestHandler(AcquireTokenSilent.self) { owner, request, session in
                 owner.acquireTokenSilent(request, from: session, through: publication)
             },
@@ -52,13 +45,18 @@ struct PublishedHandlers: Sendable {
                 owner.status(through: publication)
             },
         ]
+        let numbers = ([Hello.number] + ofCache.map(\.number)).sorted()
+        let hello = RequestHandler(Hello.self, waits: .never) { owner, request, _ in
+            owner.hello(request).map { reply in
+                var reply = reply
+                reply.requests = numbers
+                return reply
+            }
+        }
+        handlers = [hello] + ofCache
     }
 
     func handler(of number: UInt32) -> RequestHandler? { handlers.first { $0.number == number } }
-
-    private static let numbers = [
-        Hello.number, AcquireTokenSilent.number, ListAccounts.number, GetStatus.number, GetCurrentAccount.number,
-    ].sorted()
 }
 
 /// The requests of published sockets. Each is the agent's own request with the rules of the socket before and after it.

@@ -48,6 +48,7 @@ struct AuditCommand: AsyncParsableCommand {
                 Terminal.printError("ssoctl: \(path): \(finding)")
             case nil:
                 guard follow else { return isWhole }
+                // Polled, as `tail` does: the file may be replaced, or be on a file system that reports no changes.
                 try? await Task.sleep(for: .milliseconds(300))
             }
         }
