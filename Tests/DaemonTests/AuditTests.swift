@@ -7,15 +7,6 @@ internal import TokenModel
 
 /// The audit log of the executable, and `ssoctl audit`.
 @Suite(.bounded) struct AuditTests {
-    /// The lines of `ssoctl audit --json`.
-    private func lines(_ f: AgentProcessFixture, status: Int32 = 0) async throws -> [[String: Any]] {
-        let ended = try await f.run("ssoctl", ["audit", "--json", "--file", f.folder.file("state/audit.log")])
-        #expect(ended.status == status, "\(ended.errors)")
-        return try ended.output.split(separator: "\n").map {
-            try #require(JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
-        }
-    }
-
     /// Uses the agent in every way that the log records, and returns the secrets that it must not have.
     private func use(_ f: AgentProcessFixture) async throws -> [String] {
         let client = AgentClient(socketPath: f.socketPath)
@@ -53,7 +44,7 @@ internal import TokenModel
             let secrets = try await use(f)
             agent.process.signal(SIGTERM)
             _ = try await agent.process.finish()
-            let lines = try await lines(f)
+            let lines = try await f.auditLines()
             #expect(
                 lines.compactMap { $0["event"] as? String } == [
                     "start", "sign_in_begun", "sign_in", "token", "token", "export", "refusal", "sign_out", "stop",
@@ -86,7 +77,7 @@ internal import TokenModel
             }
             agent.process.signal(SIGTERM)
             _ = try await agent.process.finish()
-            let tokens = try await lines(f).filter { $0["event"] as? String == "token" }
+            let tokens = try await f.auditLines().filter { $0["event"] as? String == "token" }
             #expect(tokens.reduce(0) { $0 + ($1["count"] as? Int ?? 1) } == 100)
             for line in tokens {
                 #expect(line["pid"] as? Int32 == getpid() && line["client_id"] as? String == "app-1")
@@ -101,7 +92,7 @@ internal import TokenModel
             try await f.signIn("alice@contoso.com", f.parameters())
             agent.process.signal(SIGTERM)
             _ = try await agent.process.finish()
-            let usernames = try await lines(f).compactMap { $0["username"] as? String }
+            let usernames = try await f.auditLines().compactMap { $0["username"] as? String }
             #expect(usernames.contains("alice@contoso.com"))
         }
     }
@@ -170,6 +161,17 @@ internal import TokenModel
             try await audit.waitForOutput("list_credentials")
             try await audit.killHard()
             withExtendedLifetime(agent) {}
+        }
+    }
+}
+
+extension AgentProcessFixture {
+    /// The lines of `ssoctl audit --json`.
+    func auditLines() async throws -> [[String: Any]] {
+        let ended = try await run("ssoctl", ["audit", "--json", "--file", folder.file("state/audit.log")])
+        #expect(ended.status == 0, "\(ended.errors)")
+        return try ended.output.split(separator: "\n").map {
+            try #require(JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
         }
     }
 }
