@@ -91,10 +91,11 @@ extension CredentialCache {
 
     /// The size of a page in bytes; far below the longest reply.
     static let pageBytes = 256 * 1024
-    /// The number of items on a page; below the longest list in a message.
-    static let pageItems = 200
+    /// The number of items on a page; below the longest list in a message. A page is built in one go, while no other app is served:
+    /// more pages are better than longer ones.
+    static let pageItems = 40
     /// The number of accounts that are examined for a page.
-    static let examinedAccounts = 500
+    static let examinedAccounts = 100
 }
 
 extension CredentialCache {
