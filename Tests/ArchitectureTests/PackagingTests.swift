@@ -12,8 +12,8 @@ internal import Testing
     }
 
     @Test(.enabled(if: hasSystemd, "there is no systemd-analyze")) func isolatesTheServiceOfTheUser() async throws {
-        let answer = try await analyze(["security", "--offline=yes", "--no-pager", "--threshold=17", Self.unit])
-        // The threshold is ten times the exposure level.
+        let answer = try await analyze(["security", "--offline=yes", "--no-pager", "--threshold=63", Self.unit])
+        // The threshold is ten times the exposure level; docs/decisions/0039-the-unit-has-no-namespace.md has the reason for this one.
         #expect(answer.status == 0, "\(answer.output)\(answer.errors)")
         #expect(answer.output.contains("Overall exposure level"))
     }
@@ -23,6 +23,14 @@ internal import Testing
         // The executable is not installed where the tests run.
         let problems = answer.errors.split(separator: "\n").filter { !$0.contains("is not executable") }
         #expect(problems.filter { $0.contains("sso-agent") }.isEmpty, "\(answer.errors)")
+    }
+
+    /// What needs a user namespace, or capabilities to drop, keeps the service from starting or from seeing who is calling.
+    @Test func makesNoNamespace() throws {
+        let lines = try String(contentsOfFile: Self.unit, encoding: .utf8).split(separator: "\n")
+        for setting in ["Private", "Protect", "CapabilityBoundingSet", "BindPaths", "RootDirectory", "Read"] {
+            #expect(!lines.contains { $0.hasPrefix(setting) }, "\(setting)")
+        }
     }
 
     /// A release has the same sources everywhere: each package of the build has a version and a commit in the list, and apps that

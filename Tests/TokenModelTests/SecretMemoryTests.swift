@@ -129,7 +129,8 @@ internal import Testing
             #expect(try !Self.flags(at: elsewhere + 100_000).contains("dd"))
         }
 
-        @Test func locksALittleAndNoMore() async {
+        @Test(.disabled(if: Sanitizer.isOn, "a sanitizer lets no memory be locked"))
+        func locksALittleAndNoMore() async {
             // In a process of its own, since locked memory is counted by process.
             await #expect(processExitsWith: .success) {
                 let memory = SecretMemory()
