@@ -46,6 +46,8 @@ package struct AuditReader {
     private var rest: [UInt8] = []
     private var items: [Item] = []
     private var last: (number: Int64, hash: String)?
+    /// Whether the writer may have dropped the first lines, since there are as many older files as it keeps.
+    private let mayHaveDropped: Bool
 
     /// - Parameter path: the path of the current file.
     /// - Throws: `invalidDeveloperParameter` (-51112) if there is no such file.
@@ -53,6 +55,7 @@ package struct AuditReader {
         self.path = path
         let older = (1...AuditWriter.olderFiles).reversed().map { "\(path).\($0)" }
         files = (older + [path]).filter { FileStatus($0) != nil }
+        mayHaveDropped = files.first == older.first
         guard !files.isEmpty else {
             throw TokenError(.invalidDeveloperParameter, "there is no audit log at \(path)")
         }
@@ -104,6 +107,9 @@ package struct AuditReader {
             return items.append(.finding("line \((before?.number ?? 0) + 1) is damaged"))
         }
         last = (line.number, AuditChain.hash(of: bytes))
+        if before == nil, line.number != 1, !mayHaveDropped {
+            items.append(.finding("the lines before \(line.number) are missing"))
+        }
         if let before {
             if line.number != before.number + 1 {
                 items.append(.finding("lines are missing between \(before.number) and \(line.number)"))

@@ -26,7 +26,13 @@
 #define NATIVE AUDIT_ARCH_AARCH64
 #endif
 
-/* Calls that are refused whatever their arguments. Those of later kernels than that of the headers are left out. */
+/* Calls of later kernels than that of the headers, whose numbers are those of every machine. */
+#define FCHMODAT2 452
+#define SETXATTRAT 463
+#define REMOVEXATTRAT 466
+#define FILE_SETATTR 469
+
+/* Calls that are refused whatever their arguments. Others of later kernels than that of the headers are left out. */
 static const unsigned refused[] = {
     /* to run programs */
     SYS_execve, SYS_execveat,
@@ -57,6 +63,13 @@ static const unsigned refused[] = {
 #endif
 #if defined(__x86_64__)
     SYS_ioperm, SYS_iopl, SYS_modify_ldt, SYS_uselib,
+#endif
+    /* mode, owner and extended attributes of files by their paths, which Landlock does not restrict. Those of open files can be
+       changed. */
+    SYS_fchmodat, SYS_fchownat, SYS_setxattr, SYS_lsetxattr, SYS_removexattr, SYS_lremovexattr, FCHMODAT2, SETXATTRAT,
+    REMOVEXATTRAT, FILE_SETATTR,
+#if defined(__x86_64__)
+    SYS_chmod, SYS_chown, SYS_lchown,
 #endif
 };
 
@@ -120,6 +133,15 @@ static void refuse_value(program *filter, unsigned call, int argument, unsigned 
     end(filter, SECCOMP_RET_ALLOW);
 }
 
+/* Refuses a call unless an argument is 0. */
+static void refuse_unless_zero(program *filter, unsigned call, int argument) {
+    unless_equal_skip(filter, call, 4);
+    load(filter, ARGUMENT(argument));
+    unless_equal_skip(filter, 0, 1);
+    end(filter, SECCOMP_RET_ALLOW);
+    end(filter, REFUSE(EPERM));
+}
+
 /* Memory that is writable and executable at once. */
 static void refuse_writable_code(program *filter) {
     unless_equal_skip(filter, SYS_mmap, 5);
@@ -174,6 +196,8 @@ static void build(program *filter, int allows_keyrings) {
     /* Characters that another terminal would take for typed ones. */
     refuse_value(filter, SYS_ioctl, 1, TIOCSTI);
     refuse_value(filter, SYS_prctl, 0, PR_SET_DUMPABLE);
+    /* A limit of processor time ends another process as a signal does. */
+    refuse_unless_zero(filter, SYS_prlimit64, 0);
     refuse_writable_code(filter);
     restrict_sockets(filter);
     end(filter, SECCOMP_RET_ALLOW);

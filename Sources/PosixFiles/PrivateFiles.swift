@@ -66,7 +66,9 @@ package struct PrivateFiles: Sendable {
             throw TokenError(
                 errorCode, "\(path) is not a file of user \(FileStatus.effectiveUser); move it elsewhere")
         }
-        if status.isAccessibleToOthers { chmod(path, 0o600) }
+        guard status.isAccessibleToOthers else { return }
+        // By its descriptor: the agent's process may change no mode by a path.
+        try? FileDescriptor(readingWithoutWaiting: path).restrictToOwner()
     }
 
     /// Makes an empty file of mode 0600, whatever the umask, in place of any file with the name.

@@ -74,6 +74,27 @@ internal import Testing
             }
         }
 
+        /// Landlock restricts neither mode nor owner, with which code in the agent could open the user's files to others.
+        @Test func changesNoModeOfAFileByItsPath() async throws {
+            let folder = try TemporaryFolder()
+            let file = folder.file("id_ed25519")
+            try Data("secret".utf8).write(to: URL(filePath: file))
+            #expect(chmod(file, 0o600) == 0)
+            await #expect(processExitsWith: .success) { [folder = folder.path as String] in
+                try #require(Self.enter(folders: [folder]).restrictsCalls)
+                let file = folder + "/id_ed25519"
+                #expect(chmod(file, 0o644) == -1 && errno == EPERM)
+                #expect(fchmodat(AT_FDCWD, file, 0o644, 0) == -1 && errno == EPERM)
+                #expect(chown(file, getuid(), getgid()) == -1 && errno == EPERM)
+                #expect(lchown(file, getuid(), getgid()) == -1 && errno == EPERM)
+                let own = open(file, O_RDWR)
+                #expect(own >= 0 && fchmod(own, 0o400) == 0)
+                var limit = rlimit()
+                #expect(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+            }
+            #expect(try TemporaryFolder.mode(of: file) == 0o400)
+        }
+
         /// libcurl is loaded when the first request is sent, and resolves names on threads of its own.
         @Test func loadsLibrariesAndStartsThreads() async {
             await #expect(processExitsWith: .success) {

@@ -121,6 +121,19 @@ internal import TokenModel
         #expect(try self.read(path).findings.count == 1)
     }
 
+    /// Only a log that has dropped its oldest file begins with another line than the first.
+    @Test(arguments: [1, 3])
+    func showsThatTheFirstLinesAreMissing(count: Int) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("audit.log")
+        await write((1...5).map { "app-\($0)" }, to: path)
+        let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").dropFirst(count)
+        try (lines.joined(separator: "\n") + "\n").write(toFile: path, atomically: false, encoding: .utf8)
+        #expect(try read(path).findings == ["the lines before \(count + 1) are missing"])
+        await write(["app-6"], to: path)
+        #expect(try read(path).findings.count == 1)
+    }
+
     @Test func readsWhatIsAddedWhileItFollows() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("audit.log")

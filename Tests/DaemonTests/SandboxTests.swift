@@ -75,7 +75,8 @@ internal import TokenModel
                 let check = try await sandboxCheck(f)
                 #expect(!check.ok && check.hint == "restart sso-agent", "\(check.detail)")
                 await #expect { _ = try await AgentClient(socketPath: f.socketPath).status() } throws: { error in
-                    (error as? TokenError)?.code == .requestDenied
+                    let error = error as? TokenError
+                    return error?.code == .requestDenied && error?.message.contains("restart sso-agent") == true
                 }
             }
         }

@@ -104,6 +104,18 @@ internal import Testing
         #expect(later.done == 1)
     }
 
+    /// A connection notes that a frame is incomplete when it works, and a peer that is out of time has its bytes read all the same.
+    @Test func callsWorkThatWaitsForATurnAlsoIfNothingCanBeDone() {
+        let (queue, peer) = (clock.queue(), PeerTurns())
+        let (busy, idle) = (Work(clock, parts: 30), Work(clock, parts: 0))
+        queue.run(busy, of: peer)
+        queue.run(idle, of: peer)
+        #expect(idle.calls == 0)
+        queue.takeTurns(3)
+        #expect(idle.calls == 1)
+        #expect(busy.done == 30)
+    }
+
     private func repeated(_ name: String, _ count: Int) -> [String] { Array(repeating: name, count: count) }
 }
 
@@ -139,6 +151,7 @@ private final class Work: PeerWork {
     private let partsAtOnce: Int
     private let duration: Int64
     private(set) var done = 0
+    private(set) var calls = 0
 
     init(_ clock: Clock, name: String = "", parts: Int, partsAtOnce: Int = 1000, duration: Int64 = 10) {
         self.clock = clock
@@ -151,6 +164,7 @@ private final class Work: PeerWork {
     var hasWork: Bool { done < parts }
 
     func work(until deadline: NIODeadline) {
+        calls += 1
         for _ in 0..<partsAtOnce where hasWork {
             done += 1
             clock.log.append(name)

@@ -45,6 +45,18 @@ internal import TokenModel
         try await expectFreshStart(folder)
     }
 
+    /// A row that is longer than any record, in the table of a whole store.
+    @Test func recoversARecordBesideARowThatIsTooLong() async throws {
+        let folder = try await storeWithOneRecord()
+        try PlainDatabase.execute(
+            "INSERT INTO sealed VALUES (1000000, zeroblob(\(2 * Envelope.limit + 1))); PRAGMA wal_checkpoint(TRUNCATE);",
+            at: folder.file)
+        let store = try folder.open()
+        #expect(try store.load() == [.sample(1)])
+        #expect(store.report.quarantined.count == 1)
+        await store.close()
+    }
+
     /// Nothing authenticates the records of version 1: JSON that is too deep, or cannot be compared in linear time, is left out.
     @Test func leavesOutRecordsOfVersion1ThatNoReaderTakes() async throws {
         let folder = try StoreFolder()

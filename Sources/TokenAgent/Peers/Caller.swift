@@ -41,6 +41,9 @@ struct Caller: Sendable {
         throw error
     }
 
+    private static let helperEnded =
+        "the agent's helper process has ended, so that nothing is known of processes that connect; restart sso-agent"
+
     private static let unknown = TokenError(
         .unsupportedProtocolVersion, "this agent does not know that request; update it")
 
@@ -57,7 +60,8 @@ struct Caller: Sendable {
         switch policy.decision(on: request, from: identity) {
         case .allow: return .allowed
         case .deny(let reason):
-            let error = TokenError(.requestDenied, reason)
+            let isUnknown = identity.sandbox != nil && confirmer.helperHasEnded
+            let error = TokenError(.requestDenied, isUnknown ? Self.helperEnded : reason)
             denials.add(request, error, from: identity)
             return .refused(error)
         case .confirm:

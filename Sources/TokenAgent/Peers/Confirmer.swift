@@ -23,6 +23,9 @@ final class Confirmer: Sendable {
         self.helper = helper
     }
 
+    /// Whether the process that describes peers, and asks, has ended.
+    var helperHasEnded: Bool { helper.map { !$0.isRunning } ?? false }
+
     /// Asks whether a peer may send a request.
     ///
     /// - Returns: a future of `requestDenied` (-53011) if the answer is not yes, or if nobody can be asked.

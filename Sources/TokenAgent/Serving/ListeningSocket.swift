@@ -39,14 +39,19 @@ enum ListeningSocket {
     private static func listen(_ descriptor: Int32, at path: String) throws(TokenError) {
         let temporary = "\(path).\(getpid())"
         unlink(temporary)
-        // On Linux, the file gets the descriptor's mode, whatever the umask. Elsewhere, chmod sets it before the socket listens.
+        // On Linux, the file gets the descriptor's mode, whatever the umask, and the agent's process may change no mode by a path.
+        // Elsewhere, chmod sets it before the socket listens.
         fchmod(descriptor, 0o600)
         let code = try UnixSocket.withAddress(of: temporary) { address, length in
             bind(descriptor, address, length) == 0 ? 0 : errno
         }
         guard code == 0 else { throw failure("bind \(path)", code) }
-        guard chmod(temporary, 0o600) == 0, systemListen(descriptor, queueLength) == 0, rename(temporary, path) == 0
-        else {
+        #if os(Linux)
+            let isPrivate = true
+        #else
+            let isPrivate = chmod(temporary, 0o600) == 0
+        #endif
+        guard isPrivate, systemListen(descriptor, queueLength) == 0, rename(temporary, path) == 0 else {
             let code = errno
             unlink(temporary)
             throw failure("listen on \(path)", code)

@@ -5,7 +5,8 @@ protocol PeerWork: AnyObject {
     /// Whether a part of the work can be done now.
     var hasWork: Bool { get }
 
-    /// Does a part of the work: a few requests, fewer if the deadline has passed.
+    /// Does a part of the work: a few requests, fewer if the deadline has passed. Is called also if there is none: a connection then
+    /// notes that a frame is incomplete, and starts its time-out.
     func work(until deadline: NIODeadline)
 }
 
@@ -74,7 +75,7 @@ final class TurnQueue {
         // Each connection has its part once, before any has another.
         for _ in 0..<peer.waiting.count where end < deadline {
             guard let work = peer.waiting.popFirst() else { break }
-            if work.hasWork { work.work(until: deadline) }
+            work.work(until: deadline)
             if work.hasWork { peer.waiting.append(work) } else { peer.members.remove(ObjectIdentifier(work)) }
             end = now()
         }

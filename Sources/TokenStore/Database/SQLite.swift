@@ -171,8 +171,9 @@ extension TokenError {
         // A step took more work than any statement of the store does.
         case SQLITE_INTERRUPT:
             self.init(.cacheBadFormat, "\(path) is damaged: reading it does not end")
+        // The store writes no record of this length (`Envelope.limit`).
         case SQLITE_TOOBIG:
-            self.init(.storeUnavailable, "a record is too big for \(path)")
+            self.init(.cacheBadFormat, "\(path) is damaged: a row is longer than any record")
         default:
             self.init(.storeUnavailable, "\(path): \(reason) (\(code))")
         }

@@ -156,6 +156,30 @@ internal import TokenWire
         }
     }
 
+    /// The peer's other connections use up its share of the loop's time when the bytes arrive.
+    @Test func closesAConnectionThatStopsInsideAFrameBesideBusyOnes() async throws {
+        try await AgentFixture.with { f in
+            let frame = try RequestFrame.encode(GetStatus(), id: 1)
+            let busy = try RawPeer(f.socketPath)
+            let stopped = try (0..<100).map { _ in try RawPeer(f.socketPath) }
+            for peer in stopped {
+                peer.write(frame)
+                #expect(try peer.reply()?.id == 1)
+            }
+            let flood = 400
+            busy.write((0..<flood).flatMap { _ in frame })
+            for peer in stopped { peer.write(frame.dropLast()) }
+            for _ in 0..<flood { #expect(try busy.reply()?.id == 1) }
+            // What the others have sent has been read when a later request has been answered.
+            for _ in 0..<3 {
+                try busy.write(GetStatus(), id: 1)
+                #expect(try busy.reply()?.id == 1)
+            }
+            try await f.timers.advance(by: 30)
+            try await offPool { for peer in stopped { peer.waitUntilClosed() } }
+        }
+    }
+
     /// Each read of a busy peer may end inside a frame.
     @Test func keepsAConnectionWhoseFramesBecomeComplete() async throws {
         try await AgentFixture.with { f in
