@@ -158,8 +158,8 @@ let package = Package(
         .testTarget(
             name: "TokenAgentTests",
             dependencies: [
-                "AccessPolicy", "AgentSocket", "AgentTestSupport", "CAgentSystem", "TestSupport", "TokenAgent",
-                "TokenCache", "TokenEndpoint", "TokenModel", "TokenStore", "TokenWire",
+                "AccessPolicy", "AgentSocket", "AgentTestSupport", "CAgentSystem", "CHeapCount", "TestSupport",
+                "TokenAgent", "TokenCache", "TokenEndpoint", "TokenModel", "TokenStore", "TokenWire",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
             ],
@@ -222,6 +222,7 @@ let package = Package(
         .target(
             name: "CacheTestSupport", dependencies: ["TokenCache", "TokenModel", "TokenWire"],
             path: "Tests/CacheTestSupport", swiftSettings: strict),
+        .target(name: "CHeapCount", path: "Tests/CHeapCount"),
         .target(name: "CStoreFaults", dependencies: ["CSQLite"], path: "Tests/CStoreFaults"),
         .target(
             name: "AgentTestSupport",
@@ -297,7 +298,8 @@ let package = Package(
 
         // Benchmarks: `make bench`.
         .target(name: "CBenchSystem", path: "Tests/Benchmarks/CBenchSystem"),
-        .executableTarget(name: "bench-floor", path: "Tests/Benchmarks/bench-floor"),
+        .executableTarget(
+            name: "bench-floor", dependencies: ["COpenSSL", "CSQLite"], path: "Tests/Benchmarks/bench-floor"),
         .executableTarget(
             name: "agent-bench",
             dependencies: [

@@ -3,6 +3,7 @@
 
 #ifdef __linux__
 #include <link.h>
+#include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -21,6 +22,13 @@ static int release_code(struct dl_phdr_info *object, size_t size, void *unused) 
 }
 
 void agent_release_code(void) { dl_iterate_phdr(release_code, NULL); }
+
+void agent_release_memory(void) {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
 #else
 void agent_release_code(void) {}
+void agent_release_memory(void) {}
 #endif

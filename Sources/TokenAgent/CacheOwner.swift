@@ -48,6 +48,7 @@ actor CacheOwner {
     func acquireTokenSilent(_ request: AcquireTokenSilent, from session: SessionID) -> Answer<TokenResult> {
         let request = request.withoutReservedScopes
         if let refusal = core.authorities.refusal(of: request.parameters) { return .now(.failure(refusal)) }
+        if let result = lifecycle.earlyAnswer(to: request) { return .now(.success(result)) }
         let now = core.now()
         switch core.memory.cache.decide(request, now: now) {
         case .use(let result, let times):
@@ -210,10 +211,12 @@ actor CacheOwner {
     }
 
     /// The load of the store that a request has to wait for; nil if it need not wait. If the load fails, so does the request.
-    func load(_ wait: RequestHandler.Wait) -> EventLoopFuture<Result<Void, TokenError>>? {
+    func load(
+        _ wait: RequestHandler.Wait, for request: some AgentRequest
+    ) -> EventLoopFuture<Result<Void, TokenError>>? {
         switch wait {
         case .never: nil
-        case .untilLoaded: lifecycle.untilLoaded()
+        case .untilLoaded: lifecycle.untilLoaded(for: request)
         case .untilLoadedOrTimeout: lifecycle.untilLoadedOrTimeout()?.map { .success(()) }
         }
     }
@@ -286,7 +289,7 @@ actor CacheOwner {
 
 extension AcquireTokenSilent {
     /// The request without the reserved scopes, which the agent always adds.
-    fileprivate var withoutReservedScopes: AcquireTokenSilent {
+    var withoutReservedScopes: AcquireTokenSilent {
         guard parameters.scopes.intersects(.reserved) else { return self }
         var request = self
         request.parameters.scopes = parameters.scopes.subtracting(.reserved)

@@ -15,15 +15,16 @@ package struct CredentialCache: Sendable, Equatable {
     /// Adds a record from the store. Of two access tokens that answer the same requests the newer one is kept: earlier versions
     /// stored one for each order of the scopes.
     ///
+    /// - Parameter key: the record's key, if it is known.
     /// - Returns: whether the record was added.
     @discardableResult
-    package mutating func load(_ record: CacheRecord, in group: SharingGroup) -> Bool {
+    package mutating func load(_ record: CacheRecord, in group: SharingGroup, key: String? = nil) -> Bool {
         if case .accessToken(let token) = record,
-            let held = partitions[group]?[token.account].accessTokens[token.key], held.isNewer(than: token)
+            let held = partitions[group]?[token.account].accessTokens[key ?? token.key], held.isNewer(than: token)
         {
             return false
         }
-        partitions[group, default: Partition()].save(record)
+        partitions[group, default: Partition()].save(record, key: key)
         return true
     }
 
@@ -39,12 +40,8 @@ package struct CredentialCache: Sendable, Equatable {
     }
 
     /// The changes that write every record to an empty store. Clouds are not included: they are discovered again.
-    package func everything() throws(TokenError) -> [StoreChange] {
-        var changes: [StoreChange] = []
-        for (group, partition) in partitions {
-            for record in partition.records { changes.append(.put(try record.stored(in: group))) }
-        }
-        return changes
+    package func everything() -> [StoreChange] {
+        partitions.flatMap { group, partition in partition.records.map { .put($0.stored(in: group)) } }
     }
 
     /// The number of accounts, in all sharing groups.
@@ -108,9 +105,9 @@ package enum CacheChange: Sendable, Equatable {
     case removeEverything
 
     /// The change as the store writes it.
-    package func stored(in group: SharingGroup) throws(TokenError) -> StoreChange {
+    package func stored(in group: SharingGroup) -> StoreChange {
         switch self {
-        case .save(let record): .put(try record.stored(in: group))
+        case .save(let record): .put(record.stored(in: group))
         case .remove(let key, _): .delete(key)
         case .removeEverything: .deleteGroup(group.name)
         }

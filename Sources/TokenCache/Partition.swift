@@ -66,15 +66,16 @@ package struct Partition: Sendable, Equatable {
     /// The number of accounts with a username, of every issuer.
     func accountCount(named name: String) -> Int { names[name.lowercased()]?.count ?? 0 }
 
-    mutating func save(_ record: CacheRecord) {
+    /// - Parameter key: the record's key, if it is known.
+    mutating func save(_ record: CacheRecord, key: String? = nil) {
         switch record {
-        case .account(let record): changeAccounts(of: record.account) { $0[record.key] = record }
-        case .accessToken(let record): setAccessToken(record, record.key, of: record.account)
-        case .refreshToken(let record): setRefreshToken(record, record.key, of: record.account)
-        case .idToken(let record): change(record.account) { $0.idTokens[record.key] = record }
-        case .appMetadata(let record): apps[record.key] = record
-        case .currentAccount(let record): currentAccounts[record.key] = record
-        case .opaque(let record): opaqueRecords[record.key] = record
+        case .account(let record): changeAccounts(of: record.account) { $0[key ?? record.key] = record }
+        case .accessToken(let record): setAccessToken(record, key ?? record.key, of: record.account)
+        case .refreshToken(let record): setRefreshToken(record, key ?? record.key, of: record.account)
+        case .idToken(let record): change(record.account) { $0.idTokens[key ?? record.key] = record }
+        case .appMetadata(let record): apps[key ?? record.key] = record
+        case .currentAccount(let record): currentAccounts[key ?? record.key] = record
+        case .opaque(let record): opaqueRecords[key ?? record.key] = record
         case .accountMetadata(let record):
             setMetadata(record, record.clientID.lowercased(), of: record.account)
         }

@@ -16,6 +16,8 @@ package final class Store: Sendable {
     private let engine: Mutex<StoreEngine?>
     private let waiting = Mutex<[Commit]>([])
     private let lastReport: Mutex<StoreReport>
+    // Not private, so that a test can wait until requests wait.
+    let earlyReads: EarlyReads
 
     private struct Commit: Sendable {
         var changes: [StoreChange]
@@ -25,6 +27,7 @@ package final class Store: Sendable {
     private init(directory: String, engine: sending StoreEngine) {
         self.directory = directory
         lastReport = Mutex(engine.report)
+        earlyReads = engine.earlyReads
         self.engine = Mutex(engine)
     }
 
@@ -52,7 +55,9 @@ package final class Store: Sendable {
     package func load<Receiver: RecordReceiver>(
         passphrase: Secret? = nil, into receiver: Receiver.Type
     ) async throws(TokenError) -> Receiver {
-        try await onQueue { engine throws(TokenError) -> Receiver in
+        earlyReads.begin()
+        defer { earlyReads.end() }
+        return try await onQueue { engine throws(TokenError) -> Receiver in
             if let passphrase { engine.ring.settings.passphrase = passphrase }
             return try engine.load()
         }
@@ -63,6 +68,17 @@ package final class Store: Sendable {
         try queue.sync {
             withEngine { engine throws(TokenError) in try engine.load() }
         }.get()
+    }
+
+    /// Returns the records of an account, before `load` has read all: those that belong to it, and those that every account needs.
+    /// Some records of other accounts may be among them.
+    ///
+    /// Each of them is authentic. Whether one was set back, removed or restored by somebody who can write the file, is known when
+    /// `load` returns.
+    ///
+    /// - Returns: nil if no `load` is in progress, or the records cannot be read before it ends.
+    package func recordsWhileLoading(of account: String, in group: String) async -> [StoredRecord]? {
+        await earlyReads.records(of: account, in: group)
     }
 
     /// The state of the store after its last operation.

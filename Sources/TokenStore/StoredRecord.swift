@@ -2,11 +2,25 @@
 package struct StoredRecord: Sendable, Equatable {
     package var key: RecordKey
     package var body: [UInt8]
+    package var owner: RecordOwner
 
-    package init(key: RecordKey, body: [UInt8]) {
+    package init(key: RecordKey, body: [UInt8], owner: RecordOwner = .unknown) {
         self.key = key
         self.body = body
+        self.owner = owner
     }
+}
+
+/// Whose record it is, by which the records of one account are found before every record has been opened.
+package enum RecordOwner: Sendable, Hashable {
+    /// A record of a store of version 2, which does not say it. It is found for every account.
+    case unknown
+    /// The record is found for every account.
+    case everyone
+    /// The record is found for no account.
+    case nobody
+    /// The identifier of an account.
+    case account(String)
 }
 
 extension StoredRecord: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
@@ -61,26 +75,33 @@ package enum StoreChange: Sendable, Equatable {
 package protocol RecordReceiver: Sendable {
     /// A decoded record.
     associatedtype Item: Sendable
+    /// What the decoding of many records has in common; each thread has its own.
+    associatedtype Context
 
     init()
 
+    static func makeContext() -> Context
+
     /// Decodes one record. Called on several threads at once.
-    static func decode(_ record: StoredRecord) -> Item
+    static func decode(_ record: StoredRecord, _ context: Context) -> Item
 
     /// Adds a decoded record. Called for one record at a time, in the order in which they were written.
     mutating func add(_ item: Item)
 }
 
 extension RecordReceiver {
-    init(_ records: [StoredRecord]) {
+    package init(_ records: [StoredRecord]) {
         self.init()
-        for record in records { add(Self.decode(record)) }
+        let context = Self.makeContext()
+        for record in records { add(Self.decode(record, context)) }
     }
 }
 
 /// Collects the records without decoding them.
 extension [StoredRecord]: RecordReceiver {
-    package static func decode(_ record: StoredRecord) -> StoredRecord { record }
+    package static func makeContext() {}
+
+    package static func decode(_ record: StoredRecord, _ context: Void) -> StoredRecord { record }
 
     package mutating func add(_ record: StoredRecord) { append(record) }
 }

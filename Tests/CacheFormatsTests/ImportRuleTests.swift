@@ -25,7 +25,7 @@ internal import TokenModel
         var cache = CredentialCache()
         cache.merge(try fixture.read(now: 1_600_000_000))
         var loaded = CredentialCache()
-        let stored = try cache.records().map { try $0.stored(in: .standard) }
+        let stored = cache.records().map { $0.stored(in: .standard) }
         for record in stored { loaded.load(try #require(CacheRecord(record)), in: .standard) }
         #expect(loaded.records().count == cache.records().count)
         #expect(stored.isEmpty || loaded == cache)
@@ -78,7 +78,7 @@ internal import TokenModel
         // Also after a restart.
         var later = CredentialCache()
         for record in builder.cache.records() {
-            later.load(try #require(CacheRecord(try record.stored(in: .standard))), in: .standard)
+            later.load(try #require(CacheRecord(record.stored(in: .standard))), in: .standard)
         }
         builder.cache = later
         for old in ["rt-1", "rt-2", "rt-3"] {

@@ -223,7 +223,7 @@ internal import TokenStore
 extension Parts {
     /// Sets the state after a start with a note for every refresh token in the store.
     fileprivate func interruptEveryRedemption() throws {
-        let tokens = try core.memory.cache.everything().compactMap { change in
+        let tokens = core.memory.cache.everything().compactMap { change in
             switch change {
             case .put(let stored) where stored.key.kind == .refreshToken: stored.key
             default: nil

@@ -2,6 +2,7 @@ internal import AgentTestSupport
 internal import NIOCore
 internal import TestSupport
 internal import Testing
+internal import TokenCache
 internal import TokenModel
 internal import TokenStore
 
@@ -95,7 +96,107 @@ internal import TokenStore
     }
 }
 
+/// Silent requests while the store is being loaded.
+@Suite(.bounded) struct EarlyAnswerTests {
+    private let parts = Parts()
+
+    @Test func answersAHitFromTheRecordsOfItsAccount() async throws {
+        let held = try await loading(with: ["alice"])
+        let wait = try #require(await parts.wait(.hit("alice")))
+        try await wait.value()
+        #expect(await parts.earlyAnswer(.hit("alice")) != nil)
+        // Repetitions need no other read.
+        #expect(await parts.wait(.hit("alice")) == nil)
+        #expect(parts.store.earlyReads == 1)
+        held.resume(returning: .success(LoadedCache()))
+    }
+
+    @Test func waitsForTheWholeStoreWithoutAHit() async throws {
+        let held = try await loading(with: [])
+        let wait = try #require(await parts.wait(.hit("alice")))
+        try await parts.settle()
+        #expect(!wait.isDone)
+        #expect(await parts.earlyAnswer(.hit("alice")) == nil)
+        held.resume(returning: .success(LoadedCache()))
+        try await wait.value()
+        #expect(await parts.earlyAnswer(.hit("alice")) == nil)
+    }
+
+    @Test func waitsForTheWholeStoreIfTheAccountCannotBeRead() async throws {
+        let held = try await loading(with: nil)
+        let wait = try #require(await parts.wait(.hit("alice")))
+        try await parts.settle()
+        #expect(!wait.isDone)
+        held.resume(returning: .failure(ScriptedStore.diskFull))
+        #expect(try await wait.error()?.code == .storeUnavailable)
+    }
+
+    @Test(arguments: 0..<3)
+    func readsNoAccountForARequestThatNoHitAnswers(number: Int) async throws {
+        let held = try await loading(with: ["alice"])
+        var request = AcquireTokenSilent.hit("alice")
+        switch number {
+        case 0: request.forceRefresh = true
+        case 1: request.parameters.claims = "{}"
+        default: request.account = AccountReference(username: "alice@contoso.com")
+        }
+        let wait = try #require(await parts.wait(request))
+        try await parts.settle()
+        #expect(!wait.isDone && parts.store.earlyReads == 0)
+        #expect(await parts.earlyAnswer(request) == nil)
+        held.resume(returning: .success(LoadedCache()))
+        try await wait.value()
+    }
+
+    @Test func forgetsWhatItHasReadWhenTheStoreIsLoaded() async throws {
+        let held = try await loading(with: ["alice"])
+        try await #require(await parts.wait(.hit("alice"))).value()
+        held.resume(returning: .success(LoadedCache()))
+        try await parts.load().value()
+        #expect(await parts.earlyAnswer(.hit("alice")) == nil)
+        #expect(await parts.wait(.hit("alice")) == nil, "it is decided by the loaded cache")
+    }
+
+    @Test func forgetsWhatItHasReadWhenTheStoreCannotBeLoaded() async throws {
+        let held = try await loading(with: ["alice"])
+        try await #require(await parts.wait(.hit("alice"))).value()
+        parts.store.answerLoads(with: .failure(ScriptedStore.diskFull))
+        held.resume(returning: .failure(ScriptedStore.diskFull))
+        #expect(try await parts.load().error() != nil)
+        #expect(await parts.earlyAnswer(.hit("alice")) == nil)
+    }
+
+    /// Begins a load, which reads the given accounts early; nil if it can read none.
+    private func loading(
+        with users: [String]?
+    ) async throws -> CheckedContinuation<Result<LoadedCache, TokenError>, Never> {
+        for user in users ?? [] { try await parts.signIn(user, "1").value() }
+        let cache = await parts.cache
+        parts.store.answerEarlyReads(with: users.map { _ in cache })
+        parts.store.answerLoads(with: nil)
+        _ = await parts.load()
+        return await parts.store.heldLoads.next()
+    }
+}
+
+extension AcquireTokenSilent {
+    /// A request that the tokens of `Parts.signIn` answer.
+    fileprivate static func hit(_ user: String) -> AcquireTokenSilent {
+        var request = AcquireTokenSilent.sample(user)
+        request.forceRefresh = false
+        return request
+    }
+}
+
 extension Parts {
+    fileprivate func wait(_ request: AcquireTokenSilent) -> Pending<Void>? {
+        lifecycle.untilLoaded(for: request).map { Pending($0) }
+    }
+
+    fileprivate var cache: CredentialCache { core.memory.cache }
+
+    fileprivate func earlyAnswer(_ request: AcquireTokenSilent) -> TokenResult? { lifecycle.earlyAnswer(to: request) }
+
     fileprivate func load(passphrase: Secret? = nil) -> Pending<Void> {
         Pending(lifecycle.load(passphrase: passphrase))
     }

@@ -108,9 +108,9 @@ internal import TokenStore
                     + credentials.refreshTokens.values.map(CacheRecord.refreshToken)
                     + credentials.idTokens.values.map(CacheRecord.idToken)
                     + credentials.metadata.values.map(CacheRecord.accountMetadata)
-                records += try all.map { try $0.stored(in: .standard) }
+                records += all.map { $0.stored(in: .standard) }
             }
-            records += try partition.apps.values.map { try CacheRecord.appMetadata($0).stored(in: .standard) }
+            records += partition.apps.values.map { CacheRecord.appMetadata($0).stored(in: .standard) }
         }
         var loaded = CredentialCache()
         for record in records { loaded.load(try #require(CacheRecord(record)), in: .standard) }

@@ -19,15 +19,16 @@ internal import TokenStore
                 clientID: try #require(ClientID("c")),
                 realm: "t", version: .v2, scopes: ScopeSet(target: target), tokenType: "Bearer", secret: Secret(secret),
                 cachedAt: Int64(time), expiresOn: 9_999_999_999, extendedExpiresOn: nil, refreshOn: nil)
-            let body = try CacheRecord.accessToken(record).stored(in: .standard).body
+            let body = try record.encoded()
             let key = RecordKey(
                 group: SharingGroup.standard.name, kind: .accessToken,
                 key: "u.t-e-accesstoken-c-t-\(target)".lowercased())
             switch CacheRecord.load(StoredRecord(key: key, body: body), in: .standard) {
             case .asStored(let record): cache.load(record, in: .standard)
-            case .repaired(let record):
-                stale.append(key.key)
-                cache.load(try #require(record), in: .standard)
+            case .repaired(let repaired):
+                let record = try #require(repaired)
+                if record.key(in: .standard) != key { stale.append(key.key) }
+                cache.load(record, in: .standard)
             case .unreadable, .unresolved: Issue.record("not read")
             }
         }

@@ -20,7 +20,7 @@ internal import TokenStore
     @Test func quarantinesANewerFormatAndRecommendsAnUpdate() async throws {
         let folder = try await storeWithOneRecord()
         // The file format's "user version" and "application ID": https://www.sqlite.org/fileformat2.html#the_database_header
-        let newer = try overwrite(folder, at: 60, with: [0, 0, 0, 3])
+        let newer = try overwrite(folder, at: 60, with: [0, 0, 0, 4])
         try await expectFreshStart(folder, keeping: newer, saying: ["update sso-agent"], servingRecords: 1)
     }
 

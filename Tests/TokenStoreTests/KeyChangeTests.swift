@@ -68,8 +68,10 @@ internal import TokenModel
             content.append(counted: "group".utf8)
             content.append(number: Int32(99))
             content.append(counted: "key".utf8)
+            content.append(counted: "alice".utf8)
             let id = RecordID(group: "group".utf8, kind: 99, key: "key".utf8, keys)
-            let record = try SealedRecord(content: content, id: id, sequence: 3, keys)
+            let record = try SealedRecord(
+                content: content, id: id, sequence: 3, owner: OwnerTag("alice", in: "group", keys), keys)
             engine.ledger.add(record, in: "group", SetDigest(id, 3, keys), keys)
             let database = try engine.writableDatabase(keys)
             try database.transaction { () throws(TokenError) in

@@ -10,7 +10,7 @@ internal import TokenModel
 @Suite(.bounded) struct MigrationTests {
     @Test(arguments: ["store-1", "store-1-killed"])
     func sealsAStoreOfVersion1(name: String) async throws {
-        let folder = try folder(with: name)
+        let folder = try StoreFolder(fixture: name)
         for _ in 0..<2 {
             let store = try folder.open()
             let records = try store.load()
@@ -31,7 +31,7 @@ internal import TokenModel
         // The records after each commit.
         var stages: [[StoredRecord]] = []
         for length in stride(from: 32, through: log.count, by: 24 + 4096) {
-            let folder = try folder(with: "store-1-killed")
+            let folder = try StoreFolder(fixture: "store-1-killed")
             try log.prefix(length).write(to: URL(filePath: folder.file + "-wal"))
             stages.append(try await contents(of: folder))
         }
@@ -39,7 +39,7 @@ internal import TokenModel
         // In the header, in the frames of the tables, and in the frames of the records.
         let places = [40, 20_000, 40_000] + (0..<100).map { _ in Int.random(in: 0..<log.count, using: &seed) }
         for place in places {
-            let folder = try folder(with: "store-1-killed")
+            let folder = try StoreFolder(fixture: "store-1-killed")
             var damaged = log
             damaged[place] ^= 1 << UInt8.random(in: 0..<8, using: &seed)
             try damaged.write(to: URL(filePath: folder.file + "-wal"))
@@ -59,7 +59,7 @@ internal import TokenModel
     @Test(arguments: ["store-1", "store-1-killed"], FaultyDisk.Failure.allCases)
     func sealsAStoreOfVersion1LaterIfTheDiskFails(name: String, failure: FaultyDisk.Failure) async throws {
         for after in 0... {
-            let (folder, disk) = (try folder(with: name), try FaultyDisk())
+            let (folder, disk) = (try StoreFolder(fixture: name), try FaultyDisk())
             disk.fail(failure, after: after)
             let store = try folder.open(vfs: disk.name)
             if let found = try? store.load() { #expect(found.count == 14, "\(failure) after \(after)") }
@@ -76,16 +76,6 @@ internal import TokenModel
             await again.close()
             guard failed else { break }
         }
-    }
-
-    private func folder(with name: String) throws -> StoreFolder {
-        let folder = try StoreFolder()
-        try folder.makeDirectory()
-        for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: fixture(name + ".sqlite" + suffix)) {
-            try FileManager.default.copyItem(
-                atPath: fixture(name + ".sqlite" + suffix), toPath: folder.file + suffix)
-        }
-        return folder
     }
 
     private func contents(of folder: StoreFolder) async throws -> [StoredRecord] {

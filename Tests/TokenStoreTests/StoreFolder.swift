@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TestSupport
 internal import TokenModel
 
 @testable internal import TokenStore
@@ -53,6 +54,27 @@ final class StoreFolder: Sendable {
         return frames.filter { log[($0 + 4)..<($0 + 8)] != [0, 0, 0, 0] }.count
     }
 
+    /// A folder with the files of a store that an earlier version wrote; see `Fixtures`.
+    convenience init(fixture name: String) throws {
+        try self.init()
+        try makeDirectory()
+        let source = PackageFolder.path("Tests/TokenStoreTests/Fixtures/\(name).sqlite")
+        for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: source + suffix) {
+            try FileManager.default.copyItem(atPath: source + suffix, toPath: file + suffix)
+        }
+        // Unsealed stores have no key.
+        guard !name.hasPrefix("store-1") else { return }
+        let key = path + "/" + KeyFile.name
+        try FileManager.default.copyItem(
+            atPath: PackageFolder.path("Tests/TokenStoreTests/Fixtures/store-2.key"), toPath: key)
+    }
+
+    /// The version in the database, as SQLite sees it.
+    func version() throws -> Int {
+        let copy = try copyWithoutClosing()
+        return try StoreDatabase.connect(copy.file).integer("PRAGMA user_version")
+    }
+
     /// A copy of the store's files in another directory, as a crash would leave them.
     func copyWithoutClosing() throws -> StoreFolder {
         let copy = try StoreFolder()
@@ -93,7 +115,12 @@ extension RecordKey {
 }
 
 extension StoredRecord {
-    static func sample(_ number: Int, group: String = "group", size: Int = 100, fill: UInt8 = 0x41) -> StoredRecord {
-        StoredRecord(key: .sample(number, group: group), body: Array(repeating: fill, count: size))
+    /// - Parameter owner: by default one of three accounts; every fourth record has none.
+    static func sample(
+        _ number: Int, group: String = "group", size: Int = 100, fill: UInt8 = 0x41, owner: RecordOwner? = nil
+    ) -> StoredRecord {
+        let usual: RecordOwner = number % 4 == 0 ? .nobody : .account("account-\(number % 4)")
+        return StoredRecord(
+            key: .sample(number, group: group), body: Array(repeating: fill, count: size), owner: owner ?? usual)
     }
 }

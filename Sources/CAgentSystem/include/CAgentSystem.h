@@ -173,6 +173,9 @@ int agent_catch_stop_signals(void);
    from the page cache: what only the start needs is no longer resident. Without effect on macOS. */
 void agent_release_code(void);
 
+/* Gives the pages of released memory back to the system. Without effect on macOS, and with another C library than glibc. */
+void agent_release_memory(void);
+
 /* Leaves no core dump of this process, and lets no other process of the user trace or read it; 0, or an errno. */
 int agent_forbid_inspection(void);
 

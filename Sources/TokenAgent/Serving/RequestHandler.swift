@@ -64,7 +64,9 @@ struct RequestHandler: Sendable {
             case .failed(let error): return .now(encode(.failure(error)))
             }
             // The store may have been locked while the request waited for its turn.
-            if !hasLoaded || waits == .untilLoaded, let load = owner.load(waits) { return .afterLoad(load) }
+            if !hasLoaded || waits == .untilLoaded, let load = owner.load(waits, for: request) {
+                return .afterLoad(load)
+            }
             let answer = answer(owner, request, session)
             guard case .repeatable(let value, let conditions) = answer else { return answer.encoded(encode) }
             let entry = KeptReplies.Entry(

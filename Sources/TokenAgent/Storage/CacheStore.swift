@@ -21,6 +21,10 @@ protocol CacheStore: CommitTarget {
     /// Obtains the store's key and reads every record.
     func load(passphrase: Secret?) async throws(TokenError) -> LoadedCache
 
+    /// The part of the cache that an account's records are in, while `load` is in progress; nil if it cannot be read before `load`
+    /// returns.
+    func cacheWhileLoading(of account: HomeAccountID, in group: SharingGroup) async -> CredentialCache?
+
     /// Forgets the store's key, until the next load.
     func lock() async throws(TokenError)
 
@@ -44,5 +48,18 @@ extension Store: CacheStore {
         var loaded = try await load(passphrase: passphrase, into: LoadedCache.self)
         loaded.finish()
         return loaded
+    }
+
+    func cacheWhileLoading(of account: HomeAccountID, in group: SharingGroup) async -> CredentialCache? {
+        guard let records = await recordsWhileLoading(of: account.text, in: group.name) else { return nil }
+        return await Self.cache(of: records)
+    }
+
+    /// Decodes records, off the event loop.
+    @concurrent
+    private static func cache(of records: [StoredRecord]) async -> CredentialCache {
+        var loaded = LoadedCache(records)
+        loaded.finish()
+        return loaded.cache
     }
 }

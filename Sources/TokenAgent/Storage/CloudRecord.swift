@@ -32,6 +32,7 @@ struct CloudRecord {
     var stored: StoredRecord? {
         let body = Body(cloud: cloud, attestedBy: CloudDirectory.attesting)
         guard let bytes = try? CacheJSON.encode(body) else { return nil }
-        return StoredRecord(key: RecordKey(group: "", kind: .cloud, key: cloud.preferredCache), body: bytes)
+        return StoredRecord(
+            key: RecordKey(group: "", kind: .cloud, key: cloud.preferredCache), body: bytes, owner: .everyone)
     }
 }

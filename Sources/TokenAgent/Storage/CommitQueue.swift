@@ -160,8 +160,7 @@ final class CommitQueue {
     private func write(_ commit: Commit, in group: SharingGroup) async throws(TokenError) {
         // Tokens that are not written must not stay in memory.
         if isClosed, let refusal { throw refusal }
-        var steps: [StoreChange] = []
-        for change in commit.changes { steps.append(try change.stored(in: group)) }
+        var steps = commit.changes.map { $0.stored(in: group) }
         let tokens = steps.compactMap(\.refreshToken) + (commit.settled.map { [$0] } ?? [])
         steps += notes.deletions(of: tokens)
         guard !steps.isEmpty else { return }
@@ -207,16 +206,14 @@ final class CommitQueue {
         log.reportLoss()
         tasks.start { () async throws(TokenError) in
             try await self.exclusively { () async throws(TokenError) in
-                try await self.flush(with: try await Self.everything(in: self.memory.cache))
+                try await self.flush(with: await Self.everything(in: self.memory.cache))
             }
         }
     }
 
     /// Encodes the whole cache, off the event loop.
     @concurrent
-    private static func everything(in cache: CredentialCache) async throws(TokenError) -> [StoreChange] {
-        try cache.everything()
-    }
+    private static func everything(in cache: CredentialCache) async -> [StoreChange] { cache.everything() }
 
     /// The time after which failed changes are written again, unless another commit does it before.
     private static let retryDelay = TimeAmount.seconds(5)

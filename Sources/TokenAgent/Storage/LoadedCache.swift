@@ -33,13 +33,15 @@ struct LoadedCache: RecordReceiver {
         case unknown
     }
 
-    static func decode(_ stored: StoredRecord) -> Item {
+    static func makeContext() -> TextPool { TextPool() }
+
+    static func decode(_ stored: StoredRecord, _ texts: TextPool) -> Item {
         if let token = RedemptionNotes.token(of: stored.key) { return .interrupted(token) }
         if stored.key.kind == .cloud {
             return CloudRecord(stored).map { .cloud($0.cloud) } ?? .unattestedCloud(stored: stored.key)
         }
         guard let group = SharingGroup(stored.key.group) else { return .unknown }
-        return switch CacheRecord.load(stored, in: group) {
+        return switch CacheRecord.load(stored, in: group, texts) {
         case .asStored(let record): .record(record, group, stored: stored.key)
         case .repaired(let record): .repaired(record, group, stored: stored.key)
         case .unresolved(let record): .unresolved(record, group, stored: stored.key)
@@ -51,7 +53,7 @@ struct LoadedCache: RecordReceiver {
         switch item {
         case .record(let record, let group, let stored):
             // The store has this record under its key already.
-            if load(record, in: group) { repaired[stored] = nil }
+            if load(record, in: group, key: stored.key), !repaired.isEmpty { repaired[stored] = nil }
         case .repaired(let record, let group, let stored):
             let key = record?.key(in: group)
             if stored != key { stale.append(stored) }
@@ -66,8 +68,8 @@ struct LoadedCache: RecordReceiver {
         }
     }
 
-    private mutating func load(_ record: CacheRecord, in group: SharingGroup) -> Bool {
-        guard cache.load(record, in: group) else { return false }
+    private mutating func load(_ record: CacheRecord, in group: SharingGroup, key: String? = nil) -> Bool {
+        guard cache.load(record, in: group, key: key) else { return false }
         if case .refreshToken(let token) = record, token.binding == nil { unbound.append((token, group)) }
         return true
     }
@@ -122,10 +124,9 @@ struct LoadedCache: RecordReceiver {
     }
 
     /// The changes that make the store equal to the cache in memory.
-    func repairs() throws(TokenError) -> [StoreChange] {
+    func repairs() -> [StoreChange] {
         let notes = stale.filter { $0.kind == .refreshToken }.map(RedemptionNotes.note)
-        var changes = (stale + notes).map(StoreChange.delete)
-        for (record, group) in repaired.values { changes.append(try CacheChange.save(record).stored(in: group)) }
-        return changes
+        return (stale + notes).map(StoreChange.delete)
+            + repaired.values.map { record, group in .put(record.stored(in: group)) }
     }
 }

@@ -31,6 +31,7 @@ final class StoreLifecycle {
     private let loop: any EventLoop
     private let now: @Sendable () -> Int64
     private let logger: Logger
+    private let early: EarlyAnswers
     private var state = State.notBegun
     /// Whether the user has locked the store, and no load has succeeded since.
     private var isLockedByUser = false
@@ -50,6 +51,7 @@ final class StoreLifecycle {
         now = core.now
         self.timers = timers
         self.logger = logger
+        early = EarlyAnswers(store: store, now: core.now)
     }
 
     /// The error of the last load; nil if the store is loaded or being loaded.
@@ -106,6 +108,28 @@ final class StoreLifecycle {
                 loop.makeSucceededFuture(.failure(error))
             }
         }
+    }
+
+    /// What a request has to wait for, as above. A silent request need not wait for the load if the records of its account answer it.
+    func untilLoaded(
+        for request: some AgentRequest, isolation: isolated (any Actor)? = #isolation
+    ) -> EventLoopFuture<Result<Void, TokenError>>? {
+        guard case .loading(let loading) = state, let silent = request as? AcquireTokenSilent else {
+            return untilLoaded()
+        }
+        let request = silent.withoutReservedScopes
+        if early.hit(request) != nil { return nil }
+        guard early.isWorthReading(for: request) else { return loading }
+        return tasks.start { () async throws(TokenError) in
+            await self.early.read(for: request)
+            if self.early.hit(request) == nil { try await loading.outcome() }
+        }
+    }
+
+    /// The cached token that answers a silent request while the store is being loaded; nil if the store is loaded, or the request
+    /// has to wait.
+    func earlyAnswer(to request: AcquireTokenSilent) -> TokenResult? {
+        if case .loading = state { early.hit(request) } else { nil }
     }
 
     /// The load that a request for the status of the store waits for, with a time-out, since a keyring may ask the user for a
@@ -198,7 +222,10 @@ final class StoreLifecycle {
     }
 
     private func loadNow(_ passphrase: Secret?) async throws(TokenError) {
-        defer { pendingLoads -= 1 }
+        defer {
+            pendingLoads -= 1
+            early.removeAll()
+        }
         if case .loaded = state { return }
         do throws(TokenError) {
             let loaded = try await store.load(passphrase: passphrase)
@@ -208,6 +235,7 @@ final class StoreLifecycle {
             (state, isLockedByUser) = (.loaded, false)
             log.reportOpened(loaded)
             await writeRepairs(of: loaded)
+            ReleasedMemory.giveBack()
         } catch {
             await store.forgetPassphrase()
             var error = error
@@ -224,7 +252,8 @@ final class StoreLifecycle {
     /// The write is queued before any request can change the cache, so that it undoes no later change. A failed write is
     /// repeated later.
     private func writeRepairs(of loaded: LoadedCache) async {
-        guard let repairs = try? loaded.repairs(), !repairs.isEmpty else { return }
+        let repairs = loaded.repairs()
+        guard !repairs.isEmpty else { return }
         logger.notice("records of an earlier version are rewritten", metadata: ["count": "\(repairs.count)"])
         try? await commits.write(repairs)
     }

@@ -48,7 +48,10 @@ final class CacheTransfers {
             let (begun, file) = (upload.request, table.completeUpload(id))
             return .later(
                 tasks.start { () async throws(TokenError) in
-                    defer { self.table.discard(id) }
+                    defer {
+                        self.table.discard(id)
+                        ReleasedMemory.giveBack()
+                    }
                     return ImportCache.Reply(importID: id, report: try await self.finish(begun, file))
                 })
         } catch {
@@ -89,7 +92,10 @@ final class CacheTransfers {
         guard table.containsDownload(id) else { throw TransferTable.unknown }
         table.discard(id)
         let sent = download.sent + (part?.count ?? 0)
-        guard let part, sent < export.count else { return ExportCache.Reply(data: part ?? Secret("")) }
+        guard let part, sent < export.count else {
+            ReleasedMemory.giveBack()
+            return ExportCache.Reply(data: part ?? Secret(""))
+        }
         table.keep(
             TransferTable.Download(
                 export: export, session: download.session, sent: sent, expiry: scheduleExpiry(of: id)), as: id)
@@ -149,7 +155,7 @@ final class CacheTransfers {
     /// - Parameter count: `CacheMemory.changeCount` when the import was computed.
     private func write(_ prepared: PreparedImport, computedAt count: Int) async throws(TokenError) {
         try await commits.writeExclusively(
-            { (number) throws(TokenError) in try prepared.batch(number) }, of: { prepared.keys })
+            { prepared.batch($0) }, of: { prepared.keys })
         notes.settle(prepared.settled)
         guard count != memory.changeCount else { return memory.replace(with: prepared.plan.cache) }
         for _ in 0..<Self.attempts {
@@ -215,12 +221,11 @@ struct PreparedImport: Sendable {
     }
 
     /// The changes of the store in a batch. They are encoded in batches, since all of them would need as much memory as the file.
-    func batch(_ number: Int) throws(TokenError) -> [StoreChange]? {
+    func batch(_ number: Int) -> [StoreChange]? {
         let start = number * Self.batchSize
         guard start <= plan.changes.count else { return nil }
         let changes = plan.changes[start..<min(start + Self.batchSize, plan.changes.count)]
-        var steps: [StoreChange] = []
-        for change in changes { steps.append(try change.stored(in: group)) }
+        var steps = changes.map { $0.stored(in: group) }
         if changes.count < Self.batchSize { steps += settled.map { .delete(RedemptionNotes.note(of: $0)) } }
         return steps
     }

@@ -62,8 +62,8 @@ extension CacheRecord {
     package enum Loaded: Sendable {
         /// The record, which is stored as this version stores it.
         case asStored(CacheRecord)
-        /// A record that an earlier version stored under another key, or with values that no message can hold. Nil if it is of
-        /// no use.
+        /// A record that an earlier version stored, as JSON, perhaps under another key or with values that no message can hold.
+        /// Nil if it is of no use.
         case repaired(CacheRecord?)
         /// A record of an earlier version, which did not store the issuer; it follows from the account's other records.
         case unresolved(CacheRecord)
@@ -71,36 +71,74 @@ extension CacheRecord {
         case unreadable
     }
 
-    package static func load(_ stored: StoredRecord, in group: SharingGroup) -> Loaded {
-        guard let record = CacheRecord(stored) else { return .unreadable }
+    /// - Parameter texts: the texts that the records have in common.
+    package static func load(_ stored: StoredRecord, in group: SharingGroup, _ texts: TextPool = TextPool()) -> Loaded {
+        guard let record = CacheRecord(stored, texts) else { return .unreadable }
+        guard !Self.isPacked(stored) else {
+            // This version has written it, with the values and under the key that it has.
+            if case .accountMetadata(let metadata) = record, metadata.issuer == nil { return .unresolved(record) }
+            return .asStored(record)
+        }
         guard let repaired = record.repaired else { return .repaired(nil) }
-        guard repaired.header.account?.issuer != .unresolved else { return .unresolved(repaired) }
-        return repaired == record && record.key(in: group) == stored.key ? .asStored(record) : .repaired(repaired)
+        return repaired.header.account?.issuer == .unresolved ? .unresolved(repaired) : .repaired(repaired)
     }
 
     /// Reads a stored record; nil if the bytes are not a record of its kind.
-    package init?(_ stored: StoredRecord) {
+    package init?(_ stored: StoredRecord, _ texts: TextPool = TextPool()) {
         let read: (any RecordContent)? =
-            switch stored.key.kind {
-            case .account: CacheJSON.decode(AccountRecord.self, stored.body)
-            case .accessToken: CacheJSON.decode(StoredCredential.self, stored.body).flatMap(AccessTokenRecord.init)
-            case .refreshToken: CacheJSON.decode(StoredCredential.self, stored.body).flatMap(RefreshTokenRecord.init)
-            case .idToken: CacheJSON.decode(StoredCredential.self, stored.body).flatMap(IDTokenRecord.init)
-            case .appMetadata: CacheJSON.decode(AppMetadataRecord.self, stored.body)
-            case .accountMetadata: CacheJSON.decode(AccountMetadataRecord.self, stored.body)
-            case .currentAccount: CacheJSON.decode(CurrentAccountRecord.self, stored.body)
-            case .opaque: CacheJSON.decode(OpaqueRecord.self, stored.body)
-            case .cloud, .redemption: nil
+            if Self.isPacked(stored) {
+                stored.body.withUnsafeBytes { bytes in
+                    FieldReader(bytes, texts).flatMap { Self.unpacked($0, stored.key.kind) }
+                }
+            } else {
+                Self.decoded(stored.body, stored.key.kind)
             }
         guard let read else { return nil }
         self = read.record
     }
 
+    private static func isPacked(_ stored: StoredRecord) -> Bool { stored.body.first == FieldWriter.mark }
+
+    private static func unpacked(_ reader: FieldReader, _ kind: RecordKind) -> (any RecordContent)? {
+        var reader = reader
+        let read: (any RecordContent)? =
+            switch kind {
+            case .account: AccountRecord(&reader)
+            case .accessToken: AccessTokenRecord(&reader)
+            case .refreshToken: RefreshTokenRecord(&reader)
+            case .idToken: IDTokenRecord(&reader)
+            case .appMetadata: AppMetadataRecord(&reader)
+            case .accountMetadata: AccountMetadataRecord(&reader)
+            case .currentAccount: CurrentAccountRecord(&reader)
+            case .opaque: OpaqueRecord(&reader)
+            case .cloud, .redemption: nil
+            }
+        return reader.isWhole ? read : nil
+    }
+
+    /// Decodes the JSON of a record that an earlier version stored, or that an export holds.
+    private static func decoded(_ body: [UInt8], _ kind: RecordKind) -> (any RecordContent)? {
+        switch kind {
+        case .account: CacheJSON.decode(AccountRecord.self, body)
+        case .accessToken: CacheJSON.decode(StoredCredential.self, body).flatMap(AccessTokenRecord.init)
+        case .refreshToken: CacheJSON.decode(StoredCredential.self, body).flatMap(RefreshTokenRecord.init)
+        case .idToken: CacheJSON.decode(StoredCredential.self, body).flatMap(IDTokenRecord.init)
+        case .appMetadata: CacheJSON.decode(AppMetadataRecord.self, body)
+        case .accountMetadata: CacheJSON.decode(AccountMetadataRecord.self, body)
+        case .currentAccount: CacheJSON.decode(CurrentAccountRecord.self, body)
+        case .opaque: CacheJSON.decode(OpaqueRecord.self, body)
+        case .cloud, .redemption: nil
+        }
+    }
+
     /// The record as the store keeps it.
-    ///
-    /// - Throws: `internalError` (-51100) if it cannot be encoded.
-    package func stored(in group: SharingGroup) throws(TokenError) -> StoredRecord {
-        StoredRecord(key: key(in: group), body: try content.encoded())
+    package func stored(in group: SharingGroup) -> StoredRecord {
+        let content = content
+        var writer = FieldWriter(capacity: content.packedLength)
+        content.pack(into: &writer)
+        return StoredRecord(
+            key: RecordKey(group: group.name, kind: content.kind, key: content.key), body: writer.bytes,
+            owner: content.header.account?.homeAccountID.map { .account($0.text) } ?? .nobody)
     }
 }
 
@@ -114,14 +152,15 @@ extension CacheRecord {
         guard let kind = RecordKind(rawValue: number),
             [.account, .accessToken, .refreshToken, .idToken, .accountMetadata].contains(kind)
         else { return nil }
-        self.init(StoredRecord(key: RecordKey(group: "", kind: kind, key: ""), body: body))
+        guard let read = Self.decoded(body, kind) else { return nil }
+        self = read.record
     }
 }
 
-/// The JSON of stored records and clouds.
+/// The JSON of clouds, of the records in exports, and of the records that earlier versions stored.
 ///
-/// Coding is synthesised, so that each field is named once for both directions. Only the agent writes these bytes, which the
-/// store authenticates. Bytes of any other origin are read with `JSONReader`, also those of the agent's section of an import,
+/// Coding is synthesised, so that each field is named once for both directions. Only the agent writes these bytes into the store,
+/// which authenticates them. Bytes of any other origin are read with `JSONReader`, also those of the agent's section of an import,
 /// before they are decoded as a record.
 package enum CacheJSON {
     /// - Throws: `internalError` (-51100) if the value cannot be encoded.

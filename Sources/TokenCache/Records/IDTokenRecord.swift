@@ -33,14 +33,25 @@ package struct IDTokenRecord: Sendable, Equatable {
         account: AccountKey, environment: String, clientID: ClientID, realm: String, version: OAuthVersion,
         idToken: String, claims: IDTokenClaims, unknownFields: String? = nil
     ) {
+        self.init(
+            account: account, environment: environment, clientID: clientID, realm: realm, version: version,
+            idToken: idToken, tenant: claims.tenantID?.lowercased() ?? realm, subject: claims.subject,
+            unknownFields: unknownFields)
+    }
+
+    /// Creates a record of a token whose claims an earlier record had.
+    init(
+        account: AccountKey, environment: String, clientID: ClientID, realm: String, version: OAuthVersion,
+        idToken: String, tenant: String, subject: String?, unknownFields: String?
+    ) {
         self.account = account
         self.environment = environment
         self.clientID = clientID
         self.realm = realm
         self.version = version
         self.idToken = idToken
-        self.tenant = claims.tenantID?.lowercased() ?? realm
-        self.subject = claims.subject
+        self.tenant = tenant
+        self.subject = subject
         self.unknownFields = unknownFields
     }
 

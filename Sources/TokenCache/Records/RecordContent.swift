@@ -15,7 +15,7 @@ package struct RecordHeader: Sendable, Equatable {
 ///
 /// `CacheRecord` lists the kinds. Everything that is done to a record of whatever kind is a requirement here, so that it is
 /// written next to the fields that it concerns.
-package protocol RecordContent: Sendable, Equatable {
+package protocol RecordContent: PackedRecord, Sendable, Equatable {
     /// The kind under which the store keeps the records.
     static var kind: RecordKind { get }
     var header: RecordHeader { get }
@@ -24,7 +24,7 @@ package protocol RecordContent: Sendable, Equatable {
     /// The record as a case of `CacheRecord`.
     var record: CacheRecord { get }
 
-    /// The record as the store keeps it.
+    /// The record as JSON: what an export of the agent's own holds, and what stores of earlier versions hold.
     ///
     /// - Throws: `internalError` (-51100) if it cannot be encoded.
     func encoded() throws(TokenError) -> [UInt8]

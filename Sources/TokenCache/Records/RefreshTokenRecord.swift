@@ -19,7 +19,7 @@ package struct RefreshTokenRecord: Sendable, Equatable {
     /// Fields this version does not know, as JSON; preserved for export. Nil for a record that the agent made.
     package var unknownFields: String?
     /// Fingerprints of the tokens that this one has replaced, the latest last. An import must not restore one of them.
-    package private(set) var replaced: [String] = []
+    package internal(set) var replaced: [String] = []
 
     /// The realm that a token is bound to (an OpenID provider's), and the resource (AD FS).
     package struct Restriction: Sendable, Equatable {
@@ -65,7 +65,7 @@ package struct RefreshTokenRecord: Sendable, Equatable {
         replaced = Array(known.reversed().filter { seen.insert($0).inserted }.prefix(Self.mostReplaced).reversed())
     }
 
-    private static let mostReplaced = 8
+    static let mostReplaced = 8
 }
 
 extension RefreshTokenRecord: CredentialRecord {

@@ -133,6 +133,13 @@ final class SQLiteStatement {
         return [UInt8](UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
     }
 
+    /// Passes a value to `body` without copying it; the pointer is valid during the call only.
+    func withBlob<Result>(_ column: Int32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        // In this order, as above.
+        let start = sqlite3_column_blob(handle, column)
+        return body(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
+    }
+
     private func bind(_ value: Value, _ index: Int32) -> Int32 {
         // SQLITE_TRANSIENT, a macro that Swift does not import: SQLite copies the bytes before the call returns.
         let copying = unsafeBitCast(-1, to: sqlite3_destructor_type.self)

@@ -8,10 +8,14 @@ final class StoreDatabase {
     private let insert: SQLiteStatement
     private let delete: SQLiteStatement
     private let putState: SQLiteStatement
+    /// Whether the file has the number of this version. A file of version 2, which has the same tables, gets it with the first
+    /// transaction, since that may write records that version 2 cannot read.
+    private var isMarked: Bool
 
     /// Prepares the statements on a connection whose file has the tables of this version.
     init(_ connection: SQLiteConnection) throws(TokenError) {
         self.connection = connection
+        isMarked = try connection.integer("PRAGMA user_version") == Self.version
         insert = try connection.prepare("INSERT INTO sealed (sequence, body) VALUES (?, ?)")
         delete = try connection.prepare("DELETE FROM sealed WHERE sequence = ?")
         putState = try connection.prepare("INSERT OR REPLACE INTO state (slot, body) VALUES (?, ?)")
@@ -100,6 +104,24 @@ final class StoreDatabase {
         body(batch)
     }
 
+    /// The records with one of these tags and those without a tag, in the order of their numbers; nil if there are more than
+    /// `limit`, or one of them is damaged.
+    func records(with tags: Set<OwnerTag>, limit: Int) throws(TokenError) -> [SealedRecord]? {
+        let select = try connection.prepare("SELECT sequence, body FROM sealed ORDER BY sequence")
+        var records: [SealedRecord] = []
+        var budget = RowBudget(database: connection.path)
+        while try select.step() {
+            try budget.count(select.count(1), of: connection.path)
+            let isAsked = select.withBlob(1) { bytes in OwnerTag(sealed: bytes).map(tags.contains) ?? true }
+            guard isAsked else { continue }
+            guard records.count < limit, let record = Envelope(select.blob(1)).flatMap(SealedRecord.init),
+                record.sequence == select.integer(0)
+            else { return nil }
+            records.append(record)
+        }
+        return records
+    }
+
     /// Up to `limit` records with numbers after `first` and up to `last`, in their order; nil stands for a row without a record
     /// of its number.
     func batch(after first: Int64, upTo last: Int64, limit: Int) throws(TokenError) -> [SealedRecord?] {
@@ -123,8 +145,10 @@ final class StoreDatabase {
     func transaction(_ body: () throws(TokenError) -> Void) throws(TokenError) {
         try connection.execute("BEGIN IMMEDIATE")
         do throws(TokenError) {
+            if !isMarked { try connection.execute("PRAGMA user_version = \(Self.version)") }
             try body()
             try connection.execute("COMMIT")
+            isMarked = true
         } catch {
             connection.rollBack()
             throw error
@@ -141,7 +165,9 @@ final class StoreDatabase {
         try putState.run(.integer(2), .blob(key.envelope.bytes))
     }
 
-    static let version = 2
+    static let version = 3
+    /// The versions whose files have the tables of this version.
+    static let readableVersions = [2, 3]
     /// "SSOA" in ASCII: distinguishes the file from the databases of other programs.
     static let applicationID = 0x5353_4F41
 

@@ -31,6 +31,8 @@ final class StoreEngine {
     static let secondsBetweenPassphrases: Int64 = 5
     /// Whether the store was locked, so that only `load` may read the key again.
     var isLocked = false
+    /// The requests for single accounts that are answered while the records are read.
+    let earlyReads = EarlyReads()
     private let fileLock: FileLock
 
     enum Pending {

@@ -109,7 +109,7 @@ extension StoreEngine {
         case UnsealedDatabase.version:
             try StoreSchema.require(.unsealed, of: connection)
             return .unsealed(UnsealedDatabase(connection: connection))
-        case StoreDatabase.version:
+        case _ where StoreDatabase.readableVersions.contains(version):
             try StoreSchema.require(.sealed, of: connection)
             try connection.execute(StoreDatabase.settings)
             database = try StoreDatabase(connection)
@@ -132,7 +132,9 @@ extension StoreEngine {
             return Receiver(try startEmpty(reason))
         }
         guard let derived = keys?.derived() else { throw lockedError }
-        let found: StoreContents<Receiver> = try StoreContents(database, derived)
+        // Records that a damaged log may have replaced are not served before that is known.
+        let reads = mayBeHidden ? nil : earlyReads
+        let found: StoreContents<Receiver> = try StoreContents(database, derived) { reads?.serve(database, derived) }
         var hidden = false
         if mayBeHidden, let state = found.state {
             let all = StoreFindings(try envelopes(log, all: true), derived)
@@ -241,10 +243,18 @@ struct StoreContents<Receiver: RecordReceiver> {
     }
 
     /// - Throws: `storeUnavailable` (-53008) if the disk cannot be read now. Damage is not an error: `isWhole` is false.
-    init(_ database: StoreDatabase, _ keys: StoreKeys.Derived) throws(TokenError) {
+    ///
+    /// - Parameter pause: called before the first record and between batches.
+    init(
+        _ database: StoreDatabase, _ keys: StoreKeys.Derived, _ pause: () -> Void
+    ) throws(TokenError) {
         do throws(TokenError) {
             state = try database.state(keys)
-            try database.forEachBatch(of: Self.batch) { add($0, keys) }
+            pause()
+            try database.forEachBatch(of: Self.batch) {
+                add($0, keys)
+                pause()
+            }
         } catch {
             guard error.code == .cacheBadFormat else { throw error }
             isReadable = false
@@ -260,10 +270,11 @@ struct StoreContents<Receiver: RecordReceiver> {
 
     private mutating func add(_ batch: [SealedRecord?], _ keys: StoreKeys.Derived) {
         rows += batch.count
-        let read = batch.concurrentMap { sealed -> Read? in
+        let read = batch.concurrentMap({ Receiver.makeContext() }) { sealed, context -> Read? in
             guard let sealed, let opened = sealed.open(keys) else { return nil }
             return Read(
-                sealed: sealed, group: opened.group, digest: opened.digest, item: opened.record.map(Receiver.decode))
+                sealed: sealed, group: opened.group, digest: opened.digest,
+                item: opened.record.map { Receiver.decode($0, context) })
         }
         for case let record? in read {
             ledger.add(record.sealed, in: record.group, record.digest, keys)
@@ -278,11 +289,23 @@ struct StoreContents<Receiver: RecordReceiver> {
 extension Array where Element: Sendable {
     /// Maps the elements on every processor if there are enough of them.
     func concurrentMap<Value: Sendable>(_ transform: @Sendable (Element) -> Value) -> [Value] {
+        concurrentMap({}, { element, _ in transform(element) })
+    }
+
+    /// Maps the elements as above, with a context of each thread.
+    func concurrentMap<Context, Value: Sendable>(
+        _ makeContext: @Sendable () -> Context, _ transform: @Sendable (Element, Context) -> Value
+    ) -> [Value] {
         let pieces = Swift.min(ProcessInfo.processInfo.activeProcessorCount, count / 64)
-        guard pieces > 1 else { return map(transform) }
+        guard pieces > 1 else {
+            let context = makeContext()
+            return map { transform($0, context) }
+        }
         let done = Mutex([[Value]](repeating: [], count: pieces))
         DispatchQueue.concurrentPerform(iterations: pieces) { piece in
-            let values = self[(count * piece / pieces)..<(count * (piece + 1) / pieces)].map(transform)
+            let context = makeContext()
+            let range = (count * piece / pieces)..<(count * (piece + 1) / pieces)
+            let values = self[range].map { transform($0, context) }
             done.withLock { $0[piece] = values }
         }
         return done.withLock { $0.flatMap(\.self) }

@@ -15,39 +15,49 @@ struct SealedRecord: Sendable, Equatable {
     let id: RecordID
     /// Unique and ascending: of two versions of a record, the higher number is the later one.
     let sequence: Int64
+    /// Whose record it is; nil for a record that version 2 sealed.
+    let owner: OwnerTag?
     let envelope: Envelope
 
     init(_ record: StoredRecord, id: RecordID, sequence: Int64, _ keys: StoreKeys.Derived) throws(TokenError) {
         var content: [UInt8] = []
         // An array that grows would leave copies of the body in memory.
-        content.reserveCapacity(record.key.group.utf8.count + record.key.key.utf8.count + record.body.count + 12)
+        let account = if case .account(let account) = record.owner { account } else { "" }
+        content.reserveCapacity(
+            record.key.group.utf8.count + record.key.key.utf8.count + account.utf8.count + record.body.count + 16)
         defer { content.wipe() }
         content.append(counted: record.key.group.utf8)
         content.append(number: record.key.kind.rawValue)
         content.append(counted: record.key.key.utf8)
+        let owner = OwnerTag(record.owner, in: record.key.group, keys)
+        if owner != nil { content.append(counted: account.utf8) }
         content += record.body
-        try self.init(content: content, id: id, sequence: sequence, keys)
+        try self.init(content: content, id: id, sequence: sequence, owner: owner, keys)
     }
 
     /// Seals a content that is encoded already.
     init(
-        content: some DataProtocol, id: RecordID, sequence: Int64, _ keys: StoreKeys.Derived
+        content: some DataProtocol, id: RecordID, sequence: Int64, owner: OwnerTag?, _ keys: StoreKeys.Derived
     ) throws(TokenError) {
         var head: [UInt8] = []
         head.append(id)
         head.append(number: sequence)
+        if let owner { head.append(number: owner.number) }
         self.id = id
         self.sequence = sequence
-        envelope = try Envelope(.record, head: head, content: content, with: keys.sealing)
+        self.owner = owner
+        envelope = try Envelope(
+            owner == nil ? .record : .ownedRecord, head: head, content: content, with: keys.sealing)
     }
 
     init?(_ envelope: Envelope) {
         var reader = ByteReader(envelope.head)
-        guard envelope.kind == .record, let id = RecordID(&reader), let sequence = reader.number(Int64.self),
-            sequence > 0
+        guard envelope.kind == .record || envelope.kind == .ownedRecord, let id = RecordID(&reader),
+            let sequence = reader.number(Int64.self), sequence > 0
         else { return nil }
         self.id = id
         self.sequence = sequence
+        owner = reader.number(UInt16.self).map(OwnerTag.init)
         self.envelope = envelope
     }
 
@@ -55,15 +65,15 @@ struct SealedRecord: Sendable, Equatable {
     func open(_ keys: StoreKeys.Derived) -> Opened? {
         guard let content = envelope.open(with: keys.sealing) else { return nil }
         var reader = ByteReader(content[...])
-        guard let group = reader.counted(), let kind = reader.number(Int32.self), let key = reader.counted() else {
-            return nil
-        }
+        guard let group = reader.counted(), let kind = reader.number(Int32.self), let key = reader.counted(),
+            let owner = RecordOwner(owner, &reader)
+        else { return nil }
         let name = String(decoding: group, as: UTF8.self)
         // A later version may know more kinds; its records are kept and not decoded.
         let record = RecordKind(rawValue: kind).map { kind in
             StoredRecord(
                 key: RecordKey(group: name, kind: kind, key: String(decoding: key, as: UTF8.self)),
-                body: Array(reader.rest))
+                body: Array(reader.rest), owner: owner)
         }
         return Opened(group: name, digest: SetDigest(id, sequence, keys), record: record)
     }
@@ -86,11 +96,14 @@ extension SealedRecord {
         let result = envelope.open(with: old.sealing) { content -> Result<(SealedRecord, String)?, TokenError> in
             Result { () throws(TokenError) in
                 var reader = ByteReader(Array(content)[...])
-                guard let group = reader.counted(), let kind = reader.number(Int32.self), let key = reader.counted()
+                guard let group = reader.counted(), let kind = reader.number(Int32.self), let key = reader.counted(),
+                    let owner = RecordOwner(owner, &reader)
                 else { return nil }
                 let id = RecordID(group: group, kind: kind, key: key, new)
-                let record = try SealedRecord(content: content, id: id, sequence: sequence, new)
-                return (record, String(decoding: group, as: UTF8.self))
+                let name = String(decoding: group, as: UTF8.self)
+                let record = try SealedRecord(
+                    content: content, id: id, sequence: sequence, owner: OwnerTag(owner, in: name, new), new)
+                return (record, name)
             }
         }
         guard let result, let (record, group) = try result.get() else { return nil }

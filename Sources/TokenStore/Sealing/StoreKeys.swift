@@ -21,7 +21,8 @@ struct StoreKeys: Sendable {
 
     /// Derives the keys. They are kept only for the time of a load or a commit.
     func derived() -> Derived {
-        Derived(sealing: derive("sealing"), naming: derive("naming"), digest: derive("digest"))
+        Derived(
+            sealing: derive("sealing"), naming: derive("naming"), digest: derive("digest"), owners: derive("owners"))
     }
 
     struct Derived: Sendable {
@@ -31,6 +32,8 @@ struct StoreKeys: Sendable {
         let naming: SymmetricKey
         /// Hashes a record for the digest.
         let digest: SymmetricKey
+        /// Hashes the account that a record belongs to.
+        let owners: SymmetricKey
     }
 
     private func derive(_ purpose: String) -> SymmetricKey {

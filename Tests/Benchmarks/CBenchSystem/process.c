@@ -20,6 +20,11 @@ uint64_t bench_now(void) {
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
+void bench_wait(uint64_t nanoseconds) {
+    struct timespec time = {.tv_sec = (time_t)(nanoseconds / 1000000000u), .tv_nsec = (long)(nanoseconds % 1000000000u)};
+    while (nanosleep(&time, &time) != 0 && errno == EINTR) {}
+}
+
 pid_t bench_spawn(const char *const *arguments, int *standard_error) {
     int ends[2];
     if (pipe(ends) != 0) return -errno;

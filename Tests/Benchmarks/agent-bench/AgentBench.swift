@@ -32,7 +32,7 @@ struct AgentBench: ParsableCommand {
     var only: String?
 
     @Option(help: "Numbers of accounts to measure the store with.")
-    var accounts = [1, 100, 1_000, 10_000]
+    var accounts = [1, 1_000, 10_000]
 
     @Flag(help: "Measure the store only.")
     var storeOnly = false
@@ -40,7 +40,10 @@ struct AgentBench: ParsableCommand {
     @Flag(help: "Measure the hits beside attacks only.")
     var fairnessOnly = false
 
-    @Option(help: "The agent to measure beside attacks and to count instructions of, such as one of another version.")
+    @Option(
+        help:
+            "The agent to measure with stores, beside attacks, and to count instructions of, such as one of another version."
+    )
     var agent: String?
 
     @Flag(help: "Measure one request at a time only.")
@@ -97,7 +100,7 @@ struct AgentBench: ParsableCommand {
             return print(rows.table)
         }
         if storeOnly {
-            print(try await StoreBench.run(accounts: accounts, writes: 200, starts: 5).table)
+            print(try await StoreBench.run(accounts: accounts, writes: 200, starts: 5, agent: agent).table)
             return
         }
         let bench = try await Bench()
@@ -108,7 +111,7 @@ struct AgentBench: ParsableCommand {
             connections: connections, rounds: max(rounds / 4, 1), nanoseconds: UInt64(loadTime) * 1_000_000)
         let report = Report(
             frames: bench.frames, latencies: latencies, loads: loads, process: try bench.processCosts(starts: rounds),
-            store: try await StoreBench.run(accounts: accounts, writes: 200, starts: 5),
+            store: try await StoreBench.run(accounts: accounts, writes: 200, starts: 5, agent: agent),
             fairness: try await FairnessBench.run(rounds: 3, requests: requests * 4, agent: agent),
             costs: CostBench.isPossible ? try await CostBench.run(agent: agent) : [])
         print(json ? try report.json() : report.table)

@@ -20,7 +20,7 @@ enum SignedInAccount {
         if number > 0 { tokens.homeAccountID = HomeAccountID(uid: "object-\(number)", utid: tenant) }
         let saved = try CredentialCache().changes(
             saving: tokens, from: .signIn, parameters, at: parameters.authority.withRealm(tenant), now: now)
-        return try saved.changes.map { try $0.stored(in: parameters.sharingGroup) }
+        return saved.changes.map { $0.stored(in: parameters.sharingGroup) }
     }
 
     /// Opens a store for a benchmark.

@@ -1,11 +1,15 @@
 // The floor: a server that reads a framed request and writes a framed reply of a fixed size, and does nothing else.
 //
 //     bench-floor ping-pong|epoll SOCKET REPLY-BYTES
+//     bench-floor rows DATABASE
 //
 // `ping-pong` serves one connection at a time with blocking calls: the least that a round trip can take.
 // `epoll` serves many, as an event loop does: the most that one thread can answer.
+// `rows` reads the rows of a store (rows.c): the least that loading it can take.
 
 #define _GNU_SOURCE
+#include "rows.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -81,8 +85,9 @@ static int listen_at(const char *path) {
 }
 
 int main(int count, char **arguments) {
+    if (count == 3 && strcmp(arguments[1], "rows") == 0) return read_rows(arguments[2]);
     if (count != 4 || atol(arguments[3]) <= header_length) {
-        fprintf(stderr, "usage: bench-floor ping-pong|epoll SOCKET REPLY-BYTES\n");
+        fprintf(stderr, "usage: bench-floor ping-pong|epoll SOCKET REPLY-BYTES, or bench-floor rows DATABASE\n");
         return 2;
     }
     make_reply((size_t)atol(arguments[3]));

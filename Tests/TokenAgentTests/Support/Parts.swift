@@ -97,7 +97,7 @@ actor Parts {
 
     /// The secrets of the refresh tokens in memory, in alphabetical order.
     func refreshTokens(_ parameters: TokenParameters = .sample()) throws -> [String] {
-        try core.memory.cache.everything().compactMap { change in
+        core.memory.cache.everything().compactMap { change in
             guard case .put(let stored) = change, stored.key.group == parameters.sharingGroup.name,
                 case .refreshToken(let token) = CacheRecord(stored)
             else { return nil }

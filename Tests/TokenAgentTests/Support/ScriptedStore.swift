@@ -21,6 +21,8 @@ final class ScriptedStore: CacheStore {
         var isHeld = false
         var failure: TokenError?
         var loading: Result<LoadedCache, TokenError>? = .success(LoadedCache())
+        var early: CredentialCache?
+        var earlyReads = 0
         var passphrases: [Secret?] = []
         var locks = 0
         var records: [RecordKey: [UInt8]] = [:]
@@ -113,6 +115,19 @@ final class ScriptedStore: CacheStore {
         if let result { return try result.get() }
         return try await withCheckedContinuation { heldLoads.put($0) }.get()
     }
+
+    /// The cache that is read while a load is held; nil if it cannot be read before the load ends.
+    func answerEarlyReads(with cache: CredentialCache?) { state.withLock { $0.early = cache } }
+
+    func cacheWhileLoading(of account: HomeAccountID, in group: SharingGroup) async -> CredentialCache? {
+        state.withLock { state in
+            state.earlyReads += 1
+            return state.early
+        }
+    }
+
+    /// The number of accounts that were read while a load was held.
+    var earlyReads: Int { state.withLock { $0.earlyReads } }
 
     func lock() async throws(TokenError) {
         state.withLock {

@@ -8,6 +8,9 @@
 /// The time of the monotonic clock, in nanoseconds.
 uint64_t bench_now(void);
 
+/* Blocks the calling thread for a time: until a process does nothing any more by itself. */
+void bench_wait(uint64_t nanoseconds);
+
 /// Starts a program with its standard error on a pipe; returns its process ID, or -errno.
 pid_t bench_spawn(const char *const *arguments, int *standard_error);
 

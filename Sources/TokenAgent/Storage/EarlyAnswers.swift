@@ -1,0 +1,63 @@
+internal import TokenCache
+internal import TokenModel
+
+/// Answers silent requests while the store is being loaded, from the records of the requested account alone.
+///
+/// Only a cache hit is answered: a token that need not be renewed follows from the records of the account and from the clouds, which
+/// are read first. Every other decision needs the whole cache, and so waits for it.
+///
+/// Used on the actor of `CacheOwner` only.
+final class EarlyAnswers {
+    private struct Account: Hashable {
+        let group: SharingGroup
+        let identifier: HomeAccountID
+
+        /// Nil for a request that no hit answers, or that needs other accounts' records.
+        init?(_ request: AcquireTokenSilent) {
+            guard !request.forceRefresh, request.parameters.claims == nil,
+                let identifier = request.account.homeAccountID
+            else { return nil }
+            group = request.parameters.sharingGroup
+            self.identifier = identifier
+        }
+    }
+
+    private let store: any CacheStore
+    private let now: @Sendable () -> Int64
+    /// The part of the cache that was read for each account.
+    private var caches: [Account: CredentialCache] = [:]
+
+    init(store: any CacheStore, now: @escaping @Sendable () -> Int64) {
+        self.store = store
+        self.now = now
+    }
+
+    /// Whether reading the request's account may bring an answer before the store is loaded.
+    func isWorthReading(for request: AcquireTokenSilent) -> Bool {
+        guard let account = Account(request) else { return false }
+        return caches[account] == nil && caches.count < Self.limit
+    }
+
+    /// Reads the records of the request's account. Returns when they have been read, or when that is not possible before the store is
+    /// loaded.
+    func read(for request: AcquireTokenSilent) async {
+        guard let account = Account(request),
+            let cache = await store.cacheWhileLoading(of: account.identifier, in: account.group)
+        else { return }
+        caches[account] = cache
+    }
+
+    /// The cached token that answers a request; nil if that needs the whole cache.
+    func hit(_ request: AcquireTokenSilent) -> TokenResult? {
+        guard let account = Account(request), let cache = caches[account],
+            case .use(let result, .some) = cache.decide(request, now: now())
+        else { return nil }
+        return result
+    }
+
+    /// Called when the store has been loaded, or cannot be loaded.
+    func removeAll() { caches = [:] }
+
+    /// The number of accounts.
+    private static let limit = 64
+}

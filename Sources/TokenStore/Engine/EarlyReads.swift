@@ -1,0 +1,91 @@
+internal import Synchronization
+internal import TokenModel
+
+/// Requests for the records of one account, which are answered while the store is being loaded: between two batches of records, the
+/// thread that loads looks for those that have the account's tag, and opens them before all others.
+///
+/// Each record is authenticated by itself. That none was set back, removed or restored is known only when every record has been
+/// read; until then, a caller uses them for what a later report of damage does not change.
+final class EarlyReads: Sendable {
+    typealias Answer = CheckedContinuation<[StoredRecord]?, Never>
+
+    private struct State {
+        /// The number of loads that have begun and not ended.
+        var loads = 0
+        var waiting: [(account: String, group: String, answer: Answer)] = []
+        /// The number of times that requests were answered since the first of the loads began.
+        var reads = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// Whether a load is in progress.
+    var isOpen: Bool { state.withLock { $0.loads > 0 } }
+
+    /// The number of requests that wait.
+    var count: Int { state.withLock(\.waiting.count) }
+
+    /// Called before a load, in which requests may wait.
+    func begin() {
+        state.withLock { state in
+            if state.loads == 0 { state.reads = 0 }
+            state.loads += 1
+        }
+    }
+
+    /// Called after the load: requests that wait have no answer.
+    func end() {
+        let waiting = state.withLock { state in
+            state.loads -= 1
+            guard state.loads == 0 else { return [] as [(account: String, group: String, answer: Answer)] }
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for request in waiting { request.answer.resume(returning: nil) }
+    }
+
+    /// Returns the records of an account, those that every account needs, and those that do not say whose they are; also some of
+    /// other accounts. Nil if no load is in progress, or they cannot be read before the load ends.
+    func records(of account: String, in group: String) async -> [StoredRecord]? {
+        await withCheckedContinuation { answer in
+            let isLoading = state.withLock { state in
+                if state.loads > 0 { state.waiting.append((account, group, answer)) }
+                return state.loads > 0
+            }
+            if !isLoading { answer.resume(returning: nil) }
+        }
+    }
+
+    /// Answers the requests that wait. Called by the thread that uses the database.
+    func serve(_ database: StoreDatabase, _ keys: StoreKeys.Derived) {
+        let waiting = state.withLock { state in
+            // Each read looks at every row. Later requests wait for the load, which they must not delay.
+            guard !state.waiting.isEmpty, state.reads < Self.mostReads else {
+                return [] as [(account: String, group: String, answer: Answer)]
+            }
+            state.reads += 1
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        guard !waiting.isEmpty else { return }
+        let tags = Set(waiting.map { OwnerTag($0.account, in: $0.group, keys) } + [.everyone])
+        let sealed = (try? database.records(with: tags, limit: Self.limit)) ?? nil
+        let records = sealed.map { $0.map { $0.open(keys)?.record } }
+        for request in waiting {
+            let tags: Set = [OwnerTag(request.account, in: request.group, keys), .everyone]
+            guard let sealed, let records else {
+                request.answer.resume(returning: nil)
+                continue
+            }
+            let asked = zip(sealed, records).filter { sealed, _ in sealed.owner.map(tags.contains) ?? true }.map(\.1)
+            // A record that cannot be opened may be one of the account's.
+            let isWhole = !asked.contains { $0 == nil }
+            request.answer.resume(returning: isWhole ? asked.compactMap(\.self) : nil)
+        }
+    }
+
+    /// The number of records that are opened at most: more are hardly found sooner than by the load.
+    private static let limit = 4096
+    /// The number of times that requests are answered during a load. Those that wait at the same time are answered together.
+    static let mostReads = 8
+}
