@@ -18,16 +18,28 @@ struct UnifiedSurvey {
     init(_ file: ForeignFile, _ clouds: CloudDirectory) throws(TokenError) {
         self.clouds = clouds
         tenants = UnifiedTenants(clouds)
+        try read(file) { survey, step in survey.note(step) }
+        (names, sections) = ([:], [:])
+        guard !superseded.isEmpty else { return }
+        // What a replaced entry said about tenants and providers is ignored too. Few files have such entries; they are read again.
+        (tenants, issuers) = (UnifiedTenants(clouds), UnifiedIssuers())
+        try read(file) { _, _ in }
+    }
+
+    private mutating func read(
+        _ file: ForeignFile, _ note: (inout UnifiedSurvey, UnifiedEntries.Step) -> Void
+    ) throws(TokenError) {
         var reader = file.jsonReader(isLast: false)
         try UnifiedEntries.read(&reader) { step, reader throws(TokenError) in
-            note(step)
+            note(&self, step)
             guard case .entry(let entry) = step else { return }
-            guard entry.section == .idToken || entry.section == .account else { return try reader.skip() }
+            guard entry.section == .idToken || entry.section == .account, !superseded.contains(entry.number) else {
+                return try reader.skip()
+            }
             guard let tree = try reader.value(limit: ValueLimits.unknownFields) else { return }
             if entry.section == .idToken { tenants.add(UnifiedItem(tree)) } else { issuers.add(UnifiedItem(tree)) }
         }
         try reader.finish()
-        (names, sections) = ([:], [:])
     }
 
     private mutating func note(_ step: UnifiedEntries.Step) {
@@ -44,8 +56,6 @@ struct UnifiedSurvey {
     private mutating func open(_ section: String, _ entries: Range<Int>) {
         names = [:]
         if let earlier = sections.updateValue(entries, forKey: section) { superseded.formUnion(earlier) }
-        if section == UnifiedSection.idToken.rawValue { tenants = UnifiedTenants(clouds) }
-        if section == UnifiedSection.account.rawValue { issuers = UnifiedIssuers() }
     }
 }
 
