@@ -166,11 +166,12 @@ let package = Package(
             swiftSettings: strict),
 
         .target(
-            name: "AgentConfiguration", dependencies: ["AccessPolicy", "PosixFiles", "TokenModel"],
+            name: "AgentConfiguration", dependencies: ["AccessPolicy", "AgentSocket", "PosixFiles", "TokenModel"],
             swiftSettings: strict),
         .testTarget(
             name: "AgentConfigurationTests",
-            dependencies: ["AccessPolicy", "AgentConfiguration", "TestSupport", "TokenModel"], swiftSettings: strict),
+            dependencies: ["AccessPolicy", "AgentConfiguration", "AgentSocket", "TestSupport", "TokenModel"],
+            swiftSettings: strict),
 
         // Executables: wiring only.
         .executableTarget(
@@ -184,7 +185,7 @@ let package = Package(
         .executableTarget(
             name: "ssoctl",
             dependencies: [
-                "AgentClient", "AuditLog", "CAgentSystem", "PosixFiles", "TokenModel",
+                "AgentClient", "AgentConfiguration", "AuditLog", "CAgentSystem", "PosixFiles", "TokenModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: strict),
         .target(

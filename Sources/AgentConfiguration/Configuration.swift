@@ -2,13 +2,14 @@ package import AccessPolicy
 internal import PosixFiles
 package import TokenModel
 
-/// The configuration file of the agent: the tables `[network]`, `[confirmation]` and `[audit]`, and the access rules `[[rule]]`.
+/// The configuration: the tables `[network]`, `[confirmation]` and `[audit]` and the access rules `[[rule]]`, which the agent uses,
+/// and `[apps.NAME]` and `[defaults]`, which `ssoctl` uses. Both read all of it, so that each reports every mistake.
 package struct Configuration: Sendable, Equatable {
     /// The file of certificate authorities to trust instead of the system's; nil if the file does not name one.
     package private(set) var caFile: String?
     /// The URL of the proxy; nil if the file does not name one.
     package private(set) var proxy: String?
-    /// The rules of the access policy, in the order of the file.
+    /// The rules of the access policy, in the order of the files: those of the system first.
     package private(set) var rules: [PolicyRule] = []
     /// The program that asks the user to confirm a request whose app has no terminal; nil if the file does not name one.
     package private(set) var askpass: String?
@@ -16,6 +17,25 @@ package struct Configuration: Sendable, Equatable {
     package private(set) var audit = AuditDestination.file
     /// Whether the audit log has usernames.
     package private(set) var auditsNames = false
+    /// The apps in the order of their names. Of two with one name, that of the later file.
+    package private(set) var apps: [ConfiguredApp] = []
+    /// The name of the app that `ssoctl` uses if none is given; nil if no file names one.
+    package private(set) var defaultApp: Located<String>?
+    /// The account that `ssoctl` uses if none is given: its name, a prefix of it, or its identifier; nil if no file names one.
+    package private(set) var defaultAccount: Located<String>?
+    /// The files that were read, in this order.
+    package private(set) var files: [String] = []
+
+    /// A value with its place, for messages.
+    package struct Located<Value: Sendable & Equatable>: Sendable, Equatable {
+        package let value: Value
+        package let file: String
+        /// Counted from 1.
+        package let line: Int
+    }
+
+    /// A configuration without a file.
+    init() {}
 
     /// The places of the audit log.
     package enum AuditDestination: String, Sendable, CaseIterable {
@@ -36,7 +56,42 @@ package struct Configuration: Sendable, Equatable {
     /// - Parameter isRequired: whether a missing file is an error.
     /// - Throws: `invalidDeveloperParameter` (-51112) with the file, the line, and what to change.
     package init(path: String, isRequired: Bool) throws(TokenError) {
+        try read(path, isRequired: isRequired)
+    }
+
+    /// Reads the files at these places: those of the system first, so that the user's values replace theirs. Rules add up.
+    ///
+    /// - Throws: as ``init(path:isRequired:)``.
+    package init(_ places: ConfigurationFiles) throws(TokenError) {
+        for path in places.system { try read(path, isRequired: false) }
+        try read(places.user, isRequired: places.isUserFileRequired)
+    }
+
+    /// The app with a name; nil if there is none.
+    package func app(named name: String) -> ConfiguredApp? { apps.first { $0.name == name } }
+
+    /// - Throws: `invalidDeveloperParameter` (-51112) if the default app is none of the apps. The agent starts nevertheless.
+    package func requireDefaultApp() throws(TokenError) {
+        guard let name = defaultApp, app(named: name.value) == nil else { return }
+        throw TokenError(
+            .invalidDeveloperParameter,
+            "the configuration \(name.file), line \(name.line): the default app “\(name.value)” does not exist; run: "
+                + "ssoctl use with the name of an app, or add [apps.\(name.value)]")
+    }
+
+    private mutating func read(_ path: String, isRequired: Bool) throws(TokenError) {
         guard isRequired || FileStatus(path) != nil else { return }
+        let bytes = try Self.content(of: path)
+        do throws(TOMLError) {
+            try add(bytes, from: path)
+        } catch {
+            throw TokenError(.invalidDeveloperParameter, "the configuration \(path) cannot be read: \(error)")
+        }
+        files.append(path)
+    }
+
+    /// The bytes of a file that other users cannot change or replace.
+    static func content(of path: String) throws(TokenError) -> [UInt8] {
         let bytes: [UInt8]
         do throws(TrustedFileError) {
             bytes = try Self.content(of: FileDescriptor.trusted(path))
@@ -48,11 +103,7 @@ package struct Configuration: Sendable, Equatable {
                 .invalidDeveloperParameter,
                 "the configuration \(path) cannot be read: it has more than \(Self.sizeLimit) bytes; shorten it")
         }
-        do throws(TOMLError) {
-            self = try Configuration(decoding: bytes)
-        } catch {
-            throw TokenError(.invalidDeveloperParameter, "the configuration \(path) cannot be read: \(error)")
-        }
+        return bytes
     }
 
     private static func content(of file: borrowing FileDescriptor) throws(TrustedFileError) -> [UInt8] {
@@ -64,20 +115,31 @@ package struct Configuration: Sendable, Equatable {
         }
     }
 
-    /// Decodes the content of a file. Unknown tables and keys are errors, so that a misspelt key is not ignored.
+    /// Decodes the content of a file.
     init(decoding bytes: some Sequence<UInt8>) throws(TOMLError) {
+        try add(bytes, from: "")
+    }
+
+    /// Adds the content of a file. Unknown tables and keys are errors, so that a misspelt key is not ignored.
+    private mutating func add(_ bytes: some Sequence<UInt8>, from file: String) throws(TOMLError) {
         let document = try TOMLDocument(decoding: bytes)
-        for entry in document.entries {
+        for table in document.tables { try add(table, from: file) }
+        for entry in document.entries where entry.table != "apps" && !entry.table.hasPrefix("apps.") {
             switch (entry.table, entry.key) {
             case ("network", "ca_file"): caFile = try entry.text
             case ("network", "proxy"): proxy = try entry.text
             case ("network", let key):
                 throw TOMLError(entry.line, "“\(key)” is not a key of [network]; use ca_file or proxy")
             case ("confirmation", "askpass"): askpass = try Self.path(entry)
-            case ("audit", "destination"): audit = try PolicyRule.choice(entry)
+            case ("audit", "destination"): audit = try Self.choice(entry)
             case ("audit", "names"): auditsNames = try entry.flag
             case ("audit", let key):
                 throw TOMLError(entry.line, "“\(key)” is not a key of [audit]; use destination or names")
+            case ("defaults", "app"): defaultApp = Located(value: try Self.appName(entry), file: file, line: entry.line)
+            case ("defaults", "account"):
+                defaultAccount = Located(value: try Self.account(entry), file: file, line: entry.line)
+            case ("defaults", let key):
+                throw TOMLError(entry.line, "“\(key)” is not a key of [defaults]; use app or account")
             case ("confirmation", let key):
                 throw TOMLError(entry.line, "“\(key)” is not a key of [confirmation]; use askpass")
             case ("", let key):
@@ -87,7 +149,8 @@ package struct Configuration: Sendable, Equatable {
             case (let table, _):
                 throw TOMLError(
                     entry.line,
-                    "[\(table)] is not a table of the configuration; use [network], [confirmation] or [audit]")
+                    "[\(table)] is not a table of the configuration; use [network], [confirmation], [audit], [defaults] or "
+                        + "[apps.NAME]")
             }
         }
         for element in document.elements {
@@ -97,6 +160,48 @@ package struct Configuration: Sendable, Equatable {
             }
             rules.append(try PolicyRule(element))
         }
+    }
+
+    private mutating func add(_ table: TOMLDocument.Table, from file: String) throws(TOMLError) {
+        if table.names == ["apps"], table.entries.isEmpty { return }
+        guard table.names[0] == "apps" else {
+            guard table.names.count == 1, !table.names[0].contains(".") else {
+                throw TOMLError(
+                    table.line,
+                    "[\(table.names.joined(separator: "."))] is not a table of the configuration; only [apps.NAME] has two names"
+                )
+            }
+            return
+        }
+        let app = try ConfiguredApp(table, file: file)
+        apps = (apps.filter { $0.name != app.name } + [app]).sorted { $0.name < $1.name }
+    }
+
+    private static func appName(_ entry: TOMLDocument.Entry) throws(TOMLError) -> String {
+        let name = try entry.text
+        guard ConfiguredApp.isName(name) else {
+            throw TOMLError(entry.line, "“\(name)” is not a name of an app; write that of a table, as in [apps.graph]")
+        }
+        return name
+    }
+
+    private static func account(_ entry: TOMLDocument.Entry) throws(TOMLError) -> String {
+        guard let name = try entry.text.trimmedNonEmpty else {
+            throw TOMLError(entry.line, "the account is blank; write its name, or remove the line")
+        }
+        return name
+    }
+
+    /// The value of a key that takes one of some names.
+    static func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ entry: TOMLDocument.Entry
+    ) throws(TOMLError) -> Choice {
+        let text = try entry.text
+        guard let choice = Choice(rawValue: text) else {
+            let names = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+            throw TOMLError(entry.line, "“\(text)” is not a value of “\(entry.key)”; use one of \(names)")
+        }
+        return choice
     }
 
     /// The value of a key that takes the absolute path of a file.

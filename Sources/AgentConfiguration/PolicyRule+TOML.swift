@@ -9,14 +9,14 @@ extension PolicyRule {
         self.init(requests: .all, effect: .deny)
         for entry in element.entries {
             switch entry.key {
-            case "class": peerClass = try Self.choice(entry)
+            case "class": peerClass = try Configuration.choice(entry)
             case "executable": executable = try Configuration.path(entry)
             case "unit": unit = try Self.unit(entry)
             case "app": app = try Self.app(entry)
             case "client_ids": clientIDs = try Self.set(entry, ClientID.init)
             case "sharing_groups": sharingGroups = try Self.set(entry, SharingGroup.init)
             case "requests": requests = try Self.requests(entry)
-            case "effect": effect = try Self.choice(entry)
+            case "effect": effect = try Configuration.choice(entry)
             default:
                 throw TOMLError(
                     entry.line,
@@ -32,17 +32,6 @@ extension PolicyRule {
             throw TOMLError(element.line, "the rule has no effect; add effect = \"allow\", \"deny\" or \"confirm\"")
         }
         (self.requests, self.effect) = (requests, effect)
-    }
-
-    static func choice<Choice: RawRepresentable<String> & CaseIterable>(
-        _ entry: TOMLDocument.Entry
-    ) throws(TOMLError) -> Choice {
-        let text = try entry.text
-        guard let choice = Choice(rawValue: text) else {
-            let names = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-            throw TOMLError(entry.line, "“\(text)” is not a value of “\(entry.key)”; use one of \(names)")
-        }
-        return choice
     }
 
     private static func unit(_ entry: TOMLDocument.Entry) throws(TOMLError) -> String {

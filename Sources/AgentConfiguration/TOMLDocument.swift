@@ -1,4 +1,4 @@
-/// A document in the subset of TOML 1.0 that the configuration needs: comments, `[table]`, `[[element]]` of an array of tables,
+/// A document in the subset of TOML 1.0 that the configuration needs: comments, `[table]`, `[table.name]`, `[[element]]` of an array of tables,
 /// and `key = value` with a basic string, a literal string, an integer, a Boolean, or an array of strings on one line. Anything
 /// else is an error with a line number.
 struct TOMLDocument: Sendable, Equatable {
@@ -13,7 +13,7 @@ struct TOMLDocument: Sendable, Equatable {
     struct Entry: Sendable, Equatable {
         /// The number of the line, counted from 1.
         let line: Int
-        /// The name of the table; empty above the first one.
+        /// The name of the table, as in `network` or `apps.graph`; empty above the first one.
         let table: String
         let key: String
         let value: Value
@@ -58,6 +58,17 @@ struct TOMLDocument: Sendable, Equatable {
         fileprivate(set) var entries: [Entry] = []
     }
 
+    /// A line `[name]` or `[table.name]`, and the keys below it.
+    struct Table: Sendable, Equatable {
+        /// The number of the line, counted from 1.
+        let line: Int
+        /// One or two names.
+        let names: [String]
+        fileprivate(set) var entries: [Entry] = []
+    }
+
+    /// The tables in the order of the file. No two have the same names.
+    private(set) var tables: [Table] = []
     /// The entries of tables in the order of the file. No two have the same table and key.
     private(set) var entries: [Entry] = []
     /// The elements of arrays of tables, in the order of the file.
@@ -67,8 +78,8 @@ struct TOMLDocument: Sendable, Equatable {
         var bytes = Array(bytes)
         // Some editors write a byte order mark.
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
-        var table = ""
-        var tables: Set<String> = []
+        var table: [String] = []
+        var tableNames: Set<[String]> = []
         var keys: Set<[String]> = []
         var isInElement = false
         var number = 0
@@ -81,27 +92,34 @@ struct TOMLDocument: Sendable, Equatable {
             var line = TOMLLine(text, number: number)
             switch try line.content() {
             case .nothing: break
-            case .table(let name):
-                guard tables.insert(name).inserted else {
+            case .table(let names):
+                let name = names.joined(separator: ".")
+                guard tableNames.insert(names).inserted else {
                     throw TOMLError(number, "[\(name)] is there twice; merge the two tables")
                 }
-                guard !elements.contains(where: { $0.name == name }) else {
+                guard !elements.contains(where: { [$0.name] == names }) else {
                     throw TOMLError(number, "[\(name)] is an array of tables above; write [[\(name)]]")
                 }
-                (table, isInElement) = (name, false)
+                tables.append(Table(line: number, names: names))
+                (table, isInElement) = (names, false)
             case .element(let name):
-                guard !tables.contains(name) else {
+                guard !tableNames.contains([name]) else {
                     throw TOMLError(number, "[\(name)] is a table above; write both as [[\(name)]]")
                 }
                 elements.append(Element(line: number, name: name))
-                (table, isInElement) = (name, true)
+                (table, isInElement) = ([name], true)
                 keys = keys.filter { $0[0] != name }
             case .entry(let key, let value):
-                guard keys.insert([table, key]).inserted else {
+                guard keys.insert(table + [key]).inserted else {
                     throw TOMLError(number, "“\(key)” is there twice; remove one of the two lines")
                 }
-                let entry = Entry(line: number, table: table, key: key, value: value)
-                if isInElement { elements[elements.count - 1].entries.append(entry) } else { entries.append(entry) }
+                let entry = Entry(line: number, table: table.joined(separator: "."), key: key, value: value)
+                if isInElement {
+                    elements[elements.count - 1].entries.append(entry)
+                } else {
+                    entries.append(entry)
+                    if !tables.isEmpty { tables[tables.count - 1].entries.append(entry) }
+                }
             }
         }
     }

@@ -3,7 +3,8 @@ struct TOMLLine {
     enum Content: Equatable {
         /// A blank line or a comment.
         case nothing
-        case table(String)
+        /// The names of a table: one, or two as in `[apps.graph]`.
+        case table([String])
         /// An element of an array of tables.
         case element(String)
         case entry(String, TOMLDocument.Value)
@@ -30,11 +31,11 @@ struct TOMLLine {
             rest.removeFirst()
             let isElement = rest.first == "["
             if isElement { rest.removeFirst() }
-            let name = try key()
+            let names = isElement ? [try key()] : try tableNames()
             guard skip("]"), !isElement || rest.popFirst() == "]" else {
                 throw error("the “]” of the table's name is missing; write it as in [network] or [[rule]]")
             }
-            content = isElement ? .element(name) : .table(name)
+            content = isElement ? .element(names[0]) : .table(names)
         default:
             let key = try key()
             guard skip("=") else { throw error("there is no “=” after “\(key)”; write it as in proxy = \"…\"") }
@@ -48,8 +49,26 @@ struct TOMLLine {
         return content
     }
 
-    /// Parses a bare or a quoted key, with the blanks around it.
+    /// The comment at the end of the line, from its “#” on; empty if there is none. Valid after ``content()``.
+    var comment: String { text(rest) }
+
+    /// Parses the name of a table, or the names of a table and of one in it, with a dot between them.
+    private mutating func tableNames() throws(TOMLError) -> [String] {
+        let first = try name()
+        guard skip(".") else { return [first] }
+        return [first, try key()]
+    }
+
+    /// Parses a bare or a quoted key, with the blanks around it, which no dot may follow.
     private mutating func key() throws(TOMLError) -> String {
+        let key = try name()
+        guard rest.first != "." else {
+            throw error("dotted names are not supported; write a [table] line and the key below it")
+        }
+        return key
+    }
+
+    private mutating func name() throws(TOMLError) -> String {
         skipBlanks()
         let key: String
         switch rest.first {
@@ -63,9 +82,6 @@ struct TOMLLine {
             }
         }
         skipBlanks()
-        guard rest.first != "." else {
-            throw error("dotted names are not supported; write a [table] line and the key below it")
-        }
         return key
     }
 

@@ -17,9 +17,9 @@ package struct AgentEnvironment: Sendable {
     /// The current environment of this process.
     package static var current: AgentEnvironment {
         let names = [
-            "SSO_AGENT_SOCK", "SSO_AGENT_OWNER", "SSO_AGENT_STATE_DIR", "SSO_AGENT_CONFIG", "XDG_RUNTIME_DIR",
-            "XDG_STATE_HOME",
-            "XDG_CONFIG_HOME", "HOME", "BROWSER", "DISPLAY", "WAYLAND_DISPLAY",
+            "SSO_AGENT_SOCK", "SSO_AGENT_OWNER", "SSO_AGENT_STATE_DIR", "SSO_AGENT_CONFIG",
+            "SSO_AGENT_SYSTEM_CONFIG", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "HOME", "BROWSER",
+            "DISPLAY", "WAYLAND_DISPLAY",
         ]
         var variables: [String: String] = [:]
         for name in names {
@@ -56,6 +56,9 @@ package struct AgentEnvironment: Sendable {
 
     /// Whether `$SSO_AGENT_CONFIG` names the configuration file, so that its absence is an error.
     package var namesConfigFile: Bool { value("SSO_AGENT_CONFIG") != nil }
+
+    /// The folder of the system's configuration: `$SSO_AGENT_SYSTEM_CONFIG`, else `/etc/sso-agent`.
+    package var systemConfigFolder: String { value("SSO_AGENT_SYSTEM_CONFIG") ?? "/etc/sso-agent" }
 
     /// The commands that open a web page, in order of preference: `$BROWSER`, a colon-separated list in which `%s` stands
     /// for the URL.

@@ -6,7 +6,12 @@ package enum StandardStream: Int32, Sendable {
     /// Writes all of a text, with the numbers of characters that a terminal would obey (`TerminalText`). The rest is dropped if the
     /// stream is closed or broken.
     package func write(_ text: String) {
-        let bytes = Array(TerminalText.neutralised(text).utf8)
+        writeUnchecked(TerminalText.neutralised(text))
+    }
+
+    /// Writes all of a text, whose control characters the terminal obeys.
+    func writeUnchecked(_ text: String) {
+        let bytes = Array(text.utf8)
         bytes.withUnsafeBytes { bytes in
             _ = Result { () throws(SystemError) in try FileDescriptor.writeAll(bytes, to: rawValue) }
         }

@@ -35,6 +35,9 @@ struct SSOAgent: ParsableCommand {
 
             Environment: SSO_AGENT_SOCK, SSO_AGENT_STATE_DIR, SSO_AGENT_CONFIG, CREDENTIALS_DIRECTORY, HTTPS_PROXY, \
             NO_PROXY, SSL_CERT_FILE.
+
+            The configuration is /etc/sso-agent/config.toml, then the files *.toml of /etc/sso-agent/conf.d in the order of \
+            their names, then the user's, whose values replace those before.
             """,
         version: ProductVersion.text)
 
@@ -44,8 +47,11 @@ struct SSOAgent: ParsableCommand {
     @Option(name: .customLong("state-dir"), help: "The folder of the token store.")
     var stateDirectory: String?
 
-    @Option(help: "The configuration file (TOML).")
+    @Option(help: "The user's configuration file (TOML).", completion: .file())
     var config: String?
+
+    @Flag(help: "Check the configuration, name its files, and end: with status 0 if it can be used, else with 1.")
+    var checkConfig = false
 
     @Flag(help: "Accept http:// authorities on this machine: for emulators and tests.")
     var allowLoopbackHttp = false
@@ -83,6 +89,7 @@ struct SSOAgent: ParsableCommand {
 
     func run() throws {
         do throws(TokenError) {
+            if checkConfig { return try checkConfiguration() }
             let (options, sandbox) = try prepare()
             try runUntilStopped(options, sandbox)
         } catch {
@@ -98,9 +105,7 @@ struct SSOAgent: ParsableCommand {
         }
         let variables = ProcessInfo.processInfo.environment
         let environment = AgentEnvironment(variables: variables)
-        let configuration = try Configuration(
-            path: config ?? environment.configFile, isRequired: config != nil || environment.namesConfigFile)
-        if let askpass = configuration.askpass { try Self.requireTrusted(askpass, "the program of [confirmation]") }
+        let configuration = try configuration(environment)
         var options = try options(configuration, variables, environment)
         // Started before there is a token, a key or a passphrase in memory.
         options.helper = HelperProcess(
@@ -113,6 +118,23 @@ struct SSOAgent: ParsableCommand {
         let sandbox = noSandbox ? nil : sandbox(folders, options.network, variables)
         if let sandbox { options.sandbox = sandbox.enter() }
         return (options, sandbox)
+    }
+
+    private func configuration(_ environment: AgentEnvironment) throws(TokenError) -> Configuration {
+        let configuration = try Configuration(ConfigurationFiles(environment, named: config))
+        if let askpass = configuration.askpass { try Self.requireTrusted(askpass, "the program of [confirmation]") }
+        return configuration
+    }
+
+    /// Checks what the agent would refuse at its start, and the default app, which only `ssoctl` uses.
+    private func checkConfiguration() throws(TokenError) {
+        let variables = ProcessInfo.processInfo.environment
+        let environment = AgentEnvironment(variables: variables)
+        let configuration = try configuration(environment)
+        _ = try options(configuration, variables, environment)
+        try configuration.requireDefaultApp()
+        let files = configuration.files.isEmpty ? ["there are no files"] : configuration.files
+        StandardStream.output.write("the configuration is correct: \(files.joined(separator: ", "))\n")
     }
 
     /// Serves on other threads, and blocks this one until the agent has been stopped.

@@ -1,6 +1,13 @@
 internal import AgentClient
 internal import ArgumentParser
+internal import PosixFiles
 internal import TokenModel
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
 
 /// A command: it sends requests to the agent, prints the result once, and ends with an exit status for scripts.
 protocol Command: AsyncParsableCommand {
@@ -8,38 +15,79 @@ protocol Command: AsyncParsableCommand {
     var output: OutputOptions { get }
 
     /// Sends the requests of the command.
-    func execute(_ agent: AgentClient) async throws(TokenError) -> Printout
+    ///
+    /// - Throws: `TokenError`, or `CommandFailure` if the command knows what the user can do.
+    func execute(_ agent: AgentClient) async throws -> Printout
     /// The result as text for a user; nil prints nothing.
     func describe(_ printout: Printout) -> String?
+    /// The same with colours.
+    func style(_ printout: Printout) -> StyledText?
     /// The exit status of a command that has not failed.
     func status(of printout: Printout) -> ExitStatus
+    /// Whether the command has written its result elsewhere.
+    var isQuiet: Bool { get }
 }
 
 extension Command {
     func status(of printout: Printout) -> ExitStatus { .done }
 
+    var isQuiet: Bool { false }
+
+    func describe(_ printout: Printout) -> String? { nil }
+
+    func style(_ printout: Printout) -> StyledText? { describe(printout).map { StyledText($0) } }
+
     func run() async throws {
-        let status = await perform()
+        let status: ExitStatus
+        do {
+            let printout = try await execute(.shared)
+            if isQuiet {
+                // Nothing is left to print.
+            } else if output.json {
+                Terminal.print(json: printout)
+            } else if let text = style(printout) {
+                Terminal.print(text + "\n")
+            }
+            status = self.status(of: printout)
+        } catch {
+            status = await CommandFailure(caught: error).withRemedy(.shared).report(asJSON: output.json)
+        }
         if status != .done { throw ExitCode(status.rawValue) }
     }
+}
 
-    private func perform() async -> ExitStatus {
-        do throws(TokenError) {
-            let printout = try await execute(.shared)
-            if output.json {
-                Terminal.print(json: printout)
-            } else if let text = describe(printout) {
-                Terminal.print(text)
-            }
-            return status(of: printout)
-        } catch {
-            if output.json {
-                Terminal.print(json: Failure(error))
-            } else {
-                Terminal.printError("ssoctl: \(error.message)")
-            }
-            return ExitStatus(error)
+extension CommandFailure {
+    /// Prints the failure, and returns the exit status. Ends the process if a signal has ended the command.
+    func report(asJSON isJSON: Bool) -> ExitStatus {
+        if isJSON { Terminal.print(json: self) } else { Terminal.printError(text) }
+        if let endingSignal { Self.endProcess(by: endingSignal) }
+        return status
+    }
+
+    /// Ends the process by a signal: a shell that runs a script ends it if the command has ended so, and only then.
+    private static func endProcess(by number: Int32) {
+        signal(number, SIG_DFL)
+        // The threads of Swift's pool block all signals.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, number)
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        raise(number)
+    }
+
+    /// The same with the command that helps, if it depends on the kind of error only.
+    func withRemedy(_ agent: AgentClient) async -> CommandFailure {
+        guard nextCommand == nil, status != .usage else { return self }
+        var failure = self
+        switch error.code {
+        case .agentUnavailable: failure.nextCommand = ServiceManager.startCommand
+        case .storeUnavailable:
+            let isOpen = (try? await agent.keyStatus().isOpen) ?? true
+            failure.nextCommand = isOpen ? "ssoctl doctor" : "ssoctl unlock"
+        case .networkUnavailable, .authorityValidation, .timedOut: failure.nextCommand = "ssoctl doctor"
+        default: break
         }
+        return failure
     }
 }
 
@@ -49,36 +97,16 @@ struct OutputOptions: ParsableArguments {
     var json = false
 }
 
-/// The exit status of a command. Scripts rely on the numbers.
-enum ExitStatus: Int32 {
-    case done = 0
-    case failed = 1
-    case interactionRequired = 2
-    case noSuchAccount = 3
-    case agentUnavailable = 4
-
-    init(_ error: TokenError) {
-        self =
-            switch error.code {
-            case .interactionRequired: .interactionRequired
-            case .accountNotFound: .noSuchAccount
-            case .agentUnavailable, .peerNotAuthorized: .agentUnavailable
-            default: .failed
-            }
-    }
-}
-
-/// An error as JSON.
-struct Failure: Encodable {
-    struct Body: Encodable {
-        var code: Int32
-        var name: String
-        var message: String
-    }
-
-    var error: Body
-
-    init(_ error: TokenError) {
-        self.error = Body(code: error.code.number, name: error.code.name, message: error.message)
+/// The service manager of the user.
+enum ServiceManager {
+    /// The command that starts the agent: with systemd if its unit is installed.
+    static var startCommand: String {
+        let home = getenv("HOME").map { String(cString: $0) } ?? ""
+        let folders = [
+            "\(home)/.config/systemd/user", "/etc/systemd/user", "/usr/local/lib/systemd/user", "/usr/lib/systemd/user",
+        ]
+        let isInstalled = folders.contains { FileStatus("\($0)/sso-agent.service") != nil }
+        return isInstalled && FileStatus("/run/systemd/system") != nil
+            ? "systemctl --user enable --now sso-agent" : "sso-agent &"
     }
 }

@@ -1,22 +1,83 @@
 internal import AgentClient
+internal import AgentConfiguration
 internal import ArgumentParser
 internal import TokenModel
 
-/// The options of a token request: the app, the authority, and the scopes (MSAL) or the resource (ADAL).
-struct TargetOptions: ParsableArguments {
-    @Option(name: .customLong("client-id"), help: "The application (client) ID.")
-    var clientID: String
+/// The options that name the app of a request.
+struct AppOptions: ParsableArguments {
+    @Argument(help: "The name of an app in the configuration, as “ssoctl app list” shows it.")
+    var name: String?
 
-    @Option(help: "The authority that issues the tokens.")
-    var authority = Authority.common.url
+    @Option(name: .customLong("app"), help: "The same as an option.")
+    var option: String?
+
+    @Option(name: .customLong("client-id"), help: "The application (client) ID, instead of a name.")
+    var clientID: String?
+
+    @Option(help: "The sharing group. By default that of the app, or the one of Microsoft's libraries.")
+    var group: String?
+
+    func validate() throws {
+        guard [name, option, clientID].compactMap(\.self).count <= 1 else {
+            throw ValidationError("Name one app: APP, --app or --client-id.")
+        }
+        if let clientID, ClientID(clientID) == nil { throw ValidationError("--client-id must not be blank.") }
+        if let group, SharingGroup(group) == nil { throw ValidationError("--group must not be blank.") }
+    }
+}
+
+/// The options of the identity provider.
+struct ProviderOptions: ParsableArguments {
+    @Option(help: "The URL of the authority that issues the tokens. By default that of the app, or of the account.")
+    var authority: String?
 
     @Option(
         name: .customLong("authority-kind"),
         help: "The kind of provider, if the URL does not tell; openid is any OpenID Connect provider.")
-    var kind: AuthorityKind?
+    var kind: AuthorityKindName?
 
-    @Option(name: .customLong("scope"), parsing: .singleValue, help: "A permission; may be repeated.")
-    var scopes: [String] = []
+    @Option(help: "The tenant: its domain or ID, or organizations, consumers or common.", transform: Self.tenant)
+    var tenant: TenantName?
+
+    @Option(help: "Microsoft's cloud, if it is not the public one.")
+    var cloud: CloudName?
+
+    func validate() throws {
+        guard authority == nil || (tenant == nil && cloud == nil) else {
+            throw ValidationError("Give either --authority, or --tenant and --cloud.")
+        }
+        guard let authority else { return }
+        do throws(TokenError) { _ = try Authority(authority, kind: kind?.kind) } catch {
+            throw ValidationError("--authority: \(error.message).")
+        }
+    }
+
+    /// The authority of a request.
+    ///
+    /// - Parameter app: the app's, if it has one.
+    func authority(app: Authority?) throws(TokenError) -> Authority? {
+        if let authority { return try Authority(authority, kind: kind?.kind) }
+        guard tenant != nil || cloud != nil else { return app }
+        guard let app, cloud == nil, let tenant else {
+            return Authority(cloud: cloud ?? .public, tenant: tenant)
+        }
+        return app.withRealm(tenant.text)
+    }
+
+    @Sendable private static func tenant(_ text: String) throws -> TenantName {
+        guard let tenant = TenantName(text) else {
+            throw ValidationError("“\(text)” is not a tenant, such as contoso.com or its ID")
+        }
+        return tenant
+    }
+}
+
+/// The options of what a token is for.
+struct ScopeOptions: ParsableArguments {
+    @Option(
+        name: [.customShort("s"), .customLong("scope")], parsing: .singleValue,
+        help: "A permission, or several with blanks or commas between them; may be repeated.")
+    var scope: [String] = []
 
     @Option(help: "A resource, as in ADAL, instead of scopes.")
     var resource: String?
@@ -24,86 +85,60 @@ struct TargetOptions: ParsableArguments {
     @Option(help: "JSON of a claims request.")
     var claims: String?
 
-    @Option(help: "The sharing group.")
-    var group = SharingGroup.standard.name
-
     @Option(
         name: .customLong("redirect-uri"),
         help: "The app's registered redirect URI; http://localhost replaces one that is not on this machine.")
     var redirectURI: String?
 
     func validate() throws {
-        guard scopes.isEmpty != (resource == nil) else {
-            throw ValidationError("Give either --scope, once or more, or --resource.")
-        }
-        guard ClientID(clientID) != nil else { throw ValidationError("--client-id must not be blank.") }
-        guard SharingGroup(group) != nil else { throw ValidationError("--group must not be blank.") }
-        do { _ = try Authority(authority, kind: kind?.kind) } catch {
-            throw ValidationError("--authority: \(error.message).")
-        }
+        guard scope.isEmpty || resource == nil else { throw ValidationError("Give either --scope or --resource.") }
+        guard scope.isEmpty || !scopes.isEmpty else { throw ValidationError("--scope must not be blank.") }
     }
 
-    func parameters() throws(TokenError) -> TokenParameters {
-        guard let clientID = ClientID(clientID), let group = SharingGroup(group) else {
-            throw TokenError(.invalidDeveloperParameter, "--client-id and --group must not be blank")
+    /// The scopes without the blanks and commas between them.
+    var scopes: [String] { ScopeList.split(scope) }
+
+    var isEmpty: Bool { scope.isEmpty && resource == nil }
+}
+
+/// The app, the provider and the scopes of a token request.
+struct TargetOptions: ParsableArguments {
+    @OptionGroup(title: "App") var app: AppOptions
+    @OptionGroup(title: "Token") var token: ScopeOptions
+    @OptionGroup(title: "Identity provider") var provider: ProviderOptions
+
+    func validate() throws {
+        if app.clientID != nil, token.isEmpty {
+            throw ValidationError("Give either --scope, once or more, or --resource.")
         }
-        return TokenParameters(
-            clientID: clientID, sharingGroup: group,
-            authority: try Authority(authority, kind: kind?.kind),
-            version: resource == nil ? .v2 : .v1,
-            scopes: resource.map { ScopeSet(resource: $0) } ?? ScopeSet(scopes), redirectURI: redirectURI,
-            // The user has named the authority, so that it is trusted without validation.
-            claims: claims, validatesAuthority: false)
     }
 }
 
 /// The options that name an account.
 struct AccountOptions: ParsableArguments {
-    @Option(name: .customLong("account"), help: "The account's identifier, as “ssoctl accounts” prints it.")
+    @Option(name: .customLong("account"), help: "The account: its identifier, its name, or the beginning of its name.")
     var identifier: String?
 
-    @Option(help: "The account's name.")
+    @Option(help: "The account's name, or the beginning of it.")
     var username: String?
 
     func validate() throws {
-        guard (identifier == nil) != (username == nil) else {
-            throw ValidationError("Name the account: --account or --username.")
+        guard identifier == nil || username == nil else {
+            throw ValidationError("Name the account once: --account or --username.")
         }
-        guard !reference.isEmpty else { throw ValidationError("The account's name must not be blank.") }
+        guard [identifier, username].allSatisfy({ $0.map { $0.trimmedNonEmpty != nil } ?? true }) else {
+            throw ValidationError("The account's name must not be blank.")
+        }
     }
 
-    var reference: AccountReference {
-        AccountReference(homeAccountID: identifier.flatMap(HomeAccountID.init), username: username)
-    }
-
-    /// - Throws: `accountNotFound` (-53010) if the sharing group has no such account.
-    func requireKnown(_ agent: AgentClient, in group: SharingGroup) async throws(TokenError) {
-        let known = try await agent.listAccounts(
-            ListAccounts(
-                clientID: nil, sharingGroup: group, homeAccountID: reference.homeAccountID,
-                username: reference.username, onlySignedIn: false))
-        guard known.isEmpty else { return }
-        throw TokenError(
-            .accountNotFound,
-            "no account \(identifier ?? username ?? "") is signed in; see: ssoctl accounts, or sign in with: ssoctl sign-in"
-        )
+    /// The account that the options name; nil if they name none.
+    var name: AccountName? {
+        identifier.map { AccountName($0, isIdentifier: true) } ?? username.map { AccountName($0, isIdentifier: false) }
     }
 }
 
-/// The names of the kinds of identity provider on the command line.
-enum AuthorityKind: String, ExpressibleByArgument, CaseIterable {
-    case entra, b2c, adfs, ciam, openid
-
-    var kind: Authority.Kind {
-        switch self {
-        case .entra: .entra
-        case .b2c: .b2c
-        case .adfs: .adfs
-        case .ciam: .ciam
-        case .openid: .openID
-        }
-    }
-}
+extension AuthorityKindName: ExpressibleByArgument {}
+extension CloudName: ExpressibleByArgument {}
 
 /// The names of the cache formats on the command line.
 enum FormatName: String, ExpressibleByArgument, CaseIterable {

@@ -14,36 +14,81 @@ struct SSOCtl: AsyncParsableCommand {
             standard error. Exit status: 0 done, 1 failed, 2 interaction required, 3 no such account, 4 the agent \
             cannot be reached, 64 usage.
 
-            Environment: SSO_AGENT_SOCK names the agent's socket, SSO_AGENT_OWNER the ID of another user who has published it, \
-            BROWSER the browser for sign-in.
+            Begin with “ssoctl init”, or with:
+              ssoctl app add graph --client-id ID --scope User.Read
+              ssoctl sign-in
+              ssoctl token
+
+            Environment: SSO_AGENT_APP and SSO_AGENT_ACCOUNT replace the defaults of “ssoctl use”, BROWSER names the browser for \
+            sign-in, NO_COLOR disables colours, SSO_AGENT_SOCK names the agent's socket, and SSO_AGENT_OWNER the ID of another \
+            user who has published it.
             """,
         version: ProductVersion.text,
-        subcommands: [
-            StatusCommand.self, AccountsCommand.self, SignInCommand.self, TokenCommand.self, SignOutCommand.self,
-            ImportCommand.self, ExportCommand.self, KeyCommand.self, LockCommand.self, UnlockCommand.self,
-            PublishCommand.self, SocketsCommand.self, UnpublishCommand.self, AuditCommand.self, DoctorCommand.self,
+        subcommands: [],
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Sign-in and tokens",
+                subcommands: [
+                    InitCommand.self, SignInCommand.self, TokenCommand.self, SignOutCommand.self, AccountsCommand.self,
+                ]),
+            CommandGroup(name: "Apps and defaults", subcommands: [AppCommand.self, UseCommand.self]),
+            CommandGroup(
+                name: "The agent",
+                subcommands: [
+                    StatusCommand.self, DoctorCommand.self, AuditCommand.self, LockCommand.self, UnlockCommand.self,
+                    KeyCommand.self,
+                ]),
+            CommandGroup(
+                name: "Caches and sockets",
+                subcommands: [
+                    ImportCommand.self, ExportCommand.self, PublishCommand.self, SocketsCommand.self,
+                    UnpublishCommand.self,
+                ]),
         ])
 
     static func main() async {
         // This process handles passphrases and exported caches. If the system refuses, the agent has reported that.
         _ = agent_forbid_inspection()
+        let arguments = Array(CommandLine.arguments.dropFirst())
         do {
-            var command = try parseAsRoot()
+            try refuseUnknownCommand(arguments)
+            var command = try parseAsRoot(arguments)
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {
                 try command.run()
             }
         } catch {
-            end(error)
+            end(error, asJSON: arguments.prefix { $0 != "--" }.contains("--json"))
         }
     }
 
     /// Ends the process after an error of the command or the command line, or a request for help, whose text may have parts of the
     /// arguments.
-    private static func end(_ error: any Error) {
+    private static func end(_ error: any Error, asJSON isJSON: Bool) {
         let (status, text) = (exitCode(for: error), fullMessage(for: error))
-        if !text.isEmpty { (status.isSuccess ? StandardStream.output : .error).write(text + "\n") }
+        if isJSON, !text.isEmpty, !status.isSuccess {
+            Terminal.print(json: CommandFailure.usage(message(for: error), nextCommand: "ssoctl --help"))
+        } else if !text.isEmpty {
+            (status.isSuccess ? StandardStream.output : .error).write(text + "\n")
+        }
         exit(withError: status)
+    }
+
+    /// - Throws: if the first word is no command, with the command that was probably meant.
+    private static func refuseUnknownCommand(_ arguments: [String]) throws {
+        guard let word = arguments.first, !word.hasPrefix("-") else { return }
+        var names = ["help"]
+        for group in configuration.groupedSubcommands {
+            for command in group.subcommands {
+                let command = command.configuration
+                if let name = command.commandName { names.append(name) }
+                names += command.aliases
+            }
+        }
+        guard !names.contains(word) else { return }
+        let nearest = Suggestion.nearest(to: word, among: names)
+        throw ValidationError(
+            "“\(word)” is not a command of ssoctl.\(nearest.map { " Did you mean “\($0)”?" } ?? "")")
     }
 }

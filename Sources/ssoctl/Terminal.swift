@@ -21,12 +21,35 @@ enum Terminal {
 
     static func printError(_ text: String) { StandardStream.error.write(text + "\n") }
 
-    static func print(json value: some Encodable) {
+    static func print(_ text: StyledText) { StandardStream.output.write(text, abilities(STDOUT_FILENO)) }
+
+    /// Writes a message without the end of its line.
+    static func writeError(_ text: StyledText) { StandardStream.error.write(text, abilities(STDERR_FILENO)) }
+
+    static func print(json value: some Encodable) { print(json(value)) }
+
+    /// The value as JSON, on several lines.
+    static func json(_ value: some Encodable) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        guard let json = try? encoder.encode(value) else { return }
-        print(String(decoding: json, as: UTF8.self))
+        return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
+
+    /// Whether a person sees what is written to standard error.
+    static var showsMessages: Bool { isatty(STDERR_FILENO) == 1 }
+
+    /// Whether a person sees the messages and can answer.
+    static var isInteractive: Bool { showsMessages && isatty(STDIN_FILENO) == 1 }
+
+    /// What the terminal of a stream does: nothing if it is none. `NO_COLOR` (no-color.org) disables colours.
+    private static func abilities(_ descriptor: Int32) -> StyledText.Abilities {
+        func value(_ name: String) -> String? { getenv(name).flatMap { String(cString: $0).trimmedNonEmpty } }
+        let isTerminal = isatty(descriptor) == 1 && value("TERM").map { $0 != "dumb" } ?? false
+        return StyledText.Abilities(colours: isTerminal && value("NO_COLOR") == nil, controls: isTerminal)
+    }
+
+    /// The present time in seconds since 1970.
+    static var now: Int64 { Int64(Date().timeIntervalSince1970) }
 }
 
 extension PrivateFiles {

@@ -54,7 +54,7 @@ internal import Testing
             (#"k = """v""""#, "one line"), ("k = '''v'''", "one line"), ("k = [1]", "strings only"),
             ("k = ['a' 'b']", "comma"), ("k = ['a'", "comma"), ("k = [", "strings only"),
             ("k = [['a']]", "strings only"),
-            ("k = {}", "a string, an array"), ("k.l = 1", "[table]"), ("[a.b]", "[table]"), ("[[a]", "[[rule]]"),
+            ("k = {}", "a string, an array"), ("k.l = 1", "[table]"), ("[a.b.c]", "[table]"), ("[[a]", "[[rule]]"),
             ("[[a] ]", "[[rule]]"), ("[[]]", "letters A to Z"),
             ("[a", "[network]"), ("[]", "letters A to Z"), ("[a] b", "remove it"), ("k = 1 2", "remove it"),
             (#"k = "v" "w""#, "remove it"), ("ü = 1", "letters A to Z"), ("j = 2", "remove one of the two"),

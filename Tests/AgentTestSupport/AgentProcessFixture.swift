@@ -36,6 +36,7 @@ package struct AgentProcessFixture {
             "PATH": inherited["PATH"] ?? "/usr/bin:/bin", "HOME": folder.path,
             "LD_LIBRARY_PATH": inherited["LD_LIBRARY_PATH"] ?? "", "SSO_AGENT_SOCK": socketPath,
             "SSO_AGENT_STATE_DIR": folder.file("state"), "SSO_AGENT_CONFIG": configuration,
+            "SSO_AGENT_SYSTEM_CONFIG": folder.file("system"),
             "BROWSER": "curl -sSL -o /dev/null %s",
         ]
         if let tls {

@@ -116,7 +116,13 @@ internal import Testing
             "PosixFiles",
             "TokenModel",
         ],
-        "AgentConfiguration": ["AccessPolicy", "PosixFiles", "TokenModel"],
+        "AgentConfiguration": [
+            "AccessPolicy",
+            // The environment, which names the files.
+            "AgentSocket",
+            "PosixFiles",
+            "TokenModel",
+        ],
         "sso-agent": [
             "AccessPolicy",
             "AgentConfiguration",
@@ -138,6 +144,8 @@ internal import Testing
         ],
         "ssoctl": [
             "AgentClient",
+            // The names of apps, and their values.
+            "AgentConfiguration",
             "ArgumentParser",
             "AuditLog",
             // Forbids debuggers and core dumps, and reads passphrases without echo.

@@ -28,8 +28,7 @@ struct AuditCommand: AsyncParsableCommand {
         do throws(TokenError) {
             status = try await printLog() ? .done : .failed
         } catch {
-            Terminal.printError("ssoctl: \(error.message)")
-            status = ExitStatus(error)
+            status = await CommandFailure(error).withRemedy(.shared).report(asJSON: output.json)
         }
         if status != .done { throw ExitCode(status.rawValue) }
     }

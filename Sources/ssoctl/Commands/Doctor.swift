@@ -44,7 +44,8 @@ struct DoctorCommand: Command {
             return Printout(checks: ([socket, folder] + checks).map(Printout.Check.init))
         } catch  where error.code == .agentUnavailable || error.code == .peerNotAuthorized {
             let socket = HealthCheck(
-                name: "socket", ok: false, detail: error.message, hint: "start the agent: sso-agent &")
+                name: "socket", ok: false, detail: error.message,
+                hint: "start the agent: \(ServiceManager.startCommand)")
             return Printout(checks: [socket, folder].map(Printout.Check.init), isAgentThere: false)
         }
     }

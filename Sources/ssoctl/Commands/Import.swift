@@ -72,7 +72,7 @@ struct ImportCommand: Command {
         let counts = [
             (done.imported.accounts, "account"), (done.imported.refreshTokens, "refresh token"),
             (done.imported.accessTokens, "access token"), (done.imported.idTokens, "ID token"),
-        ].map { "\($0.0) \($0.1)\($0.0 == 1 ? "" : "s")" }.joined(separator: ", ")
+        ].map { Phrases.count($0.0, $0.1) }.joined(separator: ", ")
         var lines = ["\(isDryRun ? "Would import" : "Imported") \(counts)."]
         if !done.skipped.isEmpty { lines.append("Skipped:") }
         // One line each, whatever the file has for a name.

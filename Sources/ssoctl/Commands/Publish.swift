@@ -1,4 +1,5 @@
 internal import AgentClient
+internal import AgentConfiguration
 internal import ArgumentParser
 internal import TokenModel
 
@@ -48,7 +49,7 @@ struct PublishCommand: Command {
     var authorities: [String] = []
 
     @Option(name: .customLong("authority-kind"), help: "The kind of the authorities, if their URL does not tell.")
-    var kind: AuthorityKind?
+    var kind: AuthorityKindName?
 
     @Option(help: "The sharing group.")
     var group = SharingGroup.standard.name
@@ -189,15 +190,7 @@ struct SocketPrintout: Encodable {
             \(name)
                 users \(userIds.map { "\($0)" }.joined(separator: ", ")); apps \(clientIds.joined(separator: ", ")); \
             account \(account ?? "any"); scopes \(scopes.isEmpty ? "any" : scopes.joined(separator: " "))
-                until \(CivilTime(secondsSince1970: expiresOn).text); \(connections) connection\(connections == 1 ? "" : "s")
+                until \(Phrases.moment(expiresOn, now: Terminal.now)); \(Phrases.count(connections, "connection"))
             """
-    }
-}
-
-extension CivilTime {
-    /// The time in UTC to the minute.
-    fileprivate var text: String {
-        func digits(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        return "\(year)-\(digits(month))-\(digits(day)) \(digits(hour)):\(digits(minute)) UTC"
     }
 }

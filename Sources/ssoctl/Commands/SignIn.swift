@@ -1,23 +1,26 @@
 internal import AgentClient
 internal import ArgumentParser
+internal import PosixFiles
 internal import TokenModel
 
 /// Signs an account in for every app of the sharing group.
 struct SignInCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "sign-in", abstract: "Sign in, in a browser or with a code on another device.")
+        commandName: "sign-in", abstract: "Sign in, in a browser or with a code on another device.",
+        discussion: """
+            The page is printed too, so that another browser can open it. Without a display, or if no browser starts, a code is \
+            shown for a browser on another device.
+
+            Examples:
+              ssoctl sign-in                       the default app
+              ssoctl sign-in graph --tenant contoso.com --login-hint alice@contoso.com
+              ssoctl sign-in --device-code         with a code, such as over SSH
+              ssoctl sign-in --client-id ID --scope User.Read
+            """,
+        aliases: ["login"])
 
     @OptionGroup var target: TargetOptions
-
-    @Option(name: .customLong("login-hint"), help: "The account name to suggest on the sign-in page.")
-    var loginHint: String?
-
-    @Flag(name: .customLong("device-code"), help: "Print a code to enter on another device.")
-    var usesDeviceCode = false
-
-    @Flag(name: .customLong("browser"), help: "Use a browser, without falling back to a code.")
-    var usesBrowser = false
-
+    @OptionGroup(title: "Sign-in") var manner: SignInOptions
     @OptionGroup var output: OutputOptions
 
     struct Printout: Encodable {
@@ -27,24 +30,78 @@ struct SignInCommand: Command {
         var scopes: [String]
     }
 
+    func execute(_ agent: AgentClient) async throws -> Printout {
+        let target = try Target(target)
+        let request = BeginInteractive(
+            parameters: target.parameters(at: target.authority ?? .common), prompt: manner.prompt,
+            loginHint: manner.loginHint, domainHint: manner.domainHint)
+        let dialog = SignInDialog(agent: agent, request: request, way: manner.way, appText: target.appText)
+        do {
+            let result = try await Interruption.cancelling { try await dialog.run() }
+            return Printout(
+                account: AccountJSON(result.account), accessToken: result.accessToken.reveal(),
+                expiresOn: result.expiresOn, scopes: result.scopes)
+        } catch {
+            throw failure(error, target)
+        }
+    }
+
+    func style(_ done: Printout) -> StyledText? { .green("Signed in") + StyledText(" as \(done.account.line)") }
+
+    private func failure(_ error: any Error, _ target: Target) -> CommandFailure {
+        var failure = CommandFailure(caught: error)
+        guard failure.nextCommand == nil, failure.endingSignal == nil else { return failure }
+        switch failure.error.code {
+        case .authorizationFailed where failure.error.details.oauthError == nil:
+            failure.nextCommand = target.command("sign-in", ["--device-code"])
+        case .timedOut, .sessionCanceled: failure.nextCommand = target.command("sign-in", manner.words)
+        case .declinedScopes: failure.nextCommand = target.command("sign-in", ["--prompt", "consent"])
+        case .mismatchedAccount: failure.nextCommand = target.command("sign-in", ["--prompt", "select_account"])
+        default: break
+        }
+        return failure
+    }
+}
+
+/// How the user signs in.
+struct SignInOptions: ParsableArguments {
+    @Option(name: .customLong("login-hint"), help: "The account name to suggest on the sign-in page.")
+    var loginHint: String?
+
+    @Option(
+        name: .customLong("domain-hint"),
+        help: "The domain of the account, so that its own sign-in page is shown at once.")
+    var domainHint: String?
+
+    @Option(help: "What the page asks for: select_account, login, consent, create or none.")
+    var prompt: String?
+
+    @Flag(name: .customLong("device-code"), help: "Print a code to enter on another device.")
+    var usesDeviceCode = false
+
+    @Flag(name: .customLong("browser"), help: "Use a browser, without falling back to a code.")
+    var usesBrowser = false
+
+    @Flag(name: .customLong("print-url"), help: "Print the page, and open no browser.")
+    var printsURL = false
+
     func validate() throws {
-        guard !usesDeviceCode || !usesBrowser else {
-            throw ValidationError("Choose one of --browser and --device-code.")
+        guard [usesDeviceCode, usesBrowser, printsURL].filter(\.self).count <= 1 else {
+            throw ValidationError("Choose one of --browser, --device-code and --print-url.")
+        }
+        guard !usesDeviceCode || (prompt == nil && domainHint == nil) else {
+            throw ValidationError(
+                "--prompt and --domain-hint are for a sign-in page, which --device-code does not open.")
         }
     }
 
-    func execute(_ agent: AgentClient) async throws(TokenError) -> Printout {
-        let method: SignInPresenter.Method = usesDeviceCode ? .deviceCode : usesBrowser ? .browser : .automatic
-        let presenter = SignInPresenter(method: method)
-        if method != .deviceCode, !presenter.browserCommands.isEmpty {
-            Terminal.printError("Complete the sign-in in your browser…")
-        }
-        let result = try await agent.signIn(
-            BeginInteractive(parameters: try target.parameters(), loginHint: loginHint), presenter: presenter)
-        return Printout(
-            account: AccountJSON(result.account), accessToken: result.accessToken.reveal(),
-            expiresOn: result.expiresOn, scopes: result.scopes)
+    var way: SignInDialog.Way {
+        usesDeviceCode ? .deviceCode : usesBrowser ? .browser : printsURL ? .printedURL : .automatic
     }
 
-    func describe(_ done: Printout) -> String? { "Signed in as \(done.account.line)" }
+    /// The options again, for a command line.
+    var words: [String] {
+        (loginHint.map { ["--login-hint", $0] } ?? []) + (usesDeviceCode ? ["--device-code"] : [])
+            + (usesBrowser ? ["--browser"] : []) + (printsURL ? ["--print-url"] : [])
+    }
 }

@@ -1,41 +1,133 @@
 internal import AgentClient
+internal import AgentConfiguration
 internal import ArgumentParser
+internal import PosixFiles
 internal import TokenModel
 
-/// Signs an account out of one app, or out of all.
+/// Signs an account out of all apps, or of one.
 struct SignOutCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "sign-out", abstract: "Remove an app's tokens for an account; with --wipe, those of all apps.")
+        commandName: "sign-out", abstract: "Sign an account out: of every app here, or with --app of one.",
+        discussion: """
+            Without an app, removes every app's tokens for the account, and the account itself. With --app or --client-id, removes \
+            those of that app, and with --wipe those of all apps.
 
-    @OptionGroup var account: AccountOptions
+            Examples:
+              ssoctl sign-out alice                everywhere on this machine
+              ssoctl sign-out alice --app graph    one app
+              ssoctl sign-out alice --browser      and open the provider's page that ends the browser's session
+            """,
+        aliases: ["logout"])
 
-    @Option(name: .customLong("client-id"), help: "The application (client) ID.")
-    var clientID: String
+    @Argument(help: "The account: its name, the beginning of its name, or its identifier.")
+    var name: String?
+
+    @OptionGroup(title: "Account") var account: AccountOptions
+
+    @Option(name: .customLong("app"), help: "Only this app of the configuration.")
+    var app: String?
+
+    @Option(name: .customLong("client-id"), help: "Only the app with this application (client) ID.")
+    var clientID: String?
 
     @Option(help: "The sharing group.")
-    var group = SharingGroup.standard.name
+    var group: String?
 
-    @Flag(help: "Remove every app's tokens for the account, and the account itself.")
+    @Flag(help: "Remove every app's tokens for the account, and the account itself, also if an app is named.")
     var wipe = false
+
+    @Flag(name: .customLong("browser"), help: "Also open the provider's page that ends the session of the browser.")
+    var endsBrowserSession = false
 
     @OptionGroup var output: OutputOptions
 
     struct Printout: Encodable {
         var removed: Bool
+        /// The account's name, or its identifier.
+        var account: String
+        /// The apps whose tokens were removed; nil if this process may not list them.
+        var apps: [String]?
+        var refreshTokens: Int?
+        var accessTokens: Int?
     }
 
-    func execute(_ agent: AgentClient) async throws(TokenError) -> Printout {
-        guard let clientID = ClientID(clientID), let group = SharingGroup(group) else {
-            throw TokenError(.invalidDeveloperParameter, "--client-id and --group must not be blank")
+    func validate() throws {
+        guard (name == nil) != (account.name == nil) else {
+            throw ValidationError("Name the account, such as: ssoctl sign-out alice. “ssoctl accounts” lists them.")
         }
-        try await account.requireKnown(agent, in: group)
+        guard name.map({ $0.trimmedNonEmpty != nil }) ?? true else {
+            throw ValidationError("The account's name must not be blank.")
+        }
+        guard group.map({ SharingGroup($0) != nil }) ?? true else {
+            throw ValidationError("--group must not be blank.")
+        }
+        guard clientID.map({ ClientID($0) != nil }) ?? true else {
+            throw ValidationError("--client-id must not be blank.")
+        }
+        guard app == nil || clientID == nil else { throw ValidationError("Name one app: --app or --client-id.") }
+    }
+
+    func execute(_ agent: AgentClient) async throws -> Printout {
+        let settings = app == nil ? try? Settings.read() : try Settings.read()
+        let configured = try app.map { name throws(CommandFailure) in try settings?.app(named: name) } ?? nil
+        let group = group.flatMap(SharingGroup.init) ?? configured?.sharingGroup ?? .standard
+        let wanted = account.name ?? AccountName(name ?? "")
+        let (found, isOne) = try await self.account(wanted, AccountChoice(agent: agent, sharingGroup: group))
+        let named = configured?.clientID ?? clientID.flatMap(ClientID.init)
+        let tokens = try await AccountTokens.read(agent, group, isRequired: false)?.credentials(of: found)
+        let affected = tokens?.filter { named == nil || wipe || $0.clientID == named }
+        // The agent remembers of one app that the account has signed out.
+        guard let remembered = named ?? affected?.first?.clientID ?? ClientID("ssoctl") else {
+            throw CommandFailure.usage("--client-id must not be blank")
+        }
         let reply = try await agent.removeAccount(
             RemoveAccount(
-                clientID: clientID, sharingGroup: group, account: account.reference, extent: wipe ? .account : .app))
-        return Printout(removed: reply.removed)
+                clientID: remembered, sharingGroup: group, account: isOne ? found.reference : wanted.reference,
+                extent: named == nil || wipe ? .account : .app,
+                environment: account.name == nil ? found.environment : nil))
+        if endsBrowserSession { try openSignOutPage(of: found) }
+        var printout = Printout(
+            removed: reply.removed, account: found.username ?? found.homeAccountID?.text ?? wanted.text)
+        if let affected {
+            let names = settings?.appNames ?? [:]
+            printout.apps = Set(affected.map { names[$0.clientID] ?? $0.clientID.text }).sorted()
+            printout.refreshTokens = affected.count { $0.kind == .refreshToken }
+            printout.accessTokens = affected.count { $0.kind == .accessToken }
+        }
+        return printout
+    }
+
+    /// The account with a name, and whether it is the only one. With --username, accounts of several providers that have exactly
+    /// this name are all meant.
+    private func account(_ name: AccountName, _ choice: AccountChoice) async throws -> (Account, isOne: Bool) {
+        if account.username != nil {
+            let found = try await choice.accounts(name, of: nil)
+            let areExact = found.allSatisfy { $0.username?.lowercased() == name.text.lowercased() }
+            if found.count > 1, areExact { return (found[0], false) }
+        }
+        return (try await choice.account(name), true)
     }
 
     func describe(_ done: Printout) -> String? {
-        done.removed ? "Signed out." : "Was signed out already."
+        guard done.removed else { return "\(done.account) was signed out already." }
+        guard let apps = done.apps, let refresh = done.refreshTokens, let access = done.accessTokens, !apps.isEmpty
+        else {
+            return "Signed out \(done.account)."
+        }
+        let tokens = [(refresh, "refresh token"), (access, "access token")].filter { $0.0 > 0 }
+            .map { Phrases.count($0.0, $0.1) }.joined(separator: " and ")
+        return "Signed out \(done.account) of \(apps.joined(separator: ", ")): removed \(tokens)."
+    }
+
+    private func openSignOutPage(of account: Account) throws(TokenError) {
+        guard let authority = Authority(of: account), authority.kind == .entra || authority.kind == .ciam else {
+            Terminal.printError("ssoctl: the page that ends the session at \(account.environment) is not known")
+            return
+        }
+        let page = "\(authority.url)/oauth2/v2.0/logout"
+        Terminal.writeError("To end the session of the browser, open: " + .link(page) + "\n")
+        try Browser(commands: SignInPresenter().browserCommands).open(page) { reason in
+            Terminal.printError("ssoctl: \(reason)")
+        }
     }
 }

@@ -36,7 +36,7 @@ struct StatusCommand: Command {
     func describe(_ status: Printout) -> String? {
         let whole = """
             sso-agent \(status.version) (process \(status.pid)) answers at \(status.socket)
-            up \(status.uptimeSeconds) seconds, \(status.accounts) account\(status.accounts == 1 ? "" : "s"), \
+            up \(Phrases.duration(status.uptimeSeconds)), \(Phrases.count(status.accounts, "account")), \
             protocol \(status.protocolVersion)
             """
         let problem = status.storeProblem.map { ["store: \($0)"] } ?? []

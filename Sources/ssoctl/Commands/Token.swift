@@ -1,18 +1,28 @@
 internal import AgentClient
 internal import ArgumentParser
+internal import PosixFiles
 internal import TokenModel
 
 /// Prints an access token, without user interaction.
 struct TokenCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "token", abstract: "Print an access token and nothing else, without user interaction.")
+        commandName: "token", abstract: "Print an access token and nothing else, without user interaction.",
+        discussion: """
+            Without --account, the account is the one of SSO_AGENT_ACCOUNT, the default of “ssoctl use”, or the only one that is \
+            signed in to the app; several are listed, with exit status 2. Without an authority, it is that of the app's \
+            configuration, or else the account's.
+
+            Examples:
+              ssoctl token                         the default app and account
+              ssoctl token graph --account alice   an app, and an account
+              ssoctl token --header -o auth.txt    for: curl -H @auth.txt URL
+              ssoctl token --client-id ID --scope User.Read
+            """)
 
     @OptionGroup var target: TargetOptions
-    @OptionGroup var account: AccountOptions
-
-    @Flag(name: .customLong("force-refresh"), help: "Do not use a cached access token.")
-    var forceRefresh = false
-
+    @OptionGroup(title: "Account") var account: AccountOptions
+    @OptionGroup(title: "Freshness") var freshness: FreshnessOptions
+    @OptionGroup(title: "Output") var form: TokenForm
     @OptionGroup var output: OutputOptions
 
     struct Printout: Encodable {
@@ -22,26 +32,99 @@ struct TokenCommand: Command {
         var account: AccountJSON
         var tokenType: String
         var fromCache: Bool
-    }
+        /// The ID token; nil unless it was asked for.
+        var idToken: String?
+        /// The claims of the token; nil unless they were asked for.
+        var claims: JSONValue?
 
-    func execute(_ agent: AgentClient) async throws(TokenError) -> Printout {
-        let parameters = try target.parameters()
-        do throws(TokenError) {
-            let result = try await agent.acquireTokenSilent(
-                AcquireTokenSilent(parameters: parameters, account: account.reference, forceRefresh: forceRefresh))
-            return Printout(
-                accessToken: result.accessToken.reveal(), expiresOn: result.expiresOn, scopes: result.scopes,
-                account: AccountJSON(result.account), tokenType: result.tokenType, fromCache: result.isFromCache)
-        } catch  where error.code == .interactionRequired {
-            do throws(TokenError) {
-                try await account.requireKnown(agent, in: parameters.sharingGroup)
-            } catch let other where other.code == .requestDenied {
-                // A sandboxed app, and one at a published socket, may not list all accounts.
-                throw error
-            }
-            throw error
+        init(_ result: TokenResult) {
+            accessToken = result.accessToken.reveal()
+            (expiresOn, scopes, tokenType) = (result.expiresOn, result.scopes, result.tokenType)
+            (account, fromCache) = (AccountJSON(result.account), result.isFromCache)
         }
     }
 
-    func describe(_ token: Printout) -> String? { token.accessToken }
+    func validate() throws { try form.validate(isJSON: output.json) }
+
+    func execute(_ agent: AgentClient) async throws -> Printout {
+        let target = try Target(target)
+        let name = try account.name ?? target.defaultAccount()
+        let result = try await SilentToken(
+            agent: agent, target: target, name: name, isNamed: account.name != nil, freshness: freshness
+        ).acquire()
+        var printout = Printout(result)
+        if form.isIDToken {
+            guard let token = result.idToken else {
+                throw CommandFailure(
+                    TokenError(.serverInvalidResponse, "there is no ID token for this app and account"),
+                    nextCommand: target.command("sign-in"))
+            }
+            printout.idToken = token
+        }
+        if form.decodes { printout.claims = try TokenClaims.decode(printout.idToken ?? printout.accessToken) }
+        if let file = form.file {
+            try form.write(output.json ? Terminal.json(printout) : describe(printout) ?? "", to: file)
+        }
+        return printout
+    }
+
+    func describe(_ token: Printout) -> String? {
+        if let claims = token.claims { return Terminal.json(claims) }
+        let text = token.idToken ?? token.accessToken
+        return form.isHeader ? "Authorization: \(token.tokenType) \(text)" : text
+    }
+
+    var isQuiet: Bool { form.file != nil }
+}
+
+/// When a cached token is used.
+struct FreshnessOptions: ParsableArguments {
+    @Flag(name: .customLong("force-refresh"), help: "Do not use a cached access token.")
+    var forceRefresh = false
+
+    @Option(
+        name: .customLong("min-valid"),
+        help: ArgumentHelp(
+            "The time for which a cached token has to be valid still; a shorter one is renewed. By default 300.",
+            valueName: "seconds"))
+    var minimumValidity: Int64?
+
+    func validate() throws {
+        guard minimumValidity.map({ 0...Self.longest ~= $0 }) ?? true else {
+            throw ValidationError("--min-valid is a number of seconds, \(Self.longest) at most.")
+        }
+    }
+
+    private static let longest: Int64 = 86_400
+}
+
+/// What of a token is printed, and where.
+struct TokenForm: ParsableArguments {
+    @Flag(name: .customLong("id-token"), help: "Print the ID token instead of the access token.")
+    var isIDToken = false
+
+    @Flag(name: .customLong("decode"), help: "Print the claims of the token as JSON. The signature is not checked.")
+    var decodes = false
+
+    @Flag(name: .customLong("header"), help: "Print a header line for HTTP: “Authorization: Bearer …”.")
+    var isHeader = false
+
+    @Option(
+        name: [.customShort("o"), .customLong("output")],
+        help: "Write to a file that only you can read, in one step, instead of standard output.", completion: .file())
+    var file: String?
+
+    func validate(isJSON: Bool) throws {
+        guard [isHeader, isJSON].filter(\.self).count + (decodes && isHeader ? 1 : 0) <= 1 else {
+            throw ValidationError("Choose one of --header, --decode and --json.")
+        }
+        guard !isHeader || !isIDToken else { throw ValidationError("An ID token is not sent in a header.") }
+    }
+
+    /// Writes a text and the end of its line.
+    func write(_ text: String, to path: String) throws(TokenError) {
+        let file = try PrivateFileWriter(path, replacing: true, .commandLine)
+        try file.write(Secret(text + "\n"))
+        try file.finish()
+    }
 }

@@ -1,0 +1,132 @@
+internal import PosixFiles
+package import TokenModel
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Changes the user's configuration file: what a person wrote in it is kept, and the file has the old or the new content at any
+/// time.
+package struct ConfigurationEditor {
+    /// The values of an app to be written.
+    package struct App: Sendable {
+        package var name: String
+        package var clientID: String
+        package var authority: String?
+        package var kind: AuthorityKindName?
+        package var tenant: String?
+        package var cloud: CloudName?
+        package var scopes: [String] = []
+        package var resource: String?
+        package var redirectURI: String?
+        package var sharingGroup: String?
+
+        package init(name: String, clientID: String) {
+            self.name = name
+            self.clientID = clientID
+        }
+
+        fileprivate var values: [(key: String, value: TOMLDocument.Value?)] {
+            [
+                ("client_id", .text(clientID)), ("authority", authority.map { .text($0) }),
+                ("authority_kind", kind.map { .text($0.rawValue) }), ("tenant", tenant.map { .text($0) }),
+                ("cloud", cloud.map { .text($0.rawValue) }), ("scopes", scopes.isEmpty ? nil : .texts(scopes)),
+                ("resource", resource.map { .text($0) }), ("redirect_uri", redirectURI.map { .text($0) }),
+                ("sharing_group", sharingGroup.map { .text($0) }),
+            ]
+        }
+    }
+
+    /// The file, which a symbolic link may lead to.
+    private let path: String
+    private var text: ConfigurationText
+    private static let files = PrivateFiles(errorCode: .invalidDeveloperParameter)
+
+    /// Changes the file at a path, which is created if it does not exist.
+    ///
+    /// - Throws: `invalidDeveloperParameter` (-51112) if the file cannot be used, another program is changing it, or it would
+    ///   not be a configuration afterwards; it is unchanged then.
+    package static func change(
+        _ path: String, _ body: (inout ConfigurationEditor) throws(TokenError) -> Void
+    ) throws(TokenError) {
+        let path = URL(filePath: path).resolvingSymlinksInPath().path
+        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        try files.makeDirectory(folder, parentMode: 0o700)
+        let lock = try files.lock(directory: folder)
+        guard lock.acquire() != .held else {
+            throw TokenError(.invalidDeveloperParameter, "another program is changing \(path); try again")
+        }
+        var editor = try ConfigurationEditor(path)
+        try body(&editor)
+        try editor.write()
+        // The lock is held until here.
+        withExtendedLifetime(lock) {}
+    }
+
+    private init(_ path: String) throws(TokenError) {
+        self.path = path
+        let status = FileStatus(path)
+        if let status, !status.isOwn {
+            throw TokenError(
+                .invalidDeveloperParameter,
+                "the configuration \(path) belongs to user \(status.owner), who has to change it")
+        }
+        let bytes = status == nil ? [] : try Configuration.content(of: path)
+        text = try Self.attempt(path) { () throws(TOMLError) in
+            _ = try Configuration(decoding: bytes)
+            return try ConfigurationText(bytes)
+        }
+    }
+
+    /// Adds an app, or replaces its values.
+    package mutating func setApp(_ app: App) throws(TokenError) {
+        try Self.attempt(path) { () throws(TOMLError) in
+            for (key, value) in app.values { try text.set(key, to: value, in: ["apps", app.name]) }
+        }
+    }
+
+    /// Removes an app, and the default if it is this app.
+    package mutating func removeApp(_ name: String) throws(TokenError) {
+        try Self.attempt(path) { () throws(TOMLError) in
+            try text.removeTable(["apps", name])
+            let rest = try Configuration(decoding: text.bytes)
+            if rest.defaultApp?.value == name { try text.set("app", to: nil, in: ["defaults"]) }
+        }
+    }
+
+    /// Sets the default app; nil removes the line.
+    package mutating func setDefaultApp(_ name: String?) throws(TokenError) {
+        try setDefault("app", to: name)
+    }
+
+    /// Sets the default account; nil removes the line.
+    package mutating func setDefaultAccount(_ name: String?) throws(TokenError) {
+        try setDefault("account", to: name)
+    }
+
+    private mutating func setDefault(_ key: String, to value: String?) throws(TokenError) {
+        try Self.attempt(path) { () throws(TOMLError) in
+            try text.set(key, to: value.map { .text($0) }, in: ["defaults"])
+        }
+    }
+
+    private func write() throws(TokenError) {
+        let bytes = text.bytes
+        _ = try Self.attempt(path) { () throws(TOMLError) in try Configuration(decoding: bytes) }
+        guard bytes.count <= Configuration.sizeLimit else {
+            throw TokenError(
+                .invalidDeveloperParameter, "\(path) would have more than \(Configuration.sizeLimit) bytes; shorten it")
+        }
+        try Self.files.replace(path, with: bytes)
+    }
+
+    private static func attempt<Value>(
+        _ path: String, _ body: () throws(TOMLError) -> Value
+    ) throws(TokenError) -> Value {
+        do throws(TOMLError) { return try body() } catch {
+            throw TokenError(.invalidDeveloperParameter, "the configuration \(path) cannot be read: \(error)")
+        }
+    }
+}

@@ -1,0 +1,178 @@
+package import TokenModel
+
+/// An app of the configuration, `[apps.NAME]`: the values with which `ssoctl` requests tokens for it.
+package struct ConfiguredApp: Sendable, Equatable {
+    package let name: String
+    package let clientID: ClientID
+    /// The authority of the app; nil if the configuration has none, so that it is the account's own.
+    package let authority: Authority?
+    /// The scopes of a request that names none; empty for a v1 resource.
+    package let scopes: [String]
+    /// The v1 resource of a request that names neither scopes nor a resource; nil if the app has scopes.
+    package let resource: String?
+    package let redirectURI: String?
+    package let sharingGroup: SharingGroup
+    /// The file that has the app.
+    package let file: String
+
+    /// Reads a table.
+    init(_ table: TOMLDocument.Table, file: String) throws(TOMLError) {
+        name = try Self.name(table)
+        self.file = file
+        var parts = AuthorityParts()
+        var (clientID, group) = (ClientID?.none, SharingGroup.standard)
+        var (scopes, resource, redirectURI) = ([String](), String?.none, String?.none)
+        for entry in table.entries {
+            switch entry.key {
+            case "client_id": clientID = try Self.value(entry, ClientID.init)
+            case "authority": parts.url = entry
+            case "authority_kind": parts.kind = (try Configuration.choice(entry) as AuthorityKindName).kind
+            case "tenant": parts.tenant = try Self.value(entry, TenantName.init)
+            case "cloud": parts.cloud = try Configuration.choice(entry)
+            case "scopes": scopes = try entry.texts.flatMap { ScopeSet(target: $0).scopes }
+            case "resource": resource = try Self.value(entry, \.trimmedNonEmpty)
+            case "redirect_uri": redirectURI = try Self.value(entry, \.trimmedNonEmpty)
+            case "sharing_group": group = try Self.value(entry, SharingGroup.init)
+            default:
+                throw TOMLError(
+                    entry.line,
+                    "“\(entry.key)” is not a key of [apps.\(name)]; use client_id, authority, authority_kind, tenant, cloud, "
+                        + "scopes, resource, redirect_uri or sharing_group")
+            }
+        }
+        guard let clientID else {
+            throw TOMLError(
+                table.line, "[apps.\(name)] has no client_id; add client_id = \"…\", the application (client) ID")
+        }
+        guard scopes.isEmpty || resource == nil else {
+            throw TOMLError(table.line, "[apps.\(name)] has scopes and a resource; remove one of them")
+        }
+        self.clientID = clientID
+        authority = try parts.authority(of: table)
+        sharingGroup = group
+        (self.scopes, self.resource, self.redirectURI) = (scopes, resource, redirectURI)
+    }
+
+    private static func name(_ table: TOMLDocument.Table) throws(TOMLError) -> String {
+        guard table.names.count == 2 else {
+            throw TOMLError(table.line, "[apps] has no name; write it as in [apps.graph]")
+        }
+        guard isName(table.names[1]) else {
+            throw TOMLError(
+                table.line,
+                "“\(table.names[1])” is not a name of an app; use letters, digits, “_”, “-” and “.”, and a letter or a digit first"
+            )
+        }
+        return table.names[1]
+    }
+
+    /// Whether an app may have the name, so that it can be told from an option and from an account.
+    package static func isName(_ text: String) -> Bool {
+        func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+            switch scalar {
+            case "a"..."z", "A"..."Z", "0"..."9": true
+            default: false
+            }
+        }
+        guard let first = text.unicodeScalars.first, isPlain(first), text.utf8.count <= 64 else { return false }
+        return text.unicodeScalars.allSatisfy { isPlain($0) || $0 == "_" || $0 == "-" || $0 == "." }
+    }
+
+    private static func value<Value>(
+        _ entry: TOMLDocument.Entry, _ value: (String) -> Value?
+    ) throws(TOMLError) -> Value {
+        let text = try entry.text
+        guard let value = value(text) else {
+            throw TOMLError(
+                entry.line, "“\(text)” is not a value of “\(entry.key)”; write another one, or remove the line")
+        }
+        return value
+    }
+}
+
+/// The keys of an app that say which authority it has.
+private struct AuthorityParts {
+    var url: TOMLDocument.Entry?
+    var kind: Authority.Kind?
+    var tenant: TenantName?
+    var cloud: CloudName?
+
+    func authority(of table: TOMLDocument.Table) throws(TOMLError) -> Authority? {
+        guard let url else {
+            guard kind == nil else {
+                throw TOMLError(
+                    table.line, "authority_kind needs the URL of the provider; add authority = \"https://…\"")
+            }
+            guard tenant != nil || cloud != nil else { return nil }
+            return Authority(cloud: cloud ?? .public, tenant: tenant)
+        }
+        guard tenant == nil, cloud == nil else {
+            throw TOMLError(
+                url.line, "the authority has the tenant and the cloud; remove tenant and cloud, or authority")
+        }
+        let text = try url.text
+        do throws(TokenError) { return try Authority(text, kind: kind) } catch {
+            throw TOMLError(url.line, "\(error.message); write it as in https://login.microsoftonline.com/contoso.com")
+        }
+    }
+}
+
+/// A tenant of Entra ID as a person names it: its domain, its ID, or `common`, `organizations` or `consumers`.
+package struct TenantName: Sendable, Equatable {
+    package let text: String
+
+    /// Nil if the text cannot be one segment of a URL's path.
+    package init?(_ text: String) {
+        guard let text = text.trimmedNonEmpty,
+            text.utf8.allSatisfy({ $0 == 0x2D || $0 == 0x2E || $0 == 0x5F || Self.isAlphanumeric($0) })
+        else { return nil }
+        self.text = text
+    }
+
+    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        default: false
+        }
+    }
+}
+
+/// The names of Microsoft's clouds, in the configuration and on the command line.
+package enum CloudName: String, Sendable, CaseIterable {
+    case `public`
+    case usgov
+    case china
+
+    /// The host of the cloud's authorities.
+    package var host: String {
+        switch self {
+        case .public: "login.microsoftonline.com"
+        case .usgov: "login.microsoftonline.us"
+        case .china: "login.partner.microsoftonline.cn"
+        }
+    }
+}
+
+/// The names of the kinds of identity provider, in the configuration and on the command line.
+package enum AuthorityKindName: String, Sendable, CaseIterable {
+    case entra, b2c, adfs, ciam, openid
+
+    package var kind: Authority.Kind {
+        switch self {
+        case .entra: .entra
+        case .b2c: .b2c
+        case .adfs: .adfs
+        case .ciam: .ciam
+        case .openid: .openID
+        }
+    }
+}
+
+extension Authority {
+    /// The authority of a tenant in one of Microsoft's clouds.
+    ///
+    /// - Parameter tenant: nil for `common`.
+    package init(cloud: CloudName, tenant: TenantName?) {
+        self = Authority.common.withEnvironment(cloud.host).withRealm(tenant?.text ?? "common")
+    }
+}

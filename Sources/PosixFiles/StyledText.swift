@@ -1,0 +1,78 @@
+/// Text for a terminal with colours, links and rewritten lines: a terminal obeys what this type adds, and nothing in the text itself.
+package struct StyledText: Sendable, ExpressibleByStringInterpolation {
+    /// What a terminal is asked for.
+    private enum Control: Sendable {
+        case style(Int)
+        case link(String)
+        /// The beginning of the line, which is then erased.
+        case eraseLine
+    }
+
+    private enum Piece: Sendable {
+        case text(String)
+        case control(Control)
+    }
+
+    /// What a terminal is able to do, and its user wants.
+    package struct Abilities: Sendable, Equatable {
+        package var colours: Bool
+        /// Links, and lines that are written again.
+        package var controls: Bool
+
+        package init(colours: Bool, controls: Bool) {
+            self.colours = colours
+            self.controls = controls
+        }
+    }
+
+    private var pieces: [Piece]
+
+    package init(_ text: String) { pieces = [.text(text)] }
+
+    package init(stringLiteral text: String) { self.init(text) }
+
+    private init(_ pieces: [Piece]) { self.pieces = pieces }
+
+    package static func bold(_ text: String) -> StyledText { style(1, text) }
+    package static func dim(_ text: String) -> StyledText { style(2, text) }
+    package static func red(_ text: String) -> StyledText { style(31, text) }
+    package static func green(_ text: String) -> StyledText { style(32, text) }
+
+    /// Erases the current line, so that it can be written again.
+    package static let eraseLine = StyledText([.control(.eraseLine)])
+
+    /// A link (OSC 8) that shows its URL; the plain URL if it has other characters than a URL may have.
+    package static func link(_ url: String) -> StyledText {
+        guard url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return StyledText(url) }
+        return StyledText([.control(.link(url)), .text(url), .control(.link(""))])
+    }
+
+    private static func style(_ number: Int, _ text: String) -> StyledText {
+        StyledText([.control(.style(number)), .text(text), .control(.style(0))])
+    }
+
+    package static func + (left: StyledText, right: StyledText) -> StyledText {
+        StyledText(left.pieces + right.pieces)
+    }
+
+    package static func += (left: inout StyledText, right: StyledText) { left.pieces += right.pieces }
+
+    /// The text for a stream with these abilities.
+    package func rendered(_ abilities: Abilities) -> String {
+        pieces.map { piece in
+            switch piece {
+            case .text(let text): TerminalText.neutralised(text)
+            case .control(.style(let number)): abilities.colours ? "\u{1B}[\(number)m" : ""
+            case .control(.link(let url)): abilities.controls ? "\u{1B}]8;;\(url)\u{1B}\\" : ""
+            case .control(.eraseLine): abilities.controls ? "\r\u{1B}[K" : ""
+            }
+        }.joined()
+    }
+}
+
+extension StandardStream {
+    /// Writes all of a styled text, as `write(_:)` does.
+    package func write(_ text: StyledText, _ abilities: StyledText.Abilities) {
+        writeUnchecked(text.rendered(abilities))
+    }
+}

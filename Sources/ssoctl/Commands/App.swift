@@ -1,0 +1,293 @@
+internal import AgentClient
+internal import AgentConfiguration
+internal import ArgumentParser
+internal import PosixFiles
+internal import TokenModel
+
+/// Names apps, so that their client IDs, scopes and authorities need not be typed.
+struct AppCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "app", abstract: "Name the apps for which you get tokens: add, list, show and remove them.",
+        discussion: """
+            Apps are tables [apps.NAME] of the configuration: of /etc/sso-agent/config.toml, of /etc/sso-agent/conf.d/*.toml, and \
+            of your own file, which these commands change. Comments and order stay as they are.
+
+            Examples:
+              ssoctl app add graph --client-id 11111111-2222-4333-8444-555555555555 --scope User.Read
+              ssoctl app add azure --client-id ID --resource https://management.azure.com --tenant contoso.com
+              ssoctl use graph
+            """,
+        subcommands: [AppAddCommand.self, AppListCommand.self, AppShowCommand.self, AppRemoveCommand.self],
+        defaultSubcommand: AppListCommand.self, aliases: ["apps"])
+}
+
+/// An app of the configuration as JSON and as text.
+struct AppPrintout: Encodable {
+    var name: String
+    var clientId: String
+    var authority: String?
+    var scopes: [String]
+    var resource: String?
+    var redirectUri: String?
+    var group: String
+    var file: String
+    var isDefault: Bool
+
+    init(_ app: ConfiguredApp, _ settings: Settings) {
+        (name, clientId, authority) = (app.name, app.clientID.text, app.authority?.url)
+        (scopes, resource, redirectUri) = (app.scopes, app.resource, app.redirectURI)
+        (group, file) = (app.sharingGroup.name, app.file)
+        isDefault = (try? settings.defaultApp())?.name == app.name
+    }
+
+    /// What the tokens are for.
+    var target: String { resource ?? scopes.joined(separator: " ") }
+
+    var text: String {
+        let lines = [
+            ("client ID", clientId), ("authority", authority ?? "that of the account"),
+            ("scopes", scopes.joined(separator: " ")),
+            ("resource", resource ?? ""), ("redirect URI", redirectUri ?? ""),
+            ("sharing group", group == SharingGroup.standard.name ? "" : group), ("file", file),
+        ]
+        return
+            ([isDefault ? "\(name) (default)" : name]
+            + lines.filter { !$0.1.isEmpty }.map { "  \($0.0): \($0.1)" }).joined(separator: "\n")
+    }
+}
+
+/// Adds an app to the user's configuration.
+struct AppAddCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Add an app to your configuration.",
+        discussion: """
+            The client ID is that of the app's registration (Entra: App registrations, Overview). The registration needs the \
+            redirect URI http://localhost, platform “Mobile and desktop applications”.
+            """)
+
+    @Argument(help: "The name.")
+    var name: String
+
+    @Option(name: .customLong("client-id"), help: "The application (client) ID.")
+    var clientID: String
+
+    @OptionGroup(title: "Identity provider") var provider: ProviderOptions
+
+    @Option(
+        name: [.customShort("s"), .customLong("scope")], parsing: .singleValue,
+        help: "A permission, or several with blanks or commas between them; may be repeated.")
+    var scope: [String] = []
+
+    @Option(help: "A resource, as in ADAL, instead of scopes.")
+    var resource: String?
+
+    @Option(
+        name: .customLong("redirect-uri"), help: "The app's registered redirect URI, if it is not http://localhost.")
+    var redirectURI: String?
+
+    @Option(help: "The sharing group.")
+    var group: String?
+
+    @Flag(help: "Replace the values of an app with the name.")
+    var force = false
+
+    @Flag(name: .customLong("default"), help: "Make it the default app, as “ssoctl use” does.")
+    var isDefault = false
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard ConfiguredApp.isName(name) else {
+            throw ValidationError(
+                "“\(name)” is not a name: use letters, digits, “_”, “-” and “.”, and a letter or a digit first.")
+        }
+        guard ClientID(clientID) != nil else { throw ValidationError("--client-id must not be blank.") }
+        guard scope.isEmpty || resource == nil else { throw ValidationError("Give either --scope or --resource.") }
+        guard group.map({ SharingGroup($0) != nil }) ?? true else {
+            throw ValidationError("--group must not be blank.")
+        }
+        guard provider.kind == nil || provider.authority != nil else {
+            throw ValidationError("--authority-kind needs --authority.")
+        }
+    }
+
+    func execute(_ agent: AgentClient) async throws -> AppPrintout {
+        let settings = try Settings.read()
+        let path = ConfigurationFiles.current.user
+        if let old = settings.configuration.app(named: name), !force {
+            throw CommandFailure(
+                TokenError(
+                    .invalidDeveloperParameter, "the app “\(name)” exists in \(old.file); add --force to replace it"),
+                nextCommand: "ssoctl app show \(name)")
+        }
+        var app = ConfigurationEditor.App(name: name, clientID: clientID)
+        (app.authority, app.kind, app.tenant, app.cloud) = (
+            provider.authority, provider.kind, provider.tenant?.text, provider.cloud
+        )
+        (app.scopes, app.resource) = (ScopeList.split(scope), resource)
+        (app.redirectURI, app.sharingGroup) = (redirectURI, group)
+        try ConfigurationEditor.change(path) { (editor) throws(TokenError) in
+            try editor.setApp(app)
+            if isDefault { try editor.setDefaultApp(name) }
+        }
+        let changed = try Settings.read()
+        return AppPrintout(try changed.app(named: name), changed)
+    }
+
+    func describe(_ app: AppPrintout) -> String? {
+        let next = app.target.isEmpty ? "" : "\nSign in with: ssoctl sign-in\(app.isDefault ? "" : " \(app.name)")"
+        return "Wrote \(app.file):\n\(app.text)\(next)"
+    }
+}
+
+/// Lists the apps.
+struct AppListCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the apps of the configuration.")
+
+    @OptionGroup var output: OutputOptions
+
+    struct Printout: Encodable {
+        var apps: [AppPrintout]
+    }
+
+    func execute(_ agent: AgentClient) async throws -> Printout {
+        let settings = try Settings.read()
+        return Printout(apps: settings.configuration.apps.map { AppPrintout($0, settings) })
+    }
+
+    func describe(_ list: Printout) -> String? { nil }
+
+    func style(_ list: Printout) -> StyledText? {
+        guard !list.apps.isEmpty else {
+            return "No apps. Add one with: ssoctl app add NAME --client-id ID --scope User.Read, or ssoctl init"
+        }
+        return Table.text(
+            ["", "NAME", "CLIENT ID", "FOR", "AUTHORITY"],
+            list.apps.map {
+                [$0.isDefault ? "*" : "", $0.name, $0.clientId, $0.target, $0.authority ?? "the account's"]
+            })
+    }
+}
+
+/// Shows an app.
+struct AppShowCommand: Command {
+    static let configuration = CommandConfiguration(commandName: "show", abstract: "Show an app of the configuration.")
+
+    @Argument(help: "The name; by default that of the default app.")
+    var name: String?
+
+    @OptionGroup var output: OutputOptions
+
+    func execute(_ agent: AgentClient) async throws -> AppPrintout {
+        let settings = try Settings.read()
+        if let name { return AppPrintout(try settings.app(named: name), settings) }
+        return AppPrintout(try settings.defaultApp(), settings)
+    }
+
+    func describe(_ app: AppPrintout) -> String? { app.text }
+}
+
+/// Removes an app from the user's configuration.
+struct AppRemoveCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Remove an app from your configuration. Its tokens stay until you sign out.",
+        aliases: ["rm"])
+
+    @Argument(help: "The name.")
+    var name: String
+
+    @OptionGroup var output: OutputOptions
+
+    struct Printout: Encodable {
+        var removed: String
+        var file: String
+    }
+
+    func execute(_ agent: AgentClient) async throws -> Printout {
+        let app = try Settings.read().app(named: name)
+        let path = ConfigurationFiles.current.user
+        guard app.file == path else {
+            throw CommandFailure(
+                TokenError(
+                    .invalidDeveloperParameter, "the app “\(name)” is in \(app.file), which ssoctl does not change"))
+        }
+        try ConfigurationEditor.change(path) { (editor) throws(TokenError) in try editor.removeApp(name) }
+        return Printout(removed: name, file: path)
+    }
+
+    func describe(_ done: Printout) -> String? { "Removed \(done.removed) from \(done.file)." }
+}
+
+/// Chooses the default app or the default account.
+struct UseCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "use", abstract: "Choose the default app or the default account.",
+        discussion: """
+            What commands use if you name none. SSO_AGENT_APP and SSO_AGENT_ACCOUNT replace it, for a shell or a script.
+
+            Examples:
+              ssoctl use graph                     an app of the configuration
+              ssoctl use alice@contoso.com         an account that is signed in
+              ssoctl use --none                    no defaults
+            """)
+
+    @Argument(help: "An app or an account.")
+    var name: String?
+
+    @Flag(name: .customLong("none"), help: "Remove the default app and the default account.")
+    var removesDefaults = false
+
+    @OptionGroup var output: OutputOptions
+
+    struct Printout: Encodable {
+        var app: String?
+        var account: String?
+        var file: String
+    }
+
+    func validate() throws {
+        guard (name == nil) == removesDefaults else {
+            throw ValidationError("Name an app or an account, or give --none.")
+        }
+    }
+
+    func execute(_ agent: AgentClient) async throws -> Printout {
+        let path = ConfigurationFiles.current.user
+        guard let name else {
+            try ConfigurationEditor.change(path) { (editor) throws(TokenError) in
+                try editor.setDefaultApp(nil)
+                try editor.setDefaultAccount(nil)
+            }
+            return Printout(file: path)
+        }
+        let settings = try Settings.read()
+        if settings.configuration.app(named: name) != nil {
+            try ConfigurationEditor.change(path) { (editor) throws(TokenError) in try editor.setDefaultApp(name) }
+            return Printout(app: name, file: path)
+        }
+        let account = try await account(name, agent, settings)
+        try ConfigurationEditor.change(path) { (editor) throws(TokenError) in try editor.setDefaultAccount(account) }
+        return Printout(account: account, file: path)
+    }
+
+    /// The name of the account, or its identifier if it has none.
+    private func account(_ name: String, _ agent: AgentClient, _ settings: Settings) async throws -> String {
+        do {
+            let account = try await AccountChoice(agent: agent, sharingGroup: .standard).account(AccountName(name))
+            return account.username ?? account.homeAccountID?.text ?? name
+        } catch let failure as CommandFailure where failure.status == .noSuchAccount {
+            let apps = settings.configuration.apps.map(\.name)
+            let nearest = Suggestion.nearest(to: name, among: apps).map { "; did you mean the app “\($0)”?" } ?? ""
+            throw CommandFailure(
+                TokenError(.accountNotFound, "“\(name)” is neither an app nor an account that is signed in\(nearest)"),
+                nextCommand: "ssoctl app list")
+        }
+    }
+
+    func describe(_ done: Printout) -> String? {
+        if let app = done.app { return "The default app is \(app)." }
+        if let account = done.account { return "The default account is \(account)." }
+        return "There is no default app and no default account."
+    }
+}

@@ -1,0 +1,132 @@
+internal import AgentClient
+internal import AgentConfiguration
+internal import ArgumentParser
+internal import PosixFiles
+internal import TokenModel
+
+/// Guides through the first set-up: an app, a sign-in, a token. It does nothing that the other commands cannot do.
+struct InitCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "init", abstract: "Set up an app, sign in and get a first token, step by step.",
+        discussion: """
+            Asks questions on the terminal. The same without them:
+              ssoctl app add graph --client-id ID --tenant organizations --scope User.Read --default
+              ssoctl sign-in
+              ssoctl token
+            """)
+
+    @OptionGroup var output: OutputOptions
+
+    struct Printout: Encodable {
+        var app: AppPrintout
+        var account: AccountJSON
+        var expiresOn: Int64
+    }
+
+    func execute(_ agent: AgentClient) async throws -> Printout {
+        guard Terminal.isInteractive else {
+            throw CommandFailure.usage(
+                "“ssoctl init” asks questions on a terminal, and there is none",
+                nextCommand: "ssoctl app add NAME --client-id ID --scope User.Read --default")
+        }
+        _ = try await agent.status()
+        let settings = try Settings.read()
+        let name = try addApp(settings)
+        let (target, account) = try await signIn(agent, name)
+        say(.bold("\n3. A token"))
+        let token = try await SilentToken(
+            agent: agent, target: target, name: AccountName(account.username ?? account.homeAccountID?.text ?? ""),
+            isNamed: true, freshness: try FreshnessOptions.parse([])
+        ).acquire()
+        let changed = try Settings.read()
+        return Printout(
+            app: AppPrintout(try changed.app(named: name), changed), account: AccountJSON(token.account),
+            expiresOn: token.expiresOn)
+    }
+
+    func describe(_ done: Printout) -> String? {
+        """
+        There is a token for \(done.account.username ?? "you"), valid until \(Phrases.moment(done.expiresOn, now: Terminal.now)). \
+        Programs and scripts get it, and later ones, with:
+
+          ssoctl token
+
+        Also: ssoctl accounts, ssoctl app list, ssoctl sign-out \(done.account.username ?? "NAME"), ssoctl --help
+        """
+    }
+
+    private func addApp(_ settings: Settings) throws -> String {
+        say(.bold("1. The app"))
+        say(
+            """
+            Microsoft Entra ID issues tokens to registered apps, each with a client ID. If you have none, register one:
+            in https://entra.microsoft.com, App registrations, New registration: any name; under “Redirect URI” choose the
+            platform “Public client/native (mobile & desktop)” and enter http://localhost. The page “Overview” then shows the
+            application (client) ID.
+
+            """)
+        let clientID = try ask("Client ID") { text in ClientID(text) == nil ? "Enter the ID of the registration." : nil
+        }
+        let place = try ask("Tenant (a domain, an ID, or the URL of an authority)", standard: "organizations") { text in
+            if text.contains("://") {
+                return (try? Authority(text)) == nil ? "This is not the URL of an authority." : nil
+            }
+            return TenantName(text) == nil ? "This is not a tenant, such as contoso.com." : nil
+        }
+        let scopes = try ask("Permissions, with blanks between them", standard: "User.Read") { text in
+            let resources = ScopeList.resources(ScopeList.split([text]))
+            return resources.count > 1 ? "A token is for one resource, these are \(resources.count)." : nil
+        }
+        let isFirst = settings.configuration.apps.isEmpty
+        let name = try ask("A name for the app", standard: isFirst ? "graph" : nil) { text in
+            if !ConfiguredApp.isName(text) { return "Use letters, digits, “_”, “-” and “.”." }
+            return settings.configuration.app(named: text) == nil ? nil : "There is an app with this name."
+        }
+        var app = ConfigurationEditor.App(name: name, clientID: clientID)
+        if place.contains("://") { app.authority = place } else { app.tenant = place }
+        app.scopes = ScopeList.split([scopes])
+        try ConfigurationEditor.change(ConfigurationFiles.current.user) { (editor) throws(TokenError) in
+            try editor.setApp(app)
+            try editor.setDefaultApp(name)
+        }
+        say("Wrote \(ConfigurationFiles.current.user). “\(name)” is the default app.")
+        return name
+    }
+
+    private func signIn(_ agent: AgentClient, _ name: String) async throws -> (Target, Account) {
+        say(.bold("\n2. The sign-in"))
+        let target = try Target(try TargetOptions.parse([name]))
+        let request = BeginInteractive(parameters: target.parameters(at: target.authority ?? .common))
+        let dialog = SignInDialog(agent: agent, request: request, way: .automatic, appText: target.appText)
+        do {
+            let result = try await Interruption.cancelling { try await dialog.run() }
+            say(.green("Signed in") + StyledText(" as \(result.account.username ?? "you")."))
+            return (target, result.account)
+        } catch {
+            var failure = CommandFailure(caught: error)
+            failure.nextCommand = failure.nextCommand ?? "ssoctl sign-in"
+            throw failure
+        }
+    }
+
+    private func say(_ text: StyledText) { Terminal.writeError(text + "\n") }
+
+    /// Asks until the answer has no defect.
+    ///
+    /// - Parameters:
+    ///   - standard: the answer if the line is empty.
+    ///   - defect: what is wrong with an answer; nil if nothing is.
+    private func ask(
+        _ question: String, standard: String? = nil, defect: (String) -> String?
+    ) throws(CommandFailure) -> String {
+        while true {
+            Terminal.writeError(StyledText("\(question)\(standard.map { " [\($0)]" } ?? ""): "))
+            guard let line = readLine() else {
+                throw CommandFailure(TokenError(.userCanceled, "the set-up was cancelled"), nextCommand: "ssoctl init")
+            }
+            guard let answer = line.trimmedNonEmpty ?? standard else { continue }
+            guard let defect = defect(answer) else { return answer }
+            say(StyledText(defect))
+        }
+    }
+}

@@ -1,0 +1,128 @@
+internal import AgentClient
+internal import TokenModel
+
+/// The exit status of a command. Scripts rely on the numbers.
+enum ExitStatus: Int32 {
+    case done = 0
+    case failed = 1
+    case interactionRequired = 2
+    case noSuchAccount = 3
+    case agentUnavailable = 4
+    case usage = 64
+
+    init(_ error: TokenError) {
+        self =
+            switch error.code {
+            case .interactionRequired: .interactionRequired
+            case .accountNotFound: .noSuchAccount
+            case .agentUnavailable, .peerNotAuthorized: .agentUnavailable
+            default: .failed
+            }
+    }
+}
+
+/// The failure of a command: the error, the exit status, and the command that helps.
+struct CommandFailure: Error {
+    var error: TokenError
+    var status: ExitStatus
+    /// The command line to run next; nil if none is known to help.
+    var nextCommand: String?
+    /// The accounts among which the user has to choose.
+    var candidates: [AccountReference] = []
+    /// The signal that ended the command, with which the process ends too.
+    var endingSignal: Int32?
+
+    init(_ error: TokenError, status: ExitStatus? = nil, nextCommand: String? = nil) {
+        self.error = error
+        self.status = status ?? ExitStatus(error)
+        self.nextCommand = nextCommand
+    }
+
+    /// The failure for an error of `execute`.
+    init(caught error: any Error) {
+        switch error {
+        case let failure as CommandFailure: self = failure
+        case let error as TokenError: self.init(error)
+        default: self.init(TokenError(.internalError, "\(error)"))
+        }
+    }
+
+    /// Wrong usage, which only the configuration and the environment show.
+    static func usage(_ message: String, nextCommand: String? = nil) -> CommandFailure {
+        CommandFailure(
+            TokenError(.invalidDeveloperParameter, message), status: .usage, nextCommand: nextCommand)
+    }
+
+    /// Several accounts match: an interactive choice is needed.
+    static func ambiguous(_ message: String, _ candidates: [Account], nextCommand: String?) -> CommandFailure {
+        var failure = CommandFailure(
+            TokenError(.ambiguousAccount, message), status: .interactionRequired, nextCommand: nextCommand)
+        failure.candidates = candidates.map(\.reference)
+        return failure
+    }
+}
+
+extension CommandFailure: Encodable {
+    /// A failure as JSON. What is not known is absent.
+    private struct Body: Encodable {
+        struct Account: Encodable {
+            var identifier: String?
+            var username: String?
+
+            /// Nil for an empty reference.
+            init?(_ account: AccountReference) {
+                guard !account.isEmpty else { return nil }
+                (identifier, username) = (account.homeAccountID?.text, account.username)
+            }
+        }
+
+        var code: Int32
+        var name: String
+        var message: String
+        var oauthError: String?
+        var subError: String?
+        var errorCodes: [Int32]?
+        var correlationId: String?
+        var declinedScopes: [String]?
+        var account: Account?
+        var accounts: [Account]?
+        var nextCommand: String?
+    }
+
+    private enum CodingKeys: CodingKey { case error }
+
+    func encode(to encoder: any Encoder) throws {
+        let details = error.details
+        let accounts = candidates.compactMap(Body.Account.init)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(
+            Body(
+                code: error.code.number, name: error.code.name, message: error.message, oauthError: details.oauthError,
+                subError: details.subError, errorCodes: details.stsErrorCodes.isEmpty ? nil : details.stsErrorCodes,
+                correlationId: details.correlationID?.description,
+                declinedScopes: details.declinedScopes.isEmpty ? nil : details.declinedScopes,
+                account: Body.Account(
+                    AccountReference(homeAccountID: details.homeAccountID, username: details.username)),
+                accounts: accounts.isEmpty ? nil : accounts, nextCommand: nextCommand), forKey: .error)
+    }
+
+    /// The lines for a user: what failed, the accounts to choose from, and the command that helps.
+    var text: String {
+        var lines = ["ssoctl: \(error.message)"]
+        let codes = error.details.stsErrorCodes.map { "AADSTS\($0)" }.filter { !error.message.contains($0) }
+        if !codes.isEmpty {
+            lines.append("  the identity provider's error: \((codes).joined(separator: ", "))")
+        }
+        for candidate in candidates.prefix(Self.shownCandidates) {
+            let names = [candidate.username, candidate.homeAccountID?.text].compactMap(\.self)
+            lines.append("  " + UntrustedText.clean(names.joined(separator: "  ")))
+        }
+        if candidates.count > Self.shownCandidates {
+            lines.append("  … and \(candidates.count - Self.shownCandidates) more")
+        }
+        if let nextCommand { lines.append("  → \(nextCommand)") }
+        return lines.joined(separator: "\n")
+    }
+
+    private static let shownCandidates = 20
+}

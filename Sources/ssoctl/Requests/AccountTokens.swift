@@ -1,0 +1,78 @@
+internal import AgentClient
+internal import TokenModel
+
+/// The tokens of the accounts of a sharing group.
+struct AccountTokens {
+    private let credentials: [Credential]
+
+    /// Lists the tokens.
+    ///
+    /// - Parameter isRequired: whether it is an error if this process may not list them; otherwise the result is nil.
+    static func read(
+        _ agent: AgentClient, _ group: SharingGroup, isRequired: Bool
+    ) async throws(TokenError) -> AccountTokens? {
+        do throws(TokenError) {
+            return AccountTokens(credentials: try await agent.listCredentials(ListCredentials(sharingGroup: group)))
+        } catch  where error.code == .requestDenied && !isRequired {
+            return nil
+        }
+    }
+
+    func credentials(of account: Account) -> [Credential] {
+        credentials.filter { credential in
+            guard let identifier = credential.account.homeAccountID else {
+                return credential.account.username?.lowercased() == account.username?.lowercased()
+            }
+            return identifier == account.homeAccountID
+        }
+    }
+
+    func credentials(of accounts: [Account]) -> [Credential] { accounts.flatMap { credentials(of: $0) } }
+
+    /// The apps, whether the account is signed in, and the time until which a token is valid.
+    func summary(of account: AccountJSON, _ names: [ClientID: String], now: Int64) -> [String] {
+        let own = credentials.filter { credential in
+            guard let identifier = credential.account.homeAccountID?.text else {
+                return credential.account.username?.lowercased() == account.username?.lowercased()
+            }
+            return identifier == account.identifier
+        }
+        var apps: [String] = []
+        for credential in own {
+            let app = names[credential.clientID] ?? credential.clientID.text
+            if !apps.contains(app) { apps.append(app) }
+        }
+        let isSignedIn = own.contains { $0.kind == .refreshToken }
+        let end = own.compactMap { $0.kind == .accessToken ? $0.expiresOn : nil }.max().flatMap { $0 > now ? $0 : nil }
+        let state = isSignedIn ? "signed in" : end != nil ? "not renewable" : "signed out"
+        return [apps.joined(separator: ", "), state, end.map { Phrases.moment($0, now: now) } ?? "-"]
+    }
+}
+
+/// A token as JSON and as a row of a table, without its secret.
+struct CredentialJSON: Encodable {
+    var kind: String
+    var clientId: String
+    var authority: String
+    var scopes: [String]
+    var expiresOn: Int64?
+    var familyId: String?
+    /// The account's identifier, or its name.
+    var account: String?
+
+    init(_ credential: Credential) {
+        kind = credential.kind == .refreshToken ? "refreshToken" : "accessToken"
+        (clientId, authority, scopes) = (credential.clientID.text, credential.authority, credential.scopes.scopes)
+        (expiresOn, familyId) = (credential.expiresOn, credential.familyID?.text)
+        account = credential.account.username ?? credential.account.homeAccountID?.text
+    }
+
+    func row(_ names: [ClientID: String], now: Int64) -> [String] {
+        [
+            account ?? "", kind == "refreshToken" ? "refresh" : "access",
+            ClientID(clientId).flatMap { names[$0] } ?? clientId, authority,
+            scopes.isEmpty ? "any" : scopes.joined(separator: " "),
+            expiresOn.map { $0 > now ? Phrases.moment($0, now: now) : "expired" } ?? "-",
+        ]
+    }
+}

@@ -1,0 +1,89 @@
+internal import AgentClient
+internal import TokenModel
+
+/// Finds out what does not fit if a silent request needs a sign-in, by asking the agent for its accounts.
+struct Diagnosis {
+    let agent: AgentClient
+    let target: Target
+    /// nil if the request named no account.
+    let name: AccountName?
+
+    private var choice: AccountChoice { AccountChoice(agent: agent, sharingGroup: target.sharingGroup) }
+
+    /// The failure that says what does not fit, and the command that helps.
+    func failure(_ error: TokenError) async -> CommandFailure {
+        do {
+            return try await explained(error)
+        } catch {
+            // A sandboxed app, and one at a published socket, may not list all accounts.
+            return CommandFailure(error, nextCommand: signIn(nil))
+        }
+    }
+
+    private func explained(_ error: TokenError) async throws(TokenError) -> CommandFailure {
+        let original = error
+        let matches: [Account]
+        do throws(TokenError) {
+            matches = try await choice.accounts(name, of: nil)
+        } catch  where error.code == .requestDenied {
+            return CommandFailure(original, nextCommand: signIn(nil))
+        }
+        guard let name else { return nobody(error, among: matches) }
+        guard let account = matches.first else {
+            return try await choice.unknown(name, signIn: target.command("sign-in"))
+        }
+        guard matches.count == 1 else {
+            return .ambiguous("“\(name.text)” is several accounts; name one of them:", matches, nextCommand: nil)
+        }
+        return try await failure(error, of: account)
+    }
+
+    /// No account was named, and none is signed in to the app.
+    private func nobody(_ error: TokenError, among others: [Account]) -> CommandFailure {
+        guard error.details.oauthError == nil else { return CommandFailure(error, nextCommand: signIn(nil)) }
+        let names = others.compactMap(\.username)
+        let known = names.isEmpty ? "" : "; other apps have: \(names.prefix(5).joined(separator: ", "))"
+        return CommandFailure(
+            with("nobody is signed in to the app \(target.appText)\(known)", error),
+            nextCommand: signIn(names.count == 1 ? names[0] : nil))
+    }
+
+    private func failure(_ error: TokenError, of account: Account) async throws(TokenError) -> CommandFailure {
+        var error = error
+        let who = account.username ?? account.homeAccountID?.text ?? "the account"
+        error.details.homeAccountID = error.details.homeAccountID ?? account.homeAccountID
+        error.details.username = error.details.username ?? account.username
+        // What the identity provider has said is the reason.
+        guard error.details.oauthError == nil else {
+            return CommandFailure(error, nextCommand: signIn(account.username))
+        }
+        if let authority = target.authority, !CloudDirectory().sameCloud(authority.environment, account.environment) {
+            let own = Authority(of: account)
+            return CommandFailure(
+                with(
+                    "\(who) is signed in at \(own?.environment ?? account.environment), not at \(authority.environment)",
+                    error),
+                nextCommand: signIn(account.username))
+        }
+        let name = AccountName(account.homeAccountID?.text ?? who, isIdentifier: account.homeAccountID != nil)
+        let isSignedIn = try await !choice.accounts(name, of: target.clientID).isEmpty
+        guard isSignedIn else {
+            return CommandFailure(
+                with("\(who) is not signed in to the app \(target.appText)", error),
+                nextCommand: signIn(account.username))
+        }
+        return CommandFailure(
+            with(
+                "\(who) is signed in to the app \(target.appText), but there is no token for this request and none to renew it with",
+                error),
+            nextCommand: signIn(account.username))
+    }
+
+    private func with(_ message: String, _ error: TokenError) -> TokenError {
+        TokenError(error.code, message, details: error.details)
+    }
+
+    private func signIn(_ username: String?) -> String {
+        target.command("sign-in", username.map { ["--login-hint", $0] } ?? [])
+    }
+}

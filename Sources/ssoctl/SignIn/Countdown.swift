@@ -1,0 +1,34 @@
+internal import Dispatch
+internal import PosixFiles
+
+/// Shows on the terminal how much time is left, once a second; elsewhere one line.
+struct Countdown {
+    private let task: Task<Void, Never>?
+
+    /// - Parameter what: what is waited for, as the beginning of a line.
+    init(_ what: String, seconds: Int64) {
+        guard Terminal.showsMessages else {
+            Terminal.printError("\(what), for \(Phrases.duration(seconds)) at most.")
+            task = nil
+            return
+        }
+        let end = DispatchTime.now() + .seconds(Int(clamping: seconds))
+        task = Task {
+            while !Task.isCancelled {
+                // A second that has begun counts.
+                let now = DispatchTime.now()
+                let left =
+                    end > now ? Int64((end.uptimeNanoseconds - now.uptimeNanoseconds + 999_999_999) / 1_000_000_000) : 0
+                Terminal.writeError(.eraseLine + .dim("\(what): \(Phrases.countdown(left)) left (Ctrl-C ends it)"))
+                try? await Task.sleep(for: .seconds(1))
+            }
+            Terminal.writeError(.eraseLine)
+        }
+    }
+
+    /// Removes the line from the terminal.
+    func stop() async {
+        task?.cancel()
+        await task?.value
+    }
+}

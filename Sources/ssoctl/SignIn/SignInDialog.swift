@@ -1,0 +1,176 @@
+internal import AgentClient
+internal import PosixFiles
+internal import Synchronization
+internal import TokenModel
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// A sign-in on the command line: shows the page or the code on standard error, starts a browser, and waits.
+struct SignInDialog: Sendable {
+    /// The ways of signing in.
+    enum Way: Sendable {
+        /// A browser if there is one that starts, else a code.
+        case automatic
+        /// A browser only.
+        case browser
+        /// A code for another device.
+        case deviceCode
+        /// A browser that the user opens.
+        case printedURL
+    }
+
+    let agent: AgentClient
+    let request: BeginInteractive
+    let way: Way
+    /// What the user signs in to, in messages.
+    let appText: String
+
+    /// Signs in. Cancelling the task cancels the sign-in.
+    func run() async throws -> TokenResult {
+        let commands = SignInPresenter().browserCommands
+        switch way {
+        case .deviceCode: return try await byCode()
+        case .automatic where commands.isEmpty: return try await byCode()
+        case .printedURL: return try await byBrowser(nil)
+        case .automatic, .browser:
+            do {
+                return try await byBrowser(commands)
+            } catch let failure as BrowserFailure {
+                // Without a terminal nobody reads the code, and a script would wait for its end.
+                guard way == .automatic, Terminal.showsMessages else { throw failure.error }
+                Terminal.printError("\(failure.error.message). Signing in with a code instead.")
+                return try await byCode()
+            }
+        }
+    }
+
+    // MARK: A browser
+
+    /// The browser could not be started, or has failed.
+    private struct BrowserFailure: Error {
+        var error: TokenError
+    }
+
+    /// - Parameter commands: the commands that open a page; nil leaves that to the user.
+    private func byBrowser(_ commands: [String]?) async throws -> TokenResult {
+        let begun = try await agent.beginInteractive(request)
+        do {
+            let redirect = BrowserRedirect(request.parameters.redirectURI)
+            if redirect.replaced != nil { Terminal.printError(redirect.notice) }
+            // Other users can read the arguments of the browser, and a terminal may be recorded: the page has the sign-in's `state`,
+            // this URL does not.
+            let url = begun.launchURL ?? begun.authorizationURL
+            let failure = FirstReason()
+            let browser = try commands.map { commands in try start(commands, url, begun.sessionID, failure) }
+            show(url, openedBy: browser)
+            let countdown = Countdown("Waiting for the sign-in", seconds: begun.expiresIn)
+            let outcome = await Self.outcome { () throws(TokenError) in
+                try await agent.completeInteractive(
+                    CompleteInteractive(sessionID: begun.sessionID), limit: .seconds(begun.expiresIn + 60))
+            }
+            await countdown.stop()
+            if case .failure = outcome, let reason = failure.reason {
+                throw BrowserFailure(error: TokenError(.authorizationFailed, reason))
+            }
+            return try outcome.get()
+        } catch {
+            // In a task of its own, since this one may be cancelled.
+            await Task { try? await agent.cancelInteraction(CancelInteraction(sessionID: begun.sessionID)) }.value
+            throw error
+        }
+    }
+
+    /// Starts the first browser that can be started, and returns its name.
+    private func start(
+        _ commands: [String], _ url: String, _ sessionID: String, _ failure: FirstReason
+    ) throws -> String {
+        for command in commands {
+            do throws(TokenError) {
+                try Browser(commands: [command]).open(url) { reason in
+                    // The page is not shown, so that nobody could end the sign-in there.
+                    failure.set(reason)
+                    Task { try? await agent.cancelInteraction(CancelInteraction(sessionID: sessionID)) }
+                }
+                return command.split(separator: " ").first.map(String.init) ?? command
+            } catch {
+                continue
+            }
+        }
+        let tried =
+            commands.isEmpty
+            ? "there is no display, and BROWSER is not set" : "tried: \(commands.joined(separator: ", "))"
+        throw BrowserFailure(error: TokenError(.authorizationFailed, "no browser could be started (\(tried))"))
+    }
+
+    private func show(_ url: String, openedBy browser: String?) {
+        let text: StyledText =
+            if let browser {
+                "Complete the sign-in to \(appText) in your browser (started: \(browser)).\nIf it shows nothing, open this page:\n\n  "
+            } else {
+                "Sign in to \(appText): open this page in a browser on this machine:\n\n  "
+            }
+        Terminal.writeError(text + .link(url) + "\n\n")
+        guard browser == nil, getenv("SSH_CONNECTION") != nil,
+            let port = try? URLParts(url).environment.split(separator: ":").last
+        else { return }
+        Terminal.printError(
+            "From the machine of your browser, forward the port first: ssh -L \(port):localhost:\(port) …, or use --device-code.\n"
+        )
+    }
+
+    private static func outcome(
+        _ body: () async throws(TokenError) -> TokenResult
+    ) async -> Result<TokenResult, TokenError> {
+        do throws(TokenError) { return .success(try await body()) } catch { return .failure(error) }
+    }
+
+    // MARK: A code
+
+    private func byCode() async throws -> TokenResult {
+        let box = CountdownBox()
+        let presenter = SignInPresenter(
+            method: .deviceCode,
+            showDeviceCode: { code in
+                show(code)
+                box.set(Countdown("Waiting for the sign-in", seconds: code.expiresIn))
+            })
+        let outcome = await Self.outcome { () throws(TokenError) in
+            try await agent.signIn(request, presenter: presenter)
+        }
+        await box.stop()
+        return try outcome.get()
+    }
+
+    private func show(_ code: BeginDeviceCode.Reply) {
+        var text: StyledText = "Sign in to \(appText): open this page on any device:\n\n  "
+        text += .link(code.verificationURL)
+        if Terminal.showsMessages, let drawing = QRCode.drawing(of: code.verificationURL) {
+            text += StyledText("\n\n\(drawing)")
+        }
+        text += "\n\nand enter the code:\n\n    "
+        text += .bold(code.userCode) + "\n\n"
+        Terminal.writeError(text)
+    }
+}
+
+/// The countdown that is shown, if there is one.
+private final class CountdownBox: Sendable {
+    private let countdown = Mutex<Countdown?>(nil)
+
+    func set(_ new: Countdown) { countdown.withLock { $0 = new } }
+
+    func stop() async { await countdown.withLock(\.self)?.stop() }
+}
+
+/// The first reason of a failure.
+private final class FirstReason: Sendable {
+    private let value = Mutex<String?>(nil)
+
+    var reason: String? { value.withLock(\.self) }
+
+    func set(_ reason: String) { value.withLock { $0 = $0 ?? reason } }
+}

@@ -1,0 +1,127 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+@testable internal import AgentConfiguration
+
+@Suite(.bounded) struct ConfigurationEditorTests {
+    private static let written = """
+        # The company's proxy
+        [network]
+        proxy = "http://proxy:3128"   # asks for a ticket
+
+        [apps.graph]  # mine
+        client_id = "app-1" # from the portal
+        # for mail too
+        scopes = ["User.Read"]
+
+        # The rest is for tests.
+        [apps.test]
+        client_id = 'app-2'
+
+        [[rule]]
+        requests = ["all"]
+        effect = "allow"
+
+        """
+
+    /// Changes a file with this content, and returns the new content.
+    private func change(
+        _ text: String, _ body: (inout ConfigurationEditor) throws(TokenError) -> Void
+    ) throws -> String {
+        let folder = try TemporaryFolder()
+        let path = folder.file("config.toml")
+        try text.write(toFile: path, atomically: false, encoding: .utf8)
+        try ConfigurationEditor.change(path, body)
+        return try String(contentsOfFile: path, encoding: .utf8)
+    }
+
+    @Test func keepsCommentsAndOrder() throws {
+        let changed = try change(Self.written) { editor throws(TokenError) in
+            var app = ConfigurationEditor.App(name: "graph", clientID: "app-\"3\"\\")
+            app.tenant = "contoso.com"
+            app.scopes = ["Mail.Read", "User.Read"]
+            try editor.setApp(app)
+            try editor.setApp(ConfigurationEditor.App(name: "new", clientID: "app-4"))
+            try editor.setDefaultApp("new")
+        }
+        let expected = Self.written
+            .replacing(#"client_id = "app-1" # from"#, with: #"client_id = "app-\"3\"\\"  # from"#)
+            .replacing(
+                "scopes = [\"User.Read\"]\n",
+                with: "scopes = [\"Mail.Read\", \"User.Read\"]\ntenant = \"contoso.com\"\n")
+        #expect(
+            changed == expected + "\n[apps.new]\nclient_id = \"app-4\"\n\n[defaults]\napp = \"new\"\n", "\(changed)")
+    }
+
+    @Test func removesAnAppWithItsDefault() throws {
+        let changed = try change(Self.written + "[defaults]\napp = \"graph\"\naccount = \"a\"\n") {
+            editor throws(TokenError) in
+            try editor.removeApp("graph")
+            try editor.removeApp("none")
+        }
+        #expect(!changed.contains("[apps.graph]") && !changed.contains("app = \"graph\""))
+        #expect(changed.contains("ticket\n\n# The rest is for tests.\n[apps.test]"), "\(changed)")
+        #expect(changed.contains("account = \"a\""))
+    }
+
+    @Test(arguments: ["", "\n", "# only a comment", "[defaults]", "[defaults]\r\n# a\r\n", "\u{FEFF}[network]\n"])
+    func addsToAnyFile(text: String) throws {
+        let changed = try change(text) { editor throws(TokenError) in
+            try editor.setDefaultAccount("alice")
+            try editor.setApp(ConfigurationEditor.App(name: "a.b", clientID: "x"))
+        }
+        let configuration = try Configuration(decoding: changed.utf8)
+        #expect(configuration.defaultAccount?.value == "alice" && configuration.app(named: "a.b")?.clientID.text == "x")
+        // Foundation leaves the byte order mark out when it reads a file.
+        for line in text.replacing("\u{FEFF}", with: "").split(whereSeparator: \.isNewline) {
+            #expect(changed.contains(line))
+        }
+        #expect(!text.contains("\r\n") || !changed.replacing("\r\n", with: "").contains("\n"))
+    }
+
+    @Test func createsTheFileAndItsFolderForTheUserOnly() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("new/sso-agent/config.toml")
+        try ConfigurationEditor.change(path) { editor throws(TokenError) in try editor.setDefaultApp("a") }
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        #expect(try Configuration(path: path, isRequired: true).defaultApp?.value == "a")
+    }
+
+    @Test func followsASymbolicLink() throws {
+        let folder = try TemporaryFolder()
+        let (path, link) = (folder.file("real.toml"), folder.file("link.toml"))
+        try "# mine\n".write(toFile: path, atomically: false, encoding: .utf8)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+        try ConfigurationEditor.change(link) { editor throws(TokenError) in try editor.setDefaultApp("a") }
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == path)
+        #expect(try String(contentsOfFile: path, encoding: .utf8).hasPrefix("# mine\n"))
+    }
+
+    @Test(arguments: ["[network]\nproxi = \"x\"\n", "[network\n"])
+    func leavesAFileAloneThatCannotBeRead(text: String) throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("config.toml")
+        try text.write(toFile: path, atomically: false, encoding: .utf8)
+        #expect(throws: TokenError.self) {
+            try ConfigurationEditor.change(path) { editor throws(TokenError) in try editor.setDefaultApp("a") }
+        }
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
+    }
+
+    @Test func writesNothingThatIsNoConfiguration() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("config.toml")
+        let error = #expect(throws: TokenError.self) {
+            try ConfigurationEditor.change(path) { editor throws(TokenError) in
+                var app = ConfigurationEditor.App(name: "a", clientID: "x")
+                app.authority = "no URL"
+                try editor.setApp(app)
+            }
+        }
+        #expect(error?.message.contains("no URL") == true)
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+}

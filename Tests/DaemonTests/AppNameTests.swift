@@ -1,0 +1,135 @@
+internal import AgentTestSupport
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// Apps of the configuration, the defaults, and what follows from the cache if it is not given.
+@Suite(.bounded) struct AppNameTests {
+    @Test func signsInGetsATokenAndSignsOutByNamesAlone() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1", scopes: "User.Read, Mail.Read")
+            let signedIn = try await f.ssoctl(["sign-in", "--login-hint", "alice@contoso.com"])
+            #expect(signedIn.output.contains("Signed in as alice@contoso.com"))
+            let token = try await f.ssoctl(["token"])
+            #expect(token.output.split(separator: "\n").count == 1 && token.errors.isEmpty)
+            for arguments in [
+                ["token", "graph"], ["token", "--app", "graph"], ["token", "--username", "alice"],
+                ["token", "graph", "--account", "ALI"], ["token", "-s", "mail.read user.read"],
+            ] {
+                #expect(try await f.ssoctl(arguments).output == token.output, "\(arguments)")
+            }
+            let signedOut = try await f.ssoctl(["sign-out", "alice"])
+            #expect(signedOut.output.contains("Signed out alice@contoso.com of graph"), "\(signedOut.output)")
+            #expect(signedOut.output.contains("1 refresh token and 1 access token"), "\(signedOut.output)")
+            let refused = try await f.ssoctl(["token"], status: 2)
+            #expect(refused.errors.contains("nobody is signed in to the app “graph”"), "\(refused.errors)")
+            #expect(refused.errors.contains("→ ssoctl sign-in"), "\(refused.errors)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    /// The emulator's authorities are not the default one, so that the token is found by the account's own.
+    @Test func takesTheAuthorityOfTheAccountIfNoneIsGiven() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.signIn("alice@contoso.com", f.parameters())
+            let target = ["token", "--client-id", "app-1", "--scope", "User.Read"]
+            let token = try await f.ssoctl(target)
+            #expect(try await f.ssoctl(target + ["--username", "alice"]).output == token.output)
+            #expect(try await f.json(target + ["--force-refresh"])["fromCache"] as? Bool == false)
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func listsSeveralAccountsAndTakesTheDefault() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            for name in ["alice@contoso.com", "alicia@contoso.com"] { try await f.signIn(app: "graph", name) }
+            for arguments in [["token"], ["token", "--account", "ali"]] {
+                let error = try await f.failure(arguments, status: 2)
+                #expect(error["name"] as? String == "ambiguousAccount")
+                let names = (error["accounts"] as? [[String: Any]] ?? []).compactMap { $0["username"] as? String }
+                #expect(names.sorted() == ["alice@contoso.com", "alicia@contoso.com"])
+                #expect(try await f.ssoctl(arguments, status: 2).errors.contains("alicia@contoso.com"))
+            }
+            #expect(try await f.ssoctl(["sign-out", "ali"], status: 2).errors.contains("alicia"))
+            func owner(_ variables: [String: String] = [:], _ more: String...) async throws -> String? {
+                let token = try await f.json(["token"] + more, variables: variables)
+                return (token["account"] as? [String: Any])?["username"] as? String
+            }
+            #expect(try await owner([:], "--username", "alici") == "alicia@contoso.com")
+            #expect(try await owner(["SSO_AGENT_ACCOUNT": "alicia"]) == "alicia@contoso.com")
+            #expect(try await f.ssoctl(["use", "alice"]).output.contains("alice@contoso.com"))
+            #expect(try await owner() == "alice@contoso.com")
+            #expect(try await owner(["SSO_AGENT_ACCOUNT": "alicia"]) == "alicia@contoso.com")
+            #expect(try await f.ssoctl(["accounts"]).output.contains("\n*  alice@contoso.com"))
+            try await f.ssoctl(["use", "--none"])
+            try await f.ssoctl(["token"], status: 2)
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func choosesTheDefaultApp() async throws {
+        try await AgentProcessFixture.with { f in
+            let none = try await f.failure(["token"], status: 64)
+            #expect(none["nextCommand"] as? String == "ssoctl init")
+            try await f.addApp("graph", clientID: "app-1")
+            try await f.addApp("mail", clientID: "app-2")
+            #expect(try await f.failure(["app", "show"], status: 64)["nextCommand"] as? String == "ssoctl use APP")
+            try await f.ssoctl(["use", "mail"])
+            #expect(try await f.json(["app", "show"])["clientId"] as? String == "app-2")
+            let variables = ["SSO_AGENT_APP": "graph"]
+            #expect(try await f.json(["app", "show"], variables: variables)["clientId"] as? String == "app-1")
+            let unknown = try await f.failure(["app", "show", "grahp"], status: 64)
+            #expect((unknown["message"] as? String)?.contains("did you mean “graph”?") == true)
+            try await f.ssoctl(["app", "remove", "mail"])
+            #expect(try f.configuration().contains("app = ") == false)
+            #expect(try await f.json(["app", "show"])["name"] as? String == "graph")
+        }
+    }
+
+    @Test func readsTheSystemsAppsAndChangesTheUsersFileOnly() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let system = f.folder.file("system/conf.d")
+            try FileManager.default.createDirectory(atPath: system, withIntermediateDirectories: true)
+            func write(_ name: String, _ text: String) throws {
+                try text.write(toFile: f.folder.file("system/\(name)"), atomically: false, encoding: .utf8)
+            }
+            try write("config.toml", "[apps.a]\nclient_id = \"a-1\"\n[apps.b]\nclient_id = \"b-1\"\n")
+            try write("conf.d/20.toml", "[apps.a]\nclient_id = \"a-3\"\n")
+            try write("conf.d/10.toml", "[apps.a]\nclient_id = \"a-2\"\n")
+            try f.configure("# mine\n[apps.b]\nclient_id = \"b-2\" # and why\n")
+            let apps = try #require(await f.json(["app", "list"])["apps"] as? [[String: Any]])
+            #expect(apps.compactMap { $0["clientId"] as? String } == ["a-3", "b-2"])
+            let refused = try await f.ssoctl(["app", "remove", "a"], status: 1)
+            #expect(refused.errors.contains("conf.d/20.toml"))
+            try await f.ssoctl(["app", "add", "b", "--client-id", "b-3", "--force", "--scope", "S"])
+            #expect(try f.configuration() == "# mine\n[apps.b]\nclient_id = \"b-3\"  # and why\nscopes = [\"S\"]\n")
+            let checked = try await f.run("sso-agent", ["--check-config"])
+            #expect(checked.status == 0 && checked.output.contains("conf.d/10.toml"))
+            try write("conf.d/30.toml", "[apps.c]\nclient_di = \"c\"\n")
+            for program in ["ssoctl", "sso-agent"] {
+                let wrong = try await f.run(program, program == "ssoctl" ? ["app"] : ["--check-config"])
+                #expect(wrong.status == 1)
+                #expect(wrong.errors.contains("conf.d/30.toml") && wrong.errors.contains("line 2"))
+                #expect(wrong.errors.contains("use client_id"))
+            }
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func reportsADefaultAppThatDoesNotExist() async throws {
+        try await AgentProcessFixture.with { f in
+            try f.configure("[defaults]\napp = \"graph\"\n")
+            let checked = try await f.run("sso-agent", ["--check-config"])
+            #expect(checked.status == 1 && checked.errors.contains("line 2"), "\(checked.errors)")
+            #expect(try await f.ssoctl(["token"], status: 64).errors.contains("line 2"))
+            // The agent, which does not use it, starts.
+            let agent = try await f.agent()
+            withExtendedLifetime(agent) {}
+        }
+    }
+}

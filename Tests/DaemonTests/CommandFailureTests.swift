@@ -1,0 +1,119 @@
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// What a command that fails says, in words and as JSON: what does not fit, and the command that helps.
+@Suite(.bounded) struct CommandFailureTests {
+    @Test(arguments: [
+        ["token", "--scop", "S"], ["tokne"], ["sign-out"], ["token", "--client-id", "a"],
+        ["export", "--format", "x", "-o", "f"],
+        ["token", "a", "--client-id", "b", "--scope", "S"], ["sign-in", "--device-code", "--print-url"],
+    ])
+    func reportsWrongUsageAsJSON(arguments: [String]) async throws {
+        try await AgentProcessFixture.with { f in
+            let error = try await f.failure(arguments, status: 64)
+            #expect(error["name"] as? String == "invalidDeveloperParameter")
+            #expect((error["message"] as? String)?.isEmpty == false)
+            let plain = try await f.ssoctl(arguments, status: 64)
+            #expect(plain.output.isEmpty && !plain.errors.isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        ("tokne", "token"), ("logn", "login"), ("acounts", "accounts"), ("signin", "sign-in"), ("pub", "publish"),
+    ])
+    func saysWhichCommandWasMeant(word: String, command: String) async throws {
+        let ended = try await TestProcess("ssoctl", [word]).finish()
+        #expect(ended.status == 64 && ended.errors.contains("Did you mean “\(command)”?"), "\(ended.errors)")
+    }
+
+    @Test func namesTheCommandThatStartsTheAgent() async throws {
+        try await AgentProcessFixture.with { f in
+            for arguments in [["status"], ["accounts"], ["audit"]] {
+                let error = try await f.failure(arguments, status: 4)
+                #expect(error["name"] as? String == "agentUnavailable")
+                #expect((error["nextCommand"] as? String)?.contains("sso-agent") == true)
+            }
+        }
+    }
+
+    @Test func saysWhichPartOfARequestDoesNotFit() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            try await f.addApp("mail", clientID: "app-2")
+            try await f.signIn(app: "graph", "alice@contoso.com")
+            func check(_ arguments: [String], _ status: Int32, _ message: String, _ next: String) async throws {
+                let error = try await f.failure(["token"] + arguments, status: status)
+                #expect((error["message"] as? String)?.contains(message) == true, "\(error)")
+                #expect(error["nextCommand"] as? String == next)
+                let plain = try await f.ssoctl(["token"] + arguments, status: status)
+                #expect(plain.errors.contains("  → \(next)\n"), "\(plain.errors)")
+            }
+            // Another app, another account, another cloud.
+            try await check(
+                ["mail", "--username", "alice"], 2, "alice@contoso.com is not signed in to the app “mail”",
+                "ssoctl sign-in mail --login-hint alice@contoso.com")
+            try await check(
+                ["mail"], 2, "nobody is signed in to the app “mail”; other apps have: alice@contoso.com",
+                "ssoctl sign-in mail --login-hint alice@contoso.com")
+            try await check(
+                ["graph", "--account", "bob@contoso.com"], 3, "no account “bob@contoso.com” is known; signed in: alice",
+                "ssoctl sign-in graph --login-hint bob@contoso.com")
+            try await check(
+                ["graph", "--account", "alcie@contoso.com"], 3, "did you mean alice@contoso.com?",
+                "ssoctl sign-in graph --login-hint alcie@contoso.com")
+            try await check(
+                ["graph", "--cloud", "usgov", "--account", "alice"], 2, "not at login.microsoftonline.us",
+                "ssoctl sign-in graph --cloud usgov --login-hint alice@contoso.com")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func hasTheErrorOfTheProvider() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            try await f.signIn(app: "graph", "alice@contoso.com")
+            #expect(f.emulator.control.revokeTokens() > 0)
+            let error = try await f.failure(["token", "--force-refresh"], status: 2)
+            #expect(error["oauthError"] as? String == "invalid_grant", "\(error)")
+            #expect((error["errorCodes"] as? [Int])?.isEmpty == false, "\(error)")
+            #expect((error["correlationId"] as? String)?.isEmpty == false)
+            #expect((error["account"] as? [String: Any])?["username"] as? String == "alice@contoso.com")
+            #expect(error["nextCommand"] as? String == "ssoctl sign-in --login-hint alice@contoso.com")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func refusesScopesOfTwoResourcesBeforeAnybodyIsAsked() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            for command in ["sign-in", "token"] {
+                let error = try await f.failure(
+                    [
+                        command, "--client-id", "app-1", "--authority", "\(f.emulator.url)/common", "--scope",
+                        "User.Read,https://vault.azure.net/.default",
+                    ], status: 64)
+                #expect((error["message"] as? String)?.contains("https://vault.azure.net") == true, "\(error)")
+            }
+            #expect(f.emulator.control.counts.signIns == 0)
+            // Graph's permissions with and without its URL are of one resource, and those of OpenID Connect of none.
+            try await f.ssoctl([
+                "sign-in", "--client-id", "app-1", "--authority", "\(f.emulator.url)/common", "--login-hint",
+                "a@contoso.com",
+                "--scope", "User.Read https://graph.microsoft.com/Mail.Read email",
+            ])
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func quotesTheNextCommandForAShell() async throws {
+        try await AgentProcessFixture.with { f in
+            let error = try await f.failure(["token", "it's"], status: 64)
+            #expect(error["nextCommand"] as? String == #"ssoctl app add 'it'\''s' --client-id CLIENT-ID"#)
+        }
+    }
+}

@@ -1,0 +1,117 @@
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// The forms in which commands print their results.
+@Suite(.bounded) struct CommandOutputTests {
+    private func withToken(_ body: (AgentProcessFixture) async throws -> Void) async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            try await f.signIn(app: "graph", "alice@contoso.com")
+            try await body(f)
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func printsATokenAsHeaderAsClaimsAndIntoAFile() async throws {
+        try await withToken { f in
+            let token = try await f.ssoctl(["token"]).output
+            let header = try await f.ssoctl(["token", "--header"]).output
+            #expect(header == "Authorization: Bearer \(token)")
+            let file = f.folder.file("token")
+            try "old".write(toFile: file, atomically: false, encoding: .utf8)
+            #expect(try await f.ssoctl(["token", "--header", "--output", file]).output.isEmpty)
+            #expect(try String(contentsOfFile: file, encoding: .utf8) == header)
+            let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+            #expect(mode == 0o600)
+            let identity = try await f.ssoctl(["token", "--id-token"]).output
+            #expect(identity != token && identity.split(separator: ".").count == 3)
+            let claims = try await f.ssoctl(["token", "--id-token", "--decode"]).output
+            let object = try JSONSerialization.jsonObject(with: Data(claims.utf8)) as? [String: Any]
+            #expect(object?["preferred_username"] as? String == "alice@contoso.com", "\(claims)")
+            let decoded = try await f.json(["token", "--decode"])
+            #expect((decoded["claims"] as? [String: Any])?["aud"] != nil, "\(decoded)")
+            try await f.ssoctl(["token", "--header", "--json"], status: 64)
+        }
+    }
+
+    @Test func renewsATokenThatIsNotValidForLongEnough() async throws {
+        try await withToken { f in
+            #expect(try await f.json(["token", "--min-valid", "60"])["fromCache"] as? Bool == true)
+            #expect(try await f.json(["token", "--min-valid", "86400"])["fromCache"] as? Bool == false)
+            try await f.ssoctl(["token", "--min-valid", "-1"], status: 64)
+            try await f.ssoctl(["token", "--min-valid", "86401"], status: 64)
+        }
+    }
+
+    @Test func listsAccountsInATable() async throws {
+        try await withToken { f in
+            let table = try await f.ssoctl(["accounts"]).output
+            for word in ["NAME", "TENANT", "STATE", "VALID UNTIL", "alice@contoso.com", "graph", "signed in"] {
+                #expect(table.contains(word), "\(table)")
+            }
+            for alias in ["list", "whoami"] { #expect(try await f.ssoctl([alias]).output == table) }
+            let all = try await f.json(["accounts", "--verbose"])
+            let kinds = (all["credentials"] as? [[String: Any]] ?? []).compactMap { $0["kind"] as? String }
+            #expect(kinds.sorted() == ["accessToken", "refreshToken"])
+            let token = try await f.ssoctl(["token"]).output.split(separator: "\n")[0]
+            #expect(try await !f.ssoctl(["accounts", "-v"]).output.contains(token))
+            #expect(try await f.ssoctl(["accounts", "--app", "graph"]).output.contains("alice"))
+            #expect(try await f.ssoctl(["accounts", "--client-id", "app-2"]).output.contains("No accounts"))
+        }
+    }
+
+    @Test func signsOutOfOneAppOrOfAll() async throws {
+        try await withToken { f in
+            try await f.addApp("mail", clientID: "app-2")
+            try await f.signIn(app: "mail", "alice@contoso.com")
+            let one = try await f.json(["logout", "alice", "--app", "mail"])
+            #expect(one["removed"] as? Bool == true && one["apps"] as? [String] == ["mail"])
+            try await f.ssoctl(["token", "mail"], status: 2)
+            try await f.ssoctl(["token", "graph"])
+            let all = try await f.json(["sign-out", "alice"])
+            #expect(all["apps"] as? [String] == ["graph"] && all["refreshTokens"] as? Int == 1)
+            #expect(try await f.ssoctl(["accounts"]).output.contains("No accounts"))
+            try await f.ssoctl(["sign-out", "alice"], status: 3)
+        }
+    }
+
+    @Test func opensTheProvidersPageThatEndsTheSession() async throws {
+        try await withToken { f in
+            let file = f.folder.file("page")
+            let browser = "\(f.folder.file("browser")) %s"
+            try "#!/bin/sh\nprintf %s \"$1\" >'\(file).part' && mv '\(file).part' '\(file)'\n".write(
+                toFile: f.folder.file("browser"), atomically: true, encoding: .utf8)
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o700], ofItemAtPath: f.folder.file("browser"))
+            let ended = try await f.ssoctl(["sign-out", "alice", "--browser"], variables: ["BROWSER": browser])
+            #expect(ended.errors.contains("\(f.emulator.url)/"), "\(ended.errors)")
+            #expect(ended.errors.contains("/oauth2/v2.0/logout"), "\(ended.errors)")
+        }
+    }
+
+    /// Colours are for terminals, and for people who want them.
+    @Test func printsColoursOnATerminalOnly() async throws {
+        try await withToken { f in
+            let shown = try await f.onTerminal(["accounts"]).finish().output
+            #expect(shown.contains("\u{1B}[1m"), "\(shown)")
+            for variables in [["NO_COLOR": "1"], ["TERM": "dumb"]] {
+                let plain = try await f.onTerminal(["accounts"], variables: variables).finish().output
+                #expect(!plain.contains("\u{1B}") && plain.contains("alice"), "\(plain)")
+            }
+            #expect(try await !f.ssoctl(["accounts"]).output.contains("\u{1B}"))
+        }
+    }
+
+    @Test func groupsTheCommandsInItsHelp() async throws {
+        let help = try await TestProcess("ssoctl", ["--help"]).finish().output
+        for word in ["SIGN-IN AND TOKENS", "ssoctl init", "NO_COLOR"] { #expect(help.contains(word), "\(help)") }
+        let token = try await TestProcess("ssoctl", ["token", "--help"]).finish().output
+        for word in ["Examples:", "ACCOUNT:", "--min-valid <seconds>"] {
+            #expect(token.contains(word), "\(token)")
+        }
+    }
+}

@@ -1,0 +1,154 @@
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// How a sign-in looks on the command line and on a terminal, and how it ends.
+@Suite(.bounded) struct SignInMannerTests {
+    private static let script = "#!/bin/sh\n"
+
+    /// A folder with a program of this name, to be put in front of `PATH`.
+    private func program(_ name: String, _ body: String, _ f: AgentProcessFixture) throws -> String {
+        let folder = f.folder.file("bin")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try (Self.script + body).write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: "\(folder)/\(name)")
+        return "\(folder):\(f.environment["PATH"] ?? "")"
+    }
+
+    private static func url(in text: String) throws -> String {
+        try String(#require(text.firstMatch(of: #/http://(?:127\.0\.0\.1|\[::1\]|localhost):\d+/[^\s\u{1B}]*/#)).output)
+    }
+
+    @Test func printsThePageAndTheNameOfTheBrowser() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            let ended = try await f.ssoctl(["sign-in", "--login-hint", "alice@contoso.com"])
+            #expect(ended.errors.contains("started: curl"), "\(ended.errors)")
+            #expect(ended.errors.contains("10 minutes"), "\(ended.errors)")
+            // The page of the listener, not that with the parameters of the sign-in.
+            #expect(try !Self.url(in: ended.errors).contains("state="))
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func opensNoBrowserIfThePageIsToBePrinted() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            var environment = f.environment
+            environment["BROWSER"] = "touch \(f.folder.file("started"))"
+            let command = try TestProcess(
+                "ssoctl", ["sign-in", "--print-url", "--login-hint", "alice@contoso.com"], environment: environment)
+            let shown = try await command.waitForError("minutes")
+            _ = try await f.run("/usr/bin/env", ["curl", "-sSL", "-o", "/dev/null", Self.url(in: shown)])
+            let ended = try await command.finish()
+            #expect(ended.status == 0 && ended.output.contains("alice@contoso.com"), "\(ended.errors)")
+            #expect(!FileManager.default.fileExists(atPath: f.folder.file("started")))
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func makesThePageALinkOnATerminalAndCountsDown() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            let command = try f.onTerminal(["sign-in", "--print-url", "--login-hint", "alice@contoso.com"])
+            let shown = try await command.waitForOutput("left (Ctrl-C ends it)")
+            #expect(shown.contains("\u{1B}]8;;http://"), "\(shown)")
+            _ = try await f.run("/usr/bin/env", ["curl", "-sSL", "-o", "/dev/null", Self.url(in: shown)])
+            let ended = try await command.finish()
+            #expect(ended.status == 0, "\(ended.output)")
+            #expect(ended.output.contains("\u{1B}[32mSigned in\u{1B}[0m as alice@contoso.com"), "\(ended.output)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func fallsBackToACodeOnATerminalIfTheBrowserFails() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            let path = try program("qrencode", "[ \"$1\" = --type=UTF8 ] && echo '█▀▀█'", f)
+            let command = try f.onTerminal(["sign-in"], variables: ["BROWSER": "false", "PATH": path, "NO_COLOR": "1"])
+            let shown = try await command.waitForOutput("left (Ctrl-C ends it)")
+            var all = shown
+            while !all.contains("enter the code") { all += try await command.waitForOutput("left (Ctrl-C ends it)") }
+            #expect(all.contains("false ended with status 1"))
+            #expect(all.contains("█▀▀█"))
+            #expect(!all.contains("\u{1B}[1m"))
+            #expect(f.emulator.control.approveDeviceCode(username: "carol@contoso.com") == 1)
+            let ended = try await command.finish()
+            #expect(ended.status == 0 && ended.output.contains("carol@contoso.com"), "\(ended.output)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func doesNotFallBackIfABrowserWasAskedFor() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            let command = try f.onTerminal(["sign-in", "--browser"], variables: ["BROWSER": "false"])
+            let ended = try await command.finish()
+            #expect(ended.status == 1 && !ended.output.contains("enter the code"), "\(ended.output)")
+            #expect(ended.output.contains("→ ssoctl sign-in --device-code"), "\(ended.output)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func showsACodeIfThereIsNoBrowser() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            let command = try TestProcess(
+                "ssoctl", ["sign-in"], environment: f.environment.merging(["BROWSER": ""]) { $1 })
+            let shown = try await command.waitForError("Waiting for the sign-in")
+            // The code is alone on its line.
+            #expect(shown.contains(#/enter the code:\n\n    \S+\n\n/#), "\(shown)")
+            #expect(f.emulator.control.approveDeviceCode(username: "carol@contoso.com") == 1)
+            #expect(try await command.finish().status == 0)
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test(arguments: [["sign-in", "--print-url"], ["sign-in", "--device-code"]])
+    func endsCleanlyWithCtrlC(arguments: [String]) async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            let command = try f.onTerminal(arguments, [("left (Ctrl-C ends it)", "\u{3}")])
+            let ended = try await command.finish()
+            // As a shell reports a command that SIGINT has ended.
+            #expect(ended.status == 130, "\(ended.output)")
+            #expect(ended.output.contains("\u{1B}[K") && ended.output.contains("ssoctl: the sign-in was cancelled"))
+            // The agent waits for nothing: another sign-in gets a place, many times.
+            for _ in 0..<8 { try await f.signIn(app: "graph", "alice@contoso.com") }
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func guidesThroughTheFirstSetUp() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.signIn("alice@contoso.com", f.parameters())
+            let command = try f.onTerminal(
+                ["init"],
+                [
+                    ("Client ID: ", " \n"), ("Client ID: ", "app-1\n"),
+                    ("[organizations]: ", "\(f.emulator.url)/common\n"),
+                    ("[User.Read]: ", "User.Read https://vault.azure.net/.default\n"), ("[User.Read]: ", "\n"),
+                    ("[graph]: ", "a b\n"), ("[graph]: ", "\n"),
+                ])
+            let ended = try await command.finish()
+            #expect(ended.status == 0, "\(ended.output)")
+            #expect(
+                ended.output.contains("valid until") && ended.output.contains("for one resource"), "\(ended.output)")
+            #expect(try f.configuration().contains("[apps.graph]\nclient_id = \"app-1\"\n"))
+            try await f.ssoctl(["token"])
+            let without = try await f.failure(["init"], status: 64)
+            #expect((without["nextCommand"] as? String)?.hasPrefix("ssoctl app add") == true)
+            withExtendedLifetime(agent) {}
+        }
+    }
+}

@@ -1,0 +1,36 @@
+"""Runs a program on a terminal of its own, and prints what the terminal shows.
+
+Arguments: a JSON list of steps, each [text to wait for, text to type], then the program and its arguments. Ends with the
+program's status, or with 128 and the number of the signal that ended it.
+"""
+
+import json
+import os
+import pty
+import signal
+import sys
+
+steps = json.loads(sys.argv[1])
+child, terminal = pty.fork()
+if child == 0:
+    # A shell starts what it runs in the background with SIGINT ignored, and that is inherited.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.execv(sys.argv[2], sys.argv[2:])
+seen = b""
+while True:
+    try:
+        data = os.read(terminal, 4096)
+    except OSError:
+        break
+    if not data:
+        break
+    os.write(1, data)
+    seen += data
+    while steps and steps[0][0].encode() in seen:
+        seen = seen[seen.index(steps[0][0].encode()) + len(steps[0][0].encode()):]
+        os.write(terminal, steps.pop(0)[1].encode())
+status = os.waitpid(child, 0)[1]
+if steps:
+    print("not shown:", steps[0][0], flush=True)
+    sys.exit(99)
+sys.exit(128 + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status))
