@@ -50,7 +50,8 @@ actor CacheOwner {
         if let refusal = core.authorities.refusal(of: request.parameters) { return .now(.failure(refusal)) }
         let now = core.now()
         switch core.memory.cache.decide(request, now: now) {
-        case .use(let result, let times):
+        case .use(var result, let times):
+            result.allowsSingleIDToken = request.acceptsSingleIDToken
             guard let times else { return .now(.success(result)) }
             // Not kept for earlier times: if the clock is set back, a host may be refused that is allowed now.
             let parameters = request.parameters

@@ -142,6 +142,29 @@ internal import TokenWire
         }
     }
 
+    /// An app of an earlier version does not ask for a single ID token, and gets it wherever it belongs.
+    @Test func sendsAnIDTokenOnceToAppsThatAcceptThat() async throws {
+        try await AgentFixture.with { f in
+            let signedIn = try await f.signIn("alice@contoso.com", f.parameters())
+            let idToken = Array(try #require(signedIn.idToken).utf8)
+            let peer = try RawPeer(f.socketPath)
+            var request = AcquireTokenSilent(parameters: try f.parameters(), account: signedIn.account.reference)
+            var results: [TokenResult] = []
+            // The second time with a kept reply.
+            for (accepts, times) in [(false, 3), (true, 1), (false, 3), (true, 1)] {
+                request.acceptsSingleIDToken = accepts
+                let frame = try RequestFrame.encode(request, id: 1)
+                let reply = try await offPool {
+                    peer.write(frame)
+                    return try #require(try peer.replyBytes())
+                }
+                #expect(reply.ranges(of: idToken).count == times)
+                results.append(try Self.result(reply))
+            }
+            #expect(results.allSatisfy { $0 == results[0] && $0.tenantProfile?.idToken == signedIn.idToken })
+        }
+    }
+
     @Test func repeatsTheIDsOfEachRequest() async throws {
         try await AgentFixture.with { f in
             let account = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
