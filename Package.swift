@@ -304,8 +304,8 @@ let package = Package(
         .executableTarget(
             name: "agent-bench",
             dependencies: [
-                "AgentClient", "CBenchSystem", "EntraEmulator", "MSALCompat", "TokenCache", "TokenModel", "TokenStore",
-                "TokenWire",
+                "ADALCompat", "AgentClient", "CBenchSystem", "EntraEmulator", "MSALCompat", "TokenCache", "TokenModel",
+                "TokenStore", "TokenWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], path: "Tests/Benchmarks/agent-bench", swiftSettings: strict),
     ]

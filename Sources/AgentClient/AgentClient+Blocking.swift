@@ -47,12 +47,12 @@ extension AgentClient {
 }
 
 /// Passes the result of a call from the reading thread to the thread that waits for it.
-final class OutcomeBox<Value: Sendable>: Sendable {
-    private let outcome = Mutex<Result<Value, TokenError>?>(nil)
+final class OutcomeBox: Sendable {
+    private let outcome = Mutex<AgentConnection.Outcome?>(nil)
 
-    func set(_ value: Result<Value, TokenError>) { outcome.withLock { $0 = value } }
+    func set(_ value: AgentConnection.Outcome) { outcome.withLock { $0 = value } }
 
-    func get() -> Result<Value, TokenError> {
+    func get() -> AgentConnection.Outcome {
         outcome.withLock { $0 } ?? .failure(TokenError(.internalError, "a call ended without an outcome"))
     }
 }

@@ -117,20 +117,25 @@ public final class AgentClient: Sendable {
         return try await call(request)
     }
 
-    /// Sends a request and waits for its reply, at most `limit`.
+    /// Sends a request and waits for its reply, at most `limit`. A reply that arrives at once, as that of a cache hit, is waited for on
+    /// the calling thread.
     func call<Request: WireRequest>(
         _ request: Request, timeout limit: Duration? = nil
     ) async throws(TokenError) -> Request.Reply {
-        let id = connection.reserveID()
-        let deadline = MonotonicTime.now.advanced(by: limit ?? timeout)
-        let outcome = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                connection.send(request, id: id, deadline: deadline) { continuation.resume(returning: $0) }
+        if Task.isCancelled { throw AgentConnection.cancelled }
+        switch try connection.exchange(request) {
+        case .replied(let reply): return try reply.reply(to: Request.self)
+        case .unfinished(let started):
+            let deadline = MonotonicTime.now.advanced(by: limit ?? timeout)
+            let outcome = await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    connection.wait(for: started, deadline: deadline) { continuation.resume(returning: $0) }
+                }
+            } onCancel: {
+                connection.abandon(started.id)
             }
-        } onCancel: {
-            connection.abandon(id)
+            return try outcome.get().reply(to: Request.self)
         }
-        return try outcome.get()
     }
 
     /// Blocks the calling thread until the call ends. Cannot deadlock, because the reading thread never waits for a
@@ -138,15 +143,19 @@ public final class AgentClient: Sendable {
     func wait<Request: WireRequest>(
         _ request: Request, timeout limit: Duration? = nil
     ) throws(TokenError) -> Request.Reply {
-        let done = DispatchSemaphore(value: 0)
-        let box = OutcomeBox<Request.Reply>()
-        let deadline = MonotonicTime.now.advanced(by: limit ?? timeout)
-        connection.send(request, id: connection.reserveID(), deadline: deadline) {
-            box.set($0)
-            done.signal()
+        switch try connection.exchange(request) {
+        case .replied(let reply): return try reply.reply(to: Request.self)
+        case .unfinished(let started):
+            let done = DispatchSemaphore(value: 0)
+            let box = OutcomeBox()
+            let deadline = MonotonicTime.now.advanced(by: limit ?? timeout)
+            connection.wait(for: started, deadline: deadline) {
+                box.set($0)
+                done.signal()
+            }
+            done.wait()
+            return try box.get().get().reply(to: Request.self)
         }
-        done.wait()
-        return try box.get().get()
     }
 }
 

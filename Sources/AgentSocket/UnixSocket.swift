@@ -63,6 +63,17 @@ package enum UnixSocket {
         return descriptor
     }
 
+    /// Has reads without `MSG_DONTWAIT` wait for data, at most for a time that the kernel rounds up to its own unit. Writes wait as
+    /// well then, unless they have that flag.
+    package static func letReadersWait(on descriptor: Int32, milliseconds: Int) {
+        var time = timeval(tv_sec: 0, tv_usec: .init(milliseconds * 1000))
+        guard
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size)) == 0
+        else { return }
+        let flags = fcntl(descriptor, F_GETFL)
+        if flags >= 0 { _ = fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK) }
+    }
+
     /// Calls `body` with the socket address of a path. A path that is too long is refused, not truncated.
     package static func withAddress<Result>(
         of path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result

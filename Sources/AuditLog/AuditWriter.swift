@@ -31,12 +31,33 @@ package final class AuditWriter: Sendable {
 
     private struct Waiting {
         var events: [AuditEvent] = []
-        /// The position in `events` of each event that equal ones are counted in, regardless of time and count.
+        /// The position in `events` of each event that equal ones are counted in, regardless of time and count. Empty while few
+        /// events wait, which are compared one by one: nearly every event equals one of them, and a comparison costs much less than
+        /// a hash.
         var positions: [AuditEvent: Int] = [:]
         /// The number of events that were lost since the last line.
         var lost = 0
         var isScheduled = false
         var isFailing = false
+
+        /// The position of the event that an equal one is counted in; nil if there is none.
+        func position(of event: AuditEvent) -> Int? {
+            guard events.count > AuditWriter.fewWaiting else {
+                return events.lastIndex { $0.isShared && $0.isEqual(to: event) }
+            }
+            return positions[event.withoutTime]
+        }
+
+        mutating func append(_ event: AuditEvent) {
+            events.append(event)
+            if events.count == AuditWriter.fewWaiting + 1 {
+                for (position, event) in events.enumerated() where event.isShared {
+                    positions[event.withoutTime] = position
+                }
+            } else if events.count > AuditWriter.fewWaiting, event.isShared {
+                positions[event.withoutTime] = events.count - 1
+            }
+        }
     }
 
     /// - Parameter onFailure: called with the first error after a success.
@@ -54,20 +75,17 @@ package final class AuditWriter: Sendable {
     /// that repeats a request cannot push all other lines out of the files so quickly.
     package func record(_ event: AuditEvent) {
         let isFirst = waiting.withLock { waiting in
-            if event.kind == .token || event.kind == .refusal {
-                var key = event
-                (key.time, key.count) = (0, nil)
-                if let position = waiting.positions[key] {
+            if event.isShared {
+                if let position = waiting.position(of: event) {
                     waiting.events[position].count = (waiting.events[position].count ?? 1) + (event.count ?? 1)
                     return false
                 }
-                if waiting.events.count < Self.maximumWaiting { waiting.positions[key] = waiting.events.count }
             }
             guard waiting.events.count < Self.maximumWaiting else {
                 waiting.lost += event.count ?? 1
                 return false
             }
-            waiting.events.append(event)
+            waiting.append(event)
             defer { waiting.isScheduled = true }
             return !waiting.isScheduled
         }
@@ -107,6 +125,27 @@ package final class AuditWriter: Sendable {
     }
 
     private static let maximumWaiting = 10_000
+    /// The number of waiting events that a new one is compared with one by one.
+    private static let fewWaiting = 8
+}
+
+extension AuditEvent {
+    /// Whether equal events share a line.
+    fileprivate var isShared: Bool { kind == .token || kind == .refusal }
+
+    /// The event regardless of time and count.
+    fileprivate var withoutTime: AuditEvent {
+        var event = self
+        (event.time, event.count) = (0, nil)
+        return event
+    }
+
+    /// Whether the events are equal regardless of time and count. What differs most often is compared first.
+    fileprivate func isEqual(to other: AuditEvent) -> Bool {
+        kind == other.kind && scopes == other.scopes && account == other.account && clientID == other.clientID
+            && peer == other.peer && socket == other.socket && request == other.request
+            && sharingGroup == other.sharingGroup && username == other.username && outcome == other.outcome
+    }
 }
 
 /// A place for the lines of the log. Used on one thread at a time.

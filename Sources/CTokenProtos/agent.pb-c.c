@@ -3728,7 +3728,7 @@ const ProtobufCMessageDescriptor sso__account__descriptor =
   (ProtobufCMessageInit) sso__account__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor sso__token_result__field_descriptors[14] =
+static const ProtobufCFieldDescriptor sso__token_result__field_descriptors[16] =
 {
   {
     "access_token",
@@ -3898,10 +3898,35 @@ static const ProtobufCFieldDescriptor sso__token_result__field_descriptors[14] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "account_has_id_token",
+    17,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Sso__TokenResult, has_account_has_id_token),
+    offsetof(Sso__TokenResult, account_has_id_token),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "profile_has_id_token",
+    18,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Sso__TokenResult, has_profile_has_id_token),
+    offsetof(Sso__TokenResult, profile_has_id_token),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned sso__token_result__field_indices_by_name[] = {
   0,   /* field[0] = access_token */
   6,   /* field[6] = account */
+  14,   /* field[14] = account_has_id_token */
   8,   /* field[8] = authority */
   9,   /* field[9] = correlation_id */
   2,   /* field[2] = expires_on */
@@ -3911,14 +3936,16 @@ static const unsigned sso__token_result__field_indices_by_name[] = {
   5,   /* field[5] = id_token */
   11,   /* field[11] = is_extended_lifetime */
   10,   /* field[10] = is_from_cache */
+  15,   /* field[15] = profile_has_id_token */
   4,   /* field[4] = scopes */
   7,   /* field[7] = tenant_profile */
   1,   /* field[1] = token_type */
 };
-static const ProtobufCIntRange sso__token_result__number_ranges[1 + 1] =
+static const ProtobufCIntRange sso__token_result__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 14 }
+  { 17, 14 },
+  { 0, 16 }
 };
 const ProtobufCMessageDescriptor sso__token_result__descriptor =
 {
@@ -3928,10 +3955,10 @@ const ProtobufCMessageDescriptor sso__token_result__descriptor =
   "Sso__TokenResult",
   "sso",
   sizeof(Sso__TokenResult),
-  14,
+  16,
   sso__token_result__field_descriptors,
   sso__token_result__field_indices_by_name,
-  1,  sso__token_result__number_ranges,
+  2,  sso__token_result__number_ranges,
   (ProtobufCMessageInit) sso__token_result__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
@@ -4283,7 +4310,7 @@ const ProtobufCMessageDescriptor sso__hello_reply__descriptor =
   (ProtobufCMessageInit) sso__hello_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor sso__acquire_token_silent__field_descriptors[5] =
+static const ProtobufCFieldDescriptor sso__acquire_token_silent__field_descriptors[6] =
 {
   {
     "parameters",
@@ -4345,18 +4372,32 @@ static const ProtobufCFieldDescriptor sso__acquire_token_silent__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "accepts_single_id_token",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Sso__AcquireTokenSilent, has_accepts_single_id_token),
+    offsetof(Sso__AcquireTokenSilent, accepts_single_id_token),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned sso__acquire_token_silent__field_indices_by_name[] = {
+  5,   /* field[5] = accepts_single_id_token */
   1,   /* field[1] = account */
   4,   /* field[4] = allows_extended_lifetime */
   3,   /* field[3] = expiration_buffer */
   2,   /* field[2] = force_refresh */
   0,   /* field[0] = parameters */
 };
-static const ProtobufCIntRange sso__acquire_token_silent__number_ranges[1 + 1] =
+static const ProtobufCIntRange sso__acquire_token_silent__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 7, 5 },
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor sso__acquire_token_silent__descriptor =
 {
@@ -4366,10 +4407,10 @@ const ProtobufCMessageDescriptor sso__acquire_token_silent__descriptor =
   "Sso__AcquireTokenSilent",
   "sso",
   sizeof(Sso__AcquireTokenSilent),
-  5,
+  6,
   sso__acquire_token_silent__field_descriptors,
   sso__acquire_token_silent__field_indices_by_name,
-  1,  sso__acquire_token_silent__number_ranges,
+  2,  sso__acquire_token_silent__number_ranges,
   (ProtobufCMessageInit) sso__acquire_token_silent__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

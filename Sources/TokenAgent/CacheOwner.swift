@@ -51,16 +51,16 @@ actor CacheOwner {
         if let result = lifecycle.earlyAnswer(to: request) { return .now(.success(result)) }
         let now = core.now()
         switch core.memory.cache.decide(request, now: now) {
-        case .use(let result, let times):
-            guard let account = request.account.homeAccountID, let times else {
-                return .now(.success(result))
-            }
+        case .use(var result, let times):
+            result.allowsSingleIDToken = request.acceptsSingleIDToken
+            guard let times else { return .now(.success(result)) }
             // Not kept for earlier times: if the clock is set back, a host may be refused that is allowed now.
             let parameters = request.parameters
             return .repeatable(
                 result,
                 KeptReplies.Conditions(
-                    group: parameters.sharingGroup, account: account, host: parameters.authority.environment,
+                    group: parameters.sharingGroup, account: request.account.homeAccountID,
+                    host: parameters.authority.environment,
                     times: now...times.upperBound))
         case .redeem(let plan): return .later(redeemer.redeem(plan, for: request, of: session.peer))
         case .interactionRequired(let why): return .now(.failure(TokenError(.interactionRequired, why)))

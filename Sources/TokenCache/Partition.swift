@@ -72,7 +72,7 @@ package struct Partition: Sendable, Equatable {
         case .account(let record): changeAccounts(of: record.account) { $0[key ?? record.key] = record }
         case .accessToken(let record): setAccessToken(record, key ?? record.key, of: record.account)
         case .refreshToken(let record): setRefreshToken(record, key ?? record.key, of: record.account)
-        case .idToken(let record): change(record.account) { $0.idTokens[key ?? record.key] = record }
+        case .idToken(let record): change(record.account) { $0.setIDToken(record, key ?? record.key) }
         case .appMetadata(let record): apps[key ?? record.key] = record
         case .currentAccount(let record): currentAccounts[key ?? record.key] = record
         case .opaque(let record): opaqueRecords[key ?? record.key] = record
@@ -94,7 +94,7 @@ package struct Partition: Sendable, Equatable {
         switch key.kind {
         case .accessToken: setAccessToken(nil, key.key, of: account)
         case .refreshToken: setRefreshToken(nil, key.key, of: account)
-        case .idToken: change(account) { $0.idTokens[key.key] = nil }
+        case .idToken: change(account) { $0.setIDToken(nil, key.key) }
         case .accountMetadata:
             for (app, record) in self[account].metadata where record.key == key.key {
                 setMetadata(nil, app, of: account)
@@ -112,10 +112,7 @@ package struct Partition: Sendable, Equatable {
 
     private mutating func setRefreshToken(_ token: RefreshTokenRecord?, _ key: String, of account: AccountKey) {
         var old: RefreshTokenRecord?
-        change(account) {
-            old = $0.refreshTokens[key]
-            $0.refreshTokens[key] = token
-        }
+        change(account) { old = $0.setRefreshToken(token, key) }
         count(token.map(CacheRecord.refreshToken), replacing: old.map(CacheRecord.refreshToken))
         listCredential(
             key, (token != nil, old != nil), CredentialPlace(account: account, kind: .refreshToken, key: key))
@@ -191,10 +188,11 @@ struct CredentialPlace: Sendable, Equatable {
 package struct AccountCredentials: Sendable, Equatable {
     package var accounts: [String: AccountRecord] = [:]
     package private(set) var accessTokens: [String: AccessTokenRecord] = [:]
-    /// The keys of each app's access tokens, by its `ClientID.key`.
-    private var accessTokenKeys: [String: Set<String>] = [:]
-    package var refreshTokens: [String: RefreshTokenRecord] = [:]
-    package var idTokens: [String: IDTokenRecord] = [:]
+    package private(set) var refreshTokens: [String: RefreshTokenRecord] = [:]
+    package private(set) var idTokens: [String: IDTokenRecord] = [:]
+    private(set) var accessTokenIndex = IndexOfMany<AccessTokenIndex>()
+    private(set) var refreshTokenIndex = IndexOfMany<RefreshTokenIndex>()
+    private(set) var idTokenIndex = IndexOfMany<IDTokenIndex>()
     /// By the app's `ClientID.key`.
     package var metadata: [String: AccountMetadataRecord] = [:]
 
@@ -208,43 +206,27 @@ package struct AccountCredentials: Sendable, Equatable {
     ///
     /// - Returns: the token that had the key before.
     mutating func setAccessToken(_ token: AccessTokenRecord?, _ key: String) -> AccessTokenRecord? {
-        let old = accessTokens.removeValue(forKey: key)
-        if let old { accessTokenKeys[old.clientID.key]?.remove(key) }
-        if let old, accessTokenKeys[old.clientID.key]?.isEmpty == true { accessTokenKeys[old.clientID.key] = nil }
-        guard let token else { return old }
+        let old = accessTokens[key]
         accessTokens[key] = token
-        accessTokenKeys[token.clientID.key, default: []].insert(key)
+        accessTokenIndex.replace(old, with: token, key, among: accessTokens)
         return old
     }
 
-    /// Calls `body` with each access token of an app, in any order, until it returns false.
-    func forEachAccessToken(of clientID: ClientID, _ body: (AccessTokenRecord) -> Bool) {
-        guard accessTokenKeys.count > 1 else {
-            for token in accessTokens.values where token.clientID == clientID { guard body(token) else { return } }
-            return
-        }
-        for key in accessTokenKeys[clientID.key] ?? [] {
-            if let token = accessTokens[key] { guard body(token) else { return } }
-        }
+    /// Adds, replaces or removes the refresh token with a key.
+    ///
+    /// - Returns: the token that had the key before.
+    mutating func setRefreshToken(_ token: RefreshTokenRecord?, _ key: String) -> RefreshTokenRecord? {
+        let old = refreshTokens[key]
+        refreshTokens[key] = token
+        refreshTokenIndex.replace(old, with: token, key, among: refreshTokens)
+        return old
     }
 
-    /// The access tokens of an app, in any order.
-    package func accessTokens(of clientID: ClientID) -> [AccessTokenRecord] {
-        var tokens: [AccessTokenRecord] = []
-        forEachAccessToken(of: clientID) {
-            tokens.append($0)
-            return true
-        }
-        return tokens
-    }
-
-    func hasAccessToken(of clientID: ClientID, where isMatch: (AccessTokenRecord) -> Bool) -> Bool {
-        var isFound = false
-        forEachAccessToken(of: clientID) {
-            isFound = isMatch($0)
-            return !isFound
-        }
-        return isFound
+    /// Adds, replaces or removes the ID token with a key.
+    mutating func setIDToken(_ token: IDTokenRecord?, _ key: String) {
+        let old = idTokens[key]
+        idTokens[key] = token
+        idTokenIndex.replace(old, with: token, key, among: idTokens)
     }
 
     /// All records, in an order that depends on their keys only.
@@ -271,37 +253,27 @@ package struct AccountCredentials: Sendable, Equatable {
     var names: Set<String> { Set(accounts.values.map { $0.username.lowercased() }) }
 
     /// The account records in a stable order: the home tenant's first, then by realm.
-    package var orderedAccounts: [AccountRecord] { orderedAccounts { _ in 0 } }
-
-    /// The account records in a stable order: those of a host first, then those of its cloud, then others. One account may be
-    /// in several clouds.
-    func orderedAccounts(from environment: String, _ clouds: CloudDirectory) -> [AccountRecord] {
-        orderedAccounts { record in
-            if record.environment == environment { return 0 }
-            return clouds.sameCloud(record.environment, environment) ? 1 : 2
-        }
+    package var orderedAccounts: [AccountRecord] {
+        guard accounts.count > 1 else { return Array(accounts.values) }
+        let ranked = accounts.values.map { (($0.isHome ? 0 : 1, $0.realm, $0.environment), $0) }
+        return ranked.sorted { $0.0 < $1.0 }.map(\.1)
     }
 
-    private func orderedAccounts(_ distance: (AccountRecord) -> Int) -> [AccountRecord] {
-        guard accounts.count > 1 else { return Array(accounts.values) }
-        func rank(_ record: AccountRecord) -> (Int, Int, String, String) {
-            (distance(record), record.isHome ? 0 : 1, record.realm, record.environment)
+    /// The first account record that meets a condition: of those of a host, or else of its cloud, or else of the others the home
+    /// tenant's, or else the first by realm. One account may be in several clouds.
+    func firstAccount(
+        from environment: String, _ clouds: CloudDirectory, where isMatch: (AccountRecord) -> Bool = { _ in true }
+    ) -> AccountRecord? {
+        if accounts.count == 1 { return accounts.values.first.flatMap { isMatch($0) ? $0 : nil } }
+        var first: (rank: (Int, Int, String, String), record: AccountRecord)?
+        for record in accounts.values where isMatch(record) {
+            let distance =
+                record.environment == environment ? 0 : clouds.sameCloud(record.environment, environment) ? 1 : 2
+            let rank = (distance, record.isHome ? 0 : 1, record.realm, record.environment)
+            if first.map({ rank < $0.rank }) ?? true { first = (rank, record) }
         }
-        return accounts.values.sorted { rank($0) < rank($1) }
+        return first?.record
     }
 
     func isSignedOut(_ clientID: ClientID) -> Bool { metadata[clientID.key]?.signInState == .signedOut }
-
-    /// The ID token that came with an access token. Libraries name a cloud differently, and two of them may have saved the two
-    /// tokens: an ID token under the same name is preferred to one under another.
-    package func idToken(like token: AccessTokenRecord, _ clouds: CloudDirectory) -> IDTokenRecord? {
-        let matching = idTokens.values.filter {
-            $0.clientID == token.clientID && $0.realm == token.realm && $0.version == token.version
-                && clouds.sameCloud($0.environment, token.environment)
-        }
-        return matching.min { left, right in
-            (left.environment == token.environment ? 0 : 1, left.key)
-                < (right.environment == token.environment ? 0 : 1, right.key)
-        }
-    }
 }

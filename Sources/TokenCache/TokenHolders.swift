@@ -24,15 +24,25 @@ struct TokenHolders: Sendable, Equatable {
         }
     }
 
-    /// The accounts that have tokens of an app or of any family; nil if there are more than `limit`.
-    func accounts(of clientID: ClientID, limit: Int) -> Set<AccountKey>? {
-        guard families.count <= limit else { return nil }
-        var found: Set<AccountKey> = []
-        for accounts in [apps[clientID.key] ?? [:]] + families.values {
-            guard accounts.count <= limit else { return nil }
-            found.formUnion(accounts.keys)
-        }
-        return found.count <= limit ? found : nil
+    /// Whether at most `limit` accounts have tokens of an app or of any family.
+    func hasAccounts(of clientID: ClientID, atMost limit: Int) -> Bool {
+        guard families.count <= limit else { return false }
+        let groups = groups(of: clientID)
+        if groups.reduce(0, { $0 + $1.count }) <= limit { return true }
+        guard groups.allSatisfy({ $0.count <= limit }) else { return false }
+        return groups.reduce(into: Set<AccountKey>()) { $0.formUnion($1.keys) }.count <= limit
+    }
+
+    /// Calls `body` with each account that has tokens of an app or of any family, in any order, until it returns false. An account may
+    /// come more than once.
+    ///
+    /// - Returns: whether `body` has always returned true.
+    func forEachAccount(of clientID: ClientID, _ body: (AccountKey) -> Bool) -> Bool {
+        groups(of: clientID).allSatisfy { $0.keys.allSatisfy(body) }
+    }
+
+    private func groups(of clientID: ClientID) -> [[AccountKey: Int]] {
+        (apps[clientID.key].map { [$0] } ?? []) + families.values
     }
 
     private static func count(_ account: AccountKey, _ isAdded: Bool, in accounts: inout [AccountKey: Int]?) {

@@ -15,7 +15,9 @@ struct Envelope<Message: EnvelopeMessage>: @unchecked Sendable {
 
     /// Decodes the bytes of a frame, without its length; nil if they are malformed.
     init?(decoding bytes: some Collection<UInt8>) {
-        arena = WireArena(limit: WireLimits.memory(forFrameOf: bytes.count))
+        // The texts take as much as their bytes, rounded up, and the structures about 1.5 KB.
+        let estimate = 2 * 1024 + bytes.count + bytes.count / 4
+        arena = WireArena(limit: WireLimits.memory(forFrameOf: bytes.count), estimate: estimate)
         let unpacked = arena.withAllocator { allocator in
             bytes.withContiguousStorageIfAvailable {
                 protobuf_c_message_unpack(Message.type.descriptor, allocator, $0.count, $0.baseAddress)
@@ -39,7 +41,7 @@ struct Envelope<Message: EnvelopeMessage>: @unchecked Sendable {
     static func encode(
         _ body: some WireMessage, _ number: UInt32, id: UInt64, limit: Int
     ) throws(TokenError) -> [UInt8]? {
-        let arena = WireArena(limit: 2 * WireLimits.replyFrame)
+        let arena = WireArena(limit: 2 * WireLimits.replyFrame, estimate: Message.memoryEstimate)
         guard let memory = arena.message(Message.type) else { return nil }
         let message = memory.assumingMemoryBound(to: Message.self)
         message.pointee.has_request_id = 1
@@ -54,6 +56,8 @@ struct Envelope<Message: EnvelopeMessage>: @unchecked Sendable {
 /// One of the two outermost messages of agent.proto.
 protocol EnvelopeMessage {
     static var type: WireType { get }
+    /// The memory that most messages need before they are packed, in bytes.
+    static var memoryEstimate: Int { get }
 
     var has_request_id: protobuf_c_boolean { get set }
     var request_id: UInt64 { get set }
@@ -66,6 +70,7 @@ protocol EnvelopeMessage {
 
 extension Sso__Request: EnvelopeMessage {
     static let type = WireType(sso__request__init)
+    static let memoryEstimate = 2 * 1024
 
     var number: UInt32 {
         get { body_case.rawValue }
@@ -79,6 +84,7 @@ extension Sso__Request: EnvelopeMessage {
 
 extension Sso__Reply: EnvelopeMessage {
     static let type = WireType(sso__reply__init)
+    static let memoryEstimate = 8 * 1024
 
     var number: UInt32 {
         get { body_case.rawValue }

@@ -8,12 +8,16 @@ final class WireArena {
     private var chunks: [UnsafeMutableRawBufferPointer] = []
     private var free: UnsafeMutableRawBufferPointer
     private var remaining: Int
+    private let firstChunk: Int
     /// Whether an allocation has failed; a message encoded in this arena is then incomplete, and must not be sent.
     private(set) var isExhausted = false
 
-    /// - Parameter limit: the number of bytes that can be allocated in all.
-    init(limit: Int) {
+    /// - Parameters:
+    ///   - limit: the number of bytes that can be allocated in all.
+    ///   - estimate: the number of bytes that most messages of the kind need, which are allocated at once.
+    init(limit: Int, estimate: Int) {
         remaining = limit
+        firstChunk = min(estimate, limit)
         free = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     }
 
@@ -33,7 +37,8 @@ final class WireArena {
         }
         remaining -= rounded
         if rounded > free.count {
-            let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: max(rounded, Self.chunkSize), alignment: 16)
+            let chunk = UnsafeMutableRawBufferPointer.allocate(
+                byteCount: max(rounded, chunks.isEmpty ? firstChunk : Self.chunkSize), alignment: 16)
             chunks.append(chunk)
             free = chunk
         }
@@ -75,6 +80,6 @@ final class WireArena {
         return body(&allocator)
     }
 
-    /// The size of a chunk in bytes; most messages need only one.
+    /// The size of the further chunks in bytes.
     private static let chunkSize = 8 * 1024
 }

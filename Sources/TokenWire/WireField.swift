@@ -35,6 +35,7 @@ struct WireField {
     func text(_ bytes: ProtobufCBinaryData, limit: Int) throws(TokenError) -> String {
         let bytes = UnsafeBufferPointer(start: bytes.data, count: bytes.len)
         guard let start = try check(bytes, limit: limit) else { return "" }
+        if bytes.isASCII { return String(decoding: bytes, as: UTF8.self) }
         var text = String(decoding: bytes, as: UTF8.self)
         // `decoding:` repairs invalid UTF-8, so that the text differs from the bytes. The validating initialiser of `String` is
         // slower, since it looks up generic types at each call.

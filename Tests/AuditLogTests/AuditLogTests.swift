@@ -173,6 +173,54 @@ internal import TokenModel
         #expect(lines < 50_000)
     }
 
+    /// The numbers of lines and of tokens in the log.
+    private func count(_ path: String) throws -> (lines: Int, tokens: Int) {
+        var reader = try AuditReader(path: path)
+        var count = (lines: 0, tokens: 0)
+        while case .line(_, let line)? = try reader.next() {
+            count.lines += 1
+            count.tokens += Int(line["count"] ?? "1") ?? 0
+        }
+        return count
+    }
+
+    /// Events that differ in anything but their time have lines of their own, however many of them wait.
+    @Test func countsNoDifferentEventsInOneLine() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("audit.log")
+        let changes: [(inout AuditEvent) -> Void] = [
+            { $0.kind = .refusal }, { $0.peer = nil }, { $0.peer?.userID = 1 }, { $0.peer?.processID = 8 },
+            { $0.peer?.peerClass = "sandboxed" }, { $0.peer?.executable = nil }, { $0.peer?.unit = "unit" },
+            { $0.peer?.app = "app" }, { $0.socket = "socket" }, { $0.request = nil }, { $0.clientID = "app-2" },
+            { $0.sharingGroup = "group" }, { $0.account = nil }, { $0.username = "ada" }, { $0.scopes = [] },
+            { $0.outcome = "failed" },
+        ]
+        // Each field has a change, but for time and count.
+        let (fields, peerFields) = (
+            Mirror(reflecting: event("app-1")).children.count, Mirror(reflecting: Self.peer).children.count
+        )
+        #expect(changes.count == fields - 2 + peerFields)
+        for batch in [1, 4, changes.count] {
+            let file = "\(path).\(batch)"
+            let writer = AuditWriter(.file(path: file, limit: 1 << 20))
+            for first in stride(from: 0, to: changes.count, by: batch) {
+                for change in changes[first..<min(first + batch, changes.count)] {
+                    var changed = event("app-1", .token)
+                    change(&changed)
+                    writer.record(event("app-1", .token))
+                    writer.record(changed)
+                    changed.time += 1
+                    writer.record(changed)
+                }
+                await writer.flush()
+            }
+            let found = try count(file)
+            #expect(found.tokens == 3 * changes.count)
+            // One for each change, and one for the event without it in each batch; more if the writer was faster.
+            #expect(found.lines >= changes.count + (changes.count + batch - 1) / batch)
+        }
+    }
+
     @Test func reportsEventsThatCouldNotBeWritten() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("missing/audit.log")

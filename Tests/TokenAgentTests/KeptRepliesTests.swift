@@ -51,6 +51,22 @@ internal import TokenWire
         try await removal.value()
     }
 
+    /// Which account a username refers to may change with any account, and with the families of apps.
+    @Test func isDiscardedByAnyChangeOfItsSharingGroupIfTheRequestNamesNoIdentifier() async throws {
+        let (frame, other) = (try frame("alice"), try frame("bob"))
+        try await parts.keep(frame, nil)
+        let group = try #require(SharingGroup("other"))
+        try await parts.signIn("carol", "1", .sample(group: group)).value()
+        #expect(await parts.isKept(frame))
+        try await parts.keep(other, "bob")
+        try await parts.signIn("carol", "1").value()
+        #expect(await !parts.isKept(frame))
+        #expect(await parts.isKept(other))
+        try await parts.keep(frame, nil)
+        await parts.saveApp()
+        #expect(await !parts.isKept(frame))
+    }
+
     @Test func isDiscardedWhenTheCacheIsReplaced() async throws {
         let frame = try frame("alice")
         try await parts.keep(frame, "alice")
@@ -138,12 +154,12 @@ internal import TokenWire
 
 extension KeptReplies.Entry {
     fileprivate static func sample(
-        _ user: String, host: String = "login.microsoftonline.com", times: ClosedRange<Int64> = 0...Int64.max
+        _ user: String?, host: String = "login.microsoftonline.com", times: ClosedRange<Int64> = 0...Int64.max
     ) -> KeptReplies.Entry {
-        let request = AcquireTokenSilent.sample(user)
+        let request = AcquireTokenSilent.sample(user ?? "")
         return KeptReplies.Entry(
             conditions: KeptReplies.Conditions(
-                group: .standard, account: .sample(user), host: host, times: times),
+                group: .standard, account: user.map { .sample($0) }, host: host, times: times),
             asked: PolicyRequest(name: "acquire_token_silent", subject: request.subject), event: nil)
     }
 }
@@ -160,11 +176,11 @@ extension Parts {
     }
 
     fileprivate func keep(
-        _ frame: [UInt8], _ user: String, host: String = "login.microsoftonline.com",
+        _ frame: [UInt8], _ user: String?, host: String = "login.microsoftonline.com",
         times: ClosedRange<Int64> = 0...Int64.max
     ) throws {
         core.replies.keep(
-            Self.reply(user), to: frame[...], .sample(user, host: host, times: times), of: .process(1))
+            Self.reply(user ?? ""), to: frame[...], .sample(user, host: host, times: times), of: .process(1))
         #expect(core.replies.hit(frame[...], at: times.lowerBound) != nil)
     }
 
@@ -173,6 +189,11 @@ extension Parts {
     }
 
     fileprivate var keptSize: Int { core.replies.size }
+
+    fileprivate func saveApp() {
+        let app = AppMetadataRecord(clientID: "app", environment: "login.windows.net", familyID: "1")
+        core.memory.apply([.save(.appMetadata(app))], in: .standard)
+    }
 
     fileprivate func replaceCache() { core.memory.replace(with: core.memory.cache) }
 

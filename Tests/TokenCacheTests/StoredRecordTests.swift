@@ -48,4 +48,23 @@ internal import TokenStore
             #expect(CacheRecord(StoredRecord(key: key, body: Array(body.utf8))) == nil)
         }
     }
+
+    /// The fast path for identifiers as they are saved must tell the same as parsing the identifier does.
+    @Test func tellsTheHomeTenantByTheIdentifier() throws {
+        var random = TestSeed()
+        let parts = ["a", "B", ".", "tid", "TID", " ", "tid.x", "é", ""]
+        func text() -> String { (0..<Int(random.next() % 5)).map { _ in parts[Int(random.next() % 9)] }.joined() }
+        var homes = 0
+        for round in 0..<3000 {
+            let (identifier, realm) = (text(), round % 2 == 0 ? "tid" : text())
+            let record = AccountRecord(
+                homeAccountID: identifier, environment: "login.windows.net", realm: realm, localAccountID: nil,
+                username: "",
+                authorityType: AccountRecord.entraType, source: "msal")
+            let tenant = HomeAccountID(identifier)?.tenantID
+            #expect(record.isHome == (tenant.map { $0 == realm.lowercased() } ?? true), "\(identifier), \(realm)")
+            if tenant != nil, record.isHome { homes += 1 }
+        }
+        #expect(homes > 10)
+    }
 }

@@ -59,6 +59,24 @@ internal import TokenModel
         #expect(try #require(URLParts(plain: url)) == URLParts(parsing: url))
     }
 
+    /// The fast path for Entra's normal form must give the same result as the path for any other: the same URL with a slash at its end.
+    @Test(arguments: [
+        "https://login.microsoftonline.com/common", "https://login.example.com/contoso", "https://a..b/..",
+        "https://-/x",
+        "https://sts.example.com/adfs", "https://sts.example.com/adfsx", "https://contoso.b2clogin.com/contoso",
+        "https://contoso.ciamlogin.com/contoso", "https://ciamlogin.com/contoso", "https://login.example.com/tfp",
+        "https://127.0.0.1/x", "https://a/b/c", "https://a//b", "https://a", "https:///b", "https://a/b_c",
+        "https://a/B",
+    ])
+    func readsTheNormalFormAsAnyOther(url: String) {
+        for kind in Authority.Kind.allCases.map(Optional.some) + [nil] {
+            let (plain, other) = (try? Authority(url, kind: kind), try? Authority("\(url)/", kind: kind))
+            #expect(plain == other)
+            #expect(
+                plain.map { "\($0.scheme)://\($0.environment)\($0.path.isEmpty ? "" : "/")\($0.path)" } == plain?.url)
+        }
+    }
+
     @Test(arguments: [
         "http://localhost/common", "HTTPS://a/b", "https:///b", "https://A/b", "https://a:443/b", "https://a@b/c",
         "https://a/b?c", "https://a/b#c", "https://a/%41", "https://a/b c", " https://a/b", "https://ä/b",

@@ -9,8 +9,11 @@ internal import TokenWire
 
     @Test func completesASilentRequest() throws {
         let request = try AnyRequest(decoding: WireBytes.field(11, WireBytes.field(1, app)))
-        let silent = try #require(request.request as? AcquireTokenSilent)
+        var silent = try #require(request.request as? AcquireTokenSilent)
         #expect(request.id == 0)
+        // As an earlier version's requests, which have no such field.
+        #expect(!silent.acceptsSingleIDToken)
+        silent.acceptsSingleIDToken = true
         #expect(
             silent
                 == AcquireTokenSilent(

@@ -7,9 +7,11 @@ enum ProtocolExamples {
     static func requests() throws -> [String: AnyRequest] {
         let parameters = try parameters()
         let account = AccountReference(homeAccountID: HomeAccountID("uid.utid"))
+        var silent = AcquireTokenSilent(parameters: parameters, account: account)
+        silent.acceptsSingleIDToken = false
         return [
             "hello": AnyRequest(Hello(appName: "notes 2.1"), id: 1),
-            "acquire_token_silent": AnyRequest(AcquireTokenSilent(parameters: parameters, account: account), id: 2),
+            "acquire_token_silent": AnyRequest(silent, id: 2),
             "begin_interactive": AnyRequest(
                 BeginInteractive(parameters: parameters, prompt: "select_account", loginHint: "ada@example.com"), id: 3),
             "complete_interactive": AnyRequest(CompleteInteractive(sessionID: "s-7"), id: 4),

@@ -51,6 +51,25 @@ internal import TokenWire
         }
     }
 
+    /// Whichever of its ID tokens are equal, a result is the same if its message may have them once.
+    @Test func restoresTheIDTokensOfAMessageThatHasThemOnce() throws {
+        let token = String(repeating: "header.payload.signature", count: 20)
+        let tokens = [nil, token, "other"]
+        for (main, home, profile) in tokens.flatMap({ a in tokens.flatMap { b in tokens.map { c in (a, b, c) } } }) {
+            var result = WireSamples.result
+            result.idToken = main
+            result.account.homeIDToken = home
+            result.tenantProfile?.idToken = profile
+            let several = AnyReply(result, to: AcquireTokenSilent.self, id: 1).frame()
+            result.allowsSingleIDToken = true
+            let single = AnyReply(result, to: AcquireTokenSilent.self, id: 1).frame()
+            let repeats = main == nil ? 0 : (home == main ? 1 : 0) + (profile == main ? 1 : 0)
+            #expect(single.count <= several.count - repeats * ((main?.utf8.count ?? 0) - 3))
+            let read = try [several, single].map { try AnyReply(decoding: $0.dropFirst(FrameDecoder.headerLength)) }
+            #expect(read[0] == read[1])
+        }
+    }
+
     @Test func keepsAnUnknownCodesNumber() throws {
         let reply = AnyReply(failure: TokenError(.init(number: -59999), "from the future"), id: 1)
         #expect(try AnyReply(decoding: reply.frame().dropFirst(FrameDecoder.headerLength)) == reply)

@@ -6,6 +6,7 @@ enum WireSamples {
     static let requests: [RequestSample] = [
         RequestSample("hello", Hello(protocolVersion: 1, appName: "notes 2.1")),
         RequestSample("acquire_token_silent", silent),
+        RequestSample("acquire_token_silent with a single ID token", silentWithSingleIDToken),
         RequestSample("begin_interactive", interactive),
         RequestSample(
             "complete_interactive",
@@ -176,7 +177,14 @@ enum WireSamples {
         claims: #"{"access_token":{"nbf":null}}"#, capabilities: ["cp1", "cp2"],
         extraParameters: ["dc": "ests", "slice": "testé"], validatesAuthority: false, correlationID: correlationID)
 
-    static let silent = AcquireTokenSilent(
+    /// As versions before `accepts_single_id_token` send it.
+    static let silent: AcquireTokenSilent = {
+        var request = silentWithSingleIDToken
+        request.acceptsSingleIDToken = false
+        return request
+    }()
+
+    static let silentWithSingleIDToken = AcquireTokenSilent(
         parameters: parameters, account: account.reference, forceRefresh: true, expirationBuffer: 60,
         allowsExtendedLifetime: true)
 

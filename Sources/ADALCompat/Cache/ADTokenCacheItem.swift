@@ -25,12 +25,26 @@ public final class ADTokenCacheItem: NSObject, NSCopying, NSSecureCoding {
     /// The time at which the access token expires.
     public var expiresOn: Date?
     /// The user of the token; nil if the server named none.
-    public var userInformation: ADUserInformation?
+    public var userInformation: ADUserInformation? {
+        get {
+            if let unread { setUserInformation(ADUserInformation(unread.idToken, unread.account)) }
+            return readUserInformation
+        }
+        set { setUserInformation(newValue) }
+    }
+    private var readUserInformation: ADUserInformation?
+    /// What `userInformation` is read from when it is first asked for; most apps need the access token only. Nil if it has been read.
+    private var unread: (idToken: String?, account: AccountReference)?
     /// Whether the agent has a refresh token for this item, although `refreshToken` is nil.
     package var representsRefreshToken = false
 
     /// Creates an empty item.
     public override init() {}
+
+    private func setUserInformation(_ information: ADUserInformation?) {
+        readUserInformation = information
+        unread = nil
+    }
 
     /// Returns the key by which the cache finds the item.
     ///
@@ -146,7 +160,7 @@ extension ADTokenCacheItem {
         accessTokenType = token.tokenType.trimmedNonEmpty ?? "Bearer"
         let expiry = token.isExtendedLifetime ? token.extendedExpiresOn ?? token.expiresOn : token.expiresOn
         expiresOn = Date(timeIntervalSince1970: TimeInterval(expiry))
-        userInformation = ADUserInformation(token.idToken, token.account.reference)
+        unread = (token.idToken, token.account.reference)
     }
 }
 

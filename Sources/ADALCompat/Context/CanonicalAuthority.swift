@@ -27,10 +27,11 @@ struct CanonicalAuthority: Sendable, Equatable {
 extension CanonicalAuthority {
     /// Returns this authority, or the same tenant in the cloud of `issuer` if that is another cloud.
     func inCloud(of issuer: String) -> String {
-        guard let issuer = try? Authority(issuer) else { return text }
+        guard issuer != authority.url, let issuer = try? Authority(issuer) else { return text }
         let (requested, issued) = (authority.environment, issuer.environment)
         let isOtherCloud =
-            Self.clouds.knows(requested) && Self.clouds.knows(issued) && !Self.clouds.sameCloud(requested, issued)
+            requested != issued && Self.clouds.knows(requested) && Self.clouds.knows(issued)
+            && !Self.clouds.sameCloud(requested, issued)
         return isOtherCloud ? authority.withEnvironment(issued).url : text
     }
 

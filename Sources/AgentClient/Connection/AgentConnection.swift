@@ -3,24 +3,18 @@ internal import Synchronization
 internal import TokenModel
 internal import TokenWire
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
-
 /// The connection to the agent, which all calls of a client share.
 ///
-/// Callers write their requests themselves; one thread reads the replies of all calls. It runs only while there is a
-/// connection. The caller of the only call in flight first reads for itself, for at most a millisecond: a cache hit
-/// arrives sooner than a thread can be woken. If the connection breaks, it is opened again once for the calls in flight
-/// that may be sent twice.
+/// A caller writes its request itself. The only call in flight also reads its reply itself, for as long as a cache hit takes: that is
+/// one write and one read on the caller's thread, and nothing else. Of all other calls one thread reads the replies; it runs only
+/// while there is a connection. If the connection breaks, it is opened again once for the calls in flight that may be sent twice.
 final class AgentConnection: Sendable {
     /// The result of a call: the frame of its reply, or an error.
     typealias Outcome = Result<ReplyFrame, TokenError>
 
     private let path: String
     private let appName: String
+    private let lastID = Atomic<UInt64>(0)
     let state = Mutex(ConnectionState())
     /// The reading side of the socket, locked by its reader. Set to nil before the socket is closed, so that no
     /// caller reads from a file descriptor that has been reused.
@@ -31,38 +25,69 @@ final class AgentConnection: Sendable {
         self.appName = appName
     }
 
-    /// Returns a number for a call, to be passed to `send` or `abandon`.
-    func reserveID() -> UInt64 { state.withLock { $0.reserveID() } }
+    /// What `exchange` has come to.
+    enum Exchange {
+        case replied(ReplyFrame)
+        /// There is no reply yet: the call has to be passed to `wait(for:deadline:deliver:)`, or its reader is missing.
+        case unfinished(StartedCall)
+    }
 
-    /// Sends a request. `deliver` is called exactly once, from the reading thread or from the calling thread, and must
-    /// not block.
-    func send<Request: WireRequest>(
-        _ request: Request, id: UInt64, deadline: MonotonicTime,
-        deliver: @escaping @Sendable (Result<Request.Reply, TokenError>) -> Void
+    /// Sends a request, and reads its reply, on the calling thread: if there is a connection, no other call is in flight, and the reply
+    /// arrives within a millisecond. The thread may belong to Swift's cooperative pool, or be the main thread, and so waits no longer
+    /// than a cache hit takes.
+    ///
+    /// - Throws: `frameTooLarge` (-53002) if the request cannot be encoded.
+    func exchange<Request: WireRequest>(_ request: Request) throws(TokenError) -> Exchange {
+        let id = newID()
+        let frame = try RequestFrame.encode(request, id: id)
+        var call = StartedCall(id: id, frame: frame, isRepeatable: request.isRepeatable)
+        call.connection = state.withLock { $0.sendAlone(frame, id: id) }
+        guard let connection = call.connection else {
+            state.withLock { $0.reserve(id) }
+            return .unfinished(call)
+        }
+        var reply: ReplyFrame?
+        call.isStreamIntact = receive(waits: true) { received in
+            if received.id == id { reply = received } else { deliver(received) }
+        }
+        if let reply {
+            state.withLock { $0.callerFinishedReading(on: connection) }
+            return .replied(reply)
+        }
+        // Reads on, as far as the others are concerned, until the call waits: the reply must not arrive unnoticed in between.
+        state.withLock { $0.reserve(id) }
+        return .unfinished(call)
+    }
+
+    /// Has the reading thread wait for the reply of a call. `deliver` is called exactly once, from the reading thread or from the
+    /// calling thread, and must not block.
+    func wait(
+        for call: StartedCall, deadline: MonotonicTime, deliver: @escaping @Sendable (Outcome) -> Void
     ) {
-        let frame: [UInt8]
-        do throws(TokenError) {
-            frame = try RequestFrame.encode(request, id: id)
-        } catch {
-            abandon(id)
-            return deliver(.failure(error))
+        let pending = PendingCall(
+            frame: call.frame, deadline: deadline, isRepeatable: call.isRepeatable,
+            timesSent: call.connection == nil ? 0 : 1, deliver: deliver)
+        let added = state.withLock { state in
+            guard let connection = call.connection else { return state.add(pending, id: call.id) }
+            return state.adopt(pending, id: call.id, sentOn: connection, isStreamIntact: call.isStreamIntact)
         }
-        let call = PendingCall(frame: frame, deadline: deadline, isRepeatable: request.isRepeatable) { outcome in
-            deliver(outcome.flatMap { reply in Result { () throws(TokenError) in try reply.reply(to: Request.self) } })
-        }
-        switch state.withLock({ $0.add(call, id: id) }) {
-        case .cancelled: deliver(.failure(TokenError(.cancelled, "the call was cancelled")))
+        switch added {
+        case .cancelled: deliver(.failure(Self.cancelled))
         case .closed: deliver(.failure(TokenError(.agentUnavailable, "this AgentClient was closed")))
+        case .replied(let reply): deliver(.success(reply))
+        case .lost: deliver(.failure(Self.gone))
         case .sent: break
-        case .callerReads: readAsCaller()
-        case .needsThread: startThread()
+        case .needsThread: startThread(wasConnected: call.connection != nil)
         }
     }
+
+    /// Returns a number for a request.
+    func newID() -> UInt64 { lastID.add(1, ordering: .relaxed).newValue }
 
     /// Ends a call with `cancelled` (-53007). Its reply is dropped if it still arrives.
     func abandon(_ id: UInt64) {
         guard let call = state.withLock({ $0.abandon(id) }) else { return }
-        call.deliver(.failure(TokenError(.cancelled, "the call was cancelled")))
+        call.deliver(.failure(Self.cancelled))
     }
 
     /// Closes the connection. Calls in flight and later calls end with `agentUnavailable` (-53004).
@@ -72,77 +97,44 @@ final class AgentConnection: Sendable {
         }
     }
 
-    private func startThread() {
+    private func startThread(wasConnected: Bool) {
         BackgroundThread.start {
-            var reader = ConnectionReader(connection: self, path: self.path, appName: self.appName)
+            var reader = ConnectionReader(
+                connection: self, path: self.path, appName: self.appName, wasConnected: wasConnected)
             reader.run()
         }
     }
 
-    /// Reads on the calling thread, which may belong to Swift's cooperative pool, and so waits no longer than a cache
-    /// hit takes.
-    private func readAsCaller() {
-        let isStreamIntact = receive(within: 1)
-        state.withLock { $0.callerFinishedReading(isStreamIntact: isStreamIntact) }
-    }
-
-    /// Waits at most `milliseconds`, reads once, and ends the calls whose replies have arrived.
+    /// Reads once, and passes on the replies that have arrived.
     ///
+    /// - Parameter waits: whether to wait for a reply, at most for the socket's time-out.
     /// - Returns: false if the stream has ended or cannot be decoded.
-    func receive(within milliseconds: Int32) -> Bool {
+    func receive(waits: Bool, _ body: (ReplyFrame) -> Void) -> Bool {
         do throws(TokenError) {
-            let replies = try stream.withLock { stream throws(TokenError) in
-                stream?.isReadable(within: milliseconds) == true ? try stream?.read() : nil
-            }
-            for reply in replies ?? [] {
-                state.withLock { $0.removeCall(reply.id) }?.deliver(.success(reply))
-            }
+            let replies = try stream.withLock { stream throws(TokenError) in try stream?.read(waits: waits) }
+            for reply in replies ?? [] { body(reply) }
             return true
         } catch {
             return false
         }
     }
+
+    /// Ends the call that a reply belongs to. It is dropped if there is none.
+    func deliver(_ reply: ReplyFrame) {
+        state.withLock { $0.takeCall(repliedBy: reply) }?.deliver(.success(reply))
+    }
+
+    static let gone = TokenError(.agentUnavailable, "the agent closed the connection before it replied; try again")
+    static let cancelled = TokenError(.cancelled, "the call was cancelled")
 }
 
-/// The reading side of a connection, which decodes the replies in the bytes received.
-struct ReplyStream {
-    private let socket: Int32
-    private var decoder = FrameDecoder(limit: WireLimits.replyFrame)
-    private var buffer = [UInt8](repeating: 0, count: 64 * 1024)
-    /// The reason why the stream cannot be decoded any further, kept until the replies before it have been delivered.
-    private var failure: TokenError?
-
-    init(socket: Int32) { self.socket = socket }
-
-    /// Waits at most `milliseconds` for something to read; returns whether there is.
-    func isReadable(within milliseconds: Int32) -> Bool {
-        var event = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
-        return poll(&event, 1, milliseconds) > 0
-    }
-
-    /// Reads what has arrived, without waiting, and returns the replies that are complete.
-    ///
-    /// - Throws: `agentUnavailable` (-53004) at the end of the stream, another code if the stream cannot be decoded.
-    mutating func read() throws(TokenError) -> [ReplyFrame] {
-        if let failure { throw failure }
-        let count = buffer.withUnsafeMutableBytes { recv(socket, $0.baseAddress, $0.count, 0) }
-        guard count > 0 else {
-            if count < 0, errno == EAGAIN || errno == EINTR { return [] }
-            throw TokenError(.agentUnavailable, "the agent closed the connection")
-        }
-        buffer.withUnsafeBytes { decoder.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
-        var replies: [ReplyFrame] = []
-        do throws(TokenError) {
-            while let frame = try decoder.next() { replies.append(try ReplyFrame(decoding: frame)) }
-        } catch {
-            guard !replies.isEmpty else { throw error }
-            failure = error
-            // Makes the socket readable, so that it is read again and the failure is thrown then.
-            shutdown(socket, Int32(SHUT_RDWR))
-        }
-        return replies
-    }
-
-    /// Overwrites the buffer, through which access tokens have passed.
-    mutating func wipe() { buffer.withUnsafeMutableBytes { wipeMemory($0) } }
+/// A call that its caller has begun and that has no reply yet.
+struct StartedCall: Sendable {
+    let id: UInt64
+    let frame: [UInt8]
+    let isRepeatable: Bool
+    /// The number of the connection on which the call was sent, and whose reader its caller is; nil if it has not been sent.
+    var connection: UInt64?
+    /// Whether replies can still be read from that connection.
+    var isStreamIntact = true
 }

@@ -14,12 +14,13 @@ struct ConnectionReader: ~Copyable {
     let connection: AgentConnection
     let path: String
     let appName: String
-    private var wasConnected = false
+    private var wasConnected: Bool
 
-    init(connection: AgentConnection, path: String, appName: String) {
+    init(connection: AgentConnection, path: String, appName: String, wasConnected: Bool) {
         self.connection = connection
         self.path = path
         self.appName = appName
+        self.wasConnected = wasConnected
     }
 
     mutating func run() {
@@ -34,9 +35,8 @@ struct ConnectionReader: ~Copyable {
             }
             wasConnected = true
             serve(socket)
-            let gone = TokenError(.agentUnavailable, "the agent closed the connection before it replied; try again")
             let (ended, hasCallsLeft) = connection.state.withLock { $0.connectionBroke() }
-            for call in ended { call.deliver(.failure(gone)) }
+            for call in ended { call.deliver(.failure(AgentConnection.gone)) }
             isNeeded = hasCallsLeft
         }
     }
@@ -67,8 +67,8 @@ struct ConnectionReader: ~Copyable {
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)
             _ = fcntl(end, F_SETFL, O_NONBLOCK)
         }
-        let id = connection.state.withLock { $0.newID() }
-        let greeting = (try? RequestFrame.encode(Hello(appName: appName), id: id)) ?? []
+        UnixSocket.letReadersWait(on: socket, milliseconds: 1)
+        let greeting = (try? RequestFrame.encode(Hello(appName: appName), id: connection.newID())) ?? []
         connection.stream.withLock { $0 = ReplyStream(socket: socket) }
         connection.state.withLock { $0.opened(socket: socket, wake: wakeStart, greeting: greeting) }
         deliverReplies(from: socket, wake: wakeEnd)
@@ -92,7 +92,11 @@ struct ConnectionReader: ~Copyable {
             poll(&events, 2, wait.deadline.pollTimeout(from: .now))
             if events[1].revents != 0 { drain(wake) }
             if events[0].revents & Int16(POLLOUT) != 0 { connection.state.withLock { $0.flush() } }
-            if events[0].revents & ~Int16(POLLOUT) != 0, !connection.receive(within: 0) { return }
+            if events[0].revents & ~Int16(POLLOUT) != 0,
+                !connection.receive(waits: false, { connection.deliver($0) })
+            {
+                return
+            }
             let late = TokenError(.timedOut, "the agent did not answer in time")
             for call in connection.state.withLock({ $0.expire(at: .now) }) { call.deliver(.failure(late)) }
         }

@@ -20,23 +20,25 @@ struct PendingCall: Sendable {
 /// written without waiting.
 struct ConnectionState {
     private(set) var calls: [UInt64: PendingCall] = [:]
-    /// Numbers handed out by `reserveID` and not used yet. A number that is abandoned is removed, and its call is not
-    /// sent.
+    /// The calls that are about to be added. One that is abandoned is removed, and is not added.
     private(set) var reserved: Set<UInt64> = []
-    private var lastID: UInt64 = 0
     private var isClosed = false
     private var hasThread = false
     private var socket: Int32?
+    /// The number of connections so far, by which a caller knows whether the one that it has used is still open.
+    private var connections: UInt64 = 0
     private var wake: Int32?
     private var outbox: [UInt8] = []
     private var reader = Reader.none
+    /// The call that was sent by `sendAlone` and is not finished; its reply, if somebody else than its caller has read it.
+    private var alone: (id: UInt64, reply: ReplyFrame?)?
     /// The deadline until which the reading thread sleeps.
     private var threadDeadline = MonotonicTime.distantFuture
 
     /// Who reads replies.
     private enum Reader {
         case thread
-        /// The caller of the only call in flight, for at most a millisecond; the thread takes over afterwards.
+        /// The caller of the only call in flight, for as long as a cache hit takes; the thread takes over afterwards.
         case caller
         case none
     }
@@ -44,25 +46,32 @@ struct ConnectionState {
     /// What happened to a call that was added.
     enum AddResult {
         case sent
-        /// Sent as the only call in flight; the caller has to read its reply.
-        case callerReads
         /// Kept until the reading thread, which the caller has to start, has connected.
         case needsThread
         case cancelled
         case closed
+        case replied(ReplyFrame)
+        /// The connection broke after the call was sent, which must not be sent again.
+        case lost
     }
 
-    /// Returns a number for a call, to be passed to `add` or `abandon`.
-    mutating func reserveID() -> UInt64 {
-        let id = newID()
-        reserved.insert(id)
-        return id
-    }
+    /// Announces a call to `add` or `adopt`, so that it can be abandoned before.
+    mutating func reserve(_ id: UInt64) { reserved.insert(id) }
 
-    /// Returns a number for a request whose reply is ignored.
-    mutating func newID() -> UInt64 {
-        lastID += 1
-        return lastID
+    /// Writes the frame of a call whose caller will read the reply. Nothing else is done for the call: it is no state of the
+    /// connection unless it has to wait longer (`adopt`).
+    ///
+    /// - Returns: the number of the connection; nil if there is none, or a call is in flight.
+    mutating func sendAlone(_ frame: [UInt8], id: UInt64) -> UInt64? {
+        guard let socket, reader == .none, alone == nil, calls.isEmpty, outbox.isEmpty, !isClosed else { return nil }
+        reader = .caller
+        alone = (id, nil)
+        let sent = frame.withUnsafeBytes { send(socket, $0.baseAddress, $0.count, Self.sendFlags) }
+        if sent < frame.count {
+            outbox = Array(frame.dropFirst(max(sent, 0)))
+            wakeThread()
+        }
+        return connections
     }
 
     /// Registers a call and, on an open connection, writes its frame from the caller's own thread.
@@ -76,11 +85,44 @@ struct ConnectionState {
         }
         guard socket != nil else { return .sent }
         transmit(id)
-        // The thread has to wait for room in the socket, or for a deadline earlier than the one it sleeps until.
-        if !outbox.isEmpty || (reader == .thread && call.deadline < threadDeadline) { wakeThread() }
-        guard reader == .none, outbox.isEmpty else { return .sent }
-        reader = .caller
-        return .callerReads
+        // The thread has to read, to wait for room in the socket, or for a deadline earlier than the one it sleeps until.
+        if reader == .none || !outbox.isEmpty || call.deadline < threadDeadline { wakeThread() }
+        return .sent
+    }
+
+    /// Registers a call that was sent by `sendAlone` and whose caller stops reading before it has the reply.
+    ///
+    /// - Parameters:
+    ///   - connection: the number that `sendAlone` returned.
+    ///   - isStreamIntact: false if the caller has found the end of the stream.
+    mutating func adopt(_ call: PendingCall, id: UInt64, sentOn connection: UInt64, isStreamIntact: Bool) -> AddResult {
+        let isOpen = connection == connections && socket != nil
+        if isOpen {
+            reader = .none
+            // The thread handles the end of the stream.
+            if !isStreamIntact, let socket { shutdown(socket, Int32(SHUT_RDWR)) }
+            wakeThread()
+        }
+        let reply = alone?.reply
+        alone = nil
+        guard reserved.remove(id) != nil else { return .cancelled }
+        if let reply { return .replied(reply) }
+        guard !isClosed else { return .closed }
+        if isOpen {
+            calls[id] = call
+            return .sent
+        }
+        guard call.isRepeatable else { return .lost }
+        calls[id] = call
+        guard hasThread else {
+            hasThread = true
+            return .needsThread
+        }
+        if socket != nil {
+            transmit(id)
+            wakeThread()
+        }
+        return .sent
     }
 
     mutating func abandon(_ id: UInt64) -> PendingCall? {
@@ -88,10 +130,13 @@ struct ConnectionState {
         return calls.removeValue(forKey: id)
     }
 
-    /// Ends the reading by a caller. The thread reads on for the calls in flight, and handles the end of the stream.
-    mutating func callerFinishedReading(isStreamIntact: Bool) {
+    /// Ends the reading by a caller, who has the reply. The thread reads on for other calls.
+    ///
+    /// - Parameter connection: the number that `sendAlone` returned. On a later connection the thread reads already.
+    mutating func callerFinishedReading(on connection: UInt64) {
+        alone = nil
+        guard connection == connections, reader == .caller else { return }
         reader = .none
-        if !isStreamIntact, let socket { shutdown(socket, Int32(SHUT_RDWR)) }
         if !calls.isEmpty { wakeThread() }
     }
 
@@ -110,6 +155,7 @@ struct ConnectionState {
     mutating func opened(socket: Int32, wake: Int32, greeting: [UInt8]) {
         self.socket = socket
         self.wake = wake
+        connections += 1
         reader = .thread
         outbox = greeting
         for id in calls.keys.sorted() { transmit(id) }
@@ -141,7 +187,14 @@ struct ConnectionState {
         return Array(calls.values)
     }
 
-    mutating func removeCall(_ id: UInt64) -> PendingCall? { calls.removeValue(forKey: id) }
+    /// Returns the call that a reply belongs to, and removes it; nil if there is none, or its caller fetches the reply.
+    mutating func takeCall(repliedBy reply: ReplyFrame) -> PendingCall? {
+        if alone?.id == reply.id {
+            alone?.reply = reply
+            return nil
+        }
+        return calls.removeValue(forKey: reply.id)
+    }
 
     /// Removes the calls whose deadline has passed, and returns them.
     mutating func expire(at now: MonotonicTime) -> [PendingCall] {
@@ -185,9 +238,9 @@ struct ConnectionState {
 
     #if os(Linux)
         // Suppresses SIGPIPE for each write, since a library must not change the app's signal disposition.
-        private static let sendFlags = Int32(MSG_NOSIGNAL)
+        private static let sendFlags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
     #else
-        private static let sendFlags: Int32 = 0
+        private static let sendFlags = Int32(MSG_DONTWAIT)
     #endif
 }
 

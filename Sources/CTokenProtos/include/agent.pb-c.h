@@ -446,10 +446,20 @@ struct  Sso__TokenResult
   ProtobufCBinaryData family_id;
   protobuf_c_boolean has_has_multi_resource_refresh_token;
   protobuf_c_boolean has_multi_resource_refresh_token;
+  /*
+   * account.home_id_token is id_token, and left out
+   */
+  protobuf_c_boolean has_account_has_id_token;
+  protobuf_c_boolean account_has_id_token;
+  /*
+   * tenant_profile.id_token is id_token, and left out
+   */
+  protobuf_c_boolean has_profile_has_id_token;
+  protobuf_c_boolean profile_has_id_token;
 };
 #define SSO__TOKEN_RESULT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&sso__token_result__descriptor) \
-    , 0, {0,NULL}, 0, {0,NULL}, 0, 0, 0, 0, 0,NULL, 0, {0,NULL}, NULL, NULL, 0, {0,NULL}, 0, {0,NULL}, 0, 0, 0, 0, 0, {0,NULL}, 0, 0 }
+    , 0, {0,NULL}, 0, {0,NULL}, 0, 0, 0, 0, 0,NULL, 0, {0,NULL}, NULL, NULL, 0, {0,NULL}, 0, {0,NULL}, 0, 0, 0, 0, 0, {0,NULL}, 0, 0, 0, 0, 0, 0 }
 
 
 struct  Sso__Failure
@@ -534,10 +544,12 @@ struct  Sso__AcquireTokenSilent
   int64_t expiration_buffer;
   protobuf_c_boolean has_allows_extended_lifetime;
   protobuf_c_boolean allows_extended_lifetime;
+  protobuf_c_boolean has_accepts_single_id_token;
+  protobuf_c_boolean accepts_single_id_token;
 };
 #define SSO__ACQUIRE_TOKEN_SILENT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&sso__acquire_token_silent__descriptor) \
-    , NULL, NULL, 0, 0, 0, 0, 0, 0 }
+    , NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 
 struct  Sso__BeginInteractive

@@ -102,8 +102,9 @@ extension AppSettings {
             throw MSALError.error(.internalErrorInvalidParameter, "proof of possession is not supported")
         }
         // Sent with silent requests too, which have to go to the cloud of the sign-in.
-        let clouds = supportsMultipleClouds ? ["instance_aware": "true"] : [:]
-        let extra = extraParameters.merging(parameters.extraQueryParameters ?? [:]) { $1 }.merging(clouds) { $1 }
+        var extra = extraParameters
+        if let query = parameters.extraQueryParameters, !query.isEmpty { extra.merge(query) { $1 } }
+        if supportsMultipleClouds { extra["instance_aware"] = "true" }
         return TokenParameters(
             clientID: clientID, sharingGroup: sharingGroup, authority: authority,
             scopes: ScopeSet(parameters.scopes), redirectURI: redirectURI, claims: try claims(parameters),
@@ -121,7 +122,8 @@ extension AppSettings {
     }
 
     private func check(_ scopes: [String], _ authority: Authority) throws(NSError) {
-        for scope in scopes.compactMap(\.trimmedNonEmpty) {
+        for scope in scopes {
+            guard let scope = scope.trimmedNonEmpty else { continue }
             // Case-sensitive, as in MSAL.
             if ScopeSet.reserved.scopes.contains(scope) {
                 throw MSALError.error(

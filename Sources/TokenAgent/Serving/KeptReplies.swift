@@ -11,7 +11,7 @@ internal import TokenWire
 ///
 /// | condition | changed by |
 /// |---|---|
-/// | the account's records, in every cloud | `CacheMemory.apply` |
+/// | the account's records, in every cloud; all records of the sharing group if the request names no account by its identifier | `CacheMemory.apply` |
 /// | the clouds, and whether there is a cache at all | `CacheMemory.learn`, `CacheMemory.replace`: loading, locking, imports |
 /// | the authority's host is not known as no authority | `AuthorityResolver` |
 /// | the time: the token is valid, not about to expire, and need not be renewed | checked for each request |
@@ -26,8 +26,9 @@ final class KeptReplies {
     /// What an answer depends on besides the request.
     struct Conditions: Sendable {
         var group: SharingGroup
-        /// The account of the request, whichever provider's it is.
-        var account: HomeAccountID
+        /// The account of the request, whichever provider's it is; nil for a request by username, or that names no account: which
+        /// one it refers to depends on all accounts of the group.
+        var account: HomeAccountID?
         /// The host of the request's authority.
         var host: String
         var times: ClosedRange<Int64>
@@ -63,27 +64,41 @@ final class KeptReplies {
         /// The request's frame without its IDs.
         let request: [UInt8]
         let reply: PackedReply
-        /// The process that keeps the reply; nil if it has ended.
-        var keeper: PeerKey?
-        var lastUse: UInt64
+        var keeper: Keeper
+        /// The number of the last use.
+        var lastUse: UInt64 = 0
 
-        init(_ entry: Entry, _ request: [UInt8], _ reply: PackedReply, _ keeper: PeerKey, _ lastUse: UInt64) {
+        init(_ entry: Entry, _ request: [UInt8], _ reply: PackedReply, _ keeper: Keeper) {
             self.entry = entry
             self.request = request
             self.reply = reply
             self.keeper = keeper
-            self.lastUse = lastUse
         }
 
         /// The memory that is counted, in bytes.
         var size: Int { request.count + reply.count + KeptReplies.overhead }
     }
 
+    /// A process that keeps replies, or all of those that have ended.
+    private final class Keeper {
+        /// A use of the reply with this hash. It is outdated if the reply has been used again, or discarded.
+        typealias Use = (hash: Int, number: UInt64)
+
+        /// The bytes that are kept.
+        var bytes = 0
+        /// The uses of the replies, in order; the one that was used longest ago is the first that is not outdated.
+        var uses: [Use] = []
+        /// The number of uses from which on outdated ones are removed.
+        var roomForUses = 64
+    }
+
     /// By the hash of the request's frame without its IDs. Of two requests with the same hash, the later one is kept.
     private var replies: [Int: Kept] = [:]
-    /// The bytes that each process keeps; nil are those that have ended.
-    private var used: [PeerKey?: Int] = [:]
-    private var uses: UInt64 = 0
+    private var keepers: [PeerKey: Keeper] = [:]
+    private let ended = Keeper()
+    /// The bytes that are kept.
+    private(set) var size = 0
+    private var useCount: UInt64 = 0
     private let limit: Int
 
     /// - Parameter limit: the bytes of all replies. The default leaves half of the locked memory to tokens; see `SecretMemory`.
@@ -91,20 +106,18 @@ final class KeptReplies {
         self.limit = limit
     }
 
-    /// The bytes that are kept.
-    var size: Int { used.values.reduce(0, +) }
-
     /// Returns the kept reply to a request.
     ///
     /// - Parameter frame: the request's, without its length.
     func hit(_ frame: ArraySlice<UInt8>, at now: Int64) -> Hit? {
         guard !replies.isEmpty, frame.count <= Self.requestLimit else { return nil }
         return frame.withUnsafeBytes { bytes in
-            guard let request = SilentRequestLayout(bytes), let kept = replies[request.hash(of: bytes)],
-                kept.entry.conditions.times.contains(now), request.isEqual(bytes, to: kept.request)
+            guard let request = SilentRequestLayout(bytes) else { return nil }
+            let hash = request.hash(of: bytes)
+            guard let kept = replies[hash], kept.entry.conditions.times.contains(now),
+                request.isEqual(bytes, to: kept.request)
             else { return nil }
-            uses += 1
-            kept.lastUse = uses
+            noteUse(of: kept, hash)
             return Hit(
                 entry: kept.entry, reply: kept.reply, request: request,
                 length: kept.reply.length(replyingTo: request))
@@ -124,10 +137,13 @@ final class KeptReplies {
             guard let request = SilentRequestLayout(bytes) else { return }
             let hash = request.hash(of: bytes)
             discard(hash)
-            uses += 1
-            let kept = Kept(entry, request.masked(bytes), packed, peer, uses)
+            let keeper = keepers[peer] ?? Keeper()
+            keepers[peer] = keeper
+            let kept = Kept(entry, request.masked(bytes), packed, keeper)
             replies[hash] = kept
-            used[peer, default: 0] += kept.size
+            keeper.bytes += kept.size
+            size += kept.size
+            noteUse(of: kept, hash)
         }
         makeRoom()
     }
@@ -136,18 +152,18 @@ final class KeptReplies {
 
     /// Discards the replies that changes of the cache could alter.
     func discard(changedBy changes: [CacheChange], in group: SharingGroup) {
-        guard !replies.isEmpty else { return }
+        guard !replies.isEmpty, !changes.isEmpty else { return }
         var accounts: Set<HomeAccountID> = []
         for change in changes {
             switch change {
-            // An account that is known by its username only answers no request by identifier, and records of apps decide about
-            // refresh tokens only.
+            // An account that is known by its username only answers no request by identifier, and records of apps decide such
+            // requests only by their refresh tokens.
             case .save(let record): if let account = record.header.account?.homeAccountID { accounts.insert(account) }
             case .remove(_, let account): if let account = account?.homeAccountID { accounts.insert(account) }
             case .removeEverything: return discard { $0.group == group }
             }
         }
-        discard { $0.group == group && accounts.contains($0.account) }
+        discard { $0.group == group && $0.account.map(accounts.contains) ?? true }
     }
 
     /// Discards the replies to requests whose authority's host is refused from now on.
@@ -155,14 +171,16 @@ final class KeptReplies {
 
     func discardAll() {
         replies = [:]
-        used = [:]
+        keepers = [:]
+        (ended.bytes, ended.uses, size) = (0, [], 0)
     }
 
     /// Lets the replies of a process that has ended be replaced before all others.
     func disown(_ peer: PeerKey) {
-        guard let bytes = used.removeValue(forKey: peer) else { return }
-        used[nil, default: 0] += bytes
-        for kept in replies.values where kept.keeper == peer { kept.keeper = nil }
+        guard let keeper = keepers.removeValue(forKey: peer) else { return }
+        for kept in replies.values where kept.keeper === keeper { kept.keeper = ended }
+        ended.bytes += keeper.bytes
+        ended.uses = (ended.uses + keeper.uses).sorted { $0.number < $1.number }
     }
 
     private func discard(_ isAltered: (Conditions) -> Bool) {
@@ -171,18 +189,33 @@ final class KeptReplies {
 
     private func discard(_ hash: Int) {
         guard let kept = replies.removeValue(forKey: hash) else { return }
-        let rest = used[kept.keeper, default: 0] - kept.size
-        used[kept.keeper] = rest > 0 ? rest : nil
+        kept.keeper.bytes -= kept.size
+        size -= kept.size
     }
 
     // MARK: Room
 
+    /// Takes as long whatever is kept: uses are in order, and outdated ones are removed when they are more than half.
+    private func noteUse(of kept: Kept, _ hash: Int) {
+        useCount += 1
+        kept.lastUse = useCount
+        let keeper = kept.keeper
+        keeper.uses.append((hash, useCount))
+        guard keeper.uses.count > keeper.roomForUses else { return }
+        keeper.uses.removeAll { !isLast($0, of: keeper) }
+        keeper.roomForUses = 2 * keeper.uses.count + 64
+    }
+
+    private func isLast(_ use: Keeper.Use, of keeper: Keeper) -> Bool {
+        replies[use.hash].map { $0.keeper === keeper && $0.lastUse == use.number } ?? false
+    }
+
     private func makeRoom() {
         while size > limit {
-            let keeper: PeerKey? = used[nil] == nil ? used.max { $0.value < $1.value }?.key ?? nil : nil
-            let oldest = replies.lazy.filter { $0.value.keeper == keeper }.min { $0.value.lastUse < $1.value.lastUse }
-            guard let oldest else { return }
-            discard(oldest.key)
+            let keeper = ended.bytes > 0 ? ended : keepers.values.max { $0.bytes < $1.bytes }
+            guard let keeper, let oldest = keeper.uses.firstIndex(where: { isLast($0, of: keeper) }) else { return }
+            discard(keeper.uses[oldest].hash)
+            keeper.uses.removeFirst(oldest + 1)
         }
     }
 

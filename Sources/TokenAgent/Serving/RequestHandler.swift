@@ -69,9 +69,13 @@ struct RequestHandler: Sendable {
             }
             let answer = answer(owner, request, session)
             guard case .repeatable(let value, let conditions) = answer else { return answer.encoded(encode) }
-            let entry = KeptReplies.Entry(
-                conditions: conditions, asked: asked, event: caller.audit?.event(of: request, asked, .success(value)))
-            return .repeatable(encode(.success(value)), entry)
+            let outcome = Result<Request.Reply, TokenError>.success(value)
+            let event = caller.audit?.event(of: request, asked, outcome)
+            caller.log.replied(to: request, id: id, outcome)
+            if let event { caller.audit?.record(event, from: caller) }
+            return .repeatable(
+                ReplyFrame.encode(outcome, to: Request.self, id: id),
+                KeptReplies.Entry(conditions: conditions, asked: asked, event: event))
         }
     }
 }

@@ -108,12 +108,16 @@ extension CredentialCache {
     ) throws(TokenError) -> (reply: GetCurrentAccount.Reply, changes: [CacheChange]) {
         let partition = partition(request.sharingGroup)
         let list = ListAccounts(clientID: request.clientID, sharingGroup: request.sharingGroup)
-        var accounts: [Account] = []
-        let holders = partition.holders.accounts(of: request.clientID, limit: Self.searchedAccounts)
-        for holder in holders ?? [] where accounts.count < 2 {
-            if let account = account(holder, for: list, in: partition) { accounts.append(account) }
-        }
-        guard holders != nil, accounts.count < 2 else {
+        var (accounts, last) = ([Account](), AccountKey?.none)
+        let isOne =
+            partition.holders.hasAccounts(of: request.clientID, atMost: Self.searchedAccounts)
+            && partition.holders.forEachAccount(of: request.clientID) { holder in
+                guard holder != last, let account = account(holder, for: list, in: partition) else { return true }
+                accounts.append(account)
+                last = holder
+                return accounts.count < 2
+            }
+        guard isOne else {
             throw TokenError(
                 .ambiguousAccount, "several accounts are signed in; list them and let the person choose one")
         }

@@ -67,9 +67,17 @@ package struct AccountRecord: Sendable, Equatable, Codable {
 
     /// Whether the realm is the account's home tenant. Accounts of other kinds than Entra's have one realm only.
     package var isHome: Bool {
-        guard authorityType == Self.entraType,
-            let home = homeAccountID.flatMap(HomeAccountID.init)?.tenantID
-        else { return true }
+        guard authorityType == Self.entraType, let homeAccountID else { return true }
+        // A fast path for identifiers as they are saved: object ID, dot, tenant ID.
+        if homeAccountID.isGraphicASCII, homeAccountID.hasSuffix(realm) {
+            let rest = homeAccountID.utf8.dropLast(realm.utf8.count)
+            if rest.last == UInt8(ascii: "."), rest.count > 1, !rest.dropLast().contains(UInt8(ascii: ".")),
+                !realm.isEmpty, !realm.utf8.contains(UInt8(ascii: "."))
+            {
+                return true
+            }
+        }
+        guard let home = HomeAccountID(homeAccountID)?.tenantID else { return true }
         return home == realm.lowercased()
     }
 

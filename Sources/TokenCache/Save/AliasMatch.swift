@@ -41,9 +41,8 @@ extension AccountCredentials {
     /// The access token of the same app, realm and scopes, under any name of the cloud.
     package func accessToken(like token: AccessTokenRecord, _ clouds: CloudDirectory) -> AccessTokenRecord? {
         accessTokens[token.key]
-            ?? accessTokens(of: token.clientID).filter {
-                $0.realm == token.realm && $0.version == token.version
-                    && $0.scopes == token.scopes && clouds.sameCloud($0.environment, token.environment)
+            ?? accessTokens(of: token.series).filter {
+                $0.scopes == token.scopes && clouds.sameCloud($0.environment, token.environment)
             }.min { $0.key < $1.key }
     }
 

@@ -253,7 +253,7 @@ extension Saving {
         for record in records {
             switch record {
             case .account(let account): after.accounts[account.key] = account
-            case .idToken(let token): after.idTokens[token.key] = token
+            case .idToken(let token): after.setIDToken(token, token.key)
             case .accessToken(let token): accessToken = token
             default: break
             }

@@ -2,7 +2,8 @@ internal import TokenModel
 
 /// The account that a silent request refers to.
 enum AccountChoice {
-    case one(AccountKey)
+    /// - dependsOnTime: whether an equal request may refer to another account later, although the cache is the same.
+    case one(AccountKey, dependsOnTime: Bool)
     case several
     case none
 }
@@ -11,7 +12,8 @@ extension CredentialCache {
     /// Finds the account that a silent request refers to: by identifier, else by username, else the only account that is usable.
     func account(for request: AcquireTokenSilent, in partition: Partition, now: Int64) -> AccountChoice {
         if let identifier = request.account.homeAccountID {
-            return .one(accountKey(.home(identifier), at: request.parameters.authority, in: partition))
+            let account = accountKey(.home(identifier), at: request.parameters.authority, in: partition)
+            return .one(account, dependsOnTime: false)
         }
         if let name = request.account.username { return account(named: name, request, in: partition, now: now) }
         return soleAccount(for: request, in: partition, now: now)
@@ -28,14 +30,20 @@ extension CredentialCache {
         guard partition.accountCount(named: name) <= Self.searchedAccounts else { return .several }
         let authority = request.parameters.authority
         let accounts = accounts(named: name, at: authority, in: partition)
+        var dependsOnTime = false
         if request.parameters.version == .v1 {
             let unnamed = accountKey(.name(""), at: authority, in: partition)
-            let holders = (accounts + [unnamed]).filter { holdsItem($0, for: request, in: partition, now: now) }
-            if let holder = holders.first { return Self.isAmbiguous(holders) ? .several : .one(holder) }
+            let holders = (accounts + [unnamed]).filter {
+                holdsItem($0, for: request, in: partition, now: now, &dependsOnTime)
+            }
+            if let holder = holders.first {
+                return Self.isAmbiguous(holders) ? .several : .one(holder, dependsOnTime: dependsOnTime)
+            }
         }
         let usable = accounts.filter { isUsable($0, for: request.parameters, in: partition) }
         if Self.isAmbiguous(usable) { return .several }
-        return (usable.first ?? accounts.first).map(AccountChoice.one) ?? .none
+        guard let account = usable.first ?? accounts.first else { return .none }
+        return .one(account, dependsOnTime: dependsOnTime)
     }
 
     /// Whether there are several accounts with identifiers. One that is known by its username is one of them.
@@ -48,32 +56,46 @@ extension CredentialCache {
     ///
     /// ADAL does not know accounts that only MSAL apps signed in to. The only one of them is used; several count as none.
     ///
-    /// Only the accounts are searched that have tokens of the app or of a family; if these are very many, they count as several.
+    /// Only the accounts are searched that have tokens of the app or of a family, until two are found; if there are very many, they
+    /// count as several.
     private func soleAccount(
         for request: AcquireTokenSilent, in partition: Partition, now: Int64
     ) -> AccountChoice {
         let parameters = request.parameters
-        guard let holders = partition.holders.accounts(of: parameters.clientID, limit: Self.searchedAccounts) else {
+        guard partition.holders.hasAccounts(of: parameters.clientID, atMost: Self.searchedAccounts) else {
             return .several
         }
-        let usable = holders.filter {
-            isAccount($0, of: parameters.authority, in: partition) && isUsable($0, for: parameters, in: partition)
+        func isUsable(_ account: AccountKey) -> Bool {
+            isAccount(account, of: parameters.authority, in: partition)
+                && self.isUsable(account, for: parameters, in: partition)
         }
-        guard parameters.version == .v1 else {
-            return usable.count > 1 ? .several : usable.first.map(AccountChoice.one) ?? .none
+        if parameters.version == .v1 {
+            let steps: [(AccountKey) -> Bool] = [
+                { hasItem($0, for: parameters, in: partition) },
+                { account in refreshTokens(of: account, for: parameters, in: partition).contains { $0.familyID == nil }
+                },
+                { _ in true },
+            ]
+            for step in steps {
+                var name: String?
+                let isOne = partition.holders.forEachAccount(of: parameters.clientID) { account in
+                    guard step(account), partition[account].isKnownToADAL, isUsable(account) else { return true }
+                    let userID = partition[account].userID
+                    defer { name = userID }
+                    return name == nil || name == userID
+                }
+                guard isOne else { return .several }
+                if let name { return account(named: name, request, in: partition, now: now) }
+            }
         }
-        let known = usable.filter { partition[$0].isKnownToADAL }
-        let steps: [(AccountKey) -> Bool] = [
-            { hasItem($0, for: parameters, in: partition) },
-            { account in refreshTokens(of: account, for: parameters, in: partition).contains { $0.familyID == nil } },
-            { _ in true },
-        ]
-        for step in steps {
-            let userIDs = Set(known.filter(step).map { partition[$0].userID })
-            if userIDs.count > 1 { return .several }
-            if let name = userIDs.first { return account(named: name, request, in: partition, now: now) }
+        var sole: AccountKey?
+        let isOne = partition.holders.forEachAccount(of: parameters.clientID) { account in
+            guard account != sole, isUsable(account) else { return true }
+            defer { sole = account }
+            return sole == nil
         }
-        return usable.count == 1 ? usable.first.map(AccountChoice.one) ?? .none : .none
+        guard isOne else { return parameters.version == .v1 ? .none : .several }
+        return sole.map { .one($0, dependsOnTime: false) } ?? .none
     }
 
     /// The maximum number of accounts that are searched for a request that does not identify one.
@@ -81,24 +103,40 @@ extension CredentialCache {
 
     /// Whether the account has what ADAL calls an item of the resource: an access token, or a refresh token for that resource only.
     private func hasItem(_ account: AccountKey, for parameters: TokenParameters, in partition: Partition) -> Bool {
-        partition[account].hasAccessToken(of: parameters.clientID) {
-            matches($0, parameters, at: parameters.authority)
-        }
+        hasAccessToken(account, for: parameters, at: parameters.authority, in: partition)
             || refreshTokens(of: account, for: parameters, in: partition).contains { $0.isSingleResource }
     }
 
     /// Whether the account has such an item that has not expired.
+    ///
+    /// - Parameter dependsOnTime: set to true if that may be so later although it is not now.
     private func holdsItem(
-        _ account: AccountKey, for request: AcquireTokenSilent, in partition: Partition, now: Int64
+        _ account: AccountKey, for request: AcquireTokenSilent, in partition: Partition, now: Int64,
+        _ dependsOnTime: inout Bool
     ) -> Bool {
-        let (parameters, credentials) = (request.parameters, partition[account])
-        guard !credentials.isSignedOut(parameters.clientID) else { return false }
+        let parameters = request.parameters
+        guard !partition[account].isSignedOut(parameters.clientID) else { return false }
         let allowsCachedToken = !request.forceRefresh && parameters.claims == nil
-        return allowsCachedToken
-            && credentials.hasAccessToken(of: parameters.clientID) {
-                matches($0, parameters, at: parameters.authority)
-                    && !$0.isExpired(at: now, buffer: request.expirationBuffer)
-            } || refreshTokens(of: account, for: parameters, in: partition).contains { $0.isSingleResource }
+        if allowsCachedToken,
+            hasAccessToken(
+                account, for: parameters, at: parameters.authority, in: partition,
+                where: { token in
+                    // The clock was set back; see `AccessTokenRecord.isExpired`.
+                    if token.cachedAt > now { dependsOnTime = true }
+                    return !token.isExpired(at: now, buffer: request.expirationBuffer)
+                })
+        {
+            return true
+        }
+        return refreshTokens(of: account, for: parameters, in: partition).contains { $0.isSingleResource }
+    }
+
+    private func hasAccessToken(
+        _ account: AccountKey, for parameters: TokenParameters, at authority: Authority, in partition: Partition,
+        where isMatch: (AccessTokenRecord) -> Bool = { _ in true }
+    ) -> Bool {
+        guard let query = AccessTokenQuery(parameters, at: authority, of: account) else { return false }
+        return partition[account].accessToken(answering: query, clouds, where: isMatch) != nil
     }
 
     private func refreshTokens(
@@ -114,7 +152,7 @@ extension CredentialCache {
         guard !credentials.isSignedOut(parameters.clientID) else { return false }
         let authority = effectiveAuthority(of: parameters, account: account, credentials: credentials)
         return !refreshTokens(of: account, for: parameters, in: partition).isEmpty
-            || credentials.hasAccessToken(of: parameters.clientID) { matches($0, parameters, at: authority) }
+            || hasAccessToken(account, for: parameters, at: authority, in: partition)
     }
 }
 
@@ -124,6 +162,7 @@ extension AccountCredentials {
 
     /// Whether an app that uses ADAL signed in to the account.
     fileprivate var isKnownToADAL: Bool {
-        accounts.values.contains { $0.source == "adal" } || idTokens.values.contains { $0.version == .v1 }
+        accounts.values.contains { $0.source == "adal" }
+            || idTokenIndex.index?.hasV1Tokens ?? idTokens.values.contains { $0.version == .v1 }
     }
 }

@@ -20,6 +20,7 @@ extension CredentialCache {
         if parameters.version == .v1 { return authority }
         if let url = credentials.metadata[parameters.clientID.key]?.authorityMap[parameters.authorityMapKey] {
             if url == authority.url { return authority }
+            // Parsed in the form in which it was saved, which is the fast one.
             if let led = try? Authority(url, kind: authority.kind) { return led }
         }
         guard authority.isTenantless, let home = account.homeAccountID?.tenantID else { return authority }
@@ -30,16 +31,13 @@ extension CredentialCache {
 
     /// The best access token in the cache for a request; nil if the request asks for a new one.
     func usableToken(
-        for request: AcquireTokenSilent, at authority: Authority, credentials: AccountCredentials, now: Int64
+        for request: AcquireTokenSilent, at authority: Authority, of account: AccountKey,
+        credentials: AccountCredentials, now: Int64
     ) -> UsableToken? {
         guard !request.forceRefresh, request.parameters.claims == nil else { return nil }
-        var best: AccessTokenRecord?
-        credentials.forEachAccessToken(of: request.parameters.clientID) { token in
-            guard matches(token, request.parameters, at: authority) else { return true }
-            if best.map({ isPreferred(token, to: $0, at: authority) }) ?? true { best = token }
-            return true
-        }
-        guard let token = best else { return nil }
+        guard let query = AccessTokenQuery(request.parameters, at: authority, of: account),
+            let token = credentials.accessToken(answering: query, clouds)
+        else { return nil }
         let isExpired = token.isExpired(at: now, buffer: request.expirationBuffer)
         if isExpired, !request.allowsExtendedLifetime || !token.isUsableInOutage(at: now) {
             // About to expire: usable as a fallback until it has expired.
@@ -54,21 +52,6 @@ extension CredentialCache {
             freshTimes: token.freshTimes(buffer: request.expirationBuffer).flatMap { $0.contains(now) ? $0 : nil })
     }
 
-    /// The preferred name of the cloud, then the latest expiry, then the key: independent of the dictionary's order.
-    private func isPreferred(_ left: AccessTokenRecord, to right: AccessTokenRecord, at authority: Authority) -> Bool {
-        (-rank(left.environment, authority), left.expiresOn, left.key)
-            > (-rank(right.environment, authority), right.expiresOn, right.key)
-    }
-
-    /// Whether an access token answers a request: its app, version, realm and cloud are equal, and it has every requested scope.
-    func matches(_ token: AccessTokenRecord, _ parameters: TokenParameters, at authority: Authority) -> Bool {
-        token.version == parameters.version && token.clientID == parameters.clientID
-            && parameters.isAnswered(by: token.scopes)
-            && token.realm == authority.realm(for: token.account, parameters.version)
-            && clouds.sameCloud(token.environment, authority.environment)
-            && authority.admits(token.account)
-    }
-
     /// The refresh tokens that may be redeemed for a request, in the order in which the library tries them.
     ///
     /// MSAL: the app's own, then its family's. ADAL: the family's first if the app is known to belong to one.
@@ -76,14 +59,18 @@ extension CredentialCache {
         for parameters: TokenParameters, at authority: Authority, credentials: AccountCredentials,
         in partition: Partition
     ) -> [RefreshTokenRecord] {
-        let usable = credentials.refreshTokens.values.filter {
-            clouds.sameCloud($0.environment, authority.environment) && serves($0, parameters, at: authority)
-        }.sorted { (rank($0.environment, authority), $0.key) < (rank($1.environment, authority), $1.key) }
-        let own = usable.filter { $0.familyID == nil && $0.clientID == parameters.clientID }
-        var family = family(of: parameters.clientID, at: cacheEnvironment(of: authority), in: partition)
+        let clientID = parameters.clientID
+        let known = family(of: clientID, at: cacheEnvironment(of: authority), in: partition)
         // ADAL also tries the family's token, last, for an app that belonged to none: it may have joined the family since.
-        if parameters.version == .v1, !own.isEmpty, family == nil { family = .presumed }
-        let shared = usable.filter { $0.familyID != nil && $0.familyID == family }
+        let family = known ?? (parameters.version == .v1 ? .presumed : nil)
+        let usable = credentials.refreshTokens(of: clientID, family, for: parameters.scopes).filter {
+            ($0.familyID == nil ? $0.clientID == clientID : $0.familyID == family)
+                && clouds.sameCloud($0.environment, authority.environment) && serves($0, parameters, at: authority)
+        }
+        let ranked = usable.count < 2 ? usable : sorted(usable, authority)
+        let own = ranked.filter { $0.familyID == nil }
+        // Without a token of its own, the app is no member that has left its family.
+        let shared = known == nil && own.isEmpty ? [] : ranked.filter { $0.familyID != nil }
         let familyFirst = parameters.version == .v1 && isKnownMember(parameters.clientID, authority, partition)
         let ordered = familyFirst ? shared + own : own + shared
         var seen = Set<Secret>()
@@ -117,9 +104,10 @@ extension CredentialCache {
             && (restriction.scopes.isEmpty || restriction.scopes == parameters.scopes)
     }
 
-    /// The rank of a cloud's host name among those that credentials are looked up under; the lowest is preferred.
-    private func rank(_ environment: String, _ authority: Authority) -> Int {
-        clouds.cacheAliases(of: authority.environment).firstIndex(of: environment) ?? .max
+    /// Sorts refresh tokens by the preference for their hosts, then by their keys.
+    private func sorted(_ tokens: [RefreshTokenRecord], _ authority: Authority) -> [RefreshTokenRecord] {
+        tokens.map { (clouds.rank(of: $0.environment, from: authority.environment), $0.key, $0) }
+            .sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map(\.2)
     }
 
     /// Whether the token endpoint has reported that the app belongs to a family.
@@ -130,11 +118,6 @@ extension CredentialCache {
 }
 
 extension TokenParameters {
-    /// Whether a token with these scopes answers the request: for ADAL those of the resource, for MSAL at least the requested ones.
-    fileprivate func isAnswered(by granted: ScopeSet) -> Bool {
-        version == .v1 ? scopes == granted : scopes.isSubset(of: granted)
-    }
-
     /// The key in the app's authority map. An instance-aware app may be redirected to another cloud by the same authority.
     var authorityMapKey: String { isInstanceAware ? "instance_aware=YES \(authority.url)" : authority.url }
 }
@@ -148,11 +131,11 @@ extension CredentialCache {
     ) -> TokenResult? {
         let idToken = credentials.idToken(like: token, clouds)
         let tenant = idToken?.tenant ?? token.realm
-        let records = credentials.orderedAccounts(from: token.environment, clouds)
-        guard let record = records.first(where: { $0.realm == tenant }) ?? records.first else { return nil }
+        guard let first = credentials.firstAccount(from: token.environment, clouds) else { return nil }
+        let record = credentials.firstAccount(from: token.environment, clouds) { $0.realm == tenant } ?? first
         if token.version == .v2, idToken == nil { return nil }
         let profile = profile(of: record, idToken: idToken?.idToken)
-        var account = account(of: token.account, record: records.first ?? record)
+        var account = account(of: token.account, record: first)
         if profile.isHome { account.homeIDToken = profile.idToken }
         if token.account.homeAccountID == nil { account.username = record.username }
         return TokenResult(

@@ -33,12 +33,14 @@ extension CredentialCache {
         switch account(for: request, in: partition, now: now) {
         case .none: return .interactionRequired("this account is not in the cache; sign in")
         case .several: return .ambiguousAccount
-        case .one(let account):
+        case .one(let account, let dependsOnTime):
             let credentials = partition[account]
             guard !credentials.isSignedOut(clientID) else {
                 return .interactionRequired("this account signed out of the app; sign in again")
             }
-            return decide(request, account: account, credentials: credentials, in: partition, now: now)
+            let decision = decide(request, account: account, credentials: credentials, in: partition, now: now)
+            if dependsOnTime, case .use(let result, _) = decision { return .use(result, during: nil) }
+            return decision
         }
     }
 
@@ -47,10 +49,9 @@ extension CredentialCache {
         now: Int64
     ) -> SilentDecision {
         let authority = effectiveAuthority(of: request.parameters, account: account, credentials: credentials)
-        let token = usableToken(for: request, at: authority, credentials: credentials, now: now)
+        let token = usableToken(for: request, at: authority, of: account, credentials: credentials, now: now)
         if let token, token.isFresh {
-            // Which account a username refers to may depend on the time.
-            return .use(token.result, during: request.account.homeAccountID == nil ? nil : token.freshTimes)
+            return .use(token.result, during: token.freshTimes)
         }
         let candidates = refreshTokens(for: request.parameters, at: authority, credentials: credentials, in: partition)
         if !candidates.isEmpty {

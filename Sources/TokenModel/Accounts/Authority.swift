@@ -27,12 +27,18 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
     public let environment: String
     /// The path without its leading slash, `/`-separated.
     public let path: String
+    /// The authority as a URL without a trailing slash.
+    public let url: String
 
     /// Parses and normalises a URL.
     ///
     /// - Throws: `invalidDeveloperParameter` (-51112) if it is not an `https` URL with a host and a path. `http` is
     ///   accepted for loopback hosts, but the agent refuses it unless started with `--allow-loopback-http`.
     public init(_ url: String, kind: Kind? = nil) throws(TokenError) {
+        if let plain = Authority(plain: url, kind: kind) {
+            self = plain
+            return
+        }
         let parts = try URLParts(url)
         guard parts.scheme == "https" || (parts.scheme == "http" && parts.isLoopback) else {
             throw TokenError(.invalidDeveloperParameter, "authority \(url) must use https")
@@ -49,7 +55,43 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
         self.scheme = scheme
         self.environment = environment
         self.path = path
+        url = path.isEmpty ? "\(scheme)://\(environment)" : "\(scheme)://\(environment)/\(path)"
     }
+
+    /// An Entra authority whose URL is in normal form, as nearly every one in a request is; nil for any other.
+    ///
+    /// A fast path, with the same result as `init(_:kind:)`: each request that the agent decodes names an authority.
+    private init?(plain url: String, kind: Kind?) {
+        guard kind == nil || kind == .entra else { return nil }
+        let start = Self.plainScheme.utf8.count
+        let slash = url.utf8.withContiguousStorageIfAvailable { bytes -> Int? in
+            guard bytes.count > start, bytes.starts(with: Self.plainScheme.utf8) else { return nil }
+            var slash: Int?
+            for index in start..<bytes.count {
+                switch bytes[index] {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
+                    UInt8(ascii: "."):
+                    break
+                case UInt8(ascii: "/") where slash == nil && index > start && index < bytes.count - 1: slash = index
+                default: return nil
+                }
+            }
+            return slash
+        }
+        guard let slash = slash ?? nil else { return nil }
+        let separator = url.utf8.index(url.startIndex, offsetBy: slash)
+        let host = String(url[url.utf8.index(url.startIndex, offsetBy: start)..<separator])
+        let path = String(url[url.utf8.index(after: separator)...])
+        // A URL with another meaning, unless the app names the kind.
+        if kind == nil, (try? Self.kind(host: host, segments: [path], url: url)) != .entra { return nil }
+        self.kind = .entra
+        scheme = "https"
+        environment = host
+        self.path = path
+        self.url = url
+    }
+
+    private static let plainScheme = "https://"
 
     /// The public cloud's authority for work, school and personal accounts.
     public static let common = Authority(
@@ -68,14 +110,15 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
     /// The policy (user flow) of a B2C authority as written; nil for other kinds, and if the path names none.
     package var policy: String? { kind == .b2c ? policyPath.policy : nil }
 
-    /// The authority as a URL without a trailing slash.
-    public var url: String { path.isEmpty ? "\(scheme)://\(environment)" : "\(scheme)://\(environment)/\(path)" }
-
     /// The same as `url`.
     public var description: String { url }
 
     /// Whether the realm is not a tenant: `common`, `organizations` or `consumers`.
-    public var isTenantless: Bool { kind == .entra && ["common", "organizations", "consumers"].contains(realm) }
+    public var isTenantless: Bool {
+        guard kind == .entra else { return false }
+        let realm = realm
+        return realm == "common" || realm == "organizations" || realm == "consumers"
+    }
 
     /// Whether the host is this machine.
     public var isLoopback: Bool { URLParts.isLoopback(host: URLParts.host(ofEnvironment: environment)) }
@@ -85,6 +128,7 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
     public func withRealm(_ realm: String) -> Authority {
         switch kind {
         case .entra, .ciam:
+            if realm == path { return self }
             return Authority(kind: kind, scheme: scheme, environment: environment, path: realm.lowercased())
         case .b2c:
             let parts = policyPath

@@ -7,7 +7,7 @@ public struct ClientID: Sendable, Hashable, CustomStringConvertible {
     public init?(_ text: String) {
         guard let text = text.trimmedNonEmpty else { return nil }
         self.text = text
-        self.key = text.lowercased()
+        self.key = text.inLowerCase
     }
 
     /// The identifier in lower case, for cache keys and comparisons.
@@ -32,7 +32,7 @@ public struct HomeAccountID: Sendable, Hashable, CustomStringConvertible {
     /// Nil when `text` is blank.
     public init?(_ text: String) {
         guard let text = text.trimmedNonEmpty else { return nil }
-        self.text = text.lowercased()
+        self.text = text.inLowerCase
     }
 
     /// Joins the two parts of `client_info`; nil if either is blank.
@@ -111,7 +111,7 @@ extension StringProtocol {
     /// The text without surrounding white space; nil if nothing is left.
     package var trimmedNonEmpty: String? {
         // A fast path: most texts are identifiers in ASCII without white space.
-        if !isEmpty, utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) { return String(self) }
+        if !isEmpty, isGraphicASCII { return String(self) }
         guard let first = firstIndex(where: { !$0.isWhitespace }),
             let last = lastIndex(where: { !$0.isWhitespace })
         else { return nil }

@@ -63,6 +63,9 @@ public struct AcquireTokenSilent: Sendable, Equatable {
     public var expirationBuffer: Int64
     /// Whether an expired token may be returned in an outage, during its extended lifetime.
     public var allowsExtendedLifetime: Bool
+    /// Whether the reply may have an ID token once that is in its result several times. Every reader of this version restores it; an
+    /// earlier one does not ask for it.
+    package var acceptsSingleIDToken = true
 
     /// Creates the request, by default with the values of Microsoft's libraries.
     public init(

@@ -11,15 +11,8 @@ package enum CombiningCharacters {
     /// Whether a text of valid UTF-8 has a longer run.
     package static func areExcessive(in utf8: UnsafeBufferPointer<UInt8>) -> Bool {
         // A combining character has two bytes or more. The first of them is U+0300, which begins with 0xCC.
-        guard utf8.count > 2 * longestRun else { return false }
+        guard utf8.count > 2 * longestRun, !utf8.isASCII else { return false }
         var index = 0
-        // Eight bytes at a time, as long as they are ASCII: nearly all texts are, and every message is checked.
-        let bytes = UnsafeRawBufferPointer(utf8)
-        while index + 8 <= bytes.count,
-            bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
-        {
-            index += 8
-        }
         while index < utf8.count, utf8[index] < 0xCC { index += 1 }
         guard index < utf8.count else { return false }
         var run = 0

@@ -47,19 +47,28 @@ extension UUID {
 extension UUID {
     /// Nil unless `text` is a UUID of 36 characters, in upper or lower case.
     init?(text: String) {
-        var characters = text.utf8.makeIterator()
-        var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-        let isWhole = withUnsafeMutableBytes(of: &bytes) { bytes in
-            for index in bytes.indices {
-                if Self.hasDash(before: index), characters.next() != UInt8(ascii: "-") { return false }
-                guard let high = characters.next().flatMap(Self.digit), let low = characters.next().flatMap(Self.digit)
-                else { return false }
-                bytes[index] = high << 4 | low
-            }
-            return characters.next() == nil
-        }
-        guard isWhole else { return nil }
+        var text = text
+        guard let bytes = text.withUTF8({ Self.bytes(of: $0) }) else { return nil }
         self.init(uuid: bytes)
+    }
+
+    private static func bytes(of text: UnsafeBufferPointer<UInt8>) -> uuid_t? {
+        guard text.count == 36 else { return nil }
+        var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+        let isValid = withUnsafeMutableBytes(of: &bytes) { bytes in
+            var position = 0
+            for index in bytes.indices {
+                if hasDash(before: index) {
+                    guard text[position] == UInt8(ascii: "-") else { return false }
+                    position += 1
+                }
+                guard let high = digit(text[position]), let low = digit(text[position + 1]) else { return false }
+                bytes[index] = high << 4 | low
+                position += 2
+            }
+            return true
+        }
+        return isValid ? bytes : nil
     }
 
     /// The UUID in lower case, 36 characters.

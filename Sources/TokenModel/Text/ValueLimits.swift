@@ -23,12 +23,14 @@ package enum ValueLimits {
 
     /// Whether a text can be an identifier: not too long, without control characters, and without surrounding white space.
     package static func isIdentifier(_ text: String) -> Bool {
-        text.utf8.count <= identifier && isPrintable(text) && (text.isEmpty || text.trimmedNonEmpty == text)
+        text.utf8.count <= identifier
+            && (text.isGraphicASCII || isPrintable(text) && (text.isEmpty || text.trimmedNonEmpty == text))
     }
 
     /// Whether a text has no characters that `UntrustedText` replaces or drops: control characters, line breaks, writing
     /// direction marks, and too many combining characters in a row.
     package static func isPrintable(_ text: String) -> Bool {
+        if text.isGraphicASCII { return true }
         var isASCII = true
         for byte in text.utf8 {
             if byte < 0x20 || byte == 0x7F { return false }

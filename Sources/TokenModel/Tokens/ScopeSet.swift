@@ -5,14 +5,16 @@
 public struct ScopeSet: Sendable, CustomStringConvertible {
     /// The scopes, trimmed, in the order given.
     public let scopes: [String]
-    private let keys: Set<String>
+    /// The scopes in lower case.
+    package let keys: Set<String>
 
     /// Trims each scope, and drops blank and duplicate ones.
     public init(_ scopes: some Sequence<String>) {
         // A loop, because generic algorithms are not specialised here.
-        var (kept, keys) = ([String](), Set<String>())
+        var (kept, keys) = ([String](), Set<String>(minimumCapacity: scopes.underestimatedCount))
+        kept.reserveCapacity(scopes.underestimatedCount)
         for scope in scopes {
-            guard let scope = scope.trimmedNonEmpty, keys.insert(scope.lowercased()).inserted else { continue }
+            guard let scope = scope.trimmedNonEmpty, keys.insert(scope.inLowerCase).inserted else { continue }
             kept.append(scope)
         }
         self.scopes = kept

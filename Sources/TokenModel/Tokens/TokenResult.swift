@@ -31,6 +31,8 @@ public struct TokenResult: Sendable, Equatable {
     public var familyID: FamilyID?
     /// Whether the agent has a refresh token that is valid for other resources too.
     public var hasMultiResourceRefreshToken: Bool
+    /// Whether a message of the result may have the ID token once (`AcquireTokenSilent.acceptsSingleIDToken`).
+    package var allowsSingleIDToken = false
 
     /// Creates a result.
     public init(

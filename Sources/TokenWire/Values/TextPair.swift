@@ -22,6 +22,7 @@ struct TextPair: WireMessage {
 extension WireFields {
     /// A dictionary of texts, written in the order of its keys.
     mutating func pairs(_ name: StaticString, _ values: [String: String]?) throws(TokenError) -> [String: String] {
+        if let values, values.isEmpty { return values }
         let pairs = values.map { $0.sorted { $0.key < $1.key }.map { TextPair(name: $0.key, value: $0.value) } }
         let read = try messages(name, pairs)
         return values ?? Dictionary(read.map { ($0.name, $0.value) }) { $1 }

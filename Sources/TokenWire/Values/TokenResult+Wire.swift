@@ -5,6 +5,10 @@ extension TokenResult: WireMessage {
     package static let type = WireType(sso__token_result__init)
 
     package init(_ value: TokenResult?, _ fields: inout WireFields) throws(TokenError) {
+        let repeats = value?.repeatedIDTokens
+        var (account, profile) = (value?.account, value?.tenantProfile)
+        if repeats?.inAccount == true { account?.homeIDToken = nil }
+        if repeats?.inProfile == true { profile?.idToken = nil }
         self.init(
             accessToken: try WireFields.required("access_token", fields.secret("access_token", value?.accessToken)),
             tokenType: try fields.text("token_type", value?.tokenType) ?? "Bearer",
@@ -12,8 +16,8 @@ extension TokenResult: WireMessage {
             extendedExpiresOn: fields.number("extended_expires_on", value?.extendedExpiresOn),
             scopes: try fields.texts("scopes", value?.scopes),
             idToken: try fields.text("id_token", value?.idToken, limit: WireLimits.token),
-            account: try fields.required("account", value?.account),
-            tenantProfile: try fields.message("tenant_profile", value?.tenantProfile),
+            account: try fields.required("account", account),
+            tenantProfile: try fields.message("tenant_profile", profile),
             authority: try fields.text("authority", value?.authority) ?? "",
             correlationID: try fields.text("correlation_id", value?.correlationID) ?? CorrelationID(),
             isFromCache: fields.flag("is_from_cache", value?.isFromCache) ?? false,
@@ -21,6 +25,18 @@ extension TokenResult: WireMessage {
             familyID: try fields.text("family_id", value?.familyID),
             hasMultiResourceRefreshToken: fields.flag(
                 "has_multi_resource_refresh_token", value?.hasMultiResourceRefreshToken) ?? false)
+        if fields.flag("account_has_id_token", repeats.flatMap { $0.inAccount ? true : nil }) == true {
+            self.account.homeIDToken = idToken
+        }
+        if fields.flag("profile_has_id_token", repeats.flatMap { $0.inProfile ? true : nil }) == true {
+            tenantProfile?.idToken = idToken
+        }
+    }
+
+    /// Where a message leaves out an ID token because it is `idToken`.
+    private var repeatedIDTokens: (inAccount: Bool, inProfile: Bool) {
+        guard allowsSingleIDToken, let idToken else { return (false, false) }
+        return (account.homeIDToken == idToken, tenantProfile?.idToken == idToken)
     }
 }
 

@@ -11,7 +11,7 @@ struct Bench {
 
     init() async throws {
         folder = try Self.makeTemporaryFolder()
-        try await SignedInAccount.seed(stateDirectory: folder + "/state")
+        try await SignedInAccount.seed(stateDirectory: folder + "/state", usesADAL: true)
         agent = try Self.startAgent(in: folder)
         frames = try Frames(askedAt: agent.socketPath)
         pingPong = try Self.startFloor("ping-pong", in: folder, replyLength: frames.replyLength)
@@ -30,6 +30,7 @@ struct Bench {
             try FramedLevel(name: "framed", socketPath: agent.socketPath, frames: frames),
             ClientLevel(socketPath: agent.socketPath),
             MSALLevel(socketPath: agent.socketPath),
+            ADALLevel(socketPath: agent.socketPath),
         ].filter { only.map($0.name.contains) ?? true }
         var results: [LatencyResult] = []
         for placement in Placement.possible {

@@ -10,13 +10,25 @@ struct CostBench {
         /// The agent's event loop, from `read` to `write`. The audit log's lines are written by another thread, which is not counted:
         /// how many equal events share a line depends on the time.
         case agent
+        /// The same for requests that no reply has been kept for: each is decoded and decided.
+        case newRequests = "agent, new"
+        /// The same for an account with 1,000 access tokens.
+        case manyTokens = "agent, new of 1000"
         /// The whole process of an app that calls `AgentClient.acquireTokenSilent`.
         case client = "AgentClient"
         /// The same for `MSALPublicClientApplication.acquireTokenSilent`.
         case msal = "MSALCompat"
+        /// The same for `ADAuthenticationContext.acquireTokenSilent`.
+        case adal = "ADALCompat"
+
+        /// Whether the agent is counted, and not an app.
+        var isAgent: Bool { [.agent, .newRequests, .manyTokens].contains(self) }
 
         /// A part of a mangled name, `AgentSession.channelRead`, that only the counted thread has; nil if all threads are counted.
-        var threadFunction: String? { self == .agent ? "7SessionC11channelRead" : nil }
+        var threadFunction: String? { isAgent ? "7SessionC11channelRead" : nil }
+
+        /// The name of the folder of the agent's store.
+        fileprivate var state: String { self == .manyTokens ? "many" : "state" }
     }
 
     /// The cost of one hit.
@@ -33,7 +45,8 @@ struct CostBench {
         guard let valgrind else { throw BenchError("valgrind is not installed; install the package valgrind") }
         let folder = try Bench.makeTemporaryFolder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        try await SignedInAccount.seed(stateDirectory: folder + "/state")
+        try await SignedInAccount.seed(stateDirectory: folder + "/state", usesADAL: true)
+        try await SignedInAccount.seed(stateDirectory: folder + "/many", furtherTokens: 999)
         try Data(configuration.utf8).write(to: URL(fileURLWithPath: "\(folder)/config.toml"))
         let bench = CostBench(
             folder: folder, agent: try readable(ServerProcess.path(of: program ?? "sso-agent"), in: folder),
@@ -56,21 +69,26 @@ struct CostBench {
         let output = "\(folder)/\(subject)-\(hits)"
         let socket = "\(folder)/run/agent.sock"
         let arguments = [
-            "--socket", socket, "--state-dir", "\(folder)/state", "--config", "\(folder)/config.toml", "--no-sandbox",
+            "--socket", socket, "--state-dir", "\(folder)/\(subject.state)", "--config", "\(folder)/config.toml",
+            "--no-sandbox",
             "--allow-debugging",
         ]
         let counted = [
             "--tool=callgrind", "--separate-threads=yes", "--callgrind-out-file=\(output).%p", "--log-file=/dev/null",
         ]
         let server =
-            subject == .agent
+            subject.isAgent
             ? try ServerProcess(valgrind, counted + [agent] + arguments, socketPath: socket)
             : try ServerProcess(agent, arguments, socketPath: socket)
-        defer { if subject != .agent { server.stop() } }
+        defer { if !subject.isAgent { server.stop() } }
         var process = server.processID
-        if subject == .agent {
+        if subject.isAgent {
             let frames = try Frames(askedAt: socket)
-            _ = try FramedLevel(name: "framed", socketPath: socket, frames: frames).sample(hits)
+            if subject == .agent {
+                _ = try FramedLevel(name: "framed", socketPath: socket, frames: frames).sample(hits)
+            } else {
+                try frames.sendNew(hits, to: socket)
+            }
             server.stop()
         } else {
             let app = try ServerProcess(
@@ -86,9 +104,10 @@ struct CostBench {
     static func hit(_ subject: Subject, count: Int, socketPath: String) async throws {
         FileHandle.standardError.write(Data("listening on nothing: an app\n".utf8))
         switch subject {
-        case .agent: throw BenchError("the agent is no app")
+        case .agent, .newRequests, .manyTokens: throw BenchError("the agent is no app")
         case .client: _ = try await ClientLevel(socketPath: socketPath).sample(count)
         case .msal: _ = try await MSALLevel(socketPath: socketPath).sample(count)
+        case .adal: _ = try await ADALLevel(socketPath: socketPath).sample(count)
         }
     }
 
@@ -125,11 +144,11 @@ struct CostBench {
 extension [CostBench.Row] {
     var table: String {
         let lines = map {
-            $0.subject.rawValue.padding(toLength: 16, withPad: " ", startingAt: 0)
+            $0.subject.rawValue.padding(toLength: 20, withPad: " ", startingAt: 0)
                 + String(format: "%14.0f%14.1f", $0.instructions, $0.allocations)
         }
         return """
-            A silent hit        instructions   allocations
+            A silent hit            instructions   allocations
             \(lines.joined(separator: "\n"))
             """
     }

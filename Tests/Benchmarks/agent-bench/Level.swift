@@ -1,3 +1,4 @@
+internal import ADALCompat
 internal import AgentClient
 internal import CBenchSystem
 internal import Foundation
@@ -89,6 +90,38 @@ struct MSALLevel: Level {
     }
 }
 
+/// The async method of ADAL.
+struct ADALLevel: Level {
+    let name = "ADALCompat"
+    private let client: AgentClient
+
+    init(socketPath: String) {
+        client = AgentClient(socketPath: socketPath, appName: "agent-bench")
+    }
+
+    @concurrent func sample(_ count: Int) async throws -> Sample {
+        let request = try SignedInAccount.adalRequest
+        let authority = request.parameters.authority.url
+        guard let context = ADAuthenticationContext(authority: authority, validateAuthority: true, error: nil),
+            let resource = request.parameters.scopes.resource, let user = request.account.username,
+            let redirect = URL(string: "http://localhost")
+        else { throw BenchError("ADAL refuses \(authority)") }
+        context.agent = client
+        var nanoseconds: [UInt64] = []
+        nanoseconds.reserveCapacity(count)
+        for _ in 0..<count {
+            let start = bench_now()
+            let result = await context.acquireTokenSilent(
+                withResource: resource, clientId: request.parameters.clientID.text, redirectUri: redirect, userId: user)
+            nanoseconds.append(bench_now() - start)
+            guard result.accessToken != nil else {
+                throw BenchError("ADAL has no token: \(String(describing: result.error))")
+            }
+        }
+        return Sample(nanoseconds)
+    }
+}
+
 /// The frame of a silent request, and the length of its reply, with which the floor's server answers.
 struct Frames: Sendable {
     let request: [UInt8]
@@ -108,4 +141,40 @@ struct Frames: Sendable {
             throw BenchError("the agent does not answer from its cache")
         }
     }
+}
+
+extension Frames {
+    /// Sends requests that differ in a field that no agent knows, so that each is new to the agent.
+    func sendNew(_ count: Int, to socketPath: String) throws {
+        let socket = bench_connect(socketPath)
+        guard socket >= 0 else { throw BenchError("cannot connect to \(socketPath) (errno \(-socket))") }
+        defer { close(socket) }
+        var reply = [UInt8](repeating: 0, count: WireLimits.replyFrame)
+        for number in 0..<count {
+            let frame = try new(number)
+            let length = bench_ask(socket, frame, frame.count, &reply, reply.count)
+            guard length > replyLength / 2 else { throw BenchError("no reply to a new request (errno \(-length))") }
+        }
+    }
+
+    /// The frame with a further field in its request, whose value is `number`.
+    private func new(_ number: Int) throws -> [UInt8] {
+        // Length, ID, and the tag of the request; then its length and its fields.
+        let prefix = FrameDecoder.headerLength + 3
+        guard let lengthEnd = request[prefix...].firstIndex(where: { $0 < 0x80 }) else {
+            throw BenchError("the request is not a frame")
+        }
+        let body = request[(lengthEnd + 1)...] + Self.varint(Self.unknownField << 3) + Self.varint(number)
+        let message = request[FrameDecoder.headerLength..<prefix] + Self.varint(body.count) + body
+        let length = (0..<FrameDecoder.headerLength).reversed().map {
+            UInt8(truncatingIfNeeded: message.count >> (8 * $0))
+        }
+        return length + message
+    }
+
+    private static func varint(_ number: Int) -> [UInt8] {
+        number < 0x80 ? [UInt8(number)] : [UInt8(number & 0x7F) | 0x80] + varint(number >> 7)
+    }
+
+    private static let unknownField = 100
 }

@@ -13,6 +13,26 @@ enum SignedInAccount {
         }
     }
 
+    /// The silent request of an app that uses ADAL, which names the account by its username.
+    static var adalRequest: AcquireTokenSilent {
+        get throws {
+            var parameters = try parameters
+            parameters.version = .v1
+            parameters.scopes = ScopeSet(resource: "https://graph.microsoft.com")
+            return AcquireTokenSilent(parameters: parameters, account: AccountReference(username: "ada@contoso.com"))
+        }
+    }
+
+    /// The changes of a store by the response to a request of ADAL for account 0.
+    static func adalChanges() throws -> [StoreChange] {
+        let parameters = try adalRequest.parameters
+        var tokens = issued
+        tokens.scopes = nil
+        let saved = try CredentialCache().changes(
+            saving: tokens, from: .signIn, parameters, at: parameters.authority, now: now)
+        return try saved.changes.map { try $0.stored(in: parameters.sharingGroup) }
+    }
+
     /// The changes of a store by a token response for an account; account 0 is the requested one.
     static func changes(_ number: Int = 0) throws -> [StoreChange] {
         let parameters = try parameters
@@ -23,6 +43,20 @@ enum SignedInAccount {
         return saved.changes.map { $0.stored(in: parameters.sharingGroup) }
     }
 
+    /// Further access tokens of account 0, each for another scope, as a sign-in to many apps leaves them.
+    private static func furtherTokens(_ count: Int) throws -> [StoreChange] {
+        let parameters = try parameters
+        return try (0..<count).map { number in
+            let token = AccessTokenRecord(
+                account: AccountKey(issuer: .microsoft, homeAccountID: homeAccountID, username: nil),
+                environment: "login.windows.net", clientID: parameters.clientID, realm: tenant, version: .v2,
+                scopes: ScopeSet(["Further.\(number)", "profile", "openid"]), tokenType: "Bearer",
+                secret: Secret("further-\(number)"), cachedAt: now, expiresOn: now + 86_400, extendedExpiresOn: nil,
+                refreshOn: nil)
+            return try CacheChange.save(.accessToken(token)).stored(in: parameters.sharingGroup)
+        }
+    }
+
     /// Opens a store for a benchmark.
     static func open(_ stateDirectory: String) throws -> Store {
         try Store.open(directory: stateDirectory, StoreOptions { now })
@@ -31,11 +65,19 @@ enum SignedInAccount {
     private static var now: Int64 { Int64(Date().timeIntervalSince1970) }
 
     /// Writes accounts into a store, as sign-ins do.
-    static func seed(stateDirectory: String, accounts: Int = 1) async throws {
+    ///
+    /// - Parameters:
+    ///   - furtherTokens: the access tokens that account 0 has besides the requested one.
+    ///   - usesADAL: whether account 0 has tokens of an app that uses ADAL too.
+    static func seed(
+        stateDirectory: String, accounts: Int = 1, furtherTokens: Int = 0, usesADAL: Bool = false
+    ) async throws {
         let store = try open(stateDirectory)
+        if furtherTokens > 0 { try await store.commit(try self.furtherTokens(furtherTokens)) }
         for first in stride(from: 0, to: accounts, by: 500) {
             try await store.commit(try (first..<min(first + 500, accounts)).flatMap { try changes($0) })
         }
+        if usesADAL { try await store.commit(try adalChanges()) }
         await store.close()
     }
 

@@ -74,6 +74,33 @@ internal import TokenModel
         }
     }
 
+    /// Calls are cancelled before they begin, while their callers read the reply, and while the reading thread waits for it. Whatever
+    /// comes first, each call ends, and so do those after it.
+    @Test func endsEveryCallThatIsCancelledAtAnyTime() async throws {
+        try await AgentFixture.with { f in
+            let reference = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
+            let parameters = try f.parameters()
+            var outcomes = (replies: 0, cancelled: 0)
+            for round in 0..<1500 {
+                let task = Task { try await f.silent(parameters, reference) }
+                // Some calls are the only ones, others have company.
+                let other = round % 3 == 0 ? Task { try await f.silent(parameters, reference) } : nil
+                for _ in 0..<round % 40 { await Task.yield() }
+                task.cancel()
+                do {
+                    _ = try await task.value
+                    outcomes.replies += 1
+                } catch let error as TokenError {
+                    #expect(error.code == .cancelled)
+                    outcomes.cancelled += 1
+                }
+                if let other { #expect(try await other.value.isFromCache) }
+            }
+            #expect(outcomes.cancelled > 0)
+            #expect(try await f.silent(parameters, reference).isFromCache)
+        }
+    }
+
     @Test func callsFromSynchronousCodeToo() async throws {
         try await AgentFixture.with { f in
             let reference = try await f.signIn("alice@contoso.com", f.parameters()).account.reference

@@ -1,26 +1,171 @@
+internal import Foundation
 internal import TestSupport
 internal import Testing
+internal import TokenModel
+internal import TokenWire
 
 @testable internal import AgentClient
 
-/// The state of calls that are cancelled before, during or after they are sent.
+/// The state of calls that are cancelled before, during or after they are sent, and of those that read their replies themselves.
 @Suite(.bounded) struct ConnectionStateTests {
     @Test func refusesACallThatWasCancelledBeforeItBegan() {
         var state = ConnectionState()
-        let id = state.reserveID()
-        #expect(state.abandon(id) == nil)
-        #expect(state.add(Self.call, id: id) == .cancelled)
+        state.reserve(1)
+        #expect(state.abandon(1) == nil)
+        let added = state.add(Self.call, id: 1)
+        #expect(added.isCancelled)
         #expect(state.calls.isEmpty && state.reserved.isEmpty)
     }
 
-    @Test func keepsNoStateOfACallThatIsCancelledTooLate() {
+    @Test func keepsNoStateOfACallThatIsCancelledTooLate() throws {
         var state = ConnectionState()
-        let id = state.reserveID()
-        #expect(state.add(Self.call, id: id) == .needsThread)
-        #expect(state.removeCall(id) != nil)
-        #expect(state.abandon(id) == nil)
+        state.reserve(1)
+        let added = state.add(Self.call, id: 1)
+        #expect(added.needsThread)
+        let call = state.takeCall(repliedBy: try Self.reply(1))
+        #expect(call != nil)
+        #expect(state.abandon(1) == nil)
         #expect(state.calls.isEmpty && state.reserved.isEmpty)
     }
 
-    private static let call = PendingCall(frame: [], deadline: .distantFuture, isRepeatable: true) { _ in }
+    @Test func sendsACallAloneOnlyIfNoOtherIsInFlight() throws {
+        try Pair.with { pair in
+            var state = pair.connected()
+            let sent = state.sendAlone([1], id: 1)
+            let connection = try #require(sent)
+            #expect(state.sendAlone([2], id: 2) == nil)
+            state.callerFinishedReading(on: connection)
+            #expect(state.sendAlone([3], id: 3) == connection)
+        }
+    }
+
+    /// A caller that is cancelled while it reads gives up reading: later calls must not wait for it.
+    @Test func letsLaterCallsReadAfterACallIsCancelledWhileItsCallerReads() throws {
+        try Pair.with { pair in
+            var state = pair.connected()
+            let sent = state.sendAlone([1], id: 1)
+            let connection = try #require(sent)
+            state.reserve(1)
+            #expect(state.abandon(1) == nil)
+            let adopted = state.adopt(Self.call, id: 1, sentOn: connection, isStreamIntact: true)
+            #expect(adopted.isCancelled)
+            #expect(state.calls.isEmpty && state.reserved.isEmpty)
+            #expect(state.sendAlone([2], id: 2) == connection)
+        }
+    }
+
+    @Test func hasTheThreadReadForACallThatIsNotAnsweredAtOnce() throws {
+        try Pair.with { pair in
+            var state = pair.connected()
+            let sent = state.sendAlone([1], id: 1)
+            let connection = try #require(sent)
+            state.reserve(1)
+            let adopted = state.adopt(Self.call, id: 1, sentOn: connection, isStreamIntact: true)
+            #expect(adopted.isSent)
+            #expect(pair.isWoken)
+            #expect(state.nextWait()?.events == Int16(POLLIN))
+            let call = state.takeCall(repliedBy: try Self.reply(1))
+            #expect(call != nil)
+        }
+    }
+
+    /// The thread reads when the agent closes the connection, also while a caller reads.
+    @Test func losesNoReplyThatTheThreadReadsForACaller() throws {
+        try Pair.with { pair in
+            var state = pair.connected()
+            let sent = state.sendAlone([1], id: 1)
+            let connection = try #require(sent)
+            let call = state.takeCall(repliedBy: try Self.reply(1))
+            #expect(call == nil)
+            state.disconnected()
+            _ = state.connectionBroke()
+            state.reserve(1)
+            let outcome = state.adopt(Self.call, id: 1, sentOn: connection, isStreamIntact: false)
+            guard case .replied(let reply) = outcome else {
+                Issue.record("\(outcome)")
+                return
+            }
+            #expect(reply.id == 1)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func sendsACallAgainIfItsConnectionBrokeAndItMayBeSentTwice(isRepeatable: Bool) throws {
+        try Pair.with { pair in
+            var state = pair.connected()
+            let sent = state.sendAlone([1], id: 1)
+            let connection = try #require(sent)
+            state.disconnected()
+            #expect(state.connectionBroke().hasCallsLeft == false)
+            state.reserve(1)
+            var call = Self.call
+            (call.isRepeatable, call.timesSent) = (isRepeatable, 1)
+            let outcome = state.adopt(call, id: 1, sentOn: connection, isStreamIntact: false)
+            #expect(isRepeatable ? outcome.needsThread : outcome.isLost)
+            #expect(state.calls.count == (isRepeatable ? 1 : 0))
+        }
+    }
+
+    /// The end of reading on an old connection changes nothing on the one that has replaced it.
+    @Test func leavesALaterConnectionToItsThread() throws {
+        try Pair.with { pair in
+            var state = pair.connected()
+            let sent = state.sendAlone([1], id: 1)
+            let connection = try #require(sent)
+            state.disconnected()
+            _ = state.connectionBroke()
+            state.opened(socket: pair.socket, wake: pair.wake, greeting: [])
+            state.callerFinishedReading(on: connection)
+            #expect(state.sendAlone([2], id: 2) == nil)
+            _ = state.nextWait()
+            #expect(state.sendAlone([3], id: 3) != nil)
+        }
+    }
+
+    private static let call = PendingCall(frame: [1], deadline: .distantFuture, isRepeatable: true) { _ in }
+
+    private static func reply(_ id: UInt64) throws -> ReplyFrame {
+        let frame = ReplyFrame.encode(.success(CancelInteraction.Reply()), to: CancelInteraction.self, id: id)
+        return try ReplyFrame(decoding: frame.dropFirst(FrameDecoder.headerLength))
+    }
+
+    /// The descriptors of a connection and of the pipe that wakes the thread.
+    private struct Pair {
+        let socket: Int32
+        let wake: Int32
+        private let wakeEnd: Int32
+
+        static func with(_ body: (Pair) throws -> Void) throws {
+            var (ends, pipes): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
+            try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+            try #require(pipe(&pipes) == 0)
+            defer { for end in ends + pipes { close(end) } }
+            try body(Pair(socket: ends[0], wake: pipes[1], wakeEnd: pipes[0]))
+        }
+
+        private init(socket: Int32, wake: Int32, wakeEnd: Int32) {
+            (self.socket, self.wake, self.wakeEnd) = (socket, wake, wakeEnd)
+        }
+
+        /// The state of a connection whose thread waits for nothing.
+        func connected() -> ConnectionState {
+            var state = ConnectionState()
+            state.opened(socket: socket, wake: wake, greeting: [])
+            _ = state.nextWait()
+            return state
+        }
+
+        /// Whether the thread was woken.
+        var isWoken: Bool {
+            var event = pollfd(fd: wakeEnd, events: Int16(POLLIN), revents: 0)
+            return poll(&event, 1, 0) == 1
+        }
+    }
+}
+
+extension ConnectionState.AddResult {
+    fileprivate var isCancelled: Bool { if case .cancelled = self { true } else { false } }
+    fileprivate var needsThread: Bool { if case .needsThread = self { true } else { false } }
+    fileprivate var isSent: Bool { if case .sent = self { true } else { false } }
+    fileprivate var isLost: Bool { if case .lost = self { true } else { false } }
 }

@@ -47,6 +47,14 @@ internal import TokenWire
     /// The expiration buffers of requests.
     private static let buffers: [Int64] = [0, 300, 3000]
 
+    /// References that name no account by its identifier.
+    private static let references = users.map { AccountReference(username: $0) } + [AccountReference()]
+    /// The scopes of requests, as MSAL and as ADAL ask for them.
+    private static let targets: [([String], OAuthVersion)] = [
+        (["User.Read"], .v2), (["Mail.Read"], .v2), ([resource], .v1),
+    ]
+    private static let resource = "https://graph.microsoft.com/.default"
+
     /// Whatever happens between two requests, a repetition has the reply that the agent would decide on now.
     @Test func repliesAsANewDecisionWould() async throws {
         var seed = TestSeed()
@@ -56,18 +64,19 @@ internal import TokenWire
             for user in Self.users { accounts[user] = try await f.signIn(user, f.parameters()).account.reference }
             let export = try await f.agent.exportCache(.msalJSON, includesSecrets: true)
             let pairs = try Self.apps.flatMap { app in
-                try [["User.Read"], ["Mail.Read"]].flatMap { scopes in
-                    try Self.users.compactMap { accounts[$0] }.flatMap { account in
+                try Self.targets.flatMap { scopes, version in
+                    try (Self.references + Self.users.compactMap { accounts[$0] }).flatMap { account in
                         try Self.buffers.map { buffer in
-                            Pair(
+                            var parameters = try f.parameters(app, scopes: scopes)
+                            parameters.version = version
+                            return Pair(
                                 request: AcquireTokenSilent(
-                                    parameters: try f.parameters(app, scopes: scopes), account: account,
-                                    expirationBuffer: buffer))
+                                    parameters: parameters, account: account, expirationBuffer: buffer))
                         }
                     }
                 }
             }
-            var (asked, hits, expiry) = (0, 0, Int64?.none)
+            var (asked, hits, hitsByName, expiry) = (0, 0, 0, Int64?.none)
             for round in 0..<200 {
                 let change = Self.changes.randomElement(using: &seed) ?? .nothing
                 try await make(change, f, accounts, export, &seed)
@@ -77,7 +86,7 @@ internal import TokenWire
                 if change == .expiry, let expiry { times = [-1, 0, 1].map { expiry - buffer + $0 } }
                 for time in times {
                     if let time { f.clock.advance(by: time - f.clock.now) }
-                    for pair in time == nil ? Array(pairs.shuffled(using: &seed).prefix(4)) : pairs.of(buffer) {
+                    for pair in time == nil ? Array(pairs.shuffled(using: &seed).prefix(8)) : pairs.of(buffer) {
                         asked += 1
                         let number = asked
                         let replies = try await offPool {
@@ -88,13 +97,14 @@ internal import TokenWire
                         }
                         guard let result = try? Self.result(replies[0]), result.isFromCache else { continue }
                         hits += 1
+                        if pair.request.account.homeAccountID == nil { hitsByName += 1 }
                         expiry = result.expiresOn
                         let areEqual = replies[0] == replies[1]
                         #expect(areEqual, "round \(round), after \(change); \(seed)")
                     }
                 }
             }
-            #expect(hits > 40, "\(hits) hits; \(seed)")
+            #expect(hits > 40 && hitsByName > 20, "\(hits) hits, \(hitsByName) by name; \(seed)")
         }
     }
 
@@ -107,9 +117,9 @@ internal import TokenWire
         _ seed: inout TestSeed
     ) async throws {
         let user = Self.users.randomElement(using: &seed) ?? ""
-        let parameters = try f.parameters(
-            Self.apps.randomElement(using: &seed) ?? "",
-            scopes: [["User.Read", "Mail.Read"].randomElement(using: &seed) ?? ""])
+        let (scopes, version) = Self.targets.randomElement(using: &seed) ?? ([], .v2)
+        var parameters = try f.parameters(Self.apps.randomElement(using: &seed) ?? "", scopes: scopes)
+        parameters.version = version
         let account = accounts[user] ?? AccountReference()
         switch change {
         case .signIn: try await f.signIn(user, parameters)
@@ -129,6 +139,29 @@ internal import TokenWire
             _ = try await f.agent.unlock(Unlock())
         case .clock: f.clock.advance(by: Int64.random(in: -2000..<2000, using: &seed))
         case .expiry, .nothing: break
+        }
+    }
+
+    /// An app of an earlier version does not ask for a single ID token, and gets it wherever it belongs.
+    @Test func sendsAnIDTokenOnceToAppsThatAcceptThat() async throws {
+        try await AgentFixture.with { f in
+            let signedIn = try await f.signIn("alice@contoso.com", f.parameters())
+            let idToken = Array(try #require(signedIn.idToken).utf8)
+            let peer = try RawPeer(f.socketPath)
+            var request = AcquireTokenSilent(parameters: try f.parameters(), account: signedIn.account.reference)
+            var results: [TokenResult] = []
+            // The second time with a kept reply.
+            for (accepts, times) in [(false, 3), (true, 1), (false, 3), (true, 1)] {
+                request.acceptsSingleIDToken = accepts
+                let frame = try RequestFrame.encode(request, id: 1)
+                let reply = try await offPool {
+                    peer.write(frame)
+                    return try #require(try peer.replyBytes())
+                }
+                #expect(reply.ranges(of: idToken).count == times)
+                results.append(try Self.result(reply))
+            }
+            #expect(results.allSatisfy { $0 == results[0] && $0.tenantProfile?.idToken == signedIn.idToken })
         }
     }
 

@@ -1,0 +1,61 @@
+internal import TokenModel
+internal import TokenWire
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// The reading side of a connection, which decodes the replies in the bytes received.
+struct ReplyStream {
+    private let socket: Int32
+    private var decoder = FrameDecoder(limit: WireLimits.replyFrame)
+    private var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+    /// The reason why the stream cannot be decoded any further, kept until the replies before it have been delivered.
+    private var failure: TokenError?
+
+    init(socket: Int32) { self.socket = socket }
+
+    /// Reads what has arrived, and returns the replies that are complete.
+    ///
+    /// - Parameter waits: whether to wait until something arrives, at most for the socket's time-out.
+    /// - Throws: `agentUnavailable` (-53004) at the end of the stream, another code if the stream cannot be decoded.
+    mutating func read(waits: Bool = false) throws(TokenError) -> [ReplyFrame] {
+        if let failure { throw failure }
+        let flags = waits ? 0 : Int32(MSG_DONTWAIT)
+        let count = buffer.withUnsafeMutableBytes { recv(socket, $0.baseAddress, $0.count, flags) }
+        guard count > 0 else {
+            if count < 0, errno == EAGAIN || errno == EINTR { return [] }
+            throw TokenError(.agentUnavailable, "the agent closed the connection")
+        }
+        if let reply = try onlyReply(count) { return [reply] }
+        buffer.withUnsafeBytes { decoder.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        var replies: [ReplyFrame] = []
+        do throws(TokenError) {
+            while let frame = try decoder.next() { replies.append(try ReplyFrame(decoding: frame)) }
+        } catch {
+            guard !replies.isEmpty else { throw error }
+            failure = error
+            // Makes the socket readable, so that it is read again and the failure is thrown then.
+            shutdown(socket, Int32(SHUT_RDWR))
+        }
+        return replies
+    }
+
+    /// The reply whose frame is all that has been received, as that of a single call is; nil if there is more or less. Decoded where
+    /// it is, without a copy.
+    private func onlyReply(_ count: Int) throws(TokenError) -> ReplyFrame? {
+        guard !decoder.isInsideFrame else { return nil }
+        let outcome: Result<ReplyFrame, TokenError>? = buffer.withUnsafeBufferPointer { buffer in
+            guard let frame = FrameDecoder.onlyFrame(in: UnsafeBufferPointer(rebasing: buffer[..<count])) else {
+                return nil
+            }
+            return Result { () throws(TokenError) in try ReplyFrame(decoding: frame) }
+        }
+        return try outcome?.get()
+    }
+
+    /// Overwrites the buffer, through which access tokens have passed.
+    mutating func wipe() { buffer.withUnsafeMutableBytes { wipeMemory($0) } }
+}

@@ -1,0 +1,33 @@
+/// Tests for the forms that nearly all texts have, so that the general rules can be left out. They have no branch for each byte, so that
+/// the compiler checks several bytes at once.
+extension StringProtocol {
+    /// Whether every character is a graphic character of ASCII: no white space, and no control character. True for an empty text.
+    package var isGraphicASCII: Bool {
+        utf8.withContiguousStorageIfAvailable { bytes in
+            var others: UInt8 = 0
+            for byte in bytes { others |= byte &- 0x21 < 0x7F - 0x21 ? 0 : 1 }
+            return others == 0
+        } ?? utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+    }
+}
+
+extension String {
+    /// The same as `lowercased()`, without a copy of a text in ASCII without capitals.
+    package var inLowerCase: String {
+        let isLower = utf8.withContiguousStorageIfAvailable { bytes in
+            var others: UInt8 = 0
+            for byte in bytes { others |= byte &- 0x41 < 26 || byte > 0x7F ? 1 : 0 }
+            return others == 0
+        }
+        return isLower == true ? self : lowercased()
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Whether every byte is a character of ASCII.
+    package var isASCII: Bool {
+        var bits: UInt8 = 0
+        for byte in self { bits |= byte }
+        return bits < 0x80
+    }
+}
