@@ -237,7 +237,7 @@ let package = Package(
         .testTarget(
             name: "SocketIntegrationTests",
             dependencies: [
-                "AgentClient", "AgentSocket", "AgentTestSupport", "EntraEmulator", "TestSupport",
+                "AgentClient", "AgentSocket", "AgentTestSupport", "CAgentSystem", "EntraEmulator", "TestSupport",
                 "TokenAgent",
                 "TokenModel", "TokenStore", "TokenWire",
             ],
@@ -301,7 +301,8 @@ let package = Package(
         .executableTarget(
             name: "agent-bench",
             dependencies: [
-                "AgentClient", "CBenchSystem", "EntraEmulator", "MSALCompat", "TokenCache", "TokenModel", "TokenStore",
+                "ADALCompat", "AgentClient", "CBenchSystem", "EntraEmulator", "MSALCompat", "TokenCache", "TokenModel",
+                "TokenStore",
                 "TokenWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], path: "Tests/Benchmarks/agent-bench", swiftSettings: strict),

@@ -2,7 +2,7 @@ package import AccessPolicy
 internal import PosixFiles
 package import TokenModel
 
-/// The configuration file of the agent: the tables `[network]`, `[confirmation]` and `[audit]`, and the access rules `[[rule]]`.
+/// The configuration file of the agent: the tables `[network]`, `[confirmation]`, `[audit]` and `[apps]`, and the access rules `[[rule]]`.
 package struct Configuration: Sendable, Equatable {
     /// The file of certificate authorities to trust instead of the system's; nil if the file does not name one.
     package private(set) var caFile: String?
@@ -16,6 +16,8 @@ package struct Configuration: Sendable, Equatable {
     package private(set) var audit = AuditDestination.file
     /// Whether the audit log has usernames.
     package private(set) var auditsNames = false
+    /// Whether apps may keep access tokens in their own memory while these hold.
+    package private(set) var letsAppsKeepTokens = true
 
     /// The places of the audit log.
     package enum AuditDestination: String, Sendable, CaseIterable {
@@ -80,6 +82,9 @@ package struct Configuration: Sendable, Equatable {
                 throw TOMLError(entry.line, "“\(key)” is not a key of [audit]; use destination or names")
             case ("confirmation", let key):
                 throw TOMLError(entry.line, "“\(key)” is not a key of [confirmation]; use askpass")
+            case ("apps", "keep_tokens"): letsAppsKeepTokens = try entry.flag
+            case ("apps", let key):
+                throw TOMLError(entry.line, "“\(key)” is not a key of [apps]; use keep_tokens")
             case ("", let key):
                 throw TOMLError(entry.line, "“\(key)” is in no table; put it below the line [network] or another one")
             case ("rule", _):
@@ -87,7 +92,7 @@ package struct Configuration: Sendable, Equatable {
             case (let table, _):
                 throw TOMLError(
                     entry.line,
-                    "[\(table)] is not a table of the configuration; use [network], [confirmation] or [audit]")
+                    "[\(table)] is not a table of the configuration; use [network], [confirmation], [audit] or [apps]")
             }
         }
         for element in document.elements {

@@ -1,3 +1,4 @@
+internal import CompatSupport
 public import Foundation
 internal import TokenModel
 
@@ -139,15 +140,42 @@ extension ADTokenCacheItem {
     convenience init(_ token: TokenResult, for target: TokenAcquisition.Target) {
         self.init()
         resource = target.resource
-        authority = target.authority.inCloud(of: token.authority)
+        authority = Self.authority(of: token, for: target.authority)
         clientId = target.clientID
         familyId = token.familyID?.text
         accessToken = token.accessToken.reveal()
         accessTokenType = token.tokenType.trimmedNonEmpty ?? "Bearer"
         let expiry = token.isExtendedLifetime ? token.extendedExpiresOn ?? token.expiresOn : token.expiresOn
         expiresOn = Date(timeIntervalSince1970: TimeInterval(expiry))
-        userInformation = ADUserInformation(token.idToken, token.account.reference)
+        userInformation = Self.user(of: token)
     }
+
+    /// Returns the authority that issued the token, in canonical form.
+    private static func authority(of token: TokenResult, for requested: CanonicalAuthority) -> String {
+        authorities.value(for: Issuance(requested: requested, issuer: token.authority)) {
+            requested.inCloud(of: token.authority)
+        }
+    }
+
+    /// Returns the user, whose ID token is read once for all results that have it.
+    private static func user(of token: TokenResult) -> ADUserInformation? {
+        users.value(for: UserSource(idToken: token.idToken, account: token.account.reference)) {
+            ADUserInformation(token.idToken, token.account.reference)
+        }
+    }
+
+    private struct Issuance: Sendable, Equatable {
+        let requested: CanonicalAuthority
+        let issuer: String
+    }
+
+    private struct UserSource: Sendable, Equatable {
+        let idToken: String?
+        let account: AccountReference
+    }
+
+    private static let authorities = RecentValues<Issuance, String>()
+    private static let users = RecentValues<UserSource, ADUserInformation?>()
 }
 
 extension ADUserInformation {

@@ -136,10 +136,13 @@ struct ADLog: Sendable {
         write(level, "failed: \(error.domain) \(error.code)\(server)", code: error.code)
     }
 
-    private func write(_ level: ADAL_LOG_LEVEL, isPii: Bool = false, _ text: String, code: Int = 0) {
+    private func write(
+        _ level: ADAL_LOG_LEVEL, isPii: Bool = false, _ text: @autoclosure () -> String, code: Int = 0
+    ) {
+        let isLogged = ADLogger.state.withLock { level.rawValue <= $0.level.rawValue && (!isPii || $0.isPiiEnabled) }
+        guard isLogged else { return }
         let state = ADLogger.state.withLock { $0 }
-        guard level.rawValue <= state.level.rawValue, !isPii || state.isPiiEnabled else { return }
-        let message = "ADAL [\(correlationID)]\(component.map { " \($0)" } ?? "") \(text)"
+        let message = "ADAL [\(correlationID)]\(component.map { " \($0)" } ?? "") \(text())"
         // Called without the lock, because a callback may change the settings.
         state.callBack(level, message, isPii: isPii, code: code)
         if state.isWritten, !isPii { NSLog("%@", message) }

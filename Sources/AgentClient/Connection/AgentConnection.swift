@@ -1,4 +1,5 @@
 internal import AgentSocket
+internal import CAgentSystem
 internal import Synchronization
 internal import TokenModel
 internal import TokenWire
@@ -21,14 +22,17 @@ final class AgentConnection: Sendable {
 
     private let path: String
     private let appName: String
+    /// Nil if no results are kept.
+    let results: KeptResults?
     let state = Mutex(ConnectionState())
     /// The reading side of the socket, locked by its reader. Set to nil before the socket is closed, so that no
     /// caller reads from a file descriptor that has been reused.
     let stream = Mutex<ReplyStream?>(nil)
 
-    init(path: String, appName: String) {
+    init(path: String, appName: String, results: KeptResults?) {
         self.path = path
         self.appName = appName
+        self.results = results
     }
 
     /// Returns a number for a call, to be passed to `send` or `abandon`.
@@ -107,12 +111,17 @@ final class AgentConnection: Sendable {
 /// The reading side of a connection, which decodes the replies in the bytes received.
 struct ReplyStream {
     private let socket: Int32
+    private let results: KeptResults?
     private var decoder = FrameDecoder(limit: WireLimits.replyFrame)
     private var buffer = [UInt8](repeating: 0, count: 64 * 1024)
     /// The reason why the stream cannot be decoded any further, kept until the replies before it have been delivered.
     private var failure: TokenError?
 
-    init(socket: Int32) { self.socket = socket }
+    /// - Parameter results: use the page that the agent sends; nil if it is not wanted.
+    init(socket: Int32, results: KeptResults? = nil) {
+        self.socket = socket
+        self.results = results
+    }
 
     /// Waits at most `milliseconds` for something to read; returns whether there is.
     func isReadable(within milliseconds: Int32) -> Bool {
@@ -125,7 +134,11 @@ struct ReplyStream {
     /// - Throws: `agentUnavailable` (-53004) at the end of the stream, another code if the stream cannot be decoded.
     mutating func read() throws(TokenError) -> [ReplyFrame] {
         if let failure { throw failure }
-        let count = buffer.withUnsafeMutableBytes { recv(socket, $0.baseAddress, $0.count, 0) }
+        var page: Int32 = -1
+        let count = buffer.withUnsafeMutableBytes {
+            agent_receive_with_descriptor(socket, $0.baseAddress, $0.count, &page, 0)
+        }
+        if page >= 0 { if let results { results.attach(descriptor: page) } else { close(page) } }
         guard count > 0 else {
             if count < 0, errno == EAGAIN || errno == EINTR { return [] }
             throw TokenError(.agentUnavailable, "the agent closed the connection")

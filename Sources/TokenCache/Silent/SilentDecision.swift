@@ -49,8 +49,8 @@ extension CredentialCache {
         let authority = effectiveAuthority(of: request.parameters, account: account, credentials: credentials)
         let token = usableToken(for: request, at: authority, credentials: credentials, now: now)
         if let token, token.isFresh {
-            // Which account a username refers to may depend on the time.
-            return .use(token.result, during: request.account.homeAccountID == nil ? nil : token.freshTimes)
+            let end = endOfChoice(account, for: request, in: partition, now: now)
+            return .use(token.result, during: token.freshTimes.map { $0.lowerBound...min($0.upperBound, end) })
         }
         let candidates = refreshTokens(for: request.parameters, at: authority, credentials: credentials, in: partition)
         if !candidates.isEmpty {

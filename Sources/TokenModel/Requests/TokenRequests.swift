@@ -63,6 +63,8 @@ public struct AcquireTokenSilent: Sendable, Equatable {
     public var expirationBuffer: Int64
     /// Whether an expired token may be returned in an outage, during its extended lifetime.
     public var allowsExtendedLifetime: Bool
+    /// Whether the result should say until when it may be kept; see `TokenResult.freshness`.
+    package var wantsFreshness = false
 
     /// Creates the request, by default with the values of Microsoft's libraries.
     public init(
@@ -81,6 +83,12 @@ extension AcquireTokenSilent: AgentRequest {
     package typealias Reply = TokenResult
     package static let number: UInt32 = 11
     package var tokenParameters: TokenParameters? { parameters }
+    package var withoutFreshness: AcquireTokenSilent? {
+        guard wantsFreshness else { return nil }
+        var request = self
+        request.wantsFreshness = false
+        return request
+    }
 }
 
 /// Redeems a grant of the app without looking into the cache, and saves the tokens. The reply is a `TokenResult`.

@@ -31,6 +31,9 @@ public struct TokenResult: Sendable, Equatable {
     public var familyID: FamilyID?
     /// Whether the agent has a refresh token that is valid for other resources too.
     public var hasMultiResourceRefreshToken: Bool
+    /// The times, in seconds since 1970, at which an equal request has this result, as long as the generations of the agent's
+    /// page do not change; nil if that is not certain, or if the request did not ask for it.
+    package var freshness: ClosedRange<Int64>?
 
     /// Creates a result.
     public init(

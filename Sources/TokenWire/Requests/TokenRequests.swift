@@ -11,6 +11,7 @@ extension AcquireTokenSilent: WireRequest {
             forceRefresh: fields.flag("force_refresh", value?.forceRefresh) ?? false,
             expirationBuffer: try Self.buffer(fields.number("expiration_buffer", value?.expirationBuffer)),
             allowsExtendedLifetime: fields.flag("allows_extended_lifetime", value?.allowsExtendedLifetime) ?? false)
+        wantsFreshness = fields.wish("wants_freshness", value?.wantsFreshness)
     }
 
     /// Checks the expiration buffer: a negative or huge one is a mistake, and could overflow additions to the clock.

@@ -12,6 +12,7 @@ struct Bench {
     init() async throws {
         folder = try Self.makeTemporaryFolder()
         try await SignedInAccount.seed(stateDirectory: folder + "/state")
+        try await SignedInAccount.seedADAL(stateDirectory: folder + "/state")
         agent = try Self.startAgent(in: folder)
         frames = try Frames(askedAt: agent.socketPath)
         pingPong = try Self.startFloor("ping-pong", in: folder, replyLength: frames.replyLength)
@@ -30,6 +31,10 @@ struct Bench {
             try FramedLevel(name: "framed", socketPath: agent.socketPath, frames: frames),
             ClientLevel(socketPath: agent.socketPath),
             MSALLevel(socketPath: agent.socketPath),
+            ADALLevel(socketPath: agent.socketPath, keepsResults: false),
+            ClientLevel(socketPath: agent.socketPath, keepsResults: true),
+            MSALLevel(socketPath: agent.socketPath, keepsResults: true),
+            ADALLevel(socketPath: agent.socketPath, keepsResults: true),
         ].filter { only.map($0.name.contains) ?? true }
         var results: [LatencyResult] = []
         for placement in Placement.possible {

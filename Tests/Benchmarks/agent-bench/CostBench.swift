@@ -14,6 +14,12 @@ struct CostBench {
         case client = "AgentClient"
         /// The same for `MSALPublicClientApplication.acquireTokenSilent`.
         case msal = "MSALCompat"
+        /// The same for ADAL's `acquireTokenSilent`.
+        case adal = "ADALCompat"
+        /// The same, if the results of the first requests are kept in the app.
+        case keptClient = "AgentClient, kept"
+        case keptMSAL = "MSALCompat, kept"
+        case keptADAL = "ADALCompat, kept"
 
         /// A part of a mangled name, `AgentSession.channelRead`, that only the counted thread has; nil if all threads are counted.
         var threadFunction: String? { self == .agent ? "7SessionC11channelRead" : nil }
@@ -34,6 +40,7 @@ struct CostBench {
         let folder = try Bench.makeTemporaryFolder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try await SignedInAccount.seed(stateDirectory: folder + "/state")
+        try await SignedInAccount.seedADAL(stateDirectory: folder + "/state")
         try Data(configuration.utf8).write(to: URL(fileURLWithPath: "\(folder)/config.toml"))
         let bench = CostBench(
             folder: folder, agent: try readable(ServerProcess.path(of: program ?? "sso-agent"), in: folder),
@@ -89,6 +96,10 @@ struct CostBench {
         case .agent: throw BenchError("the agent is no app")
         case .client: _ = try await ClientLevel(socketPath: socketPath).sample(count)
         case .msal: _ = try await MSALLevel(socketPath: socketPath).sample(count)
+        case .adal: _ = try await ADALLevel(socketPath: socketPath, keepsResults: false).sample(count)
+        case .keptClient: _ = try await ClientLevel(socketPath: socketPath, keepsResults: true).sample(count)
+        case .keptMSAL: _ = try await MSALLevel(socketPath: socketPath, keepsResults: true).sample(count)
+        case .keptADAL: _ = try await ADALLevel(socketPath: socketPath, keepsResults: true).sample(count)
         }
     }
 
@@ -125,11 +136,11 @@ struct CostBench {
 extension [CostBench.Row] {
     var table: String {
         let lines = map {
-            $0.subject.rawValue.padding(toLength: 16, withPad: " ", startingAt: 0)
+            $0.subject.rawValue.padding(toLength: 20, withPad: " ", startingAt: 0)
                 + String(format: "%14.0f%14.1f", $0.instructions, $0.allocations)
         }
         return """
-            A silent hit        instructions   allocations
+            A silent hit            instructions   allocations
             \(lines.joined(separator: "\n"))
             """
     }
