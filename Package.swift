@@ -239,7 +239,7 @@ let package = Package(
         .testTarget(
             name: "SocketIntegrationTests",
             dependencies: [
-                "AgentClient", "AgentSocket", "AgentTestSupport", "EntraEmulator", "TestSupport",
+                "AgentClient", "AgentSocket", "AgentTestSupport", "CAgentSystem", "EntraEmulator", "TestSupport",
                 "TokenAgent",
                 "TokenModel", "TokenStore", "TokenWire",
             ],

@@ -14,19 +14,39 @@ public final class AgentClient: Sendable {
     public let socketPath: String
     private let timeout: Duration
     private let connection: AgentConnection
+    /// Nil if every request is sent.
+    private let results: KeptResults?
 
     /// Creates a client of the agent at `socketPath`; it connects at the first call.
+    ///
+    /// The results of silent requests that the agent answers from its cache are kept, if the agent allows it, and returned
+    /// again while they hold, without asking the agent. Nothing is returned after a sign-out of which any app was told.
     ///
     /// - Parameters:
     ///   - socketPath: nil takes `$SSO_AGENT_SOCK`, else `$XDG_RUNTIME_DIR/sso-agent/agent.sock`.
     ///   - appName: the name of the app in the agent's log; nil takes the program's name.
     ///   - timeout: the time limit of a call; the calls that wait for a sign-in have limits of their own.
-    public init(socketPath: String? = nil, appName: String? = nil, timeout: Duration = .seconds(90)) {
+    ///   - keepsResults: false sends every request to the agent, as `SSO_AGENT_KEEP_TOKENS=0` in the environment does.
+    public convenience init(
+        socketPath: String? = nil, appName: String? = nil, timeout: Duration = .seconds(90), keepsResults: Bool = true
+    ) {
+        let results = keepsResults && AgentEnvironment.current.keepsTokens ? KeptResults() : nil
+        self.init(socketPath: socketPath, appName: appName, timeout: timeout, results: results)
+    }
+
+    /// - Parameter clock: the clock by which kept results hold, in seconds since 1970; for tests.
+    package convenience init(socketPath: String, clock: @escaping @Sendable () -> Int64) {
+        self.init(
+            socketPath: socketPath, appName: nil, timeout: .seconds(600), results: KeptResults(clock: clock))
+    }
+
+    private init(socketPath: String?, appName: String?, timeout: Duration, results: KeptResults?) {
         let path = socketPath ?? AgentEnvironment.current.socketPath
         let program = CommandLine.arguments.first?.split(separator: "/").last.map(String.init)
         self.socketPath = path
         self.timeout = timeout
-        self.connection = AgentConnection(path: path, appName: appName ?? program ?? "app")
+        self.results = results
+        self.connection = AgentConnection(path: path, appName: appName ?? program ?? "app", results: results)
     }
 
     deinit { connection.close() }
@@ -38,8 +58,18 @@ public final class AgentClient: Sendable {
     ///
     /// - Throws: `interactionRequired` (-51115) if only a sign-in can help, or the error of the token endpoint.
     public func acquireTokenSilent(_ request: AcquireTokenSilent) async throws(TokenError) -> TokenResult {
-        return try await call(request)
+        if let result = keptResult(for: request), !Task.isCancelled { return result }
+        guard let results, let generations = results.generations(for: request) else { return try await call(request) }
+        var request = request
+        request.wantsFreshness = true
+        var result = try await call(request)
+        results.keep(result, for: request, since: generations)
+        result.freshness = nil
+        return result
     }
+
+    /// Returns the kept result of a silent request, without asking the agent; nil if there is none that holds.
+    package func keptResult(for request: AcquireTokenSilent) -> TokenResult? { results?.result(for: request) }
 
     /// Starts a sign-in in a browser; `signIn(_:presenter:)` does the whole of it in one call.
     ///

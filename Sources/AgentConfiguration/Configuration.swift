@@ -23,6 +23,8 @@ package struct Configuration: Sendable, Equatable {
     package private(set) var defaultApp: Located<String>?
     /// The account that `ssoctl` uses if none is given: its name, a prefix of it, or its identifier; nil if no file names one.
     package private(set) var defaultAccount: Located<String>?
+    /// Whether apps may keep access tokens in their own memory while these hold.
+    package private(set) var letsAppsKeepTokens = true
     /// The files that were read, in this order.
     package private(set) var files: [String] = []
 
@@ -142,6 +144,9 @@ package struct Configuration: Sendable, Equatable {
                 throw TOMLError(entry.line, "“\(key)” is not a key of [defaults]; use app or account")
             case ("confirmation", let key):
                 throw TOMLError(entry.line, "“\(key)” is not a key of [confirmation]; use askpass")
+            case ("apps", "keep_tokens"): letsAppsKeepTokens = try entry.flag
+            case ("apps", let key):
+                throw TOMLError(entry.line, "“\(key)” is not a key of [apps]; use keep_tokens")
             case ("", let key):
                 throw TOMLError(entry.line, "“\(key)” is in no table; put it below the line [network] or another one")
             case ("rule", _):
@@ -149,8 +154,8 @@ package struct Configuration: Sendable, Equatable {
             case (let table, _):
                 throw TOMLError(
                     entry.line,
-                    "[\(table)] is not a table of the configuration; use [network], [confirmation], [audit], [defaults] or "
-                        + "[apps.NAME]")
+                    "[\(table)] is not a table of the configuration; use [network], [confirmation], [audit], [apps], [defaults] "
+                        + "or [apps.NAME]")
             }
         }
         for element in document.elements {

@@ -18,8 +18,8 @@ package struct AgentEnvironment: Sendable {
     package static var current: AgentEnvironment {
         let names = [
             "SSO_AGENT_SOCK", "SSO_AGENT_OWNER", "SSO_AGENT_STATE_DIR", "SSO_AGENT_CONFIG",
-            "SSO_AGENT_SYSTEM_CONFIG", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "HOME", "BROWSER",
-            "DISPLAY", "WAYLAND_DISPLAY",
+            "SSO_AGENT_SYSTEM_CONFIG", "SSO_AGENT_KEEP_TOKENS", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME",
+            "HOME", "BROWSER", "DISPLAY", "WAYLAND_DISPLAY",
         ]
         var variables: [String: String] = [:]
         for name in names {
@@ -65,6 +65,12 @@ package struct AgentEnvironment: Sendable {
     package var browserCommands: [String] {
         guard let commands = value("BROWSER") else { return hasDisplay ? [Self.systemOpener] : [] }
         return commands.split(separator: ":").map(String.init)
+    }
+
+    /// Whether an app may keep access tokens in its own memory, and use them again without asking the agent: unless
+    /// `$SSO_AGENT_KEEP_TOKENS` is `0`, `no`, `off` or `false`.
+    package var keepsTokens: Bool {
+        !["0", "no", "off", "false"].contains(value("SSO_AGENT_KEEP_TOKENS")?.lowercased())
     }
 
     private var hasDisplay: Bool {

@@ -42,47 +42,17 @@ static agent_helper_settings settings;
 
 /* Receives a message of exactly `size` bytes with a descriptor. 1; 0 if it is another one, which is dropped; -1 at the end. */
 static int receive(int socket, void *message, size_t size, int *descriptor) {
-    union {
-        struct cmsghdr header;
-        char space[CMSG_SPACE(sizeof(int))];
-    } control;
-    struct iovec part = {message, size};
-    struct msghdr header = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-    ssize_t length = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
+    ssize_t length = agent_receive_with_descriptor(socket, message, size, descriptor, 0);
     if (length < 0) return errno == EINTR ? 0 : -1;
     if (length == 0) return -1;
-    int count = 0;
-    *descriptor = -1;
-    for (struct cmsghdr *item = CMSG_FIRSTHDR(&header); item != NULL; item = CMSG_NXTHDR(&header, item)) {
-        if (item->cmsg_level != SOL_SOCKET || item->cmsg_type != SCM_RIGHTS) continue;
-        for (size_t offset = CMSG_LEN(0); offset + sizeof(int) <= item->cmsg_len; offset += sizeof(int)) {
-            int received;
-            memcpy(&received, (char *)item + offset, sizeof received);
-            if (count++ == 0) *descriptor = received;
-            else close(received);
-        }
-    }
-    if (count == 1 && length == (ssize_t)size && !(header.msg_flags & (MSG_TRUNC | MSG_CTRUNC))) return 1;
+    if (*descriptor >= 0 && length == (ssize_t)size) return 1;
     if (*descriptor >= 0) close(*descriptor);
     return 0;
 }
 
 /* Sends a message of four bytes, and a descriptor unless that is negative. */
 static ssize_t send_with(int socket, int32_t number, int descriptor) {
-    union {
-        struct cmsghdr header;
-        char space[CMSG_SPACE(sizeof(int))];
-    } control = {0};
-    control.header = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
-    memcpy(CMSG_DATA(&control.header), &descriptor, sizeof descriptor);
-    struct iovec part = {&number, sizeof number};
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-    if (descriptor >= 0) {
-        message.msg_control = &control;
-        message.msg_controllen = sizeof control;
-    }
-    return sendmsg(socket, &message, MSG_NOSIGNAL);
+    return agent_send_with_descriptor(socket, &number, sizeof number, descriptor, 0);
 }
 
 /* The sockets that the helper has made: no others are removed. */
@@ -304,22 +274,16 @@ static int call_sockets(int lane, uint32_t operation, const char *path, const ui
     do length = send(lane, &request, sizeof request, MSG_NOSIGNAL);
     while (length < 0 && errno == EINTR);
     if (length < 0) return -EIO;
-    union {
-        struct cmsghdr header;
-        char space[CMSG_SPACE(sizeof(int))];
-    } control;
     int32_t result;
-    struct iovec part = {&result, sizeof result};
-    struct msghdr reply = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-    do length = recvmsg(lane, &reply, MSG_CMSG_CLOEXEC);
-    while (length < 0 && errno == EINTR);
-    if (length != sizeof result) return -EIO;
-    struct cmsghdr *item = CMSG_FIRSTHDR(&reply);
-    if (item == NULL || item->cmsg_type != SCM_RIGHTS) return operation == MAKE_SOCKET && result == 0 ? -EIO : result;
     int descriptor;
-    memcpy(&descriptor, CMSG_DATA(item), sizeof descriptor);
-    return descriptor;
+    do length = agent_receive_with_descriptor(lane, &result, sizeof result, &descriptor, 0);
+    while (length < 0 && errno == EINTR);
+    if (length != sizeof result) {
+        if (length > 0 && descriptor >= 0) close(descriptor);
+        return -EIO;
+    }
+    if (descriptor >= 0) return descriptor;
+    return operation == MAKE_SOCKET && result == 0 ? -EIO : result;
 }
 
 int agent_ask_to_make_socket(int lane, const char *path, const uint32_t users[], int count) {

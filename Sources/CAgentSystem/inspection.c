@@ -1,6 +1,7 @@
 #include "CAgentSystem.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <sys/resource.h>
 
 #if defined(__linux__)
@@ -10,7 +11,15 @@
 #include <sys/ptrace.h>
 #endif
 
+/* Swift's handlers of crashes have another program read this process, which may not; they would then wait for it for ever, and a
+   process that has crashed would neither end nor be replaced. */
+static void end_at_a_crash(void) {
+    const int signals[] = {SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) signal(signals[i], SIG_DFL);
+}
+
 int agent_forbid_inspection(void) {
+    end_at_a_crash();
     struct rlimit none = {0, 0};
     if (setrlimit(RLIMIT_CORE, &none) != 0) return errno;
 #if defined(__linux__)

@@ -3728,7 +3728,7 @@ const ProtobufCMessageDescriptor sso__account__descriptor =
   (ProtobufCMessageInit) sso__account__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor sso__token_result__field_descriptors[16] =
+static const ProtobufCFieldDescriptor sso__token_result__field_descriptors[18] =
 {
   {
     "access_token",
@@ -3899,6 +3899,30 @@ static const ProtobufCFieldDescriptor sso__token_result__field_descriptors[16] =
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
+    "fresh_from",
+    15,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Sso__TokenResult, has_fresh_from),
+    offsetof(Sso__TokenResult, fresh_from),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "fresh_through",
+    16,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Sso__TokenResult, has_fresh_through),
+    offsetof(Sso__TokenResult, fresh_through),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
     "account_has_id_token",
     17,
     PROTOBUF_C_LABEL_OPTIONAL,
@@ -3926,26 +3950,27 @@ static const ProtobufCFieldDescriptor sso__token_result__field_descriptors[16] =
 static const unsigned sso__token_result__field_indices_by_name[] = {
   0,   /* field[0] = access_token */
   6,   /* field[6] = account */
-  14,   /* field[14] = account_has_id_token */
+  16,   /* field[16] = account_has_id_token */
   8,   /* field[8] = authority */
   9,   /* field[9] = correlation_id */
   2,   /* field[2] = expires_on */
   3,   /* field[3] = extended_expires_on */
   12,   /* field[12] = family_id */
+  14,   /* field[14] = fresh_from */
+  15,   /* field[15] = fresh_through */
   13,   /* field[13] = has_multi_resource_refresh_token */
   5,   /* field[5] = id_token */
   11,   /* field[11] = is_extended_lifetime */
   10,   /* field[10] = is_from_cache */
-  15,   /* field[15] = profile_has_id_token */
+  17,   /* field[17] = profile_has_id_token */
   4,   /* field[4] = scopes */
   7,   /* field[7] = tenant_profile */
   1,   /* field[1] = token_type */
 };
-static const ProtobufCIntRange sso__token_result__number_ranges[2 + 1] =
+static const ProtobufCIntRange sso__token_result__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 17, 14 },
-  { 0, 16 }
+  { 0, 18 }
 };
 const ProtobufCMessageDescriptor sso__token_result__descriptor =
 {
@@ -3955,10 +3980,10 @@ const ProtobufCMessageDescriptor sso__token_result__descriptor =
   "Sso__TokenResult",
   "sso",
   sizeof(Sso__TokenResult),
-  16,
+  18,
   sso__token_result__field_descriptors,
   sso__token_result__field_indices_by_name,
-  2,  sso__token_result__number_ranges,
+  1,  sso__token_result__number_ranges,
   (ProtobufCMessageInit) sso__token_result__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
@@ -4195,7 +4220,7 @@ const ProtobufCMessageDescriptor sso__failure__descriptor =
   (ProtobufCMessageInit) sso__failure__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor sso__hello__field_descriptors[2] =
+static const ProtobufCFieldDescriptor sso__hello__field_descriptors[3] =
 {
   {
     "protocol_version",
@@ -4221,15 +4246,28 @@ static const ProtobufCFieldDescriptor sso__hello__field_descriptors[2] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "accepts_page",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Sso__Hello, has_accepts_page),
+    offsetof(Sso__Hello, accepts_page),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned sso__hello__field_indices_by_name[] = {
+  2,   /* field[2] = accepts_page */
   1,   /* field[1] = app_name */
   0,   /* field[0] = protocol_version */
 };
 static const ProtobufCIntRange sso__hello__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor sso__hello__descriptor =
 {
@@ -4239,7 +4277,7 @@ const ProtobufCMessageDescriptor sso__hello__descriptor =
   "Sso__Hello",
   "sso",
   sizeof(Sso__Hello),
-  2,
+  3,
   sso__hello__field_descriptors,
   sso__hello__field_indices_by_name,
   1,  sso__hello__number_ranges,
@@ -4310,7 +4348,7 @@ const ProtobufCMessageDescriptor sso__hello_reply__descriptor =
   (ProtobufCMessageInit) sso__hello_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor sso__acquire_token_silent__field_descriptors[6] =
+static const ProtobufCFieldDescriptor sso__acquire_token_silent__field_descriptors[7] =
 {
   {
     "parameters",
@@ -4373,6 +4411,18 @@ static const ProtobufCFieldDescriptor sso__acquire_token_silent__field_descripto
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
+    "wants_freshness",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Sso__AcquireTokenSilent, has_wants_freshness),
+    offsetof(Sso__AcquireTokenSilent, wants_freshness),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
     "accepts_single_id_token",
     7,
     PROTOBUF_C_LABEL_OPTIONAL,
@@ -4386,18 +4436,18 @@ static const ProtobufCFieldDescriptor sso__acquire_token_silent__field_descripto
   },
 };
 static const unsigned sso__acquire_token_silent__field_indices_by_name[] = {
-  5,   /* field[5] = accepts_single_id_token */
+  6,   /* field[6] = accepts_single_id_token */
   1,   /* field[1] = account */
   4,   /* field[4] = allows_extended_lifetime */
   3,   /* field[3] = expiration_buffer */
   2,   /* field[2] = force_refresh */
   0,   /* field[0] = parameters */
+  5,   /* field[5] = wants_freshness */
 };
-static const ProtobufCIntRange sso__acquire_token_silent__number_ranges[2 + 1] =
+static const ProtobufCIntRange sso__acquire_token_silent__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 7, 5 },
-  { 0, 6 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor sso__acquire_token_silent__descriptor =
 {
@@ -4407,10 +4457,10 @@ const ProtobufCMessageDescriptor sso__acquire_token_silent__descriptor =
   "Sso__AcquireTokenSilent",
   "sso",
   sizeof(Sso__AcquireTokenSilent),
-  6,
+  7,
   sso__acquire_token_silent__field_descriptors,
   sso__acquire_token_silent__field_indices_by_name,
-  2,  sso__acquire_token_silent__number_ranges,
+  1,  sso__acquire_token_silent__number_ranges,
   (ProtobufCMessageInit) sso__acquire_token_silent__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

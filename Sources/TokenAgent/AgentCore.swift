@@ -16,6 +16,8 @@ struct AgentCore {
     let tasks: TaskTracker
     /// The packed replies of cache hits.
     let replies: KeptReplies
+    /// What ends these replies, and the results that apps keep.
+    let answers: AnswerChanges
     let memory: CacheMemory
     /// A lock for each refresh token that is being redeemed.
     let tokensInUse: KeyedLock<Secret>
@@ -36,13 +38,14 @@ struct AgentCore {
         self.service = service
         tasks = TaskTracker(loop: loop, timers: timers)
         replies = KeptReplies()
-        memory = CacheMemory(replies)
+        answers = AnswerChanges(replies)
+        memory = CacheMemory(answers)
         tokensInUse = KeyedLock()
         notes = RedemptionNotes(memory: memory, tokensInUse: tokensInUse)
         log = StoreLog(target: target, logger: logger)
         commits = CommitQueue(memory: memory, notes: notes, target: target, tasks: tasks, log: log)
         authorities = AuthorityResolver(
-            memory: memory, replies: replies, commits: commits, service: service, tasks: tasks, now: now,
+            memory: memory, answers: answers, commits: commits, service: service, tasks: tasks, now: now,
             allowsLoopbackHTTP: allowsLoopbackHTTP)
         throttle = ThrottleTable()
         saver = TokenSaver(

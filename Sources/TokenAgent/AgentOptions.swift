@@ -30,6 +30,8 @@ package struct AgentOptions: Sendable {
     package var audit: AuditWriter.Destination?
     /// Whether the audit log has usernames.
     package var auditsNames = false
+    /// Whether apps may keep access tokens in their own memory while these hold, and use them again without a request.
+    package var letsAppsKeepTokens = true
     /// The maximum number of open connections. Past it, a new connection closes one of the process that has most of them.
     package var connectionLimit: Int
     /// The limits of each process.

@@ -79,6 +79,9 @@ package final class AgentServer: Sendable {
             let registry = try await loop.submit {
                 NIOLoopBoundBox(SessionRegistry(options, loop, pipe.value), eventLoop: loop)
             }.get()
+            if options.letsAppsKeepTokens {
+                try await loop.submit { owner.assumeIsolated { $0.sharePage() } }.get()
+            }
             let descriptor = try ListeningSocket.make(at: options.socketPath)
             let acceptor = ConnectionAcceptor(
                 owner: owner, registry: registry, inspector: inspector, audit: audit, options: options)
@@ -121,7 +124,12 @@ package final class AgentServer: Sendable {
         try? await parts.listener.close()
         parts.inspector.stop()
         let (loop, registry, owner) = (parts.registry.eventLoop, parts.registry, parts.owner)
-        await runWithTimeout { owner.assumeIsolated { $0.sockets.stop() } }
+        await runWithTimeout {
+            owner.assumeIsolated { owner in
+                owner.retirePage()
+                return owner.sockets.stop()
+            }
+        }
         if finishesReplies { await runWithTimeout { registry.value.end(on: loop) } }
         await parts.endpoint.close()
         await runWithTimeout { owner.assumeIsolated { $0.shutDown() } }

@@ -53,15 +53,16 @@ actor CacheOwner {
         switch core.memory.cache.decide(request, now: now) {
         case .use(var result, let times):
             result.allowsSingleIDToken = request.acceptsSingleIDToken
-            guard let times else { return .now(.success(result)) }
-            // Not kept for earlier times: if the clock is set back, a host may be refused that is allowed now.
+            guard let end = times?.upperBound else { return .now(.success(result)) }
+            // Not for earlier times: if the clock is set back, a host may be refused that is allowed now.
+            if request.wantsFreshness { result.freshness = now...end }
             let parameters = request.parameters
             return .repeatable(
                 result,
                 KeptReplies.Conditions(
                     group: parameters.sharingGroup, account: request.account.homeAccountID,
                     host: parameters.authority.environment,
-                    times: now...times.upperBound))
+                    times: now...end))
         case .redeem(let plan): return .later(redeemer.redeem(plan, for: request, of: session.peer))
         case .interactionRequired(let why): return .now(.failure(TokenError(.interactionRequired, why)))
         case .ambiguousAccount: return .now(.failure(Self.ambiguous))
@@ -75,6 +76,7 @@ actor CacheOwner {
         // At a published socket, the same request may be refused.
         guard caller.publication == nil, lifecycle.isLoaded, !caller.log.logsEveryRequest,
             let hit = core.replies.hit(frame, at: core.now()),
+            caller.sharesGenerations || !hit.entry.hasFreshness,
             caller.policy.decision(on: hit.entry.asked, from: caller.identity) == .allow
         else { return nil }
         if let audit = caller.audit {
@@ -209,6 +211,18 @@ actor CacheOwner {
         options.logger.debug("hello", metadata: ["app": "\(RequestLog.safe(request.appName))"])
         return .now(.success(Self.greeting))
     }
+
+    /// The page that comes with the reply to a request; nil for none.
+    func page(for request: some AgentRequest, from caller: Caller) -> GenerationPage? {
+        guard caller.sharesGenerations, (request as? Hello)?.acceptsPage == true else { return nil }
+        return core.answers.page
+    }
+
+    /// Makes the page that apps are told of changes through.
+    func sharePage() { core.answers.share(GenerationPage()) }
+
+    /// Ends what apps keep, since the agent stops.
+    func retirePage() { core.answers.page?.retire() }
 
     /// The load of the store that a request has to wait for; nil if it need not wait. If the load fails, so does the request.
     func load(

@@ -85,6 +85,11 @@ package struct WireFields {
         return value
     }
 
+    /// A flag that is written only if it is true, so that messages without it have the same bytes as before it existed.
+    mutating func wish(_ name: StaticString, _ value: Bool?) -> Bool {
+        flag(name, value == true ? true : nil) ?? false
+    }
+
     /// An enum value; nil if it is absent or unknown to this version.
     mutating func choice<Choice: RawRepresentable<Int32>>(_ name: StaticString, _ value: Choice?) -> Choice? {
         choiceNumber(name, value?.rawValue).flatMap { Choice(rawValue: $0) }

@@ -205,6 +205,7 @@ struct SSOAgent: ParsableCommand {
             now: { Int64(Date().timeIntervalSince1970) }, logger: logger)
         options.askpass = configuration.askpass
         options.auditsNames = configuration.auditsNames
+        options.letsAppsKeepTokens = configuration.letsAppsKeepTokens
         options.audit =
             switch configuration.audit {
             case .file:

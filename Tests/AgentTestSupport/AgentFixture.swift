@@ -30,12 +30,13 @@ package struct AgentFixture: Sendable {
     package static func with(
         settings: EmulatorSettings = EmulatorSettings(), usernames: [String] = [], connectionLimit: Int = 4096,
         peerLimits: PeerLimits = PeerLimits(), disk: FaultyDisk? = nil, keys: KeySettings = KeySettings(),
-        importLimit: Int? = nil, rules: [PolicyRule] = [.everything], _ body: (AgentFixture) async throws -> Void
+        importLimit: Int? = nil, rules: [PolicyRule] = [.everything], letsAppsKeepTokens: Bool = true,
+        _ body: (AgentFixture) async throws -> Void
     ) async throws {
         let options = EmulatorOptions(usernames: usernames, settings: settings)
         try await run(
             options, connectionLimit: connectionLimit, peerLimits: peerLimits, disk: disk, keys: keys,
-            importLimit: importLimit, rules: rules, body)
+            importLimit: importLimit, rules: rules, letsAppsKeepTokens: letsAppsKeepTokens, body)
     }
 
     /// Runs a test as `with` does, in a network in which every host is the emulator.
@@ -51,7 +52,8 @@ package struct AgentFixture: Sendable {
     private static func run(
         _ emulatorOptions: EmulatorOptions, connectionLimit: Int = 4096, peerLimits: PeerLimits = PeerLimits(),
         disk: FaultyDisk?, keys: KeySettings = KeySettings(), importLimit: Int? = nil,
-        rules: [PolicyRule] = [.everything], _ body: (AgentFixture) async throws -> Void
+        rules: [PolicyRule] = [.everything], letsAppsKeepTokens: Bool = true,
+        _ body: (AgentFixture) async throws -> Void
     ) async throws {
         // Agent and peers are in one process, whose usual limit of 1,024 open files is too low.
         ResourceLimits.raiseOpenFiles()
@@ -68,6 +70,7 @@ package struct AgentFixture: Sendable {
                     in: folder, clock, timers, internet, connectionLimit: connectionLimit, disk: disk, keys: keys,
                     importLimit: importLimit, rules: rules)
                 options.peerLimits = peerLimits
+                options.letsAppsKeepTokens = letsAppsKeepTokens
                 try await serve(options) { server in
                     let client = AgentClient(socketPath: options.socketPath, timeout: .seconds(600))
                     try await body(

@@ -19,7 +19,7 @@ internal import Testing
         ],
         "AgentClient": [
             "AgentSocket",
-            // Starts a browser without the app's file descriptors.
+            // Starts a browser without the app's file descriptors, and reads the generation page.
             "CAgentSystem",
             "PosixFiles",
             "TokenModel",

@@ -195,9 +195,9 @@ extension Parts {
         core.memory.apply([.save(.appMetadata(app))], in: .standard)
     }
 
-    fileprivate func replaceCache() { core.memory.replace(with: core.memory.cache) }
+    func replaceCache() { core.memory.replace(with: core.memory.cache) }
 
-    fileprivate func resolving(_ url: String) throws -> Pending<Authority> {
+    func resolving(_ url: String) throws -> Pending<Authority> {
         let parameters = TokenParameters.sample(authority: try Authority(url))
         return start { parts async throws(TokenError) in
             try await parts.core.authorities.resolve(parameters.authority, parameters, username: nil)

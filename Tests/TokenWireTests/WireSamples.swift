@@ -5,8 +5,10 @@ internal import TokenWire
 enum WireSamples {
     static let requests: [RequestSample] = [
         RequestSample("hello", Hello(protocolVersion: 1, appName: "notes 2.1")),
+        RequestSample("hello that accepts a page", helloWithPage),
         RequestSample("acquire_token_silent", silent),
         RequestSample("acquire_token_silent with a single ID token", silentWithSingleIDToken),
+        RequestSample("acquire_token_silent that wants its freshness", silentWithFreshness),
         RequestSample("begin_interactive", interactive),
         RequestSample(
             "complete_interactive",
@@ -67,6 +69,9 @@ enum WireSamples {
             AnyReply(
                 Hello.Reply(protocolVersion: 1, agentVersion: "0.1.0", requests: [10, 11, 20]), to: Hello.self, id: 1)),
         ReplySample("acquire_token_silent", AnyReply(result, to: AcquireTokenSilent.self, id: 1)),
+        ReplySample(
+            "acquire_token_silent with its freshness",
+            AnyReply(resultWithFreshness, to: AcquireTokenSilent.self, id: 1)),
         ReplySample(
             "begin_interactive",
             AnyReply(
@@ -187,6 +192,24 @@ enum WireSamples {
     static let silentWithSingleIDToken = AcquireTokenSilent(
         parameters: parameters, account: account.reference, forceRefresh: true, expirationBuffer: 60,
         allowsExtendedLifetime: true)
+
+    static let helloWithPage: Hello = {
+        var hello = Hello(appName: "notes 2.1")
+        hello.acceptsPage = true
+        return hello
+    }()
+
+    static let silentWithFreshness: AcquireTokenSilent = {
+        var request = silent
+        request.wantsFreshness = true
+        return request
+    }()
+
+    static let resultWithFreshness: TokenResult = {
+        var result = WireSamples.result
+        result.freshness = 1_899_996_400...1_899_999_700
+        return result
+    }()
 
     static let interactive = BeginInteractive(
         parameters: parameters, account: account.reference, prompt: "select_account", loginHint: "ada",

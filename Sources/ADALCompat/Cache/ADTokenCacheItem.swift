@@ -1,3 +1,4 @@
+internal import CompatSupport
 public import Foundation
 internal import TokenModel
 
@@ -153,7 +154,7 @@ extension ADTokenCacheItem {
     convenience init(_ token: TokenResult, for target: TokenAcquisition.Target) {
         self.init()
         resource = target.resource
-        authority = target.authority.inCloud(of: token.authority)
+        authority = Self.authority(of: token, for: target.authority)
         clientId = target.clientID
         familyId = token.familyID?.text
         accessToken = token.accessToken.reveal()
@@ -162,6 +163,20 @@ extension ADTokenCacheItem {
         expiresOn = Date(timeIntervalSince1970: TimeInterval(expiry))
         unread = (token.idToken, token.account.reference)
     }
+
+    /// Returns the authority that issued the token, in canonical form.
+    private static func authority(of token: TokenResult, for requested: CanonicalAuthority) -> String {
+        authorities.value(for: Issuance(requested: requested, issuer: token.authority)) {
+            requested.inCloud(of: token.authority)
+        }
+    }
+
+    private struct Issuance: Sendable, Equatable {
+        let requested: CanonicalAuthority
+        let issuer: String
+    }
+
+    private static let authorities = RecentValues<Issuance, String>()
 }
 
 extension ADUserInformation {

@@ -1,3 +1,4 @@
+internal import CompatSupport
 internal import Foundation
 internal import TokenModel
 
@@ -6,7 +7,30 @@ extension TokenAcquisition {
     /// Checks the arguments and returns them as the parameters of the agent's requests.
     ///
     /// Throws `ERROR_DEVELOPER_INVALID_ARGUMENT` (100) for an argument that is not valid.
+    ///
+    /// Of equal arguments they are made once, but for the correlation ID.
     func parameters() throws(ADAuthenticationError) -> TokenParameters {
+        guard claims == nil, target.authority.authority.kind != .adfs else { return try newParameters() }
+        let key = Arguments(
+            target: target, sharingGroup: sharingGroup, redirectURI: redirectURI, capabilities: capabilities,
+            validatesAuthority: validatesAuthority)
+        var parameters = try Self.recent.value(for: key) { () throws(ADAuthenticationError) in try newParameters() }
+        parameters.correlationID = correlationID
+        return parameters
+    }
+
+    /// What parameters without claims are made of.
+    private struct Arguments: Sendable, Equatable {
+        let target: Target
+        let sharingGroup: SharingGroup
+        let redirectURI: String?
+        let capabilities: [String]
+        let validatesAuthority: Bool
+    }
+
+    private static let recent = RecentValues<Arguments, TokenParameters>()
+
+    private func newParameters() throws(ADAuthenticationError) -> TokenParameters {
         guard let clientID = ClientID(target.clientID) else { throw .invalidArgument("clientId must not be blank") }
         guard let resource = target.resource.trimmedNonEmpty else {
             throw .invalidArgument("resource must not be blank")

@@ -7,7 +7,7 @@ internal import TokenModel
 /// One call of `acquireToken` or `acquireTokenSilent`: its arguments, and the settings at the time of the call.
 package struct TokenAcquisition: Sendable {
     /// The arguments that the result repeats.
-    package struct Target: Sendable {
+    package struct Target: Sendable, Equatable {
         package var resource: String
         package var clientID: String
         var authority: CanonicalAuthority

@@ -1,4 +1,5 @@
 internal import AgentSocket
+internal import CAgentSystem
 internal import Synchronization
 internal import TokenModel
 internal import TokenWire
@@ -14,15 +15,18 @@ final class AgentConnection: Sendable {
 
     private let path: String
     private let appName: String
+    /// Nil if no results are kept.
+    let results: KeptResults?
     private let lastID = Atomic<UInt64>(0)
     let state = Mutex(ConnectionState())
     /// The reading side of the socket, locked by its reader. Set to nil before the socket is closed, so that no
     /// caller reads from a file descriptor that has been reused.
     let stream = Mutex<ReplyStream?>(nil)
 
-    init(path: String, appName: String) {
+    init(path: String, appName: String, results: KeptResults?) {
         self.path = path
         self.appName = appName
+        self.results = results
     }
 
     /// What `exchange` has come to.

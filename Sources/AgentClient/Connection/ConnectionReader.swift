@@ -68,8 +68,10 @@ struct ConnectionReader: ~Copyable {
             _ = fcntl(end, F_SETFL, O_NONBLOCK)
         }
         UnixSocket.letReadersWait(on: socket, milliseconds: 1)
-        let greeting = (try? RequestFrame.encode(Hello(appName: appName), id: connection.newID())) ?? []
-        connection.stream.withLock { $0 = ReplyStream(socket: socket) }
+        var hello = Hello(appName: appName)
+        hello.acceptsPage = connection.results != nil
+        let greeting = (try? RequestFrame.encode(hello, id: connection.newID())) ?? []
+        connection.stream.withLock { $0 = ReplyStream(socket: socket, results: connection.results) }
         connection.state.withLock { $0.opened(socket: socket, wake: wakeStart, greeting: greeting) }
         deliverReplies(from: socket, wake: wakeEnd)
         // State and stream drop the file descriptors, under their locks, before these are closed and may be reused.
@@ -77,6 +79,7 @@ struct ConnectionReader: ~Copyable {
         connection.stream.withLock { stream in
             stream?.wipe()
             stream = nil
+            connection.results?.drop()
         }
         close(socket)
         close(wakeEnd)

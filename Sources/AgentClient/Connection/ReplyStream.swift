@@ -1,3 +1,4 @@
+internal import CAgentSystem
 internal import TokenModel
 internal import TokenWire
 
@@ -10,12 +11,17 @@ internal import TokenWire
 /// The reading side of a connection, which decodes the replies in the bytes received.
 struct ReplyStream {
     private let socket: Int32
+    private let results: KeptResults?
     private var decoder = FrameDecoder(limit: WireLimits.replyFrame)
     private var buffer = [UInt8](repeating: 0, count: 64 * 1024)
     /// The reason why the stream cannot be decoded any further, kept until the replies before it have been delivered.
     private var failure: TokenError?
 
-    init(socket: Int32) { self.socket = socket }
+    /// - Parameter results: use the page that the agent sends; nil if it is not wanted.
+    init(socket: Int32, results: KeptResults? = nil) {
+        self.socket = socket
+        self.results = results
+    }
 
     /// Reads what has arrived, and returns the replies that are complete.
     ///
@@ -24,7 +30,11 @@ struct ReplyStream {
     mutating func read(waits: Bool = false) throws(TokenError) -> [ReplyFrame] {
         if let failure { throw failure }
         let flags = waits ? 0 : Int32(MSG_DONTWAIT)
-        let count = buffer.withUnsafeMutableBytes { recv(socket, $0.baseAddress, $0.count, flags) }
+        var page: Int32 = -1
+        let count = buffer.withUnsafeMutableBytes {
+            agent_receive_with_descriptor(socket, $0.baseAddress, $0.count, &page, flags)
+        }
+        if page >= 0 { if let results { results.attach(descriptor: page) } else { close(page) } }
         guard count > 0 else {
             if count < 0, errno == EAGAIN || errno == EINTR { return [] }
             throw TokenError(.agentUnavailable, "the agent closed the connection")

@@ -2,6 +2,8 @@
 #ifndef C_AGENT_SYSTEM_H
 #define C_AGENT_SYSTEM_H
 
+#include "CGenerationPage.h"
+
 #include <spawn.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,6 +27,13 @@ int agent_open_process(int pidfd, int32_t pid);
 
 /* A descriptor of a process; -1 if it has ended, or if the kernel has none. Linux only. */
 int agent_open_pidfd(int32_t pid);
+
+/* Writes bytes to a Unix socket, with a descriptor unless that is negative. As `send`, without SIGPIPE. */
+ssize_t agent_send_with_descriptor(int socket, const void *bytes, size_t count, int descriptor, int flags);
+
+/* Reads bytes from a Unix socket, and the descriptor that has come with them: -1 if there is none, if there are several, or if the
+   message was longer than `limit`. As `recv`. */
+ssize_t agent_receive_with_descriptor(int socket, void *bytes, size_t limit, int *descriptor, int flags);
 
 enum { AGENT_PATH_LIMIT = 4096, AGENT_FLATPAK_LIMIT = 8192, AGENT_QUESTION_LIMIT = 1024 };
 

@@ -447,6 +447,16 @@ struct  Sso__TokenResult
   protobuf_c_boolean has_has_multi_resource_refresh_token;
   protobuf_c_boolean has_multi_resource_refresh_token;
   /*
+   * seconds since 1970
+   */
+  protobuf_c_boolean has_fresh_from;
+  int64_t fresh_from;
+  /*
+   * seconds since 1970
+   */
+  protobuf_c_boolean has_fresh_through;
+  int64_t fresh_through;
+  /*
    * account.home_id_token is id_token, and left out
    */
   protobuf_c_boolean has_account_has_id_token;
@@ -459,7 +469,7 @@ struct  Sso__TokenResult
 };
 #define SSO__TOKEN_RESULT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&sso__token_result__descriptor) \
-    , 0, {0,NULL}, 0, {0,NULL}, 0, 0, 0, 0, 0,NULL, 0, {0,NULL}, NULL, NULL, 0, {0,NULL}, 0, {0,NULL}, 0, 0, 0, 0, 0, {0,NULL}, 0, 0, 0, 0, 0, 0 }
+    , 0, {0,NULL}, 0, {0,NULL}, 0, 0, 0, 0, 0,NULL, 0, {0,NULL}, NULL, NULL, 0, {0,NULL}, 0, {0,NULL}, 0, 0, 0, 0, 0, {0,NULL}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 
 struct  Sso__Failure
@@ -509,10 +519,15 @@ struct  Sso__Hello
   uint32_t protocol_version;
   protobuf_c_boolean has_app_name;
   ProtobufCBinaryData app_name;
+  /*
+   * a file descriptor of the generation page may come with the reply
+   */
+  protobuf_c_boolean has_accepts_page;
+  protobuf_c_boolean accepts_page;
 };
 #define SSO__HELLO__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&sso__hello__descriptor) \
-    , 0, 0, 0, {0,NULL} }
+    , 0, 0, 0, {0,NULL}, 0, 0 }
 
 
 struct  Sso__HelloReply
@@ -544,12 +559,17 @@ struct  Sso__AcquireTokenSilent
   int64_t expiration_buffer;
   protobuf_c_boolean has_allows_extended_lifetime;
   protobuf_c_boolean allows_extended_lifetime;
+  /*
+   * the reply may have fresh_from and fresh_through
+   */
+  protobuf_c_boolean has_wants_freshness;
+  protobuf_c_boolean wants_freshness;
   protobuf_c_boolean has_accepts_single_id_token;
   protobuf_c_boolean accepts_single_id_token;
 };
 #define SSO__ACQUIRE_TOKEN_SILENT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&sso__acquire_token_silent__descriptor) \
-    , NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0 }
+    , NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 
 struct  Sso__BeginInteractive

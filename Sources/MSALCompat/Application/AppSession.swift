@@ -12,6 +12,25 @@ struct AppSession: Sendable {
     let serializedCache: MSALSerializedADALCacheProvider?
     /// The process's sign-in in progress; tests set one of their own.
     var currentSignIn = CurrentSignIn.shared
+    private let recentRequests = RecentSilentRequests()
+
+    init(
+        settings: AppSettings, client: AgentClient, presenter: SignInPresenter, externalAccounts: ExternalAccounts,
+        serializedCache: MSALSerializedADALCacheProvider?
+    ) {
+        self.settings = settings
+        self.client = client
+        self.presenter = presenter
+        self.externalAccounts = externalAccounts
+        self.serializedCache = serializedCache
+    }
+
+    /// Makes the request of parameters.
+    ///
+    /// - Throws: as `AppSettings.silentRequest(_:recent:)`.
+    func silentRequest(_ parameters: MSALSilentTokenParameters) throws(NSError) -> AcquireTokenSilent {
+        try settings.silentRequest(parameters, recent: recentRequests)
+    }
 
     /// Acquires a token without user interaction, within the time limit of `MSALHTTPConfig`.
     ///

@@ -1,4 +1,5 @@
 internal import AgentClient
+internal import CompatSupport
 internal import Foundation
 internal import TokenModel
 
@@ -46,6 +47,17 @@ extension AppSettings {
     /// Creates a silent request.
     ///
     /// - Throws: -50002 without an account, else as `tokenParameters(_:)`.
+    ///
+    /// - Parameter recent: the requests that were made last, of equal parameters; one is made once, but for its correlation ID.
+    func silentRequest(
+        _ parameters: MSALSilentTokenParameters, recent: RecentSilentRequests
+    ) throws(NSError) -> AcquireTokenSilent {
+        guard let key = SilentParameters(parameters) else { return try silentRequest(parameters) }
+        var request = try recent.value(for: key) { () throws(NSError) in try silentRequest(parameters) }
+        request.parameters.correlationID = Self.correlationID(parameters)
+        return request
+    }
+
     func silentRequest(_ parameters: MSALSilentTokenParameters) throws(NSError) -> AcquireTokenSilent {
         guard let account = parameters.account, !account.reference.isEmpty else {
             throw MSALError.error(for: TokenError(.interactionRequired, "a silent request needs an account"))
@@ -110,7 +122,11 @@ extension AppSettings {
             scopes: ScopeSet(parameters.scopes), redirectURI: redirectURI, claims: try claims(parameters),
             capabilities: capabilities, extraParameters: extra,
             validatesAuthority: authority.kind != .ciam && !knownAuthorities.contains(authority),
-            correlationID: parameters.correlationId.map { CorrelationID($0) } ?? CorrelationID())
+            correlationID: Self.correlationID(parameters))
+    }
+
+    private static func correlationID(_ parameters: MSALTokenParameters) -> CorrelationID {
+        parameters.correlationId.map { CorrelationID($0) } ?? CorrelationID()
     }
 
     private func check(_ authority: Authority) throws(NSError) {
@@ -145,5 +161,31 @@ extension AppSettings {
             throw MSALError.error(.internalErrorInvalidParameter, "the claims request cannot be written as JSON")
         }
         return json
+    }
+}
+
+/// The requests of one application that were made last.
+typealias RecentSilentRequests = RecentValues<SilentParameters, AcquireTokenSilent>
+
+/// What a silent request is made of, apart from the settings of the application and the correlation ID.
+struct SilentParameters: Sendable, Equatable {
+    private let scopes: [String]
+    private let identifier: String?
+    private let username: String?
+    private let authority: Authority?
+    private let forceRefresh: Bool
+    private let extraParameters: [String: String]
+
+    /// Nil for parameters of which a request is made each time: with claims, or with another scheme than bearer.
+    init?(_ parameters: MSALSilentTokenParameters) {
+        guard parameters.claimsRequest == nil, let account = parameters.account,
+            parameters.authenticationScheme.map({ $0.scheme == .bearer }) ?? true
+        else { return nil }
+        scopes = parameters.scopes
+        identifier = account.identifier
+        username = account.username
+        authority = parameters.authority?.authority
+        forceRefresh = parameters.forceRefresh
+        extraParameters = parameters.extraQueryParameters ?? [:]
     }
 }

@@ -176,7 +176,7 @@ open class MSALPublicClientApplication: NSObject {
     ) {
         Completion(queue: parameters.completionBlockQueue) { completionBlock($0.value, $0.error) }.call {
             let session = try configured()
-            let request = try session.settings.silentRequest(parameters)
+            let request = try session.silentRequest(parameters)
             return { try await session.acquireTokenSilent(request) }
         }
     }
@@ -191,7 +191,7 @@ open class MSALPublicClientApplication: NSObject {
     @discardableResult
     open func acquireTokenSilent(with parameters: MSALSilentTokenParameters) async throws -> MSALResult {
         let session = try configured()
-        return try await session.acquireTokenSilent(try session.settings.silentRequest(parameters))
+        return try await session.acquireTokenSilent(try session.silentRequest(parameters))
     }
 
     /// Signs a user in and acquires a token. The block is called on the main thread, unless the parameters set a queue.

@@ -34,8 +34,19 @@ open class MSALResult: NSObject, @unchecked Sendable {
         }
         self.result = result
         self.isEmpty = false
-        self.issuer = try Authority(result.authority, kind: kind)
+        self.issuer = try Self.issuers.value(for: IssuerText(url: result.authority, kind: kind)) {
+            () throws(TokenError) in
+            try Authority(result.authority, kind: kind)
+        }
     }
+
+    /// What the authority of a result is parsed from.
+    private struct IssuerText: Equatable {
+        let url: String
+        let kind: Authority.Kind?
+    }
+
+    private static let issuers = RecentValues<IssuerText, Authority>()
 
     /// The access token; empty if the identity provider issued none.
     open var accessToken: String { result.accessToken.reveal() }

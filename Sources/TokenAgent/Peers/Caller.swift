@@ -16,6 +16,8 @@ struct Caller: Sendable {
     var publication: Publication?
     /// The handlers of the published socket.
     var handlers: PublishedHandlers?
+    /// Whether the peer may have the generation page, and so keep results: it shows when something changes for other apps.
+    var sharesGenerations = false
 
     /// Whether a request may be answered.
     enum Admission {

@@ -1,8 +1,15 @@
 internal import AccessPolicy
+internal import CAgentSystem
 internal import Logging
 internal import NIOCore
 internal import TokenModel
 internal import TokenWire
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
 
 /// The channel handler of one connection: decodes frames into requests, and writes the frames of their replies.
 ///
@@ -289,6 +296,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         case .repeatable(let reply, let entry):
             write(reply, context)
             if let bytes { owner.assumeIsolated { $0.keep(reply, to: bytes, entry, of: id.peer) } }
+        case .withPage(let reply, let page): write(reply, withDescriptor: page, context)
         case .later(let future): wait(for: future, length) { .reply($0) }
         case .afterConfirmation(let future): wait(for: future, length) { .waited(frame, .confirmed, $0) }
         case .afterLoad(let future): wait(for: future, length) { .waited(frame, .loaded, $0) }
@@ -322,6 +330,21 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
 
     private func write(_ frame: [UInt8], _ context: ChannelHandlerContext) {
         write(context.channel.allocator.buffer(bytes: frame), context)
+    }
+
+    /// Writes a reply straight to the socket, with a descriptor. If replies before it wait for room in the socket, it is
+    /// written without one.
+    private func write(_ frame: [UInt8], withDescriptor descriptor: Int32, _ context: ChannelHandlerContext) {
+        context.flush()
+        let waiting = try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)
+        var sent = 0
+        if unsent == 0, waiting == 0 {
+            let count = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable(
+                of: NIOBSDSocket.Handle.self
+            ) { agent_send_with_descriptor($0, frame, frame.count, descriptor, Int32(MSG_DONTWAIT)) }
+            sent = max(count ?? 0, 0)
+        }
+        if sent < frame.count { write(Array(frame[sent...]), context) }
     }
 
     private func write(_ frame: ByteBuffer, _ context: ChannelHandlerContext) {

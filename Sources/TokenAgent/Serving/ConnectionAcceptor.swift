@@ -54,7 +54,8 @@ struct ConnectionAcceptor: Sendable {
                     let caller = Caller(
                         identity: peer, policy: options.policy, confirmer: confirmer, denials: denials,
                         log: RequestLog(logger: options.logger, processID: peer.processID), audit: audit,
-                        publication: publication, handlers: handlers)
+                        publication: publication, handlers: handlers,
+                        sharesGenerations: options.letsAppsKeepTokens && publication == nil && peer.sandbox == nil)
                     let session = AgentSession(
                         owner: owner, caller: caller, registry: registry.value, timers: options.timers)
                     try channel.pipeline.syncOperations.addHandler(session)

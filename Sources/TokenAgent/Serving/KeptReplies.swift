@@ -7,14 +7,8 @@ internal import TokenWire
 /// The packed replies of cache hits, for requests that are repeated.
 ///
 /// A reply is kept only while a new decision would give the same answer: its conditions are everything that the decision depends on
-/// besides the request's bytes, which are compared. Whoever changes one of them discards the replies:
-///
-/// | condition | changed by |
-/// |---|---|
-/// | the account's records, in every cloud; all records of the sharing group if the request names no account by its identifier | `CacheMemory.apply` |
-/// | the clouds, and whether there is a cache at all | `CacheMemory.learn`, `CacheMemory.replace`: loading, locking, imports |
-/// | the authority's host is not known as no authority | `AuthorityResolver` |
-/// | the time: the token is valid, not about to expire, and need not be renewed | checked for each request |
+/// besides the request's bytes, which are compared. The time (the token is valid, not about to expire, and need not be renewed) is
+/// checked for each request; whoever changes another condition has the replies discarded: `AnswerChanges` has the list.
 ///
 /// What concerns the peer is no condition, and is decided for each request: `CacheOwner.keptReply`.
 ///
@@ -41,6 +35,8 @@ final class KeptReplies {
         let asked: PolicyRequest
         /// The audit log's event, without its peer and its time; nil if there is no log.
         let event: AuditEvent?
+        /// Whether the reply says until when it may be kept.
+        var hasFreshness = false
     }
 
     /// A kept reply, and the request that it answers again.
@@ -150,26 +146,19 @@ final class KeptReplies {
 
     // MARK: Changes
 
-    /// Discards the replies that changes of the cache could alter.
-    func discard(changedBy changes: [CacheChange], in group: SharingGroup) {
-        guard !replies.isEmpty, !changes.isEmpty else { return }
-        var accounts: Set<HomeAccountID> = []
-        for change in changes {
-            switch change {
-            // An account that is known by its username only answers no request by identifier, and records of apps decide such
-            // requests only by their refresh tokens.
-            case .save(let record): if let account = record.header.account?.homeAccountID { accounts.insert(account) }
-            case .remove(_, let account): if let account = account?.homeAccountID { accounts.insert(account) }
-            case .removeEverything: return discard { $0.group == group }
-            }
+    /// Discards the replies that a change could alter; called by `AnswerChanges` only.
+    func discard(_ answers: AlteredAnswers) {
+        guard !replies.isEmpty else { return }
+        switch answers {
+        case .ofAccounts(let accounts, let group):
+            discard { $0.group == group && $0.account.map(accounts.contains) ?? true }
+        case .ofGroup(let group): discard { $0.group == group }
+        case .ofHost(let host): discard { $0.host == host }
+        case .all: discardAll()
         }
-        discard { $0.group == group && $0.account.map(accounts.contains) ?? true }
     }
 
-    /// Discards the replies to requests whose authority's host is refused from now on.
-    func discard(ofHost host: String) { discard { $0.host == host } }
-
-    func discardAll() {
+    private func discardAll() {
         replies = [:]
         keepers = [:]
         (ended.bytes, ended.uses, size) = (0, [], 0)

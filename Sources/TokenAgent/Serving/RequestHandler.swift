@@ -22,6 +22,9 @@ struct RequestHandler: Sendable {
         case loaded
         /// What the request has waited for has failed.
         case failed(TokenError)
+
+        /// Whether the request has waited for nothing.
+        var isImmediate: Bool { if case .received = self { true } else { false } }
     }
 
     /// The number of the request type; see `AgentRequest.number`.
@@ -38,13 +41,17 @@ struct RequestHandler: Sendable {
         let name = RequestFrame.name(of: Request.number) ?? "unknown"
         reply = { frame, session, caller, progress, owner in
             let id = frame.id
-            let request: Request
+            let decoded: Request
             do throws(TokenError) {
-                request = try frame.request(Request.self)
+                decoded = try frame.request(Request.self)
             } catch {
                 caller.log.refused(error, id: id)
                 return .now(ReplyFrame.encode(error, id: id))
             }
+            // A result may be kept only by apps that share the page, and only if each equal request is allowed without a person.
+            let restricted =
+                caller.sharesGenerations && progress.isImmediate ? nil : decoded.withoutFreshness
+            let request = restricted ?? decoded
             let asked = PolicyRequest(name: name, subject: request.subject, purpose: request.purpose)
             let encode: @Sendable (Result<Request.Reply, TokenError>) -> [UInt8] = { outcome in
                 caller.log.replied(to: request, id: id, outcome)
@@ -68,14 +75,22 @@ struct RequestHandler: Sendable {
                 return .afterLoad(load)
             }
             let answer = answer(owner, request, session)
-            guard case .repeatable(let value, let conditions) = answer else { return answer.encoded(encode) }
+            if Request.number == Hello.number, case .now(let outcome) = answer, case .success = outcome,
+                let page = owner.page(for: request, from: caller)
+            {
+                return .withPage(encode(outcome), page.descriptor)
+            }
+            guard restricted == nil, case .repeatable(let value, let conditions) = answer else {
+                return answer.encoded(encode)
+            }
             let outcome = Result<Request.Reply, TokenError>.success(value)
             let event = caller.audit?.event(of: request, asked, outcome)
             caller.log.replied(to: request, id: id, outcome)
             if let event { caller.audit?.record(event, from: caller) }
             return .repeatable(
                 ReplyFrame.encode(outcome, to: Request.self, id: id),
-                KeptReplies.Entry(conditions: conditions, asked: asked, event: event))
+                KeptReplies.Entry(
+                    conditions: conditions, asked: asked, event: event, hasFreshness: request.withoutFreshness != nil))
         }
     }
 }
@@ -121,6 +136,8 @@ enum EncodedReply {
     case now([UInt8])
     /// Available now, and for repetitions of the request.
     case repeatable([UInt8], KeptReplies.Entry)
+    /// Available now, and comes with the descriptor of the generation page.
+    case withPage([UInt8], Int32)
     case later(EventLoopFuture<@Sendable () -> [UInt8]>)
     /// A person has to allow the request first.
     case afterConfirmation(EventLoopFuture<Result<Void, TokenError>>)

@@ -239,20 +239,20 @@ extension StoreChange {
     }
 }
 
-/// The cache in memory, from which requests are answered. Changes are applied to it here and nowhere else, and discard the kept
-/// replies that they could alter.
+/// The cache in memory, from which requests are answered. Changes are applied to it here and nowhere else, and end the kept answers
+/// that they could alter.
 ///
 /// Used on the actor of `CacheOwner` only.
 final class CacheMemory {
-    private let replies: KeptReplies
+    private let answers: AnswerChanges
     /// Empty until the store has been loaded.
     private(set) var cache = CredentialCache()
     /// The number of changes so far. A result computed off the event loop from a copy of the cache is out of date if the number
     /// has changed.
     private(set) var changeCount = 0
 
-    init(_ replies: KeptReplies) {
-        self.replies = replies
+    init(_ answers: AnswerChanges) {
+        self.answers = answers
     }
 
     /// Applies changes, which are visible to every later request.
@@ -260,14 +260,14 @@ final class CacheMemory {
         guard !changes.isEmpty else { return }
         cache.apply(changes, in: group)
         changeCount += 1
-        replies.discard(changedBy: changes, in: group)
+        answers.end(AlteredAnswers(changes, in: group))
     }
 
     /// Replaces the cache: with the content of the store, or with a copy that contains an import.
     func replace(with cache: CredentialCache) {
         self.cache = cache
         changeCount += 1
-        replies.discardAll()
+        answers.end(.all)
     }
 
     /// Adds clouds that instance discovery has named.
@@ -276,7 +276,7 @@ final class CacheMemory {
     func learn(_ clouds: [CloudDirectory.Cloud], about environment: String) -> Bool {
         guard cache.clouds.learn(clouds, about: environment) else { return false }
         changeCount += 1
-        replies.discardAll()
+        answers.end(.all)
         return true
     }
 }

@@ -21,6 +21,7 @@ final class StoreLifecycle {
 
     let store: any CacheStore
     private let memory: CacheMemory
+    private let answers: AnswerChanges
     private let notes: RedemptionNotes
     private let log: StoreLog
     private let commits: CommitQueue
@@ -32,7 +33,10 @@ final class StoreLifecycle {
     private let now: @Sendable () -> Int64
     private let logger: Logger
     private let early: EarlyAnswers
-    private var state = State.notBegun
+    private var state = State.notBegun {
+        // What apps keep ends as soon as they would be refused, not only when the cache is empty.
+        didSet { if !isLoaded { answers.end(.all) } }
+    }
     /// Whether the user has locked the store, and no load has succeeded since.
     private var isLockedByUser = false
     /// The number of loads that are in progress or wait for an earlier one.
@@ -41,6 +45,7 @@ final class StoreLifecycle {
     init(_ core: AgentCore, store: any CacheStore, timers: Timers, logger: Logger) {
         self.store = store
         memory = core.memory
+        answers = core.answers
         notes = core.notes
         log = core.log
         commits = core.commits

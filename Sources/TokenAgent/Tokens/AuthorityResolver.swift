@@ -10,7 +10,7 @@ internal import TokenStore
 /// the actor of `CacheOwner` only.
 final class AuthorityResolver {
     private let memory: CacheMemory
-    private let replies: KeptReplies
+    private let answers: AnswerChanges
     private let commits: CommitQueue
     private let service: any TokenService
     private let tasks: TaskTracker
@@ -24,11 +24,12 @@ final class AuthorityResolver {
     private var unknownHosts: [String: (error: TokenError, until: Int64)] = [:]
 
     init(
-        memory: CacheMemory, replies: KeptReplies, commits: CommitQueue, service: any TokenService, tasks: TaskTracker,
+        memory: CacheMemory, answers: AnswerChanges, commits: CommitQueue, service: any TokenService,
+        tasks: TaskTracker,
         now: @escaping @Sendable () -> Int64, allowsLoopbackHTTP: Bool
     ) {
         self.memory = memory
-        self.replies = replies
+        self.answers = answers
         self.commits = commits
         self.service = service
         self.tasks = tasks
@@ -177,7 +178,7 @@ final class AuthorityResolver {
         // The number is limited, since apps can name any host.
         if unknownHosts.count >= Self.unknownHostLimit { unknownHosts.removeAll() }
         unknownHosts[environment] = (error, now() + Self.unknownHostLifetime)
-        replies.discard(ofHost: environment)
+        answers.end(.ofHost(environment))
     }
 
     private func needsValidation(_ authority: Authority, _ parameters: TokenParameters) -> Bool {

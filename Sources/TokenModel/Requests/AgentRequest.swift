@@ -20,10 +20,14 @@ package protocol AgentRequest: Sendable, Equatable {
 
     /// What a person is asked to confirm, in words that follow "asks to"; nil if the name of the request says it.
     var purpose: String? { get }
+
+    /// The request without its wish to know how long the result may be kept; nil if it has no such wish.
+    var withoutFreshness: Self? { get }
 }
 
 extension AgentRequest {
     package var isRepeatable: Bool { true }
     package var tokenParameters: TokenParameters? { nil }
     package var purpose: String? { nil }
+    package var withoutFreshness: Self? { nil }
 }

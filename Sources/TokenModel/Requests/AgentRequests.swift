@@ -7,6 +7,8 @@ public struct Hello: Sendable, Equatable {
     public var protocolVersion: UInt32
     /// The name of the app, for the agent's log.
     public var appName: String
+    /// Whether a file descriptor of the generation page may come with the reply.
+    package var acceptsPage = false
 
     /// Creates the request.
     public init(protocolVersion: UInt32 = 1, appName: String) {

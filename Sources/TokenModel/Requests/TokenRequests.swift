@@ -66,6 +66,8 @@ public struct AcquireTokenSilent: Sendable, Equatable {
     /// Whether the reply may have an ID token once that is in its result several times. Every reader of this version restores it; an
     /// earlier one does not ask for it.
     package var acceptsSingleIDToken = true
+    /// Whether the result should say until when it may be kept; see `TokenResult.freshness`.
+    package var wantsFreshness = false
 
     /// Creates the request, by default with the values of Microsoft's libraries.
     public init(
@@ -84,6 +86,12 @@ extension AcquireTokenSilent: AgentRequest {
     package typealias Reply = TokenResult
     package static let number: UInt32 = 11
     package var tokenParameters: TokenParameters? { parameters }
+    package var withoutFreshness: AcquireTokenSilent? {
+        guard wantsFreshness else { return nil }
+        var request = self
+        request.wantsFreshness = false
+        return request
+    }
 }
 
 /// Redeems a grant of the app without looking into the cache, and saves the tokens. The reply is a `TokenResult`.

@@ -1,7 +1,14 @@
+internal import Synchronization
+
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else
     public import Foundation
+#endif
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
 #endif
 
 /// The identifier of one operation in the logs of the app, the agent and the token endpoint.
@@ -29,15 +36,38 @@ public struct CorrelationID: Sendable, Hashable, CustomStringConvertible {
     public var description: String { uuid.lowercaseText }
 }
 
+/// Numbers for UUIDs, which need not be secret: the system's generator is asked for many at a time, since each time is a system call.
+///
+/// A child of the process begins with the numbers of its parent.
+private struct UniqueNumbers {
+    private var numbers: [UInt64] = []
+
+    mutating func pair() -> (UInt64, UInt64) {
+        if numbers.count < 2 {
+            var generator = SystemRandomNumberGenerator()
+            var fresh = [UInt64](repeating: 0, count: Self.stock)
+            let isFilled = fresh.withUnsafeMutableBytes { getentropy($0.baseAddress, $0.count) == 0 }
+            if !isFilled { for index in fresh.indices { fresh[index] = generator.next() } }
+            numbers = fresh
+        }
+        return (numbers.removeLast(), numbers.removeLast())
+    }
+
+    /// As many as `getentropy` gives at a time, 256 bytes.
+    private static let stock = 32
+}
+
 extension UUID {
-    /// A random UUID (RFC 9562 section 5.4) from the system's generator. Foundation opens a device for each one.
+    private static let numbers = Mutex(UniqueNumbers())
+
+    /// A random UUID (RFC 9562 section 5.4). Foundation opens a device for each one.
     static func random() -> UUID {
-        var generator = SystemRandomNumberGenerator()
         let version: UInt64 = 4 << 12
         let variant: UInt64 = 2 << 62
+        let random = numbers.withLock { $0.pair() }
         let halves = (
-            (generator.next() & ~(0xF << 12) | version).bigEndian,
-            (generator.next() & ~(3 << 62) | variant).bigEndian
+            (random.0 & ~(0xF << 12) | version).bigEndian,
+            (random.1 & ~(3 << 62) | variant).bigEndian
         )
         return withUnsafeBytes(of: halves) { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
     }

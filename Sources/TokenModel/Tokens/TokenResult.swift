@@ -33,6 +33,9 @@ public struct TokenResult: Sendable, Equatable {
     public var hasMultiResourceRefreshToken: Bool
     /// Whether a message of the result may have the ID token once (`AcquireTokenSilent.acceptsSingleIDToken`).
     package var allowsSingleIDToken = false
+    /// The times, in seconds since 1970, at which an equal request has this result, as long as the generations of the agent's
+    /// page do not change; nil if that is not certain, or if the request did not ask for it.
+    package var freshness: ClosedRange<Int64>?
 
     /// Creates a result.
     public init(

@@ -62,6 +62,7 @@ extension Hello: WireRequest {
         self.init(
             protocolVersion: fields.number("protocol_version", value?.protocolVersion) ?? 1,
             appName: try fields.text("app_name", value?.appName) ?? "")
+        acceptsPage = fields.wish("accepts_page", value?.acceptsPage)
     }
 }
 

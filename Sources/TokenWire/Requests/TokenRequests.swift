@@ -11,6 +11,7 @@ extension AcquireTokenSilent: WireRequest {
             forceRefresh: fields.flag("force_refresh", value?.forceRefresh) ?? false,
             expirationBuffer: try Self.buffer(fields.number("expiration_buffer", value?.expirationBuffer)),
             allowsExtendedLifetime: fields.flag("allows_extended_lifetime", value?.allowsExtendedLifetime) ?? false)
+        wantsFreshness = fields.wish("wants_freshness", value?.wantsFreshness)
         // Written only if it is true, as earlier versions expect.
         acceptsSingleIDToken =
             fields.flag("accepts_single_id_token", value?.acceptsSingleIDToken == true ? true : nil) ?? false

@@ -25,6 +25,9 @@ extension TokenResult: WireMessage {
             familyID: try fields.text("family_id", value?.familyID),
             hasMultiResourceRefreshToken: fields.flag(
                 "has_multi_resource_refresh_token", value?.hasMultiResourceRefreshToken) ?? false)
+        let from = fields.number("fresh_from", value?.freshness?.lowerBound)
+        let through = fields.number("fresh_through", value?.freshness?.upperBound)
+        if let from, let through, from <= through { freshness = from...through }
         if fields.flag("account_has_id_token", repeats.flatMap { $0.inAccount ? true : nil }) == true {
             self.account.homeIDToken = idToken
         }

@@ -30,7 +30,10 @@ struct Bench {
             try FramedLevel(name: "framed", socketPath: agent.socketPath, frames: frames),
             ClientLevel(socketPath: agent.socketPath),
             MSALLevel(socketPath: agent.socketPath),
-            ADALLevel(socketPath: agent.socketPath),
+            ADALLevel(socketPath: agent.socketPath, keepsResults: false),
+            ClientLevel(socketPath: agent.socketPath, keepsResults: true),
+            MSALLevel(socketPath: agent.socketPath, keepsResults: true),
+            ADALLevel(socketPath: agent.socketPath, keepsResults: true),
         ].filter { only.map($0.name.contains) ?? true }
         var results: [LatencyResult] = []
         for placement in Placement.possible {

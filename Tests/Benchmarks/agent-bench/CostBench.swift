@@ -20,6 +20,10 @@ struct CostBench {
         case msal = "MSALCompat"
         /// The same for `ADAuthenticationContext.acquireTokenSilent`.
         case adal = "ADALCompat"
+        /// The same, if the results of the first requests are kept in the app.
+        case keptClient = "AgentClient, kept"
+        case keptMSAL = "MSALCompat, kept"
+        case keptADAL = "ADALCompat, kept"
 
         /// Whether the agent is counted, and not an app.
         var isAgent: Bool { [.agent, .newRequests, .manyTokens].contains(self) }
@@ -107,7 +111,10 @@ struct CostBench {
         case .agent, .newRequests, .manyTokens: throw BenchError("the agent is no app")
         case .client: _ = try await ClientLevel(socketPath: socketPath).sample(count)
         case .msal: _ = try await MSALLevel(socketPath: socketPath).sample(count)
-        case .adal: _ = try await ADALLevel(socketPath: socketPath).sample(count)
+        case .adal: _ = try await ADALLevel(socketPath: socketPath, keepsResults: false).sample(count)
+        case .keptClient: _ = try await ClientLevel(socketPath: socketPath, keepsResults: true).sample(count)
+        case .keptMSAL: _ = try await MSALLevel(socketPath: socketPath, keepsResults: true).sample(count)
+        case .keptADAL: _ = try await ADALLevel(socketPath: socketPath, keepsResults: true).sample(count)
         }
     }
 

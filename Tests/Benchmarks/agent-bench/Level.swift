@@ -38,11 +38,13 @@ final class FramedLevel: Level {
 
 /// The async method of `AgentClient`.
 struct ClientLevel: Level {
-    let name = "AgentClient"
+    let name: String
     private let client: AgentClient
 
-    init(socketPath: String) {
-        client = AgentClient(socketPath: socketPath, appName: "agent-bench")
+    /// - Parameter keepsResults: whether repeated requests are answered in the app, instead of by the agent.
+    init(socketPath: String, keepsResults: Bool = false) {
+        client = AgentClient(socketPath: socketPath, appName: "agent-bench", keepsResults: keepsResults)
+        name = keepsResults ? "AgentClient, kept" : "AgentClient"
     }
 
     @concurrent func sample(_ count: Int) async throws -> Sample {
@@ -60,11 +62,12 @@ struct ClientLevel: Level {
 
 /// The async method of MSAL.
 struct MSALLevel: Level {
-    let name = "MSALCompat"
+    let name: String
     private let client: AgentClient
 
-    init(socketPath: String) {
-        client = AgentClient(socketPath: socketPath, appName: "agent-bench")
+    init(socketPath: String, keepsResults: Bool = false) {
+        client = AgentClient(socketPath: socketPath, appName: "agent-bench", keepsResults: keepsResults)
+        name = keepsResults ? "MSALCompat, kept" : "MSALCompat"
     }
 
     @concurrent func sample(_ count: Int) async throws -> Sample {

@@ -1,0 +1,57 @@
+#define _GNU_SOURCE
+#include "CAgentSystem.h"
+
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#if !defined(MSG_NOSIGNAL)
+#define MSG_NOSIGNAL 0
+#endif
+#if !defined(MSG_CMSG_CLOEXEC)
+#define MSG_CMSG_CLOEXEC 0
+#endif
+
+ssize_t agent_send_with_descriptor(int socket, const void *bytes, size_t count, int descriptor, int flags) {
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    control.header = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+    memcpy(CMSG_DATA(&control.header), &descriptor, sizeof descriptor);
+    struct iovec part = {(void *)bytes, count};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    if (descriptor >= 0) {
+        message.msg_control = &control;
+        message.msg_controllen = sizeof control;
+    }
+    return sendmsg(socket, &message, flags | MSG_NOSIGNAL);
+}
+
+ssize_t agent_receive_with_descriptor(int socket, void *bytes, size_t limit, int *descriptor, int flags) {
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct iovec part = {bytes, limit};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    ssize_t length = recvmsg(socket, &message, flags | MSG_CMSG_CLOEXEC);
+    *descriptor = -1;
+    if (length < 0 || message.msg_controllen == 0) return length;
+    int count = 0;
+    for (struct cmsghdr *item = CMSG_FIRSTHDR(&message); item != NULL; item = CMSG_NXTHDR(&message, item)) {
+        if (item->cmsg_level != SOL_SOCKET || item->cmsg_type != SCM_RIGHTS) continue;
+        for (size_t offset = CMSG_LEN(0); offset + sizeof(int) <= item->cmsg_len; offset += sizeof(int)) {
+            int received;
+            memcpy(&received, (char *)item + offset, sizeof received);
+            if (count++ == 0) *descriptor = received;
+            else close(received);
+        }
+    }
+    if (*descriptor >= 0 && (count > 1 || (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))) {
+        close(*descriptor);
+        *descriptor = -1;
+    }
+    return length;
+}

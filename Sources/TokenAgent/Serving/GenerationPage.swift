@@ -1,0 +1,52 @@
+internal import AgentSocket
+internal import CAgentSystem
+internal import TokenModel
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// The page by which apps know whether a result that they keep still holds: its generations change before a change of an answer is
+/// acknowledged to anybody (docs/coherence.md).
+///
+/// It belongs to the thread of the event loop: when that ends in whatever way, the kernel marks the page.
+final class GenerationPage {
+    private let page: UnsafeMutableRawPointer
+    /// For apps, which can read the page through it and not write to it.
+    let descriptor: Int32
+    private var isRetired = false
+
+    /// Makes the page; nil where the system has none. Called on the event loop.
+    init?() {
+        var descriptor: Int32 = -1
+        guard let page = agent_make_generation_page(&descriptor) else { return nil }
+        self.page = page
+        self.descriptor = descriptor
+    }
+
+    /// The mapping of a page that was not retired stays: the kernel writes to it when its thread ends.
+    deinit {
+        close(descriptor)
+        if isRetired { agent_unmap_generation_page(page) }
+    }
+
+    /// Ends what apps keep of these answers. Returns before anybody is told of the change.
+    func end(_ answers: AlteredAnswers) {
+        switch answers {
+        case .ofAccounts(let accounts, let group):
+            agent_change_generation(page, GenerationSlot.of(nil, in: group))
+            for account in accounts { agent_change_generation(page, GenerationSlot.of(account, in: group)) }
+        // The page has no generations of hosts, and not one for all accounts of a group; both are rare.
+        case .ofGroup, .ofHost, .all: agent_change_generation(page, GenerationSlot.ofEverything)
+        }
+    }
+
+    /// Ends what apps keep for good, since the agent stops. Called on the event loop.
+    func retire() {
+        guard !isRetired else { return }
+        isRetired = true
+        agent_retire_generation_page(page)
+    }
+}

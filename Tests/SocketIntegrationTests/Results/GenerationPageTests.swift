@@ -1,0 +1,190 @@
+internal import AgentSocket
+internal import AgentTestSupport
+internal import CAgentSystem
+internal import Foundation
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+@testable internal import AgentClient
+
+#if os(Linux)
+    /// The page of generations, as an app gets it: from an agent, or from a process that pretends to be one.
+    @Suite(.bounded) struct GenerationPageTests {
+        /// A page of an agent: the thread of the test.
+        private final class Page {
+            let memory: UnsafeMutableRawPointer
+            let descriptor: Int32
+
+            init() throws {
+                var descriptor: Int32 = -1
+                memory = try #require(agent_make_generation_page(&descriptor))
+                self.descriptor = descriptor
+            }
+
+            /// A descriptor to send.
+            var copy: Int32 { dup(descriptor) }
+
+            func view() throws -> GenerationPageView { try #require(GenerationPageView(descriptor: copy)) }
+
+            func change(_ account: HomeAccountID?) {
+                agent_change_generation(memory, GenerationSlot.of(account, in: .standard))
+            }
+        }
+
+        private static func account(_ name: String) throws -> HomeAccountID { try #require(HomeAccountID(name)) }
+
+        @Test func endsWhatWasNotedOfAnAccountOnly() throws {
+            let page = try Page()
+            let accounts = try ["alice.tenant", "bob.tenant"].map(Self.account)
+            let view = try page.view()
+            func notes() -> [NotedGenerations] {
+                accounts.map { NotedGenerations(view, slot: GenerationSlot.of($0, in: .standard)) }
+            }
+            var noted = notes()
+            #expect(noted.map(\.stand) == [true, true])
+            page.change(accounts[0])
+            #expect(noted.map(\.stand) == [false, true])
+            noted = notes()
+            agent_change_generation(page.memory, GenerationSlot.ofEverything)
+            #expect(noted.map(\.stand) == [false, false])
+            noted = notes()
+            agent_retire_generation_page(page.memory)
+            #expect(noted.map(\.stand) == [false, false])
+        }
+
+        /// Texts are equal that have other bytes: é, and e with an accent.
+        @Test func hasOneSlotForNamesWithOtherCharacters() throws {
+            let (one, other) = (try Self.account("\u{E9}.tenant"), try Self.account("e\u{301}.tenant"))
+            #expect(one == other)
+            #expect(GenerationSlot.of(one, in: .standard) == GenerationSlot.of(other, in: .standard))
+            let groups = try ["\u{E9}", "e\u{301}"].map { try #require(SharingGroup($0)) }
+            #expect(GenerationSlot.of(nil, in: groups[0]) == GenerationSlot.of(nil, in: groups[1]))
+        }
+
+        @Test func cannotBeWrittenOrShortenedByAnApp() throws {
+            let page = try Page()
+            let descriptor = page.copy
+            defer { close(descriptor) }
+            var byte: UInt8 = 0
+            #expect(pwrite(descriptor, &byte, 1, 1024) == -1)
+            #expect(ftruncate(descriptor, 0) == -1)
+            #expect(ftruncate(descriptor, 8192) == -1)
+            #expect(mmap(nil, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0) == MAP_FAILED)
+            let mapping = try #require(mmap(nil, 4096, PROT_READ, MAP_SHARED, descriptor, 0))
+            #expect(mprotect(mapping, 4096, PROT_READ | PROT_WRITE) == -1)
+            munmap(mapping, 4096)
+        }
+
+        // MARK: What a client refuses
+
+        /// The bytes of a page.
+        private func content() throws -> [UInt8] {
+            let page = try Page()
+            return [UInt8](UnsafeRawBufferPointer(start: page.memory, count: Int(AGENT_PAGE_SIZE)))
+        }
+
+        /// Memory with these bytes and seals. Nothing in the module of the C library that Swift knows makes such memory.
+        private func memory(_ bytes: [UInt8], seals: Int32) throws -> Int32 {
+            typealias Create = @convention(c) (UnsafePointer<CChar>, UInt32) -> Int32
+            let symbol = try #require(dlsym(nil, "memfd_create"))
+            // The type is that of the function's declaration in C.
+            let create = unsafeBitCast(symbol, to: Create.self)
+            let allowsSealing: UInt32 = 2
+            let descriptor = create("page", allowsSealing)
+            try #require(descriptor >= 0)
+            #expect(pwrite(descriptor, bytes, bytes.count, 0) == bytes.count)
+            let addSeals: Int32 = 1033
+            if seals != 0 { #expect(fcntl(descriptor, addSeals, seals) == 0) }
+            return descriptor
+        }
+
+        /// `F_SEAL_SEAL`, `SHRINK`, `GROW` and `FUTURE_WRITE`.
+        private static let allSeals: [Int32] = [0x1, 0x2, 0x4, 0x10]
+
+        @Test func acceptsAPageWithAllSeals() throws {
+            let seals = Self.allSeals.reduce(0, |)
+            #expect(GenerationPageView(descriptor: try memory(try content(), seals: seals)) != nil)
+        }
+
+        @Test(arguments: allSeals)
+        func refusesAPageWithoutASeal(missing: Int32) throws {
+            let seals = Self.allSeals.reduce(0, |) & ~missing
+            #expect(GenerationPageView(descriptor: try memory(try content(), seals: seals)) == nil)
+        }
+
+        @Test(arguments: [0, 1, 1024, 4095, 4097, 8192])
+        func refusesAPageOfAnotherSize(size: Int) throws {
+            let bytes = Array((try content() + [UInt8](repeating: 0, count: 8192)).prefix(size))
+            let seals = Self.allSeals.reduce(0, |)
+            #expect(GenerationPageView(descriptor: try memory(bytes, seals: seals)) == nil)
+        }
+
+        /// The magic bytes, the layout, the number of slots, and the place of the word of life.
+        @Test(arguments: [(0, 0x78), (8, 2), (12, 1), (16, 1), (17, 0x10), (18, 1), (19, 0xFF)] as [(Int, UInt8)])
+        func refusesAPageOfAnotherLayout(offset: Int, value: UInt8) throws {
+            var bytes = try content()
+            bytes[offset] = value
+            let seals = Self.allSeals.reduce(0, |)
+            #expect(GenerationPageView(descriptor: try memory(bytes, seals: seals)) == nil)
+        }
+
+        @Test func refusesAFileAndADescriptorOfAnotherKind() throws {
+            let folder = try TemporaryFolder()
+            try Data(try content()).write(to: URL(fileURLWithPath: folder.file("page")))
+            #expect(GenerationPageView(descriptor: open(folder.file("page"), O_RDWR)) == nil)
+            #expect(GenerationPageView(descriptor: open("/dev/null", O_RDWR)) == nil)
+            #expect(GenerationPageView(descriptor: -1) == nil)
+        }
+
+        @Test func goesOnWithoutAPageThatItRefuses() throws {
+            let results = KeptResults()
+            results.attach(descriptor: open("/dev/null", O_RDWR))
+            let request = AcquireTokenSilent(
+                parameters: TokenParameters(
+                    clientID: try #require(ClientID("app")), scopes: ScopeSet(["User.Read"])),
+                account: AccountReference(username: "alice@contoso.com"))
+            #expect(results.generations(for: request) == nil)
+            #expect(results.result(for: request) == nil)
+        }
+
+        // MARK: Processes
+
+        @Test func isInvalidWhenTheThreadOfTheAgentEnds() throws {
+            /// The descriptor that the thread has made.
+            final class Made: @unchecked Sendable {  // Written by the thread, and read after it has ended.
+                var descriptor: Int32 = -1
+                var view: GenerationPageView?
+                var wasValid = false
+            }
+            let made = Made()
+            let thread = Thread {
+                _ = agent_make_generation_page(&made.descriptor)
+                made.view = GenerationPageView(descriptor: dup(made.descriptor))
+                made.wasValid = made.view?.isValid == true
+            }
+            thread.start()
+            // The thread of the system ends some time after its function has.
+            while made.view == nil || made.view?.isValid == true { poll(nil, 0, 1) }
+            #expect(made.wasValid)
+            close(made.descriptor)
+        }
+
+        /// A child has the memory of its parent, and another process ID: what the policy has allowed the parent is not the child's.
+        @Test func isInvalidInAChildOfTheProcess() throws {
+            typealias Fork = @convention(c) () -> Int32
+            let symbol = try #require(dlsym(nil, "fork"))
+            // The type is that of the function's declaration in C.
+            let fork = unsafeBitCast(symbol, to: Fork.self)
+            let view = try Page().view()
+            #expect(view.isValid)
+            let child = fork()
+            if child == 0 { _exit(view.isValid ? 1 : 0) }
+            try #require(child > 0)
+            var status: Int32 = -1
+            while waitpid(child, &status, 0) < 0, errno == EINTR {}
+            #expect(status == 0)
+            #expect(view.isValid)
+        }
+    }
+#endif
