@@ -63,7 +63,17 @@ actor CacheOwner {
                     group: parameters.sharingGroup, account: request.account.homeAccountID,
                     host: parameters.authority.environment,
                     times: now...end))
-        case .redeem(let plan): return .later(redeemer.redeem(plan, for: request, of: session.peer))
+        case .redeem(let plan):
+            let redeemed = redeemer.redeem(plan, for: request, of: session.peer)
+            guard request.acceptsSingleIDToken else { return .later(redeemed) }
+            return .later(
+                redeemed.map { outcome in
+                    outcome.map { result in
+                        var result = result
+                        result.allowsSingleIDToken = true
+                        return result
+                    }
+                })
         case .interactionRequired(let why): return .now(.failure(TokenError(.interactionRequired, why)))
         case .ambiguousAccount: return .now(.failure(Self.ambiguous))
         }

@@ -156,7 +156,7 @@ extension KeptReplies.Entry {
     fileprivate static func sample(
         _ user: String?, host: String = "login.microsoftonline.com", times: ClosedRange<Int64> = 0...Int64.max
     ) -> KeptReplies.Entry {
-        let request = AcquireTokenSilent.sample(user ?? "")
+        let request = AcquireTokenSilent.sample(user ?? "nobody")
         return KeptReplies.Entry(
             conditions: KeptReplies.Conditions(
                 group: .standard, account: user.map { .sample($0) }, host: host, times: times),

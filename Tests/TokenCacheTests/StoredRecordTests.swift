@@ -56,7 +56,8 @@ internal import TokenStore
         func text() -> String { (0..<Int(random.next() % 5)).map { _ in parts[Int(random.next() % 9)] }.joined() }
         var homes = 0
         for round in 0..<3000 {
-            let (identifier, realm) = (text(), round % 2 == 0 ? "tid" : text())
+            let realm = round % 2 == 0 ? "tid" : text()
+            let identifier = round % 3 == 0 ? "\(text()).\(realm)" : text()
             let record = AccountRecord(
                 homeAccountID: identifier, environment: "login.windows.net", realm: realm, localAccountID: nil,
                 username: "",
@@ -65,6 +66,6 @@ internal import TokenStore
             #expect(record.isHome == (tenant.map { $0 == realm.lowercased() } ?? true), "\(identifier), \(realm)")
             if tenant != nil, record.isHome { homes += 1 }
         }
-        #expect(homes > 10)
+        #expect(homes > 100)
     }
 }

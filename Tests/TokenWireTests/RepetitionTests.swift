@@ -62,7 +62,7 @@ internal import TokenWire
     }
 
     @Test func leavesOtherRequestsAndRepliesToTheDecoder() throws {
-        for sample in WireSamples.requests where sample.name != "acquire_token_silent" {
+        for sample in WireSamples.requests where !sample.name.hasPrefix("acquire_token_silent") {
             #expect(try frame(sample.request).withUnsafeBytes { SilentRequestLayout($0) == nil }, "\(sample.name)")
         }
         #expect(PackedReply(ReplyFrame.encode(WireSamples.failure, id: 1)) == nil)

@@ -46,27 +46,6 @@ extension CredentialCache {
         return .one(account, dependsOnTime: dependsOnTime)
     }
 
-    /// The last time at which a request is certain to refer to the account that was chosen, as long as that has a fresh token for it
-    /// and the cache does not change.
-    ///
-    /// Only ADAL's search for access tokens depends on the time. As time passes, other accounts lose theirs; one that was saved in
-    /// what is now the future, before the clock was set back, is found again at that time.
-    func endOfChoice(
-        _ account: AccountKey, for request: AcquireTokenSilent, in partition: Partition, now: Int64
-    ) -> Int64 {
-        guard request.account.homeAccountID == nil, request.parameters.version == .v1 else { return .max }
-        let (name, authority) = (request.account.username ?? partition[account].userID, request.parameters.authority)
-        let unnamed = accountKey(.name(""), at: authority, in: partition)
-        var end = Int64.max
-        for candidate in accounts(named: name, at: authority, in: partition) + [unnamed] {
-            partition[candidate].forEachAccessToken(of: request.parameters.clientID) { token in
-                if token.cachedAt > now { end = min(end, token.cachedAt - 1) }
-                return true
-            }
-        }
-        return end
-    }
-
     /// Whether there are several accounts with identifiers. One that is known by its username is one of them.
     private static func isAmbiguous(_ accounts: [AccountKey]) -> Bool {
         accounts.count { $0.homeAccountID != nil } > 1

@@ -51,8 +51,7 @@ extension CredentialCache {
         let authority = effectiveAuthority(of: request.parameters, account: account, credentials: credentials)
         let token = usableToken(for: request, at: authority, of: account, credentials: credentials, now: now)
         if let token, token.isFresh {
-            let end = endOfChoice(account, for: request, in: partition, now: now)
-            return .use(token.result, during: token.freshTimes.map { $0.lowerBound...min($0.upperBound, end) })
+            return .use(token.result, during: token.freshTimes)
         }
         let candidates = refreshTokens(for: request.parameters, at: authority, credentials: credentials, in: partition)
         if !candidates.isEmpty {

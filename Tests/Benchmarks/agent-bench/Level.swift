@@ -95,11 +95,12 @@ struct MSALLevel: Level {
 
 /// The async method of ADAL.
 struct ADALLevel: Level {
-    let name = "ADALCompat"
+    let name: String
     private let client: AgentClient
 
-    init(socketPath: String) {
-        client = AgentClient(socketPath: socketPath, appName: "agent-bench")
+    init(socketPath: String, keepsResults: Bool) {
+        client = AgentClient(socketPath: socketPath, appName: "agent-bench", keepsResults: keepsResults)
+        name = keepsResults ? "ADALCompat, kept" : "ADALCompat"
     }
 
     @concurrent func sample(_ count: Int) async throws -> Sample {

@@ -30,7 +30,7 @@ enum SignedInAccount {
         tokens.scopes = nil
         let saved = try CredentialCache().changes(
             saving: tokens, from: .signIn, parameters, at: parameters.authority, now: now)
-        return try saved.changes.map { try $0.stored(in: parameters.sharingGroup) }
+        return saved.changes.map { $0.stored(in: parameters.sharingGroup) }
     }
 
     /// The changes of a store by a token response for an account; account 0 is the requested one.
@@ -46,14 +46,14 @@ enum SignedInAccount {
     /// Further access tokens of account 0, each for another scope, as a sign-in to many apps leaves them.
     private static func furtherTokens(_ count: Int) throws -> [StoreChange] {
         let parameters = try parameters
-        return try (0..<count).map { number in
+        return (0..<count).map { number in
             let token = AccessTokenRecord(
                 account: AccountKey(issuer: .microsoft, homeAccountID: homeAccountID, username: nil),
                 environment: "login.windows.net", clientID: parameters.clientID, realm: tenant, version: .v2,
                 scopes: ScopeSet(["Further.\(number)", "profile", "openid"]), tokenType: "Bearer",
                 secret: Secret("further-\(number)"), cachedAt: now, expiresOn: now + 86_400, extendedExpiresOn: nil,
                 refreshOn: nil)
-            return try CacheChange.save(.accessToken(token)).stored(in: parameters.sharingGroup)
+            return CacheChange.save(.accessToken(token)).stored(in: parameters.sharingGroup)
         }
     }
 

@@ -36,11 +36,12 @@ struct ADALSteps {
     private func report(_ result: ADAuthenticationResult) -> Report {
         guard result.status == AD_SUCCEEDED else { return result.error.map { Report($0) } ?? Report() }
         var report = Report()
-        report.username = result.tokenCacheItem?.userInformation?.userId
-        report.identifier = result.tokenCacheItem?.userInformation?.homeAccountId
+        let user = result.tokenCacheItem?.userInformation
+        report.username = user?.userId
+        report.identifier = user?.homeAccountId
         report.token = result.accessToken
         report.authority = result.authority
-        report.tenant = result.tokenCacheItem?.userInformation?.tenantId
+        report.tenant = user?.tenantId
         return report
     }
 }
