@@ -2,7 +2,7 @@ package import AccessPolicy
 internal import PosixFiles
 package import TokenModel
 
-/// The configuration: the tables `[network]`, `[confirmation]` and `[audit]` and the access rules `[[rule]]`, which the agent uses,
+/// The configuration: the tables `[network]`, `[confirmation]`, `[audit]` and `[tokens]` and the access rules `[[rule]]`, which the agent uses,
 /// and `[apps.NAME]` and `[defaults]`, which `ssoctl` uses. Both read all of it, so that each reports every mistake.
 package struct Configuration: Sendable, Equatable {
     /// The file of certificate authorities to trust instead of the system's; nil if the file does not name one.
@@ -144,9 +144,9 @@ package struct Configuration: Sendable, Equatable {
                 throw TOMLError(entry.line, "“\(key)” is not a key of [defaults]; use app or account")
             case ("confirmation", let key):
                 throw TOMLError(entry.line, "“\(key)” is not a key of [confirmation]; use askpass")
-            case ("apps", "keep_tokens"): letsAppsKeepTokens = try entry.flag
-            case ("apps", let key):
-                throw TOMLError(entry.line, "“\(key)” is not a key of [apps]; use keep_tokens")
+            case ("tokens", "kept_by_apps"): letsAppsKeepTokens = try entry.flag
+            case ("tokens", let key):
+                throw TOMLError(entry.line, "“\(key)” is not a key of [tokens]; use kept_by_apps")
             case ("", let key):
                 throw TOMLError(entry.line, "“\(key)” is in no table; put it below the line [network] or another one")
             case ("rule", _):
@@ -154,8 +154,8 @@ package struct Configuration: Sendable, Equatable {
             case (let table, _):
                 throw TOMLError(
                     entry.line,
-                    "[\(table)] is not a table of the configuration; use [network], [confirmation], [audit], [apps], [defaults] "
-                        + "or [apps.NAME]")
+                    "[\(table)] is not a table of the configuration; use [network], [confirmation], [audit], [tokens], "
+                        + "[defaults] or [apps.NAME]")
             }
         }
         for element in document.elements {

@@ -22,7 +22,7 @@ internal import TokenModel
 
     @Test func letsAppsKeepTokensUnlessItSaysOtherwise() throws {
         #expect(try Configuration(decoding: "".utf8).letsAppsKeepTokens)
-        #expect(try !Configuration(decoding: "[apps]\nkeep_tokens = false\n".utf8).letsAppsKeepTokens)
+        #expect(try !Configuration(decoding: "[tokens]\nkept_by_apps = false\n".utf8).letsAppsKeepTokens)
     }
 
     @Test(arguments: ["", "[network]\n", "# nothing\n"])
@@ -41,8 +41,8 @@ internal import TokenModel
             ("[audit]\nnames = 1", "line 2", "true or false"),
             ("[audit]\ndestination = \"disk\"", "line 2", "file, journal, off"),
             ("[confirmation]\nprogram = \"x\"", "line 2", "use askpass"),
-            ("[apps]\nkeep_token = false", "line 2", "use keep_tokens"),
-            ("[apps]\nkeep_tokens = 0", "line 2", "true or false"),
+            ("[tokens]\nkeep = false", "line 2", "use kept_by_apps"),
+            ("[tokens]\nkept_by_apps = 0", "line 2", "true or false"),
             ("[confirmation]\naskpass = \"x\"", "line 2", "absolute path"),
             ("[network]\nproxy = 1", "line 2", "quotation marks"), ("[network\n", "line 1", "[network]"),
         ])

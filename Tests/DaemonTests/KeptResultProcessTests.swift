@@ -132,7 +132,7 @@ internal import TokenWire
     }
 
     @Test func keepsNothingIfTheConfigurationForbidsIt() async throws {
-        let rules = "[apps]\nkeep_tokens = false\n[[rule]]\nrequests = [\"all\"]\neffect = \"allow\"\n"
+        let rules = "[tokens]\nkept_by_apps = false\n[[rule]]\nrequests = [\"all\"]\neffect = \"allow\"\n"
         try await AgentProcessFixture.with(rules: rules) { f in
             let agent = try await f.agent()
             let parameters = try f.parameters()

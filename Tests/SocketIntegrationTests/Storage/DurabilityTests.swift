@@ -161,6 +161,8 @@ internal import TokenWire
                 #expect(try await f.agent.keyStatus().isOpen == false)
                 try await offPool { try Data("go".utf8).write(to: URL(filePath: folder.file("gate"))) }
                 #expect(try await token.accessToken == signedIn.accessToken)
+                // The token may have come before the rest of the store.
+                #expect(try await f.agent.listAccounts(ListAccounts(clientID: nil)).count == 1)
                 #expect(try await f.agent.keyStatus().isOpen)
                 try FileManager.default.removeItem(atPath: folder.file("gate"))
             }
