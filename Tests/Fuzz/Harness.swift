@@ -13,6 +13,8 @@ public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 
         let broken = JSONProperties.broken(bytes)
     #elseif FUZZ_TEXT
         let broken = TextProperties.broken(bytes)
+    #elseif FUZZ_RECORDS
+        let broken = RecordProperties.broken(bytes)
     #elseif FUZZ_ADAL_ARCHIVE
         let broken = FormatProperties.brokenImport(bytes, .adalArchive)
     #elseif FUZZ_ADAL_JSON

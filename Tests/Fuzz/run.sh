@@ -1,11 +1,12 @@
 #!/bin/sh
 # Fuzzes with libFuzzer and AddressSanitizer: one target, or all of them in turn.
 #
-#     Tests/Fuzz/run.sh request|reply|frames|json|text|adal-archive|adal-json|msal-json|all [seconds for each]
+#     Tests/Fuzz/run.sh request|reply|frames|json|text|records|adal-archive|adal-json|msal-json|all [seconds for each]
 #
 # The first three are the wire's decoders, C and Swift together; `json` is the reader of JSON (JSONProperties.swift); `text` is
-# everything else that reads a text: URLs, authorities, scopes, names and ID tokens (TextProperties.swift); the last three are whole
-# imports, with what an export makes of them (FormatProperties.swift).
+# everything else that reads a text: URLs, authorities, scopes, names and ID tokens (TextProperties.swift); `records` is the form in
+# which the store keeps records (RecordProperties.swift); the last three are whole imports, with what an export makes of them
+# (FormatProperties.swift).
 #
 # An input that fails is written to .build/fuzz/crash-…. Copy it to Tests/Fuzz/corpus/<target>, with a name that describes
 # the defect; `swift test` replays it from then on. The fuzzer keeps its own corpus in .build/fuzz.
@@ -16,8 +17,8 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 out="$root/.build/fuzz"
 
 case ${1:-all} in
-    request | reply | frames | json | text | adal-archive | adal-json | msal-json) targets=$1 ;;
-    all) targets="request reply frames json text adal-archive adal-json msal-json" ;;
+    request | reply | frames | json | text | records | adal-archive | adal-json | msal-json) targets=$1 ;;
+    all) targets="request reply frames json text records adal-archive adal-json msal-json" ;;
     *) sed -n 's/^#     /usage: /p' "$0" >&2; exit 64 ;;
 esac
 
@@ -73,7 +74,7 @@ for target in $targets; do
         "$root/Tests/TokenWireTests/AnyMessages.swift" "$root/Tests/TokenWireTests/WireProperties.swift" \
         "$root/Tests/TokenWireTests/WireSamples.swift" "$root/Tests/TokenModelTests/JSONProperties.swift" \
         "$root/Tests/TokenModelTests/TextProperties.swift" \
-        "$root/Tests/CacheFormatsTests/FormatProperties.swift" \
+        "$root/Tests/TokenCacheTests/RecordProperties.swift" "$root/Tests/CacheFormatsTests/FormatProperties.swift" \
         TokenModel.o TokenWire.o TokenStore.o Crypto.o TokenCache.o CacheFormats.o agent.pb-c.o -lprotobuf-c -o "fuzz-$target" \
         2> link.log || { cat link.log >&2; exit 1; }
     mkdir -p "learnt/$target"

@@ -1,4 +1,5 @@
 internal import CacheTestSupport
+internal import Foundation
 internal import TestSupport
 internal import Testing
 internal import TokenModel
@@ -62,18 +63,30 @@ internal import TokenStore
         var seed = TestSeed()
         for record in try Self.records(&seed) {
             let stored = record.stored(in: .standard)
+            let selector = try #require(RecordProperties.kinds.firstIndex(of: stored.key.kind))
             for _ in 0..<300 {
                 var body = stored.body
                 for _ in 0..<Int.random(in: 1...3, using: &seed) {
-                    body[Int.random(in: 1..<body.count, using: &seed)] = UInt8.random(in: 0...255, using: &seed)
+                    body[Int.random(in: 0..<body.count, using: &seed)] = UInt8.random(in: 0...255, using: &seed)
                 }
-                _ = CacheRecord(StoredRecord(key: stored.key, body: body))
+                #expect(RecordProperties.broken([UInt8(selector)] + body) == nil, "\(seed)")
             }
         }
         for bytes: [UInt8] in [[1], [1, 9], [1, 9, 0xFF], [1, 9, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], [1, 0, 0]] {
             #expect(
                 CacheRecord(StoredRecord(key: RecordKey(group: "g", kind: .refreshToken, key: "k"), body: bytes)) == nil
             )
+        }
+    }
+
+    /// The fuzzer's corpus.
+    @Test func survivesTheCorpus() throws {
+        let folder = PackageFolder.root.appending(path: "Tests/Fuzz/corpus/records")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(!names.isEmpty)
+        for name in names {
+            let bytes = [UInt8](try Data(contentsOf: folder.appending(path: name)))
+            #expect(RecordProperties.broken(bytes) == nil, "\(name)")
         }
     }
 
