@@ -5,36 +5,6 @@ package import TokenModel
 /// A request is refused rather than changed, except that the account is filled in and the redirect URI left out. A result is checked again, whatever the request
 /// says: an identity provider may grant more than was requested, and a cached token may have more scopes.
 package struct SocketRules: Sendable, Equatable {
-    /// The account that a socket is limited to.
-    package struct Account: Sendable, Equatable {
-        /// The identifier; nil if only the username is known.
-        package var homeAccountID: HomeAccountID?
-        package var username: String?
-
-        package init(homeAccountID: HomeAccountID?, username: String?) {
-            self.homeAccountID = homeAccountID
-            self.username = username
-        }
-
-        /// The reference that finds this account only.
-        package var reference: AccountReference {
-            AccountReference(homeAccountID: homeAccountID, username: username)
-        }
-
-        /// Whether a request that names an account can mean this one.
-        func isMeant(by reference: AccountReference) -> Bool {
-            if let identifier = reference.homeAccountID { return identifier == homeAccountID }
-            guard let name = reference.username else { return true }
-            return name.lowercased() == username?.lowercased()
-        }
-
-        /// Whether an account in a reply is this one. Without an identifier, the usernames are compared.
-        func matches(_ account: TokenModel.Account) -> Bool {
-            if let homeAccountID { return account.homeAccountID == homeAccountID }
-            return account.homeAccountID == nil && account.username?.lowercased() == username?.lowercased()
-        }
-    }
-
     /// The users who may connect.
     package var userIDs: Set<UInt32>
     package var clientIDs: Set<ClientID>
@@ -44,11 +14,11 @@ package struct SocketRules: Sendable, Equatable {
     /// The authorities that requests may name; empty for those that lead to the account's home tenant.
     package var authorities: [Authority]
     /// The account that is served; nil for every account.
-    package var account: Account?
+    package var account: AccountReference?
 
     package init(
         userIDs: Set<UInt32>, clientIDs: Set<ClientID>, sharingGroup: SharingGroup, scopes: ScopeSet,
-        authorities: [Authority], account: Account?
+        authorities: [Authority], account: AccountReference?
     ) {
         self.userIDs = userIDs
         self.clientIDs = clientIDs
@@ -92,7 +62,7 @@ package struct SocketRules: Sendable, Equatable {
         request.parameters.redirectURI = nil
         if let account {
             guard account.isMeant(by: request.account) else { throw Self.denied("it serves another account") }
-            request.account = account.reference
+            request.account = account
         }
         try requireHomeTenant(of: request)
         return request
@@ -169,7 +139,7 @@ package struct SocketRules: Sendable, Equatable {
     }
 
     /// The accounts of a list that are served. Profiles of other tenants are left out, unless an authority names their tenant.
-    package func visible(_ accounts: [TokenModel.Account]) -> [TokenModel.Account] {
+    package func visible(_ accounts: [Account]) -> [Account] {
         let realms = Set(authorities.map { $0.realm.lowercased() })
         return accounts.filter { account?.matches($0) ?? true }.map { account in
             var account = account
@@ -205,7 +175,8 @@ package struct SocketRules: Sendable, Equatable {
         authority.isTenantless || authority.realm == identifier?.tenantID
     }
 
-    private static func denied(_ reason: String) -> TokenError {
+    /// The error of a request that a socket does not serve.
+    package static func denied(_ reason: String) -> TokenError {
         TokenError(.requestDenied, "this socket is published for some requests only: \(reason)")
     }
 
@@ -213,4 +184,20 @@ package struct SocketRules: Sendable, Equatable {
 
     /// Scopes that give access to nothing but the claims of the ID token.
     private static let harmless = ScopeSet.reserved.union(ScopeSet(["email"]))
+}
+
+/// The account that a socket is limited to.
+extension AccountReference {
+    /// Whether a request that names an account can mean this one.
+    fileprivate func isMeant(by reference: AccountReference) -> Bool {
+        if let identifier = reference.homeAccountID { return identifier == homeAccountID }
+        guard let name = reference.username else { return true }
+        return name.lowercased() == username?.lowercased()
+    }
+
+    /// Whether an account in a reply is this one. Without an identifier, the usernames are compared.
+    fileprivate func matches(_ account: Account) -> Bool {
+        if let homeAccountID { return account.homeAccountID == homeAccountID }
+        return account.homeAccountID == nil && account.username?.lowercased() == username?.lowercased()
+    }
 }

@@ -48,7 +48,7 @@ actor CacheOwner {
     func acquireTokenSilent(_ request: AcquireTokenSilent, from session: SessionID) -> Answer<TokenResult> {
         let request = request.withoutReservedScopes
         if let refusal = core.authorities.refusal(of: request.parameters) { return .now(.failure(refusal)) }
-        if let result = lifecycle.earlyAnswer(to: request) { return .now(.success(result)) }
+        if let answer = lifecycle.earlyAnswer(to: request) { return Answer.now(answer).withIDTokens(for: request) }
         let now = core.now()
         switch core.memory.cache.decide(request, now: now) {
         case .use(var result, let times):
@@ -64,16 +64,7 @@ actor CacheOwner {
                     host: parameters.authority.environment,
                     times: now...end))
         case .redeem(let plan):
-            let redeemed = redeemer.redeem(plan, for: request, of: session.peer)
-            guard request.acceptsSingleIDToken else { return .later(redeemed) }
-            return .later(
-                redeemed.map { outcome in
-                    outcome.map { result in
-                        var result = result
-                        result.allowsSingleIDToken = true
-                        return result
-                    }
-                })
+            return Answer.later(redeemer.redeem(plan, for: request, of: session.peer)).withIDTokens(for: request)
         case .interactionRequired(let why): return .now(.failure(TokenError(.interactionRequired, why)))
         case .ambiguousAccount: return .now(.failure(Self.ambiguous))
         }
@@ -222,10 +213,9 @@ actor CacheOwner {
         return .now(.success(Self.greeting))
     }
 
-    /// The page that comes with the reply to a request; nil for none.
-    func page(for request: some AgentRequest, from caller: Caller) -> GenerationPage? {
-        guard caller.sharesGenerations, (request as? Hello)?.acceptsPage == true else { return nil }
-        return core.answers.page
+    /// The descriptor of the page that comes with the reply; nil for none.
+    func pageDescriptor(for request: Hello, from caller: Caller) -> Int32? {
+        caller.sharesGenerations && request.acceptsPage ? core.answers.page?.descriptor : nil
     }
 
     /// Makes the page that apps are told of changes through.
@@ -236,11 +226,12 @@ actor CacheOwner {
 
     /// The load of the store that a request has to wait for; nil if it need not wait. If the load fails, so does the request.
     func load(
-        _ wait: RequestHandler.Wait, for request: some AgentRequest
+        _ wait: RequestHandler.Wait, for request: some AgentRequest, from caller: Caller
     ) -> EventLoopFuture<Result<Void, TokenError>>? {
         switch wait {
         case .never: nil
-        case .untilLoaded: lifecycle.untilLoaded(for: request)
+        // What a published socket serves is decided with the whole cache.
+        case .untilLoaded: caller.published == nil ? lifecycle.untilLoaded(for: request) : lifecycle.untilLoaded()
         case .untilLoadedOrTimeout: lifecycle.untilLoadedOrTimeout()?.map { .success(()) }
         }
     }
@@ -318,5 +309,17 @@ extension AcquireTokenSilent {
         var request = self
         request.parameters.scopes = parameters.scopes.subtracting(.reserved)
         return request
+    }
+}
+
+extension Answer<TokenResult> {
+    /// The answer with its ID token as often as the app of the request needs it.
+    fileprivate func withIDTokens(for request: AcquireTokenSilent) -> Answer<TokenResult> {
+        guard request.acceptsSingleIDToken else { return self }
+        return map { result in
+            var result = result
+            result.allowsSingleIDToken = true
+            return result
+        }
     }
 }

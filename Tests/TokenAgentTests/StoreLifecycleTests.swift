@@ -166,6 +166,34 @@ internal import TokenStore
         #expect(await parts.earlyAnswer(.hit("alice")) == nil)
     }
 
+    /// The store may have been locked meanwhile: what was read belongs to a load that has ended.
+    @Test func forgetsWhatItReadsAfterTheLoadHasEnded() async throws {
+        parts.store.holdEarlyReads()
+        let first = try await loading(with: ["alice"])
+        let wait = try #require(await parts.wait(.hit("alice")))
+        let read = await parts.store.heldEarlyReads.next()
+        parts.store.answerLoads(with: .failure(ScriptedStore.diskFull))
+        first.resume(returning: .failure(ScriptedStore.diskFull))
+        #expect(try await parts.load().error() != nil)
+        read.resume(returning: await parts.cache)
+        #expect(try await wait.error() != nil)
+
+        parts.store.answerLoads(with: nil)
+        _ = await parts.load()
+        let second = await parts.store.heldLoads.next()
+        #expect(await parts.earlyAnswer(.hit("alice")) == nil)
+        second.resume(returning: .success(LoadedCache()))
+    }
+
+    /// The cache is empty until the store is loaded: it must not decide that the user has to sign in.
+    @Test func failsARequestWhoseTokenExpiresBeforeItsTurn() async throws {
+        let held = try await loading(with: ["alice"])
+        try await #require(await parts.wait(.hit("alice"))).value()
+        parts.clock.advance(by: 100_000)
+        #expect(await parts.earlyFailure(.hit("alice")) == .storeUnavailable)
+        held.resume(returning: .success(LoadedCache()))
+    }
+
     /// Begins a load, which reads the given accounts early; nil if it can read none.
     private func loading(
         with users: [String]?
@@ -195,7 +223,16 @@ extension Parts {
 
     fileprivate var cache: CredentialCache { core.memory.cache }
 
-    fileprivate func earlyAnswer(_ request: AcquireTokenSilent) -> TokenResult? { lifecycle.earlyAnswer(to: request) }
+    /// The early answer, if it is a hit.
+    fileprivate func earlyAnswer(_ request: AcquireTokenSilent) -> TokenResult? {
+        lifecycle.earlyAnswer(to: request).flatMap { try? $0.get() }
+    }
+
+    /// The code of the early answer, if it is a failure.
+    fileprivate func earlyFailure(_ request: AcquireTokenSilent) -> TokenError.Code? {
+        guard case .failure(let error) = lifecycle.earlyAnswer(to: request) else { return nil }
+        return error.code
+    }
 
     fileprivate func load(passphrase: Secret? = nil) -> Pending<Void> {
         Pending(lifecycle.load(passphrase: passphrase))

@@ -12,12 +12,13 @@ struct Caller: Sendable {
     let log: RequestLog
     /// Nil if there is no audit log.
     let audit: AuditTrail?
-    /// The published socket of the connection; nil for the agent's own socket.
-    var publication: Publication?
-    /// The handlers of the published socket.
-    var handlers: PublishedHandlers?
+    /// The handlers of the published socket of the connection; nil for the agent's own socket.
+    var published: PublishedHandlers?
     /// Whether the peer may have the generation page, and so keep results: it shows when something changes for other apps.
     var sharesGenerations = false
+
+    /// The published socket of the connection; nil for the agent's own socket.
+    var publication: Publication? { published?.publication }
 
     /// Whether a request may be answered.
     enum Admission {
@@ -33,8 +34,8 @@ struct Caller: Sendable {
     ///   socket does not serve it.
     func handler(of number: UInt32) throws(TokenError) -> RequestHandler {
         guard let handler = RequestHandlers.handler(of: number) else { throw Self.unknown }
-        guard let handlers else { return handler }
-        if let handler = handlers.handler(of: number) { return handler }
+        guard let published else { return handler }
+        if let handler = published.handler(of: number) { return handler }
         let request = PolicyRequest(
             name: RequestFrame.name(of: number) ?? "unknown", subject: RequestSubject(isLimitedToApp: false))
         let error = TokenError(.requestDenied, "a published socket does not serve \(request.name)")

@@ -6,32 +6,34 @@ internal import TokenModel
 struct Publication: Sendable {
     /// The number of the socket; never used again while the agent runs.
     let id: UInt64
-    let path: String
-    let label: String
     let rules: SocketRules
     /// The key of the account that the socket is limited to; nil for every account.
     let account: AccountKey?
-    /// The end of the socket, in seconds since 1970.
-    let expiresOn: Int64
     /// What lists say about it; the number of connections is 0.
     let summary: PublishedSocket
+
+    var path: String { summary.path }
+    var label: String { summary.label }
+    /// The end of the socket, in seconds since 1970.
+    var expiresOn: Int64 { summary.expiresOn }
 
     /// Refuses a request whose authority has another identity provider's account in the place of this socket's.
     func requireAccount(of request: AcquireTokenSilent, in cache: CredentialCache) throws(TokenError) {
         guard let account else { return }
         let (parameters, partition) = (request.parameters, cache.partition(rules.sharingGroup))
         guard cache.accountKey(account.identity, at: parameters.authority, in: partition) == account else {
-            throw TokenError(
-                .requestDenied, "this socket is published for some requests only: it serves another provider's account")
+            throw SocketRules.denied("it serves another provider's account")
         }
     }
 }
 
 /// The handlers of the requests that a published socket serves.
 struct PublishedHandlers: Sendable {
+    let publication: Publication
     private let handlers: [RequestHandler]
 
     init(_ publication: Publication) {
+        self.publication = publication
         let ofCache = [
             RequestHandler(AcquireTokenSilent.self) { owner, request, session in
                 owner.acquireTokenSilent(request, from: session, through: publication)

@@ -79,9 +79,13 @@ final class PublishedSockets {
             await remove(publication, server)
             throw TokenError(.agentUnavailable, "the agent is stopping")
         }
-        guard let listener = try? await server.open(publication, descriptor).get() else {
+        let opened = try? await server.open(publication, descriptor).get()
+        guard let listener = opened, !isStopping else {
+            opened?.close(promise: nil)
             await remove(publication, server)
-            throw TokenError(.internalError, "cannot listen on \(publication.path)")
+            throw isStopping
+                ? TokenError(.agentUnavailable, "the agent is stopping")
+                : TokenError(.internalError, "cannot listen on \(publication.path)")
         }
         let lifetime = TimeAmount.seconds(max(publication.expiresOn - now(), 0))
         let timer = tasks.schedule(after: lifetime) { [weak self] in self?.expire(publication.id) }
@@ -121,7 +125,7 @@ final class PublishedSockets {
             expire(publication.id)
             return false
         }
-        return (active.lazy.map(\.publication) + pending).contains { $0.id == publication.id }
+        return active.contains { $0.publication.id == publication.id } || pending.contains { $0.id == publication.id }
     }
 
     /// Stops accepting connections, and removes the files. Connections that are open stay so, until the server ends them.
@@ -135,6 +139,7 @@ final class PublishedSockets {
         let removals = entries.map { entry in
             entry.timer.cancel()
             entry.listener.close(promise: nil)
+            server.audit?.ended(entry.publication)
             return server.files.remove(entry.publication.path, on: loop)
         }
         return EventLoopFuture.andAllComplete(removals, on: loop)
@@ -178,6 +183,7 @@ final class PublishedSockets {
         entry.timer.cancel()
         entry.listener.close(promise: nil)
         server.closeConnections(entry.publication)
+        server.audit?.ended(entry.publication)
         return server.files.remove(entry.publication.path, on: loop)
     }
 
@@ -216,19 +222,18 @@ extension PublishedSockets {
         let username = account.flatMap { memory.cache.username(of: $0, in: request.sharingGroup) ?? $0.name }
         let users = Set(request.userIDs.isEmpty ? [ownUser] : request.userIDs)
         lastID += 1
-        let expiresOn = now() + request.lifetime
+        let reference = account.map { AccountReference(homeAccountID: $0.homeAccountID, username: username) }
         return Publication(
-            id: lastID, path: request.path, label: label,
+            id: lastID,
             rules: SocketRules(
                 userIDs: users, clientIDs: Set(request.clientIDs), sharingGroup: request.sharingGroup,
                 scopes: request.scopes, authorities: request.authorities,
-                account: account.map { SocketRules.Account(homeAccountID: $0.homeAccountID, username: username) }),
-            account: account, expiresOn: expiresOn,
+                account: reference),
+            account: account,
             summary: PublishedSocket(
                 path: request.path, label: label, userIDs: users.sorted(), clientIDs: request.clientIDs,
                 sharingGroup: request.sharingGroup, scopes: request.scopes, authorities: request.authorities,
-                account: AccountReference(homeAccountID: account?.homeAccountID, username: username),
-                expiresOn: expiresOn, connections: 0))
+                account: reference ?? AccountReference(), expiresOn: now() + request.lifetime, connections: 0))
     }
 
     /// The one account with an identifier, or else with a username.

@@ -49,7 +49,8 @@ final class SocketFiles: Sendable {
     }
 
     private func make(_ path: String, for users: [UInt32]) throws(TokenError) -> Int32 {
-        for user in users where !UserNamespace.current.contains(user) {
+        let namespace = UserNamespace.current
+        for user in users where !namespace.contains(user) {
             throw TokenError(
                 .invalidDeveloperParameter,
                 "user \(user) does not exist in the agent's user namespace; start the agent outside of it, in a systemd unit with "

@@ -296,7 +296,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         case .repeatable(let reply, let entry):
             write(reply, context)
             if let bytes { owner.assumeIsolated { $0.keep(reply, to: bytes, entry, of: id.peer) } }
-        case .withPage(let reply, let page): write(reply, withDescriptor: page, context)
+        case .withDescriptor(let reply, let descriptor): write(reply, withDescriptor: descriptor, context)
         case .later(let future): wait(for: future, length) { .reply($0) }
         case .afterConfirmation(let future): wait(for: future, length) { .waited(frame, .confirmed, $0) }
         case .afterLoad(let future): wait(for: future, length) { .waited(frame, .loaded, $0) }

@@ -40,7 +40,7 @@ struct ConnectionAcceptor: Sendable {
     func bootstrap(_ publication: Publication? = nil) -> ServerBootstrap {
         // Each socket has its own, so that refusals at one do not keep those at another out of the log.
         let denials = DenialLog(logger: options.logger, now: options.now)
-        let handlers = publication.map(PublishedHandlers.init)
+        let published = publication.map(PublishedHandlers.init)
         return ServerBootstrap(group: registry.eventLoop)
             .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
@@ -54,7 +54,7 @@ struct ConnectionAcceptor: Sendable {
                     let caller = Caller(
                         identity: peer, policy: options.policy, confirmer: confirmer, denials: denials,
                         log: RequestLog(logger: options.logger, processID: peer.processID), audit: audit,
-                        publication: publication, handlers: handlers,
+                        published: published,
                         sharesGenerations: options.letsAppsKeepTokens && publication == nil && peer.sandbox == nil)
                     let session = AgentSession(
                         owner: owner, caller: caller, registry: registry.value, timers: options.timers)
@@ -74,7 +74,7 @@ struct ConnectionAcceptor: Sendable {
             let isAdmitted =
                 publication?.rules.admits(userID: peer.userID) ?? options.policy.admits(userID: peer.userID)
             guard isAdmitted else {
-                denials.add(refusedUser: peer.userID)
+                denials.add(refusedPeer: "refused a peer", ["uid": "\(peer.userID)"])
                 audit?.refused(PeerIdentity(userID: peer.userID, processID: peer.processID), by: publication)
                 throw TokenError(.peerNotAuthorized, "this agent serves another user")
             }
@@ -93,7 +93,7 @@ struct ConnectionAcceptor: Sendable {
                 .always { _ in registry.value.endIdentification(of: key) }
         }.flatMapThrowing { identity in
             guard let identity else {
-                options.logger.warning("refused a peer whose process has ended")
+                denials.add(refusedPeer: "refused a peer whose process has ended")
                 throw TokenError(.peerNotAuthorized, "the process has ended")
             }
             return identity

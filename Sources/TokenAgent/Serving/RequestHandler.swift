@@ -33,8 +33,10 @@ struct RequestHandler: Sendable {
     /// A cache hit is answered before this returns.
     let reply: @Sendable (RequestFrame, SessionID, Caller, Progress, isolated CacheOwner) -> EncodedReply
 
+    /// - Parameter descriptor: the descriptor that comes with a success that is there at once; nil for none.
     init<Request: WireRequest>(
         _ type: Request.Type, waits: Wait = .untilLoaded,
+        descriptor: (@Sendable (isolated CacheOwner, Request, Caller) -> Int32?)? = nil,
         answer: @escaping @Sendable (isolated CacheOwner, Request, SessionID) -> Answer<Request.Reply>
     ) {
         number = Request.number
@@ -71,14 +73,14 @@ struct RequestHandler: Sendable {
             case .failed(let error): return .now(encode(.failure(error)))
             }
             // The store may have been locked while the request waited for its turn.
-            if !hasLoaded || waits == .untilLoaded, let load = owner.load(waits, for: request) {
+            if !hasLoaded || waits == .untilLoaded, let load = owner.load(waits, for: request, from: caller) {
                 return .afterLoad(load)
             }
             let answer = answer(owner, request, session)
-            if Request.number == Hello.number, case .now(let outcome) = answer, case .success = outcome,
-                let page = owner.page(for: request, from: caller)
+            if let descriptor, case .now(let outcome) = answer, case .success = outcome,
+                let descriptor = descriptor(owner, request, caller)
             {
-                return .withPage(encode(outcome), page.descriptor)
+                return .withDescriptor(encode(outcome), descriptor)
             }
             guard restricted == nil, case .repeatable(let value, let conditions) = answer else {
                 return answer.encoded(encode)
@@ -103,16 +105,12 @@ enum Answer<Value: Sendable>: Sendable {
     case later(EventLoopFuture<Result<Value, TokenError>>)
 
     func map<Other: Sendable>(_ transform: @escaping @Sendable (Value) -> Other) -> Answer<Other> {
-        switch self {
-        case .now(let outcome): .now(outcome.map(transform))
-        case .repeatable(let value, _): .now(.success(transform(value)))
-        case .later(let future): .later(future.map { $0.map(transform) })
-        }
+        mapOutcome { $0.map(transform) }
     }
 
-    func mapOutcome(
-        _ transform: @escaping @Sendable (Result<Value, TokenError>) -> Result<Value, TokenError>
-    ) -> Answer<Value> {
+    func mapOutcome<Other: Sendable>(
+        _ transform: @escaping @Sendable (Result<Value, TokenError>) -> Result<Other, TokenError>
+    ) -> Answer<Other> {
         switch self {
         case .now(let outcome): .now(transform(outcome))
         case .later(let future): .later(future.map(transform))
@@ -136,8 +134,8 @@ enum EncodedReply {
     case now([UInt8])
     /// Available now, and for repetitions of the request.
     case repeatable([UInt8], KeptReplies.Entry)
-    /// Available now, and comes with the descriptor of the generation page.
-    case withPage([UInt8], Int32)
+    /// Available now, and comes with a descriptor.
+    case withDescriptor([UInt8], Int32)
     case later(EventLoopFuture<@Sendable () -> [UInt8]>)
     /// A person has to allow the request first.
     case afterConfirmation(EventLoopFuture<Result<Void, TokenError>>)

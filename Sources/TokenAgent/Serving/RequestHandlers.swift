@@ -4,7 +4,9 @@ internal import TokenWire
 /// The table of request handlers, in the order of the request numbers.
 enum RequestHandlers {
     static let all: [RequestHandler] = [
-        RequestHandler(Hello.self, waits: .never) { owner, request, _ in owner.hello(request) },
+        RequestHandler(Hello.self, waits: .never, descriptor: { $0.pageDescriptor(for: $1, from: $2) }) {
+            owner, request, _ in owner.hello(request)
+        },
         RequestHandler(AcquireTokenSilent.self) { owner, request, session in
             owner.acquireTokenSilent(request, from: session)
         },
@@ -31,7 +33,7 @@ enum RequestHandlers {
         RequestHandler(ImportCache.self) { owner, request, session in owner.importCache(request, from: session) },
         RequestHandler(ExportCache.self) { owner, request, session in owner.exportCache(request, from: session) },
         RequestHandler(GetKey.self, waits: .untilLoadedOrTimeout) { owner, _, _ in owner.keyStatus() },
-        RequestHandler(SetKey.self) { owner, request, _ in owner.setKey(request) },
+        RequestHandler(SetKey.self, waits: .untilLoadedOrTimeout) { owner, request, _ in owner.setKey(request) },
         RequestHandler(Unlock.self, waits: .never) { owner, request, _ in owner.unlock(request) },
         RequestHandler(PublishSocket.self) { owner, request, _ in owner.publishSocket(request) },
         RequestHandler(ListSockets.self, waits: .never) { owner, _, _ in owner.listSockets() },

@@ -26,6 +26,8 @@ final class EarlyAnswers {
     private let now: @Sendable () -> Int64
     /// The part of the cache that was read for each account.
     private var caches: [Account: CredentialCache] = [:]
+    /// The number of loads that have ended.
+    private var endedLoads = 0
 
     init(store: any CacheStore, now: @escaping @Sendable () -> Int64) {
         self.store = store
@@ -41,8 +43,11 @@ final class EarlyAnswers {
     /// Reads the records of the request's account. Returns when they have been read, or when that is not possible before the store is
     /// loaded.
     func read(for request: AcquireTokenSilent) async {
+        let load = endedLoads
         guard let account = Account(request),
-            let cache = await store.cacheWhileLoading(of: account.identifier, in: account.group)
+            let cache = await store.cacheWhileLoading(of: account.identifier, in: account.group),
+            // The load may have ended while the records were read, and the store may be locked now.
+            load == endedLoads
         else { return }
         caches[account] = cache
     }
@@ -56,7 +61,10 @@ final class EarlyAnswers {
     }
 
     /// Called when the store has been loaded, or cannot be loaded.
-    func removeAll() { caches = [:] }
+    func removeAll() {
+        caches = [:]
+        endedLoads += 1
+    }
 
     /// The number of accounts.
     private static let limit = 64

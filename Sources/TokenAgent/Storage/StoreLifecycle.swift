@@ -131,10 +131,12 @@ final class StoreLifecycle {
         }
     }
 
-    /// The cached token that answers a silent request while the store is being loaded; nil if the store is loaded, or the request
-    /// has to wait.
-    func earlyAnswer(to request: AcquireTokenSilent) -> TokenResult? {
-        if case .loading = state { early.hit(request) } else { nil }
+    /// The answer to a silent request that need not wait for the load; nil if the store is not being loaded.
+    func earlyAnswer(to request: AcquireTokenSilent) -> Result<TokenResult, TokenError>? {
+        guard case .loading = state else { return nil }
+        // The token may have expired since the request was let through.
+        return early.hit(request).map(Result.success)
+            ?? .failure(TokenError(.storeUnavailable, "the store is being opened; try again"))
     }
 
     /// The load that a request for the status of the store waits for, with a time-out, since a keyring may ask the user for a

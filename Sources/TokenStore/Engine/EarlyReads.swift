@@ -8,11 +8,12 @@ internal import TokenModel
 /// read; until then, a caller uses them for what a later report of damage does not change.
 final class EarlyReads: Sendable {
     typealias Answer = CheckedContinuation<[StoredRecord]?, Never>
+    private typealias Waiting = (account: String, group: String, answer: Answer)
 
     private struct State {
         /// The number of loads that have begun and not ended.
         var loads = 0
-        var waiting: [(account: String, group: String, answer: Answer)] = []
+        var waiting: [Waiting] = []
         /// The number of times that requests were answered since the first of the loads began.
         var reads = 0
     }
@@ -37,7 +38,7 @@ final class EarlyReads: Sendable {
     func end() {
         let waiting = state.withLock { state in
             state.loads -= 1
-            guard state.loads == 0 else { return [] as [(account: String, group: String, answer: Answer)] }
+            guard state.loads == 0 else { return [] as [Waiting] }
             defer { state.waiting = [] }
             return state.waiting
         }
@@ -60,9 +61,7 @@ final class EarlyReads: Sendable {
     func serve(_ database: StoreDatabase, _ keys: StoreKeys.Derived) {
         let waiting = state.withLock { state in
             // Each read looks at every row. Later requests wait for the load, which they must not delay.
-            guard !state.waiting.isEmpty, state.reads < Self.mostReads else {
-                return [] as [(account: String, group: String, answer: Answer)]
-            }
+            guard !state.waiting.isEmpty, state.reads < Self.mostReads else { return [] as [Waiting] }
             state.reads += 1
             defer { state.waiting = [] }
             return state.waiting

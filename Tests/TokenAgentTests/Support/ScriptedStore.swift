@@ -22,6 +22,7 @@ final class ScriptedStore: CacheStore {
         var failure: TokenError?
         var loading: Result<LoadedCache, TokenError>? = .success(LoadedCache())
         var early: CredentialCache?
+        var holdsEarlyReads = false
         var earlyReads = 0
         var passphrases: [Secret?] = []
         var locks = 0
@@ -119,11 +120,18 @@ final class ScriptedStore: CacheStore {
     /// The cache that is read while a load is held; nil if it cannot be read before the load ends.
     func answerEarlyReads(with cache: CredentialCache?) { state.withLock { $0.early = cache } }
 
+    /// Makes later early reads wait in `heldEarlyReads`.
+    func holdEarlyReads() { state.withLock { $0.holdsEarlyReads = true } }
+
+    /// The early reads that wait for their result.
+    let heldEarlyReads = Mailbox<CheckedContinuation<CredentialCache?, Never>>()
+
     func cacheWhileLoading(of account: HomeAccountID, in group: SharingGroup) async -> CredentialCache? {
-        state.withLock { state in
+        let (early, isHeld) = state.withLock { state in
             state.earlyReads += 1
-            return state.early
+            return (state.early, state.holdsEarlyReads)
         }
+        return isHeld ? await withCheckedContinuation { heldEarlyReads.put($0) } : early
     }
 
     /// The number of accounts that were read while a load was held.
