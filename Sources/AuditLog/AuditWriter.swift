@@ -75,11 +75,9 @@ package final class AuditWriter: Sendable {
     /// that repeats a request cannot push all other lines out of the files so quickly.
     package func record(_ event: AuditEvent) {
         let isFirst = waiting.withLock { waiting in
-            if event.isShared {
-                if let position = waiting.position(of: event) {
-                    waiting.events[position].count = (waiting.events[position].count ?? 1) + (event.count ?? 1)
-                    return false
-                }
+            if event.isShared, let position = waiting.position(of: event) {
+                waiting.events[position].count = (waiting.events[position].count ?? 1) + (event.count ?? 1)
+                return false
             }
             guard waiting.events.count < Self.maximumWaiting else {
                 waiting.lost += event.count ?? 1

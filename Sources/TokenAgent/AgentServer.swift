@@ -99,10 +99,10 @@ package final class AgentServer: Sendable {
                             open: { acceptor.bootstrap($0).withBoundSocket($1) },
                             closeConnections: { registry.value.closeConnections(ofSocket: $0.id) },
                             connections: { registry.value.connections(ofSocket: $0.id) }))
+                    // The listener accepts connections already: requests that need no cache are answered meanwhile.
+                    owner.start(passphrase: passphrase)
                 }
             }.get()
-            // Loading begins when the listener accepts connections already: requests that need no cache are answered meanwhile.
-            try await loop.submit { owner.assumeIsolated { $0.start(passphrase: passphrase) } }.get()
             return AgentServer(options, parts)
         } catch {
             inspector.stop()

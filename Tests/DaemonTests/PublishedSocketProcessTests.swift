@@ -42,12 +42,31 @@ internal import TokenWire
         }
     }
 
+    /// Strangers must not fill the log, and every refusal counts.
+    @Test func countsTheRefusalsOfASocketThatHasEnded() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let path = try f.makeSocketFolder()
+            #expect(try await f.publish(path, ["--label", "build"]).status == 0)
+            let stranger = AgentClient(socketPath: path)
+            for number in 0..<70 {
+                let list = ListAccounts(clientID: ClientID("other-\(number)"), onlySignedIn: true)
+                await #expect(throws: TokenError.self) { try await stranger.listAccounts(list) }
+            }
+            #expect(try await f.run("ssoctl", ["unpublish", "build"]).status == 0)
+            agent.process.signal(SIGTERM)
+            _ = try await agent.process.finish()
+            let refusals = try await f.auditLines().filter { $0["event"] as? String == "refusal" }
+            #expect(refusals.count == 61)
+            #expect(refusals.reduce(0) { $0 + ($1["count"] as? Int ?? 1) } == 70)
+        }
+    }
+
     @Test func needsAPersonWithoutARule() async throws {
         try await AgentProcessFixture.with(rules: "") { f in
             let program = try await f.folder.makeProgram(
                 "askpass", "echo \"$1\" >'\(f.folder.file("asked"))'\nexit $(cat '\(f.folder.file("answer"))')")
-            try "[confirmation]\naskpass = \"\(program)\"\n".write(
-                toFile: f.folder.file("config.toml"), atomically: false, encoding: .utf8)
+            try f.configure("[confirmation]\naskpass = \"\(program)\"\n")
             let agent = try await f.agent()
             let path = try f.makeSocketFolder()
             for (answer, status) in [("1", Int32(1)), ("0", 0)] {
@@ -57,7 +76,7 @@ internal import TokenWire
                 #expect(FileManager.default.fileExists(atPath: path) == (status == 0))
             }
             let asked = try String(contentsOfFile: f.folder.file("asked"), encoding: .utf8)
-            for part in [path, "users 4711", "480 minutes", "every account", "app-1", "User.Read"] {
+            for part in [path, "users 4711", "480 minutes", "every account", "app-1", "1 scopes", "User.Read"] {
                 #expect(asked.contains(part), "\(part): \(asked)")
             }
             withExtendedLifetime(agent) {}

@@ -47,6 +47,17 @@ final class AuditTrail: Sendable {
         writer.record(AuditEvent(.socketExpired, time: now(), socket: publication.label))
     }
 
+    /// Records the refusals of a published socket that have no line yet, when it ends.
+    func ended(_ publication: Publication) {
+        let minute = refusals.withLock { $0.removeValue(forKey: publication.id) }
+        let omitted = (minute?.count ?? 0) - Self.refusalsPerMinute
+        guard omitted > 0 else { return }
+        var event = AuditEvent(
+            .refusal, time: now(), socket: publication.label, outcome: TokenError.Code.requestDenied.name)
+        event.count = omitted
+        writer.record(event)
+    }
+
     /// Records an event. Of the refusals of a published socket, a limited number in a minute has lines of their own, and the first one
     /// of a later minute has the number of the others: its peers, who are strangers, must not push all other lines out of the files.
     private func record(_ event: AuditEvent, at publication: Publication?) {

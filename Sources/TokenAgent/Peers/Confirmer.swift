@@ -81,8 +81,7 @@ final class Confirmer: Sendable {
         case "import_cache": "import accounts and tokens into the sharing group \(group)"
         case "redeem_grant": "sign in with a refresh token or an assertion"
         case "set_key": "change the key of the token store"
-        case _ where request.purpose != nil: request.purpose ?? ""
-        default: "send the request \(request.name)"
+        default: request.purpose ?? "send the request \(request.name)"
         }
     }
 

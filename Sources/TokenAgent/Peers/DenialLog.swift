@@ -3,8 +3,8 @@ internal import Logging
 internal import Synchronization
 internal import TokenModel
 
-/// Logs requests that the access policy or a person has refused, 60 in a minute at most: an app that goes on must not fill the
-/// disk with the agent's log.
+/// Logs connections that were refused, and requests that the access policy or a person has refused, 60 in a minute at most: an app
+/// that goes on must not fill the disk with the agent's log.
 final class DenialLog: Sendable {
     private struct Minute {
         var start: Int64 = 0
@@ -30,14 +30,10 @@ final class DenialLog: Sendable {
         logger.notice("denied", metadata: metadata)
     }
 
-    /// Logs that a user was refused who connected.
-    ///
-    /// - Returns: false if the message was omitted, since there were too many in this minute.
-    @discardableResult
-    func add(refusedUser: UInt32) -> Bool {
-        guard admitMessage() else { return false }
-        logger.warning("refused a peer", metadata: ["uid": "\(refusedUser)"])
-        return true
+    /// Logs that a connection was refused.
+    func add(refusedPeer message: Logger.Message, _ metadata: Logger.Metadata? = nil) {
+        guard admitMessage() else { return }
+        logger.warning(message, metadata: metadata)
     }
 
     /// Counts a message; returns whether it may be logged.

@@ -169,7 +169,7 @@ final class KeptReplies {
         guard let keeper = keepers.removeValue(forKey: peer) else { return }
         for kept in replies.values where kept.keeper === keeper { kept.keeper = ended }
         ended.bytes += keeper.bytes
-        ended.uses = (ended.uses + keeper.uses).sorted { $0.number < $1.number }
+        ended.uses = (ended.uses + keeper.uses).filter { isLast($0, of: ended) }.sorted { $0.number < $1.number }
     }
 
     private func discard(_ isAltered: (Conditions) -> Bool) {

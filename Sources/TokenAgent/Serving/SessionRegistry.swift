@@ -35,7 +35,7 @@ final class SessionRegistry {
     /// - Parameters:
     ///   - processID: the process at the other end; nil if it is not known.
     ///   - publication: the published socket and its user; nil for the agent's own socket.
-    func newID(processID: Int32?, publication: PublicationUser? = nil) -> SessionID {
+    func newID(processID: Int32?, publication: PublicationUser?) -> SessionID {
         lastID += 1
         return SessionID(number: lastID, processID: processID, publication: publication)
     }
