@@ -161,6 +161,22 @@ internal import TokenModel
         }
     }
 
+    /// Without a store, there is no key that could be replaced: the command creates both.
+    @Test func createsAStoreWithTheRequiredSource() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent(["--require-key-source", "passphrase"])
+            try await shell(f, "ssoctl accounts", status: 1)
+            try await shell(f, "echo 'correct horse' | ssoctl key set passphrase")
+            let shown = try await key(f)
+            #expect(shown["source"] as? String == "passphrase" && shown["open"] as? Bool == true)
+            try await f.signIn("alice@contoso.com", f.parameters())
+            try await shell(f, "ssoctl lock")
+            try await shell(f, "echo 'wrong horse' | ssoctl unlock", status: 1)
+            try await shell(f, "echo 'correct horse' | ssoctl unlock")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     @Test func opensNoStoreOfAnotherSourceThanTheRequiredOne() async throws {
         try await AgentProcessFixture.with { f in
             let first = try await f.agent()

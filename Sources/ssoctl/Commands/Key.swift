@@ -60,7 +60,8 @@ struct KeySetCommand: Command {
     @OptionGroup var output: OutputOptions
 
     func execute(_ agent: AgentClient) async throws(TokenError) -> KeyPrintout {
-        let isSealed = try await agent.keyStatus().source == .passphrase
+        let status = try await agent.keyStatus()
+        let isSealed = status.isOpen && status.source == .passphrase
         let current = isSealed ? try Terminal.passphrase("Current passphrase of sso-agent's store: ") : nil
         let passphrase = source == .passphrase ? try Terminal.newPassphrase() : nil
         return KeyPrintout(
