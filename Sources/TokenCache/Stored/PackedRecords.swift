@@ -102,7 +102,7 @@ extension AccessTokenRecord: PackedRecord {
         writer.put(.unknownFields, unknownFields)
     }
 
-    package var packedLength: Int { 1024 + secret.count }
+    package var packedLength: Int { 1024 + secret.count + scopes.target.utf8.count + (unknownFields?.utf8.count ?? 0) }
 }
 
 extension RefreshTokenRecord: PackedRecord {
@@ -148,7 +148,7 @@ extension RefreshTokenRecord: PackedRecord {
         writer.put(.restrictionTarget, restriction?.scopes.target)
     }
 
-    package var packedLength: Int { 1024 + secret.count }
+    package var packedLength: Int { 1024 + secret.count + (unknownFields?.utf8.count ?? 0) }
 }
 
 extension IDTokenRecord: PackedRecord {
@@ -178,7 +178,7 @@ extension IDTokenRecord: PackedRecord {
         writer.put(.subject, subject)
     }
 
-    package var packedLength: Int { 1024 + idToken.utf8.count }
+    package var packedLength: Int { 1024 + idToken.utf8.count + (unknownFields?.utf8.count ?? 0) }
 }
 
 extension AppMetadataRecord: PackedRecord {
