@@ -124,22 +124,13 @@ static void refuse_bits(program *filter, unsigned call, int argument, unsigned b
     end(filter, SECCOMP_RET_ALLOW);
 }
 
-/* Refuses a call if an argument has a value. */
-static void refuse_value(program *filter, unsigned call, int argument, unsigned value) {
+/* Ends with one result if an argument of a call has a value, and with another if not. */
+static void decide(program *filter, unsigned call, int argument, unsigned value, unsigned equal, unsigned other) {
     unless_equal_skip(filter, call, 4);
     load(filter, ARGUMENT(argument));
     unless_equal_skip(filter, value, 1);
-    end(filter, REFUSE(EPERM));
-    end(filter, SECCOMP_RET_ALLOW);
-}
-
-/* Refuses a call unless an argument is 0. */
-static void refuse_unless_zero(program *filter, unsigned call, int argument) {
-    unless_equal_skip(filter, call, 4);
-    load(filter, ARGUMENT(argument));
-    unless_equal_skip(filter, 0, 1);
-    end(filter, SECCOMP_RET_ALLOW);
-    end(filter, REFUSE(EPERM));
+    end(filter, equal);
+    end(filter, other);
 }
 
 /* Memory that is writable and executable at once. */
@@ -194,10 +185,10 @@ static void build(program *filter, int allows_keyrings) {
     refuse_bits(filter, SYS_pkey_mprotect, 2, PROT_EXEC);
     refuse_bits(filter, SYS_shmat, 2, SHM_EXEC);
     /* Characters that another terminal would take for typed ones. */
-    refuse_value(filter, SYS_ioctl, 1, TIOCSTI);
-    refuse_value(filter, SYS_prctl, 0, PR_SET_DUMPABLE);
+    decide(filter, SYS_ioctl, 1, TIOCSTI, REFUSE(EPERM), SECCOMP_RET_ALLOW);
+    decide(filter, SYS_prctl, 0, PR_SET_DUMPABLE, REFUSE(EPERM), SECCOMP_RET_ALLOW);
     /* A limit of processor time ends another process as a signal does. */
-    refuse_unless_zero(filter, SYS_prlimit64, 0);
+    decide(filter, SYS_prlimit64, 0, 0, SECCOMP_RET_ALLOW, REFUSE(EPERM));
     refuse_writable_code(filter);
     restrict_sockets(filter);
     end(filter, SECCOMP_RET_ALLOW);

@@ -48,9 +48,6 @@ agent_times agent_read_times(void) {
 
 static const char magic[8] = {'s', 's', 'o', '-', 'p', 'a', 'g', 'e'};
 
-/* Where a word is that is changed by the kernel. */
-#define FIRST_LIFE_WORD offsetof(struct page, lock)
-
 struct page {
     char magic[8];
     uint32_t layout;
@@ -96,7 +93,7 @@ static int mark(struct page *page) {
         memcpy(&word, (char *)&page->lock + offset, sizeof word);
         if (word != thread) continue;
         page->owner = thread;
-        page->life_offset = (uint32_t)(FIRST_LIFE_WORD + offset);
+        page->life_offset = (uint32_t)(offsetof(struct page, lock) + offset);
         return 0;
     }
     pthread_mutex_unlock(&page->lock);

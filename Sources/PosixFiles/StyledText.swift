@@ -35,7 +35,6 @@ package struct StyledText: Sendable, ExpressibleByStringInterpolation {
 
     package static func bold(_ text: String) -> StyledText { style(1, text) }
     package static func dim(_ text: String) -> StyledText { style(2, text) }
-    package static func red(_ text: String) -> StyledText { style(31, text) }
     package static func green(_ text: String) -> StyledText { style(32, text) }
 
     /// Erases the current line, so that it can be written again.

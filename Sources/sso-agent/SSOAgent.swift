@@ -104,9 +104,7 @@ struct SSOAgent: ParsableCommand {
             StandardError.print("sso-agent: debuggers and core dumps cannot be disabled on this system")
         }
         let variables = ProcessInfo.processInfo.environment
-        let environment = AgentEnvironment(variables: variables)
-        let configuration = try configuration(environment)
-        var options = try options(configuration, variables, environment)
+        var (configuration, options) = try configure(variables)
         // Started before there is a token, a key or a passphrase in memory.
         options.helper = HelperProcess(
             secretTool: options.keys.secretTool, store: options.stateDirectory, askpass: options.askpass,
@@ -120,18 +118,17 @@ struct SSOAgent: ParsableCommand {
         return (options, sandbox)
     }
 
-    private func configuration(_ environment: AgentEnvironment) throws(TokenError) -> Configuration {
+    /// Reads the configuration, and the options that follow from it.
+    private func configure(_ variables: [String: String]) throws(TokenError) -> (Configuration, AgentOptions) {
+        let environment = AgentEnvironment(variables: variables)
         let configuration = try Configuration(ConfigurationFiles(environment, named: config))
         if let askpass = configuration.askpass { try Self.requireTrusted(askpass, "the program of [confirmation]") }
-        return configuration
+        return (configuration, try options(configuration, variables, environment))
     }
 
-    /// Checks what the agent would refuse at its start, and the default app, which only `ssoctl` uses.
+    /// Checks what the agent would refuse of its configuration, and the default app, which only `ssoctl` uses.
     private func checkConfiguration() throws(TokenError) {
-        let variables = ProcessInfo.processInfo.environment
-        let environment = AgentEnvironment(variables: variables)
-        let configuration = try configuration(environment)
-        _ = try options(configuration, variables, environment)
+        let (configuration, _) = try configure(ProcessInfo.processInfo.environment)
         try configuration.requireDefaultApp()
         let files = configuration.files.isEmpty ? ["there are no files"] : configuration.files
         StandardStream.output.write("the configuration is correct: \(files.joined(separator: ", "))\n")

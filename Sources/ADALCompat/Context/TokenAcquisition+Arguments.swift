@@ -10,6 +10,7 @@ extension TokenAcquisition {
     ///
     /// Of equal arguments they are made once, but for the correlation ID.
     func parameters() throws(ADAuthenticationError) -> TokenParameters {
+        // With AD FS, the check depends on the username too, which the key does not have.
         guard claims == nil, target.authority.authority.kind != .adfs else { return try newParameters() }
         let key = Arguments(
             target: target, sharingGroup: sharingGroup, redirectURI: redirectURI, capabilities: capabilities,

@@ -140,12 +140,13 @@ struct ADLog: Sendable {
     private func write(
         _ level: ADAL_LOG_LEVEL, isPii: Bool = false, _ text: @autoclosure () -> String, code: Int = 0
     ) {
-        let isLogged = ADLogger.state.withLock { level.rawValue <= $0.level.rawValue && (!isPii || $0.isPiiEnabled) }
-        guard isLogged else { return }
-        let state = ADLogger.state.withLock { $0 }
+        let settings = ADLogger.state.withLock {
+            level.rawValue <= $0.level.rawValue && (!isPii || $0.isPiiEnabled) ? $0 : nil
+        }
+        guard let settings else { return }
         let message = "ADAL [\(correlationID)]\(component.map { " \($0)" } ?? "") \(text())"
         // Called without the lock, because a callback may change the settings.
-        state.callBack(level, message, isPii: isPii, code: code)
-        if state.isWritten, !isPii { NSLog("%@", message) }
+        settings.callBack(level, message, isPii: isPii, code: code)
+        if settings.isWritten, !isPii { NSLog("%@", message) }
     }
 }

@@ -1,5 +1,3 @@
-internal import AgentSocket
-internal import CAgentSystem
 internal import Synchronization
 internal import TokenModel
 internal import TokenWire
@@ -37,8 +35,8 @@ final class AgentConnection: Sendable {
     }
 
     /// Sends a request, and reads its reply, on the calling thread: if there is a connection, no other call is in flight, and the reply
-    /// arrives within a millisecond. The thread may belong to Swift's cooperative pool, or be the main thread, and so waits no longer
-    /// than a cache hit takes.
+    /// arrives within about a millisecond (the socket's time-out, which the kernel rounds up). Every other request blocks the thread
+    /// that long, which may belong to Swift's cooperative pool or be the main thread.
     ///
     /// - Throws: `frameTooLarge` (-53002) if the request cannot be encoded.
     func exchange<Request: WireRequest>(_ request: Request) throws(TokenError) -> Exchange {

@@ -78,16 +78,7 @@ struct ConnectionState {
     mutating func add(_ call: PendingCall, id: UInt64) -> AddResult {
         guard reserved.remove(id) != nil else { return .cancelled }
         guard !isClosed else { return .closed }
-        calls[id] = call
-        guard hasThread else {
-            hasThread = true
-            return .needsThread
-        }
-        guard socket != nil else { return .sent }
-        transmit(id)
-        // The thread has to read, to wait for room in the socket, or for a deadline earlier than the one it sleeps until.
-        if reader == .none || !outbox.isEmpty || call.deadline < threadDeadline { wakeThread() }
-        return .sent
+        return enqueue(call, id: id)
     }
 
     /// Registers a call that was sent by `sendAlone` and whose caller stops reading before it has the reply.
@@ -112,16 +103,20 @@ struct ConnectionState {
             calls[id] = call
             return .sent
         }
-        guard call.isRepeatable else { return .lost }
+        return call.isRepeatable ? enqueue(call, id: id) : .lost
+    }
+
+    /// Sends a call on the open connection, or keeps it for the next one.
+    private mutating func enqueue(_ call: PendingCall, id: UInt64) -> AddResult {
         calls[id] = call
         guard hasThread else {
             hasThread = true
             return .needsThread
         }
-        if socket != nil {
-            transmit(id)
-            wakeThread()
-        }
+        guard socket != nil else { return .sent }
+        transmit(id)
+        // The thread has to read, to wait for room in the socket, or for a deadline earlier than the one it sleeps until.
+        if reader == .none || !outbox.isEmpty || call.deadline < threadDeadline { wakeThread() }
         return .sent
     }
 

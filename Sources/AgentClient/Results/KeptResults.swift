@@ -63,9 +63,6 @@ final class KeptResults: Sendable {
         self.clock = clock
     }
 
-    /// The number of kept results.
-    var count: Int { table.withLock { $0.entries.count } }
-
     // MARK: The connection
 
     /// Begins to keep results, with the page of a new connection.
@@ -149,7 +146,7 @@ final class KeptResults: Sendable {
     }
 
     /// The largest number of kept results; more than an app has in use.
-    static let countLimit = 64
+    private static let countLimit = 64
     /// The memory of all kept results, in bytes.
     private static let sizeLimit = 512 << 10
     /// The memory of one kept result, in bytes; most have a few thousand.

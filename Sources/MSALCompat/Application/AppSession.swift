@@ -14,17 +14,6 @@ struct AppSession: Sendable {
     var currentSignIn = CurrentSignIn.shared
     private let recentRequests = RecentSilentRequests()
 
-    init(
-        settings: AppSettings, client: AgentClient, presenter: SignInPresenter, externalAccounts: ExternalAccounts,
-        serializedCache: MSALSerializedADALCacheProvider?
-    ) {
-        self.settings = settings
-        self.client = client
-        self.presenter = presenter
-        self.externalAccounts = externalAccounts
-        self.serializedCache = serializedCache
-    }
-
     /// Makes the request of parameters.
     ///
     /// - Throws: as `AppSettings.silentRequest(_:recent:)`.

@@ -44,11 +44,10 @@ struct AppSettings: Sendable {
 
 /// Converts MSAL's parameters to requests to the agent. Invalid parameters are refused before the agent is asked.
 extension AppSettings {
-    /// Creates a silent request.
+    /// Creates a silent request, or returns the one that was made last of equal parameters, with a new correlation ID.
     ///
-    /// - Throws: -50002 without an account, else as `tokenParameters(_:)`.
-    ///
-    /// - Parameter recent: the requests that were made last, of equal parameters; one is made once, but for its correlation ID.
+    /// - Parameter recent: the requests that were made last.
+    /// - Throws: as `silentRequest(_:)`.
     func silentRequest(
         _ parameters: MSALSilentTokenParameters, recent: RecentSilentRequests
     ) throws(NSError) -> AcquireTokenSilent {
@@ -58,6 +57,9 @@ extension AppSettings {
         return request
     }
 
+    /// Creates a silent request.
+    ///
+    /// - Throws: -50002 without an account, else as `tokenParameters(_:)`.
     func silentRequest(_ parameters: MSALSilentTokenParameters) throws(NSError) -> AcquireTokenSilent {
         guard let account = parameters.account, !account.reference.isEmpty else {
             throw MSALError.error(for: TokenError(.interactionRequired, "a silent request needs an account"))

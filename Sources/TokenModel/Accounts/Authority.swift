@@ -69,9 +69,7 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
             var slash: Int?
             for index in start..<bytes.count {
                 switch bytes[index] {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
-                    UInt8(ascii: "."):
-                    break
+                case _ where URLParts.isPlainInHost(bytes[index]): break
                 case UInt8(ascii: "/") where slash == nil && index > start && index < bytes.count - 1: slash = index
                 default: return nil
                 }

@@ -95,7 +95,7 @@ extension URLParts {
             scheme: scheme, host: host, environment: host, segments: segments.map { String(Substring($0)) })
     }
 
-    private static func isPlainInHost(_ byte: UInt8) -> Bool {
+    static func isPlainInHost(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
             UInt8(ascii: "."):

@@ -98,11 +98,11 @@ extension PublishSocket: AgentRequest {
         let users = userIDs.isEmpty ? "your own user" : "users " + userIDs.map { "\($0)" }.joined(separator: ", ")
         let time = lifetime < 120 ? "\(lifetime) seconds" : "\(lifetime / 60) minutes"
         let account = account.map { "the account \(UntrustedText.clean($0, limit: 80))" } ?? "every account"
-        let scopes = scopes.isEmpty ? "every scope" : "\(scopes.scopes.count) scopes: \(scopes.target)"
-        let apps = "\(clientIDs.count) apps: " + clientIDs.map(\.text).joined(separator: " ")
+        let scopeCount = scopes.isEmpty ? "every scope" : "\(scopes.scopes.count) scopes"
+        let lists = clientIDs.map(\.text).joined(separator: " ") + (scopes.isEmpty ? "" : "; \(scopes.target)")
         let text =
             "publish a socket at \(UntrustedText.clean(path, limit: 128)) to \(users) for \(time), "
-            + "with tokens of \(account), \(apps); \(scopes)"
+            + "with tokens of \(account), \(clientIDs.count) apps and \(scopeCount): \(lists)"
         return UntrustedText.clean(text, limit: 640)
     }
 }

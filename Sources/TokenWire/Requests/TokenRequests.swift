@@ -12,9 +12,7 @@ extension AcquireTokenSilent: WireRequest {
             expirationBuffer: try Self.buffer(fields.number("expiration_buffer", value?.expirationBuffer)),
             allowsExtendedLifetime: fields.flag("allows_extended_lifetime", value?.allowsExtendedLifetime) ?? false)
         wantsFreshness = fields.wish("wants_freshness", value?.wantsFreshness)
-        // Written only if it is true, as earlier versions expect.
-        acceptsSingleIDToken =
-            fields.flag("accepts_single_id_token", value?.acceptsSingleIDToken == true ? true : nil) ?? false
+        acceptsSingleIDToken = fields.wish("accepts_single_id_token", value?.acceptsSingleIDToken)
     }
 
     /// Checks the expiration buffer: a negative or huge one is a mistake, and could overflow additions to the clock.

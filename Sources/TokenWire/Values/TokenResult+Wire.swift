@@ -28,12 +28,8 @@ extension TokenResult: WireMessage {
         let from = fields.number("fresh_from", value?.freshness?.lowerBound)
         let through = fields.number("fresh_through", value?.freshness?.upperBound)
         if let from, let through, from <= through { freshness = from...through }
-        if fields.flag("account_has_id_token", repeats.flatMap { $0.inAccount ? true : nil }) == true {
-            self.account.homeIDToken = idToken
-        }
-        if fields.flag("profile_has_id_token", repeats.flatMap { $0.inProfile ? true : nil }) == true {
-            tenantProfile?.idToken = idToken
-        }
+        if fields.wish("account_has_id_token", repeats?.inAccount) { self.account.homeIDToken = idToken }
+        if fields.wish("profile_has_id_token", repeats?.inProfile) { tenantProfile?.idToken = idToken }
     }
 
     /// Where a message leaves out an ID token because it is `idToken`.
