@@ -85,8 +85,7 @@ internal import TokenModel
         let folder = try TemporaryFolder()
         let path = folder.file("new/sso-agent/config.toml")
         try ConfigurationEditor.change(path) { editor throws(TokenError) in try editor.setDefaultApp("a") }
-        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
-        #expect(mode == 0o600)
+        #expect(try TemporaryFolder.mode(of: path) == 0o600)
         #expect(try Configuration(path: path, isRequired: true).defaultApp?.value == "a")
     }
 

@@ -3,6 +3,11 @@ internal import TestSupport
 internal import TokenModel
 internal import TokenWire
 
+extension [UInt8] {
+    /// Lower-case hexadecimal, as an argument of a script.
+    package var hex: String { map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+}
+
 /// A connection of another process to the agent, which counts as another peer than those of the test.
 package struct OtherProcess {
     private let process: TestProcess
@@ -10,8 +15,7 @@ package struct OtherProcess {
     /// Starts a process that connects, and returns when one request has been answered.
     package static func connected(to socketPath: String) async throws -> OtherProcess {
         let frame = try RequestFrame.encode(GetStatus(), id: 1)
-        let hex = frame.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-        let process = try TestProcess("/usr/bin/env", ["python3", "-c", script, socketPath, hex])
+        let process = try TestProcess("/usr/bin/env", ["python3", "-c", script, socketPath, frame.hex])
         try await process.waitForOutput("answered")
         return OtherProcess(process: process)
     }

@@ -25,8 +25,7 @@ internal import Testing
             try "old".write(toFile: file, atomically: false, encoding: .utf8)
             #expect(try await f.ssoctl(["token", "--header", "--output", file]).output.isEmpty)
             #expect(try String(contentsOfFile: file, encoding: .utf8) == header)
-            let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
-            #expect(mode == 0o600)
+            #expect(try TemporaryFolder.mode(of: file) == 0o600)
             let identity = try await f.ssoctl(["token", "--id-token"]).output
             #expect(identity != token && identity.split(separator: ".").count == 3)
             let claims = try await f.ssoctl(["token", "--id-token", "--decode"]).output
@@ -82,11 +81,8 @@ internal import Testing
     @Test func opensTheProvidersPageThatEndsTheSession() async throws {
         try await withToken { f in
             let file = f.folder.file("page")
-            let browser = "\(f.folder.file("browser")) %s"
-            try "#!/bin/sh\nprintf %s \"$1\" >'\(file).part' && mv '\(file).part' '\(file)'\n".write(
-                toFile: f.folder.file("browser"), atomically: true, encoding: .utf8)
-            try FileManager.default.setAttributes(
-                [.posixPermissions: 0o700], ofItemAtPath: f.folder.file("browser"))
+            let lines = "printf %s \"$1\" >'\(file).part' && mv '\(file).part' '\(file)'"
+            let browser = "\(try await f.folder.makeProgram("browser", lines)) %s"
             let ended = try await f.ssoctl(["sign-out", "alice", "--browser"], variables: ["BROWSER": browser])
             #expect(ended.errors.contains("\(f.emulator.url)/"), "\(ended.errors)")
             #expect(ended.errors.contains("/oauth2/v2.0/logout"), "\(ended.errors)")

@@ -6,27 +6,6 @@ internal import Testing
 
 /// Requests that a person has to confirm: on the terminal of the process, or with a program of the configuration.
 @Suite(.bounded) struct ConfirmationTests {
-    /// Runs a command on a terminal of its own, as a user does. Types the answers: the first at once, the second at the question.
-    private static let terminal = """
-        pass; import os, pty, sys
-        early, answer, command = sys.argv[1], sys.argv[2], sys.argv[3:]
-        child, terminal = pty.fork()
-        if child == 0: os.execvp(command[0], command)
-        if early: os.write(terminal, early.encode() + b"\\n")
-        printed, asked = b"", False
-        while True:
-            try: data = os.read(terminal, 4096)
-            except OSError: break
-            if not data: break
-            printed += data
-            if not asked and b"Type yes" in printed:
-                asked = True
-                os.write(terminal, answer.encode() + b"\\n")
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        print(printed.decode())
-        sys.exit(status)
-        """
-
     private func export(_ f: AgentProcessFixture) -> [String] {
         ["export", "--format", "msal-json", "--include-secrets", "-o", f.folder.file("export.json")]
     }
@@ -35,11 +14,12 @@ internal import Testing
         FileManager.default.fileExists(atPath: f.folder.file("export.json"))
     }
 
+    /// Runs a command on a terminal of its own, and types the answers: the first at once, the second at the question.
     private func onTerminal(
-        _ f: AgentProcessFixture, early: String = "", answer: String, _ command: [String]
+        _ f: AgentProcessFixture, early: String? = nil, answer: String, _ command: [String]
     ) async throws -> (status: Int32, output: String, errors: String) {
-        try await f.run(
-            "/usr/bin/env", ["python3", "-c", Self.terminal, early, answer, Executable.path("ssoctl")] + command)
+        let steps = (early.map { [("", $0 + "\n")] } ?? []) + [("Type yes", answer + "\n")]
+        return try await f.onTerminal(command, steps).finish()
     }
 
     #if os(Linux)
@@ -53,8 +33,8 @@ internal import Testing
             }
         }
 
-        @Test(arguments: [("", "no"), ("", ""), ("yes", "no"), ("", "y")])
-        func exportsNothingAfterAnotherAnswer(early: String, answer: String) async throws {
+        @Test(arguments: [(nil, "no"), (nil, ""), ("yes", "no"), (nil, "y")] as [(String?, String)])
+        func exportsNothingAfterAnotherAnswer(early: String?, answer: String) async throws {
             try await AgentProcessFixture.with(rules: "") { f in
                 let agent = try await f.agent()
                 let ended = try await onTerminal(f, early: early, answer: answer, export(f))
@@ -94,8 +74,7 @@ internal import Testing
         try await AgentProcessFixture.with(rules: "") { f in
             let program = try await f.folder.makeProgram(
                 "askpass", "echo \"$SSH_ASKPASS_PROMPT: $1\" >'\(f.folder.file("asked"))'\nexit \(status)")
-            try "[confirmation]\naskpass = \"\(program)\"\n".write(
-                toFile: f.folder.file("config.toml"), atomically: false, encoding: .utf8)
+            try f.configure("[confirmation]\naskpass = \"\(program)\"\n")
             let agent = try await f.agent()
             let ended = try await f.run("/usr/bin/env", ["setsid", "-w", Executable.path("ssoctl")] + export(f))
             #expect((ended.status == 0) == isConfirmed && wasExported(f) == isConfirmed, "\(ended.errors)")

@@ -131,16 +131,22 @@ internal import TokenWire
         }
     }
 
+    /// Signs in, and requests the token three times, of which the client keeps nothing.
+    private static func requestThatIsNotKept(_ f: AgentProcessFixture) async throws -> AcquireTokenSilent {
+        let parameters = try f.parameters()
+        let account = try await f.signIn("alice@contoso.com", parameters).account.reference
+        let request = AcquireTokenSilent(parameters: parameters, account: account)
+        let client = AgentClient(socketPath: f.socketPath)
+        for _ in 0..<3 { #expect(try await client.acquireTokenSilent(request).isFromCache) }
+        #expect(client.keptResult(for: request) == nil)
+        return request
+    }
+
     @Test func keepsNothingIfTheConfigurationForbidsIt() async throws {
         let rules = "[tokens]\nkept_by_apps = false\n[[rule]]\nrequests = [\"all\"]\neffect = \"allow\"\n"
         try await AgentProcessFixture.with(rules: rules) { f in
             let agent = try await f.agent()
-            let parameters = try f.parameters()
-            let account = try await f.signIn("alice@contoso.com", parameters).account.reference
-            let request = AcquireTokenSilent(parameters: parameters, account: account)
-            let client = AgentClient(socketPath: f.socketPath)
-            for _ in 0..<3 { #expect(try await client.acquireTokenSilent(request).isFromCache) }
-            #expect(client.keptResult(for: request) == nil)
+            let request = try await Self.requestThatIsNotKept(f)
             #expect(try await RawHello(f, wants: true, request).reply.descriptors == 0)
             withExtendedLifetime(agent) {}
         }
@@ -161,12 +167,7 @@ internal import TokenWire
             """
         try await AgentProcessFixture.with(rules: rules) { f in
             let agent = try await f.agent()
-            let parameters = try f.parameters()
-            let account = try await f.signIn("alice@contoso.com", parameters).account.reference
-            let request = AcquireTokenSilent(parameters: parameters, account: account)
-            let client = AgentClient(socketPath: f.socketPath)
-            for _ in 0..<3 { #expect(try await client.acquireTokenSilent(request).isFromCache) }
-            #expect(client.keptResult(for: request) == nil)
+            _ = try await Self.requestThatIsNotKept(f)
             withExtendedLifetime(agent) {}
         }
     }
@@ -234,7 +235,7 @@ private struct RawHello {
         var request = request
         request.wantsFreshness = wants
         let frames = try [RequestFrame.encode(hello, id: 1), RequestFrame.encode(request, id: 2)].map { frame in
-            frame.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            frame.hex
         }
         let command = ["python3", "-c", Self.script, f.socketPath] + frames
         let ended: (status: Int32, output: String, errors: String)

@@ -26,7 +26,7 @@ internal import TokenWire
                 except (ConnectionError, BrokenPipeError): pass
                 print(received.hex())
                 """
-            let hex = frames.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            let hex = frames.hex
             let ended = try await TestProcess("/usr/bin/env", ["python3", "-c", script, path, hex, "\(user)"]).finish()
             #expect(ended.status == 0, "\(ended.errors)")
             let text = ended.output.filter { !$0.isNewline }

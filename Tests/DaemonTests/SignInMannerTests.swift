@@ -6,14 +6,11 @@ internal import Testing
 
 /// How a sign-in looks on the command line and on a terminal, and how it ends.
 @Suite(.bounded) struct SignInMannerTests {
-    private static let script = "#!/bin/sh\n"
-
     /// A folder with a program of this name, to be put in front of `PATH`.
-    private func program(_ name: String, _ body: String, _ f: AgentProcessFixture) throws -> String {
+    private func program(_ name: String, _ body: String, _ f: AgentProcessFixture) async throws -> String {
         let folder = f.folder.file("bin")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        try (Self.script + body).write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
-        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: "\(folder)/\(name)")
+        _ = try await f.folder.makeProgram("bin/\(name)", body)
         return "\(folder):\(f.environment["PATH"] ?? "")"
     }
 
@@ -70,7 +67,7 @@ internal import Testing
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
             try await f.addApp("graph", clientID: "app-1")
-            let path = try program("qrencode", "[ \"$1\" = --type=UTF8 ] && echo '█▀▀█'", f)
+            let path = try await program("qrencode", "[ \"$1\" = --type=UTF8 ] && echo '█▀▀█'", f)
             let command = try f.onTerminal(["sign-in"], variables: ["BROWSER": "false", "PATH": path, "NO_COLOR": "1"])
             let shown = try await command.waitForOutput("left (Ctrl-C ends it)")
             var all = shown

@@ -14,7 +14,9 @@ internal import TokenModel
         private let parts = Parts()
 
         /// What an app sees of the page of the parts.
-        private struct View: @unchecked Sendable {  // Unchecked because of the pointers to memory that is only read.
+        ///
+        /// Unchecked because of the pointers: the memory is only read, and mapped as long as the object lives.
+        private final class View: @unchecked Sendable {
             private let view: agent_page_view
 
             init(_ parts: Parts) async throws {
@@ -23,6 +25,8 @@ internal import TokenModel
                 try #require(agent_view_generation_page(descriptor, &view) == 0)
                 self.view = view
             }
+
+            deinit { withUnsafePointer(to: view) { agent_end_page_view($0) } }
 
             private func number(_ slot: UInt32) -> UInt64 { agent_generation(view.page, slot) }
 

@@ -18,6 +18,9 @@ if child == 0:
     os.execv(sys.argv[2], sys.argv[2:])
 seen = b""
 while True:
+    while steps and steps[0][0].encode() in seen:
+        seen = seen[seen.index(steps[0][0].encode()) + len(steps[0][0].encode()):]
+        os.write(terminal, steps.pop(0)[1].encode())
     try:
         data = os.read(terminal, 4096)
     except OSError:
@@ -26,9 +29,6 @@ while True:
         break
     os.write(1, data)
     seen += data
-    while steps and steps[0][0].encode() in seen:
-        seen = seen[seen.index(steps[0][0].encode()) + len(steps[0][0].encode()):]
-        os.write(terminal, steps.pop(0)[1].encode())
 status = os.waitpid(child, 0)[1]
 if steps:
     print("not shown:", steps[0][0], flush=True)

@@ -2,6 +2,7 @@ internal import AgentSocket
 internal import AgentTestSupport
 internal import CAgentSystem
 internal import Foundation
+internal import Synchronization
 internal import TestSupport
 internal import Testing
 internal import TokenModel
@@ -151,23 +152,28 @@ internal import TokenModel
         // MARK: Processes
 
         @Test func isInvalidWhenTheThreadOfTheAgentEnds() throws {
-            /// The descriptor that the thread has made.
-            final class Made: @unchecked Sendable {  // Written by the thread, and read after it has ended.
-                var descriptor: Int32 = -1
-                var view: GenerationPageView?
-                var wasValid = false
+            /// What the thread has made.
+            final class Made: Sendable {
+                let page = Mutex<(view: GenerationPageView?, wasValid: Bool)>((nil, false))
             }
             let made = Made()
-            let thread = Thread {
-                _ = agent_make_generation_page(&made.descriptor)
-                made.view = GenerationPageView(descriptor: dup(made.descriptor))
-                made.wasValid = made.view?.isValid == true
-            }
-            thread.start()
-            // The thread of the system ends some time after its function has.
-            while made.view == nil || made.view?.isValid == true { poll(nil, 0, 1) }
-            #expect(made.wasValid)
-            close(made.descriptor)
+            var thread = pthread_t()
+            let code = pthread_create(
+                &thread, nil,
+                {
+                    guard let argument = $0 else { return nil }
+                    let made = Unmanaged<Made>.fromOpaque(argument).takeUnretainedValue()
+                    var descriptor: Int32 = -1
+                    guard agent_make_generation_page(&descriptor) != nil else { return nil }
+                    let view = GenerationPageView(descriptor: descriptor)
+                    made.page.withLock { $0 = (view, view?.isValid == true) }
+                    return nil
+                }, Unmanaged.passUnretained(made).toOpaque())
+            try #require(code == 0)
+            // The kernel marks the page before it wakes whoever waits for the end of the thread.
+            pthread_join(thread, nil)
+            let page = made.page.withLock { $0 }
+            #expect(page.wasValid && page.view?.isValid == false)
         }
 
         /// A child has the memory of its parent, and another process ID: what the policy has allowed the parent is not the child's.
