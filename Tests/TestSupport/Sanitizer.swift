@@ -1,3 +1,5 @@
+internal import Foundation
+
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Darwin)
@@ -15,5 +17,10 @@ package enum Sanitizer {
             let everyLibrary = UnsafeMutableRawPointer(bitPattern: -2)
         #endif
         return ["__asan_init", "__tsan_init"].contains { (name: String) in dlsym(everyLibrary, name) != nil }
+    }
+
+    /// The variables of this process that the sanitizers of other processes need.
+    static let variables = ProcessInfo.processInfo.environment.filter {
+        ["LD_PRELOAD", "LSAN_OPTIONS", "TSAN_OPTIONS"].contains($0.key)
     }
 }

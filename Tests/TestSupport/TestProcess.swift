@@ -25,7 +25,8 @@ package final class TestProcess: Sendable {
             close(errors.write)
         }
         processID = try Self.spawn(
-            [Executable.path(executable)] + arguments, environment ?? ProcessInfo.processInfo.environment,
+            [Executable.path(executable)] + arguments,
+            environment?.merging(Sanitizer.variables) { given, _ in given } ?? ProcessInfo.processInfo.environment,
             output: output.write, errors: errors.write)
         self.output = output.read
         self.errors = errors.read

@@ -1,0 +1,24 @@
+#!/bin/sh
+# Builds the suite with a sanitizer, in a folder of its own, and runs it.
+#
+#     Tests/Sanitizers/run.sh address|thread
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+cd "$here/../.."
+case ${1:-} in
+    address | thread) ;;
+    *) sed -n 's/^#     /usage: /p' "$0" >&2; exit 64 ;;
+esac
+out="$PWD/.build/sanitize-$1"
+swift=${SWIFT:-swift}
+
+$swift build --build-tests --sanitize="$1" --scratch-path "$out"
+if [ "$1" = thread ] && [ "$(uname)" = Linux ]; then
+    # The sanitizer does not see contended locks of Swift's Mutex by itself.
+    clang -std=c11 -O1 -fPIC -shared "$here/mutex.c" -o "$out/mutex.so" -ldl
+    export LD_PRELOAD="$out/mutex.so"
+fi
+export LSAN_OPTIONS="suppressions=$here/leaks.txt"
+export TSAN_OPTIONS="suppressions=$here/races.txt"
+exec $swift test --skip-build --sanitize="$1" --scratch-path "$out"
