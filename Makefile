@@ -30,11 +30,7 @@ soak: deps
 
 # The suite under the Address Sanitizer, and then under the Thread Sanitizer, each with a build of its own.
 sanitize: deps
-	for kind in address thread; do \
-		$(SWIFT) build --build-tests --sanitize=$$kind --scratch-path .build/sanitize-$$kind && \
-		LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/leaks.txt \
-			$(SWIFT) test --skip-build --sanitize=$$kind --scratch-path .build/sanitize-$$kind || exit 1; \
-	done
+	for kind in address thread; do SWIFT="$(SWIFT)" Tests/Sanitizers/run.sh $$kind || exit 1; done
 
 # Checks that every public symbol of the originals exists.
 api-parity: deps

@@ -39,7 +39,7 @@ struct AgentCore {
         tasks = TaskTracker(loop: loop, timers: timers)
         replies = KeptReplies()
         answers = AnswerChanges(replies)
-        memory = CacheMemory(answers)
+        memory = CacheMemory(answers, on: loop)
         tokensInUse = KeyedLock()
         notes = RedemptionNotes(memory: memory, tokensInUse: tokensInUse)
         log = StoreLog(target: target, logger: logger)

@@ -252,7 +252,8 @@ actor CacheOwner {
         signIns.cancelAll()
         transfers.discardAll()
         core.commits.stopRetrying()
-        core.tasks.start { [commits = core.commits] () async throws(TokenError) in await commits.writeUnsavedChanges() }
+        let commits = core.commits
+        core.tasks.start { () async throws(TokenError) in await commits.writeUnsavedChanges() }
         return core.tasks.whenIdle()
     }
 

@@ -39,6 +39,10 @@ internal import Testing
         Ban(
             text: "Thread.sleep", folders: ["Sources", "Tests"], exceptions: ["TestSupport"],
             instead: "wait for the event"),
+        // docs/decisions/0043-closures-of-tasks.md
+        Ban(
+            text: "tasks.start { [", folders: ["Sources", "Tests"],
+            instead: "bind the value to a constant, and capture that without a list"),
         Ban(
             text: "Date()", folders: ["Sources"],
             exceptions: ["sso-agent", "ssoctl", "EntraEmulator", "entra-emulator"],

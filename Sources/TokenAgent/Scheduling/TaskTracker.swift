@@ -18,6 +18,8 @@ final class TaskTracker {
 
     /// Starts a task.
     ///
+    /// - Parameter work: a closure without a capture list: with one, Swift 6.3 runs it off the caller's actor
+    ///   (docs/decisions/0043-closures-of-tasks.md).
     /// - Returns: a future of the result, which never fails.
     @discardableResult
     func start<Value: Sendable>(

@@ -245,18 +245,21 @@ extension StoreChange {
 /// Used on the actor of `CacheOwner` only.
 final class CacheMemory {
     private let answers: AnswerChanges
+    private let loop: any EventLoop
     /// Empty until the store has been loaded.
     private(set) var cache = CredentialCache()
     /// The number of changes so far. A result computed off the event loop from a copy of the cache is out of date if the number
     /// has changed.
     private(set) var changeCount = 0
 
-    init(_ answers: AnswerChanges) {
+    init(_ answers: AnswerChanges, on loop: any EventLoop) {
         self.answers = answers
+        self.loop = loop
     }
 
     /// Applies changes, which are visible to every later request.
     func apply(_ changes: [CacheChange], in group: SharingGroup) {
+        loop.assertInEventLoop()
         guard !changes.isEmpty else { return }
         cache.apply(changes, in: group)
         changeCount += 1
@@ -265,6 +268,7 @@ final class CacheMemory {
 
     /// Replaces the cache: with the content of the store, or with a copy that contains an import.
     func replace(with cache: CredentialCache) {
+        loop.assertInEventLoop()
         self.cache = cache
         changeCount += 1
         answers.end(.all)
@@ -274,6 +278,7 @@ final class CacheMemory {
     ///
     /// - Returns: whether anything in them was new.
     func learn(_ clouds: [CloudDirectory.Cloud], about environment: String) -> Bool {
+        loop.assertInEventLoop()
         guard cache.clouds.learn(clouds, about: environment) else { return false }
         changeCount += 1
         answers.end(.all)

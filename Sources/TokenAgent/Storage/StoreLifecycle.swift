@@ -77,16 +77,16 @@ final class StoreLifecycle {
     func load(
         passphrase: Secret? = nil, isolation: isolated (any Actor)? = #isolation
     ) -> EventLoopFuture<Result<Void, TokenError>> {
-        var earlier: EventLoopFuture<Result<Void, TokenError>>?
+        let earlier: EventLoopFuture<Result<Void, TokenError>>?
         switch state {
         case .loading(let loading):
             guard passphrase != nil else { return loading }
             earlier = loading
         case .loaded: return loop.makeSucceededFuture(.success(()))
-        case .notBegun, .failed, .locked: break
+        case .notBegun, .failed, .locked: earlier = nil
         }
         pendingLoads += 1
-        let loading = tasks.start { [earlier] () async throws(TokenError) in
+        let loading = tasks.start { () async throws(TokenError) in
             _ = try? await earlier?.get()
             try await self.loadNow(passphrase)
         }
