@@ -11,7 +11,11 @@ internal import Testing
             "TokenModel",
         ],
         // Private files and directories, file locks, and lines of text.
-        "PosixFiles": ["TokenModel"],
+        "PosixFiles": [
+            // Reads access control lists.
+            "CAgentSystem",
+            "TokenModel",
+        ],
         "AgentSocket": [
             "CAgentSystem",
             "PosixFiles",
