@@ -207,7 +207,7 @@ internal import Testing
     @Test(arguments: [
         ("TokenModel", ["TokenWire", "NIOCore", "CProtobufC", "CTokenProtos", "CSQLite", "CAgentSystem"]),
         ("TokenWire", ["AgentSocket", "NIOCore", "NIOPosix"]),
-        ("PosixFiles", ["AgentSocket", "CAgentSystem", "NIOPosix"]),
+        ("PosixFiles", ["AgentSocket", "NIOPosix"]),
         ("AgentSocket", ["TokenWire", "NIOCore", "NIOPosix"]),
         ("AgentClient", ["NIOCore", "NIOPosix", "TokenCache", "TokenEndpoint", "TokenAgent"]),
         ("AppleTypes", ["AgentClient", "TokenModel"]),
