@@ -60,7 +60,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "TokenWireTests", dependencies: ["TestSupport", "TokenModel", "TokenWire"], swiftSettings: strict),
-        .target(name: "PosixFiles", dependencies: ["TokenModel"], swiftSettings: strict),
+        .target(name: "PosixFiles", dependencies: ["CAgentSystem", "TokenModel"], swiftSettings: strict),
         .testTarget(
             name: "PosixFilesTests", dependencies: ["PosixFiles", "TestSupport", "TokenModel"], swiftSettings: strict),
         .target(

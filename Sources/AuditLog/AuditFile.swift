@@ -74,7 +74,7 @@ final class AuditFile: AuditSink {
 
     /// The last 64 KiB of a file, from the beginning of a line on.
     private static func lastBytes(of path: String) throws(SystemError) -> [UInt8] {
-        let file = try FileDescriptor(reading: path)
+        let file = try FileDescriptor(readingRegular: path)
         let length = 64 << 10
         let start = max(try file.status.size - length, 0)
         guard lseek(file.number, off_t(start), SEEK_SET) >= 0 else { throw .last }

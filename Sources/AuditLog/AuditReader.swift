@@ -50,7 +50,7 @@ package struct AuditReader {
     private let mayHaveDropped: Bool
 
     /// - Parameter path: the path of the current file.
-    /// - Throws: `invalidDeveloperParameter` (-51112) if there is no such file.
+    /// - Throws: `invalidDeveloperParameter` (-51112), with what to do, if there is no such file or it is not a regular one.
     package init(path: String) throws(TokenError) {
         self.path = path
         let older = (1...AuditWriter.olderFiles).reversed().map { "\(path).\($0)" }
@@ -58,6 +58,13 @@ package struct AuditReader {
         mayHaveDropped = files.first == older.first
         guard !files.isEmpty else {
             throw TokenError(.invalidDeveloperParameter, "there is no audit log at \(path)")
+        }
+        for name in files {
+            do throws(TrustedFileError) {
+                _ = try FileDescriptor.named(name)
+            } catch {
+                throw TokenError(.invalidDeveloperParameter, "the audit log \(name) cannot be read: \(error)")
+            }
         }
     }
 
@@ -76,7 +83,7 @@ package struct AuditReader {
     /// Reads the next part of the log; returns false at its end.
     private mutating func readMore() throws(SystemError) -> Bool {
         guard let name = files.first else { return false }
-        let file = try FileDescriptor(reading: name)
+        let file = try FileDescriptor(readingRegular: name)
         // The current file has been renamed, and its rest is in the file with the next name.
         if name == path, try file.status.size < offset {
             files = ["\(path).1", path]

@@ -1,6 +1,18 @@
 #define _GNU_SOURCE
 #include "CAgentSystem.h"
 
+#include <string.h>
+
+/* Deeper than the calls of an import or an export. */
+#define WIPED_STACK (128 * 1024)
+
+__attribute__((noinline)) void agent_wipe_stack(void) {
+    unsigned char space[WIPED_STACK];
+    memset(space, 0, sizeof space);
+    /* The bytes are used, as far as the compiler knows. */
+    __asm__ volatile("" : : "r"(space) : "memory");
+}
+
 #ifdef __linux__
 #include <link.h>
 #include <malloc.h>

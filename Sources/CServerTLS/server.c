@@ -6,6 +6,7 @@
 #include <openssl/ssl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 struct server_tls_context {
     SSL_CTX *context;
@@ -17,8 +18,18 @@ struct server_tls {
     BIO *output;
 };
 
+/* Whether there is something else than a regular file, such as a pipe, whose opening could wait without end. */
+static int is_no_file(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+}
+
 server_tls_context *server_tls_context_create(
     const char *chain_file, const char *key_file, char *reason, size_t reason_size) {
+    if (is_no_file(chain_file) || is_no_file(key_file)) {
+        snprintf(reason, reason_size, "%s is not a regular file; name a PEM file", is_no_file(chain_file) ? chain_file : key_file);
+        return NULL;
+    }
     ERR_clear_error();
     server_tls_context *result = calloc(1, sizeof *result);
     SSL_CTX *context = SSL_CTX_new(TLS_server_method());

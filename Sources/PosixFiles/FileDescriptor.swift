@@ -14,7 +14,7 @@ package struct SystemError: Error, Sendable, Equatable, CustomStringConvertible 
     package static var last: SystemError { SystemError(number: errno) }
 
     /// The error for something other than a regular file where one is needed (ENXIO).
-    static let notRegular = SystemError(number: ENXIO)
+    package static let notRegular = SystemError(number: ENXIO)
 
     /// Whether the file does not exist (ENOENT).
     package var isFileMissing: Bool { number == ENOENT }
@@ -25,7 +25,7 @@ package struct SystemError: Error, Sendable, Equatable, CustomStringConvertible 
 /// The type, owner, mode and size of a file.
 package struct FileStatus: Sendable, Equatable {
     package enum Kind: Sendable {
-        case regular, directory, socket, symbolicLink, other
+        case regular, directory, socket, symbolicLink, pipe, device, other
     }
 
     package let kind: Kind
@@ -56,6 +56,8 @@ package struct FileStatus: Sendable, Equatable {
             case S_IFDIR: .directory
             case S_IFSOCK: .socket
             case S_IFLNK: .symbolicLink
+            case S_IFIFO: .pipe
+            case S_IFCHR, S_IFBLK: .device
             default: .other
             }
         owner = status.st_uid
@@ -88,7 +90,8 @@ package struct FileStatus: Sendable, Equatable {
 package struct FileDescriptor: ~Copyable {
     package let number: Int32
 
-    /// Opens an existing file for reading.
+    /// Opens a file of the kernel, such as those in `/proc`, for reading. The opening of a file that a user names could wait without
+    /// end: see `named(_:orInput:)`.
     package init(reading path: String) throws(SystemError) {
         try self.init(opened: open(path, O_RDONLY | O_CLOEXEC))
     }
@@ -108,9 +111,27 @@ package struct FileDescriptor: ~Copyable {
         try self.init(opened: open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600))
     }
 
-    /// Opens a file of mode 0600 for appending, and creates it if it does not exist. Symbolic links are refused.
+    /// Opens a regular file of mode 0600 for appending, and creates it if it does not exist. Symbolic links are refused. Does not wait
+    /// for the reader of a pipe.
     package init(appendingTo path: String) throws(SystemError) {
-        try self.init(opened: open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600))
+        let number = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0o600)
+        try self.init(regular: number)
+    }
+
+    /// Opens an existing regular file for reading, without waiting for the writer of a pipe.
+    package init(readingRegular path: String) throws(SystemError) {
+        try self.init(regular: open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC))
+    }
+
+    /// Takes the result of `open`, and closes it if it is anything but a regular file.
+    private init(regular number: Int32) throws(SystemError) {
+        guard number >= 0 else { throw .last }
+        var status = stat()
+        guard fstat(number, &status) == 0, FileStatus(status).kind == .regular else {
+            close(number)
+            throw .notRegular
+        }
+        self.number = number
     }
 
     /// Sets the mode to 0600.

@@ -16,14 +16,15 @@ package final class PrivateFileReader {
     private let path: String
     private let file: FileDescriptor
 
-    /// - Throws: the error of `files` if the file cannot be read.
+    /// - Parameter path: a regular file, or a file that this process has open already, such as `/dev/stdin`.
+    /// - Throws: the error of `files`, with what to do, if it is anything else or cannot be read.
     package init(_ path: String, _ files: PrivateFiles) throws(TokenError) {
         self.path = path
         self.files = files
-        do throws(SystemError) {
-            file = try FileDescriptor(reading: path)
+        do throws(TrustedFileError) {
+            file = try .named(path, orInput: true)
         } catch {
-            throw files.failure("cannot read \(path)", error)
+            throw TokenError(files.errorCode, "cannot read \(path): \(error)")
         }
         let status = try? file.status
         size = status?.kind == .regular ? status?.size : nil

@@ -4,7 +4,7 @@
     internal import Darwin
 #endif
 
-/// The reason why a file is not trusted, with the remedy.
+/// The reason why a file is not used, with the remedy.
 package struct TrustedFileError: Error, Sendable, Equatable, CustomStringConvertible {
     package let description: String
 
@@ -31,7 +31,7 @@ extension FileDescriptor {
         return file
     }
 
-    private static func attempt<Value: ~Copyable>(
+    static func attempt<Value: ~Copyable>(
         _ body: () throws(SystemError) -> Value
     ) throws(TrustedFileError) -> Value {
         do throws(SystemError) { return try body() } catch { throw TrustedFileError(error) }
@@ -67,11 +67,31 @@ package enum TrustedPath {
         // The mode of a symbolic link has no meaning. What it leads to is checked by itself.
         guard status.kind != .symbolicLink else { return nil }
         // In a sticky directory, such as /tmp, others cannot replace the entries of this user or of root.
-        let isOpen = status.mode & 0o002 != 0 || status.mode & 0o020 != 0 && status.group != 0
-        guard !isOpen || status.isSticky else {
+        guard status.isWritableByOthers, !status.isSticky else { return nil }
+        guard status.mode & 0o002 == 0, status.group == 0 else {
             return "other users can replace what is in \(directory); run: chmod go-w '\(directory)'"
         }
-        return nil
+        // Root's group may write. With an access control list, these bits of the mode are the mask of everybody whom the list names.
+        guard let list = AccessList(ofFileAt: directory) else {
+            return "the access control list of \(directory) cannot be read; run: chmod g-w '\(directory)'"
+        }
+        guard let other = list.writers.first(where: { !isOwnOrRoots($0) }) else { return nil }
+        return
+            "an access control list lets \(name(of: other)) replace what is in \(directory); run: setfacl -b '\(directory)'"
+    }
+
+    private static func isOwnOrRoots(_ writer: AccessList.Writer) -> Bool {
+        switch writer {
+        case .user(let user): user == 0 || user == FileStatus.effectiveUser
+        case .group(let group): group == 0
+        }
+    }
+
+    private static func name(of writer: AccessList.Writer) -> String {
+        switch writer {
+        case .user(let user): "user \(user)"
+        case .group(let group): "group \(group)"
+        }
     }
 
     /// The directories above an absolute path, from the root on.

@@ -38,6 +38,10 @@ package struct AgentOptions: Sendable {
     package var peerLimits = PeerLimits()
     /// The maximum size of all imports in progress, in bytes. Exports do not count: only their next part is in memory.
     package var importLimit = 256 << 20
+    /// The time for reading and comparing one import, for which other imports wait.
+    package var importReadingTime = Duration.seconds(120)
+    /// The time for saving one import, for which all other changes wait.
+    package var importSavingTime = Duration.seconds(30)
     /// The clock, in seconds since 1970.
     package var now: @Sendable () -> Int64
     /// The timers, which tests replace.

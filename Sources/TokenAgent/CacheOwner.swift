@@ -35,7 +35,7 @@ actor CacheOwner {
         redeemer = RefreshTokenRedeemer(core)
         signIns = SignInSessions(
             core, userID: options.policy.userID, browserTimeout: options.httpTiming.browser)
-        transfers = CacheTransfers(core, importLimit: options.importLimit, timeZone: options.timeZone)
+        transfers = CacheTransfers(core, options)
         sockets = PublishedSockets(core, userID: options.policy.userID)
         diagnosis = Diagnosis(core, lifecycle: lifecycle, sockets: sockets, options: options)
         self.core = core

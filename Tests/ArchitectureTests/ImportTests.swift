@@ -11,7 +11,11 @@ internal import Testing
             "TokenModel",
         ],
         // Private files and directories, file locks, and lines of text.
-        "PosixFiles": ["TokenModel"],
+        "PosixFiles": [
+            // Reads access control lists.
+            "CAgentSystem",
+            "TokenModel",
+        ],
         "AgentSocket": [
             "CAgentSystem",
             "PosixFiles",
@@ -203,7 +207,7 @@ internal import Testing
     @Test(arguments: [
         ("TokenModel", ["TokenWire", "NIOCore", "CProtobufC", "CTokenProtos", "CSQLite", "CAgentSystem"]),
         ("TokenWire", ["AgentSocket", "NIOCore", "NIOPosix"]),
-        ("PosixFiles", ["AgentSocket", "CAgentSystem", "NIOPosix"]),
+        ("PosixFiles", ["AgentSocket", "NIOPosix"]),
         ("AgentSocket", ["TokenWire", "NIOCore", "NIOPosix"]),
         ("AgentClient", ["NIOCore", "NIOPosix", "TokenCache", "TokenEndpoint", "TokenAgent"]),
         ("AppleTypes", ["AgentClient", "TokenModel"]),

@@ -33,6 +33,23 @@ internal import TokenModel
             }
         }
 
+        /// The thread that has encoded the export is idle afterwards: no later call overwrites its stack.
+        @Test func hasNoRefreshTokenAfterAnExport() async throws {
+            try await AgentProcessFixture.with { f in
+                let agent = try await f.agent(["--allow-debugging"])
+                let app = ["--client-id", "app-1", "--authority", "\(f.url)/common"]
+                for number in 1...5 {
+                    let user = "user\(number)@contoso.com"
+                    try await ssoctl(f, ["sign-in", "--browser", "--scope", "User.Read", "--login-hint", user] + app)
+                    let file = f.folder.file("cache-\(number).json")
+                    try await ssoctl(f, ["export", "--format", "msal-json", "--include-secrets", "-o", file])
+                    #expect(try refreshTokens(in: agent.processID) > 0)
+                    try await ssoctl(f, ["sign-out", "--username", user, "--client-id", "app-1", "--wipe"])
+                    #expect(try refreshTokens(in: agent.processID) == 0, "\(number)")
+                }
+            }
+        }
+
         private func ssoctl(_ f: AgentProcessFixture, _ arguments: [String]) async throws {
             let ended = try await f.run("ssoctl", arguments)
             #expect(ended.status == 0, "\(arguments): \(ended.errors)")

@@ -154,6 +154,40 @@ internal import TokenModel
         }
     #endif
 
+    /// The opening of a pipe without a writer would wait without end.
+    @Test func readsNoPipeThatANameLeadsTo() throws {
+        let folder = try TemporaryFolder()
+        let pipe = folder.file("pipe")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        for (path, kind) in [(pipe, "a named pipe"), (folder.path, "a folder"), ("/dev/zero", "a device")] {
+            let error = #expect(throws: TokenError.self) { try PrivateFileReader(path, files) }
+            #expect(error?.message.contains("\(path): it is \(kind), not a regular file; ") == true, "\(error as Any)")
+            #expect(error?.message.contains("/dev/stdin") == true)
+        }
+    }
+
+    @Test func readsAPipeThatIsOpenAlready() throws {
+        var ends: [Int32] = [-1, -1]
+        #expect(pipe(&ends) == 0)
+        #expect(write(ends[1], "cache", 5) == 5)
+        let reader = try PrivateFileReader("/dev/fd/\(ends[0])", files)
+        close(ends[0])
+        #expect(reader.size == nil)
+        #expect(try reader.next()?.reveal() == "cache")
+        close(ends[1])
+        #expect(try reader.next() == nil)
+    }
+
+    @Test func appendsToARegularFileOnly() throws {
+        let folder = try TemporaryFolder()
+        let pipe = folder.file("pipe")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        #expect(throws: SystemError.self) { _ = try FileDescriptor(appendingTo: pipe) }
+        #expect(throws: SystemError.self) { _ = try FileDescriptor(readingRegular: pipe) }
+        _ = try FileDescriptor(appendingTo: folder.file("file"))
+        _ = try FileDescriptor(readingRegular: folder.file("file"))
+    }
+
     @Test func removesAFileThatIsNotFinished() throws {
         let folder = try TemporaryFolder()
         do {

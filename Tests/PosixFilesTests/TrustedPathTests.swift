@@ -44,4 +44,115 @@ internal import Testing
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: open + "/file")
         #expect(TrustedPath.defect(ofDirectoriesAbove: link)?.contains("chmod go-w '\(open)'") == true)
     }
+
+    #if os(Linux)
+        /// The mode of root's folder says that root's group may write, and the list who that is.
+        @Test(
+            .enabled(if: geteuid() == 0, "only root has folders of root's group"),
+            arguments: [
+                ([Entry.owner, .user(1600, 7), .owningGroup(5), .mask(7), .others(5)], "user 1600"),
+                ([.owner, .owningGroup(5), .group(1600, 6), .mask(7), .others(5)], "group 1600"),
+                ([.owner, .user(0, 7), .user(1600, 2), .owningGroup(7), .mask(6), .others(0)], "user 1600"),
+            ])
+        func refusesAFolderThatAnAccessControlListLetsAnotherUserChange(list: [Entry], writer: String) throws {
+            let folder = try TemporaryFolder()
+            let parent = folder.file("parent")
+            try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: false)
+            guard try Self.set(Entry.attribute(list), on: parent) else { return }
+            #expect(
+                TrustedPath.defect(ofDirectoriesAbove: parent + "/store")
+                    == "an access control list lets \(writer) replace what is in \(parent); run: setfacl -b '\(parent)'"
+            )
+            // Nobody can replace the entries of others in a sticky folder.
+            #expect(chmod(parent, 0o1775) == 0)
+            #expect(TrustedPath.defect(ofDirectoriesAbove: parent + "/store") == nil)
+        }
+
+        @Test(
+            .enabled(if: geteuid() == 0, "only root has folders of root's group"),
+            arguments: [
+                [Entry.owner, .user(1600, 5), .owningGroup(5), .mask(5), .others(5)],
+                [.owner, .user(1600, 7), .owningGroup(5), .mask(5), .others(5)],
+                [.owner, .user(0, 7), .owningGroup(5), .group(0, 7), .mask(7), .others(5)],
+                [.owner, .owningGroup(7), .others(5)],
+            ])
+        func acceptsAFolderWhoseAccessControlListLetsNobodyElseWrite(list: [Entry]) throws {
+            let folder = try TemporaryFolder()
+            let parent = folder.file("parent")
+            try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: false)
+            guard try Self.set(Entry.attribute(list), on: parent) else { return }
+            #expect(TrustedPath.defect(ofDirectoriesAbove: parent + "/store") == nil)
+        }
+
+        /// The mask, with which the list may give permission to write, is in the mode.
+        @Test func refusesAFileThatAnAccessControlListLetsAnotherUserChange() throws {
+            let folder = try TemporaryFolder()
+            let file = folder.file("config.toml")
+            #expect(FileManager.default.createFile(atPath: file, contents: nil, attributes: [.posixPermissions: 0o600]))
+            guard
+                try Self.set(
+                    Entry.attribute([.owner, .user(1600, 6), .owningGroup(0), .mask(6), .others(0)]), on: file)
+            else { return }
+            #expect(throws: TrustedFileError.self) { _ = try FileDescriptor.trusted(file) }
+        }
+    #endif
+
+    @Test func readsAnyBytesAsAnAccessControlListOrNone() {
+        #expect(AccessList(attribute: []) == nil)
+        #expect(AccessList(attribute: [1, 0, 0, 0]) == nil)
+        #expect(AccessList(attribute: [2, 0, 0, 0])?.writers == [])
+        #expect(AccessList(attribute: [2, 0, 0, 0, 2, 0, 7, 0, 64, 6, 0]) == nil)
+        #expect(AccessList(attribute: [2, 0, 0, 0, 2, 0, 7, 0, 64, 6, 0, 0])?.writers == [.user(1600)])
+        #expect(AccessList(attribute: [2, 0, 0, 0, 3, 0, 7, 0, 64, 6, 0, 0]) == nil)
+        #expect(AccessList(attribute: [UInt8](repeating: 0, count: 1 << 20)) == nil)
+        var random = TestSeed()
+        for _ in 0..<20_000 {
+            var bytes = (0..<Int(random.next() % 64)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+            if random.next().isMultiple(of: 2) { bytes = [2, 0, 0, 0] + bytes.map { $0 & 0x3F } }
+            let list = AccessList(attribute: bytes)
+            #expect(list.map { $0.writers.count <= bytes.count / 8 } ?? true, "\(random)")
+        }
+    }
+
+    #if os(Linux)
+        /// An entry of a list: a tag, permissions, and the ID of a user or group.
+        struct Entry: Sendable {
+            var tag: UInt16
+            var permissions: UInt16
+            var identifier = UInt32.max
+
+            static let owner = Entry(tag: 0x01, permissions: 7)
+            static func user(_ user: UInt32, _ permissions: UInt16) -> Entry {
+                Entry(tag: 0x02, permissions: permissions, identifier: user)
+            }
+            static func owningGroup(_ permissions: UInt16) -> Entry { Entry(tag: 0x04, permissions: permissions) }
+            static func group(_ group: UInt32, _ permissions: UInt16) -> Entry {
+                Entry(tag: 0x08, permissions: permissions, identifier: group)
+            }
+            static func mask(_ permissions: UInt16) -> Entry { Entry(tag: 0x10, permissions: permissions) }
+            static func others(_ permissions: UInt16) -> Entry { Entry(tag: 0x20, permissions: permissions) }
+
+            static func attribute(_ entries: [Entry]) -> [UInt8] {
+                [2, 0, 0, 0]
+                    + entries.flatMap { entry in
+                        withUnsafeBytes(of: entry.tag.littleEndian, Array.init)
+                            + withUnsafeBytes(of: entry.permissions.littleEndian, Array.init)
+                            + withUnsafeBytes(of: entry.identifier.littleEndian, Array.init)
+                    }
+            }
+        }
+
+        /// Sets the list of a file; false if the file system has none.
+        private static func set(_ attribute: [UInt8], on path: String) throws -> Bool {
+            typealias Call =
+                @convention(c) (
+                    UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafeRawPointer, Int, Int32
+                ) -> Int32
+            // <sys/xattr.h> is in no module.
+            let call = unsafeBitCast(try #require(dlsym(nil, "setxattr")), to: Call.self)
+            if call(path, "system.posix_acl_access", attribute, attribute.count, 0) == 0 { return true }
+            try #require(errno == EOPNOTSUPP, "\(String(cString: strerror(errno)))")
+            return false
+        }
+    #endif
 }

@@ -64,6 +64,13 @@ int agent_describe_process(int pidfd, const char *const executables[], agent_pro
    file server of the process. Linux only. */
 int agent_read_flatpak_info(int pidfd, char *out, size_t limit);
 
+/* Reads the POSIX access control list of a file, not of what a symbolic link leads to, as the attribute `system.posix_acl_access` has
+   it. The number of bytes; 0 if there is none, and always on other systems than Linux; or a negative errno. */
+long agent_read_access_list(const char *path, void *out, size_t limit);
+
+/* Overwrites 128 KiB of the calling thread's stack with zeros: what functions have left there that have returned to the caller. */
+void agent_wipe_stack(void);
+
 /* The limits of published sockets, of the users of one, and of the length of a path. */
 enum { AGENT_SOCKETS = 16, AGENT_SOCKET_USERS = 16, AGENT_SOCKET_PATH = 103 };
 

@@ -56,21 +56,30 @@ package struct ForeignCache: Sendable {
     ///   - now: the time, in seconds since 1970; expired tokens are skipped.
     ///   - timeZone: the time zone of the machine that ADAL for Python ran on, which writes local times.
     ///   - clouds: the host names of each cloud.
-    /// - Throws: `cacheBadFormat` (-51201) if the file is not such a cache, with the reason.
+    ///   - budget: the time for reading.
+    /// - Throws: `cacheBadFormat` (-51201) if the file is not such a cache, with the reason; `timedOut` (-53006) if the time has passed.
     package init(
         _ file: ForeignFile, format: CacheFormat, now: Int64, timeZone: LocalTimeZone,
-        clouds: CloudDirectory = CloudDirectory()
+        clouds: CloudDirectory = CloudDirectory(), budget: ImportBudget = .unlimited
     ) throws(TokenError) {
         self.now = now
         self.clouds = clouds
-        switch format {
-        case .msalJSON: try readUnified(file)
-        case .adalJSON: try readADAL(file, timeZone: timeZone)
-        case .adalArchive:
-            let archive = try ADALArchive(file.joined())
-            skipped = archive.skipped
-            read(archive.entries)
+        file.limit(to: budget)
+        do throws(TokenError) {
+            switch format {
+            case .msalJSON: try readUnified(file)
+            case .adalJSON: try readADAL(file, timeZone: timeZone)
+            case .adalArchive:
+                let archive = try ADALArchive(file.joined())
+                skipped = archive.skipped
+                read(archive.entries)
+            }
+        } catch {
+            // A file that ends early is not valid.
+            try budget.check()
+            throw error
         }
+        try budget.check()
         comparisonGroups = [:]
         shared = SharedTexts()
     }

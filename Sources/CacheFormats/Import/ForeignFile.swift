@@ -7,6 +7,8 @@ package final class ForeignFile: Sendable {
     /// The length in bytes.
     package let count: Int
     private let parts: Mutex<[Secret?]>
+    /// The time within which the file has to be read.
+    private let budget = Mutex(ImportBudget.unlimited)
 
     package init(_ parts: [Secret]) {
         count = parts.reduce(0) { $0 + $1.count }
@@ -15,11 +17,15 @@ package final class ForeignFile: Sendable {
 
     package convenience init(_ bytes: [UInt8]) { self.init([Secret(bytes: bytes)]) }
 
-    /// A part; nil after the last, and if it has been released.
+    /// Limits the time for reading. The file ends early when it has passed; the reader has to check the budget.
+    func limit(to budget: ImportBudget) { self.budget.withLock { $0 = budget } }
+
+    /// A part; nil after the last, if it has been released, and when the time for reading has passed.
     ///
     /// - Parameter isLast: whether the part is read for the last time, and released.
     func part(_ index: Int, isLast: Bool) -> Secret? {
-        parts.withLock { parts in
+        guard !budget.withLock({ $0.isOver }) else { return nil }
+        return parts.withLock { parts in
             guard index < parts.count else { return nil }
             defer { if isLast { parts[index] = nil } }
             return parts[index]

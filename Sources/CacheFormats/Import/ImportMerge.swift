@@ -14,12 +14,21 @@ extension CredentialCache {
     ///
     /// Importing the same cache twice changes nothing. A token is replaced only by one that is not older, by the times in both
     /// caches.
-    package func changes(importing foreign: ForeignCache, in group: SharingGroup) -> ImportPlan {
+    ///
+    /// - Parameter mayContinue: called before each entry; what it throws ends the comparison.
+    package func changes<Failure: Error>(
+        importing foreign: ForeignCache, in group: SharingGroup, mayContinue: () throws(Failure) -> Void
+    ) throws(Failure) -> ImportPlan {
         var merge = ImportMerge(foreign, into: self, group)
-        merge.mergeAccounts()
-        merge.mergeCredentials()
+        try merge.mergeAccounts(mayContinue)
+        try merge.mergeCredentials(mayContinue)
         merge.saveSignIns()
         return merge.plan
+    }
+
+    /// The same without an end before the last entry.
+    package func changes(importing foreign: ForeignCache, in group: SharingGroup) -> ImportPlan {
+        changes(importing: foreign, in: group) {}
     }
 }
 
@@ -70,8 +79,9 @@ private struct ImportMerge {
 
     /// Merges the accounts. They come before the credentials, whose accounts they identify: an account that is known by its
     /// username may be one that the file lists with its identifier.
-    mutating func mergeAccounts() {
+    mutating func mergeAccounts<Failure: Error>(_ mayContinue: () throws(Failure) -> Void) throws(Failure) {
         for index in foreign.accountsInOrder {
+            try mayContinue()
             let entry = foreign.entries[index]
             guard case .account(let account) = identified(entry) else { continue }
             merge(account, entry)
@@ -104,12 +114,13 @@ private struct ImportMerge {
 
     /// Merges the credentials. Tokens that were requested from the tenant come before those of other realms, which may repeat
     /// them.
-    mutating func mergeCredentials() {
+    mutating func mergeCredentials<Failure: Error>(_ mayContinue: () throws(Failure) -> Void) throws(Failure) {
         let ages = RefreshTokenAges(foreign) { holder in
             identifier(of: holder.account, holder.environment, holder.user).map(holder.account.with) ?? holder.account
         }
         let chosen = chosenRefreshTokens(ages)
         for index in foreign.credentialsInOrder {
+            try mayContinue()
             let entry = foreign.entries[index]
             var record = identified(entry)
             if case .refreshToken(let token) = record {

@@ -41,16 +41,23 @@ final class PeerInspector: Sendable {
 
     /// Identifies the peer of a connection.
     ///
-    /// - Parameter pidfd: the socket's `SO_PEERPIDFD`; negative if the kernel has none.
-    /// - Returns: nil if the process has ended, so that nothing is known about those that have its end of the connection.
+    /// - Parameters:
+    ///   - pidfd: the socket's `SO_PEERPIDFD`; negative if the kernel has none.
+    ///   - identification: the place of the connection among those that wait.
+    /// - Returns: nil if the process has ended, so that nothing is known about those that have its end of the connection, and if the
+    ///   identification was abandoned.
     func identify(
-        _ credentials: PeerCredentials, pidfd: Int32, on loop: any EventLoop
+        _ credentials: PeerCredentials, pidfd: Int32, for identification: Identification = Identification {},
+        on loop: any EventLoop
     ) -> EventLoopFuture<PeerIdentity?> {
+        identification.hold(pidfd)
         let promise = loop.makePromise(of: PeerIdentity?.self)
         let unknown = PeerIdentity(
             userID: credentials.userID, processID: credentials.processID, sandbox: PeerIdentity.Sandbox(app: nil))
         let timeout = timers.schedule(loop, Self.timeLimit) { promise.succeed(unknown) }
-        threads.runIfActive(eventLoop: loop) { self.identify(credentials, pidfd: pidfd) }.whenComplete { outcome in
+        threads.runIfActive(eventLoop: loop) {
+            identification.takePidfd().flatMap { self.identify(credentials, pidfd: $0) }
+        }.whenComplete { outcome in
             timeout.cancel()
             promise.completeWith(outcome)
         }
@@ -113,4 +120,56 @@ final class PeerInspector: Sendable {
     }
 
     private static let timeLimit = TimeAmount.seconds(2)
+}
+
+/// The place of a connection among those that wait to be identified.
+final class Identification: Sendable {
+    private enum State {
+        case waiting(pidfd: Int32)
+        case begun
+        case abandoned
+    }
+
+    private let state = Mutex(State.waiting(pidfd: -1))
+    private let close: @Sendable () -> Void
+
+    /// - Parameter close: closes the connection.
+    init(_ close: @escaping @Sendable () -> Void) { self.close = close }
+
+    /// Whether the connection was closed for a newer one.
+    var isAbandoned: Bool {
+        state.withLock { if case .abandoned = $0 { true } else { false } }
+    }
+
+    /// Closes the connection. What has not begun of its identification costs nothing any more.
+    func abandon() {
+        let pidfd = state.withLock { state -> Int32 in
+            defer { state = .abandoned }
+            if case .waiting(let pidfd) = state { return pidfd }
+            return -1
+        }
+        if pidfd >= 0 { Self.closeFile(pidfd) }
+        close()
+    }
+
+    /// Keeps a descriptor of the peer's process until the identification begins or is abandoned.
+    fileprivate func hold(_ pidfd: Int32) {
+        let isWaiting = state.withLock { state in
+            guard case .waiting = state else { return false }
+            state = .waiting(pidfd: pidfd)
+            return true
+        }
+        if !isWaiting, pidfd >= 0 { Self.closeFile(pidfd) }
+    }
+
+    /// Begins the identification; nil if it was abandoned.
+    fileprivate func takePidfd() -> Int32? {
+        state.withLock { state in
+            guard case .waiting(let pidfd) = state else { return nil }
+            state = .begun
+            return pidfd
+        }
+    }
+
+    private static func closeFile(_ descriptor: Int32) { _ = try? PosixFiles.FileDescriptor(opened: descriptor) }
 }

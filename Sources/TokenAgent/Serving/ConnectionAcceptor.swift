@@ -84,13 +84,17 @@ struct ConnectionAcceptor: Sendable {
             let key =
                 publication.map { PeerKey.published(PublicationUser(socket: $0.id, userID: peer.userID)) }
                 ?? PeerKey.process(peer.processID ?? 0)
-            guard registry.value.beginIdentification(of: key) else {
-                return channel.eventLoop.makeFailedFuture(
-                    TokenError(.agentUnavailable, "too many connections wait to be identified"))
-            }
+            let identification = Identification { channel.close(promise: nil) }
+            registry.value.begin(identification, of: key)
             return Self.pidfd(of: socket)
-                .flatMap { inspector.identify(peer, pidfd: $0, on: channel.eventLoop) }
-                .always { _ in registry.value.endIdentification(of: key) }
+                .flatMap { inspector.identify(peer, pidfd: $0, for: identification, on: channel.eventLoop) }
+                .flatMapThrowing { identity in
+                    guard !identification.isAbandoned else {
+                        throw TokenError(.agentUnavailable, "too many connections of the process wait to be identified")
+                    }
+                    return identity
+                }
+                .always { _ in registry.value.end(identification, of: key) }
         }.flatMapThrowing { identity in
             guard let identity else {
                 denials.add(refusedPeer: "refused a peer whose process has ended")

@@ -8,9 +8,9 @@ final class SessionRegistry {
     let turns: TurnQueue
     private var peers: [PeerKey: Peer] = [:]
     private var count = 0
-    /// The numbers of connections whose peers are being identified.
-    private var undescribed: [PeerKey: Int] = [:]
-    private var undescribedCount = 0
+    /// The connections whose peers are being identified, the oldest first.
+    private var unidentified: [PeerKey: [Identification]] = [:]
+    private var unidentifiedCount = 0
     private var drained: EventLoopPromise<Void>?
     private var lastID: UInt64 = 0
     private let limit: Int
@@ -48,22 +48,31 @@ final class SessionRegistry {
         return peer
     }
 
-    /// Counts a connection whose peer is being identified against the limits of its process, until `endIdentification` is called.
+    /// Counts a connection whose peer is being identified against the limits of its process, until `end(_:of:)` is called.
     ///
-    /// - Returns: false if a limit is reached; the connection is then refused.
-    func beginIdentification(of peer: PeerKey) -> Bool {
-        let waiting = undescribed[peer, default: 0]
+    /// Past a limit, the connection is closed that has waited longest, of the same peer or of the one with most such connections, as
+    /// it would be among the identified ones: a process that connects faster than it is identified gets its latest connections.
+    func begin(_ identification: Identification, of peer: PeerKey) {
+        unidentified[peer, default: []].append(identification)
+        unidentifiedCount += 1
         let limits = peer.isPublished ? peerLimits.published : peerLimits
-        guard waiting < limits.connections, undescribedCount < limit else { return false }
-        undescribed[peer] = waiting + 1
-        undescribedCount += 1
-        return true
+        var crowded: PeerKey?
+        if let waiting = unidentified[peer], waiting.count > limits.connections {
+            crowded = peer
+        } else if unidentifiedCount > limit {
+            crowded = unidentified.max { $0.value.count < $1.value.count }?.key
+        }
+        guard let crowded, let oldest = unidentified[crowded]?.first else { return }
+        end(oldest, of: crowded)
+        oldest.abandon()
     }
 
-    func endIdentification(of peer: PeerKey) {
-        guard let waiting = undescribed[peer] else { return }
-        undescribed[peer] = waiting > 1 ? waiting - 1 : nil
-        undescribedCount -= 1
+    /// Ends the wait of a connection; has no effect if it has ended.
+    func end(_ identification: Identification, of peer: PeerKey) {
+        guard let index = unidentified[peer]?.firstIndex(where: { $0 === identification }) else { return }
+        unidentified[peer]?.remove(at: index)
+        if unidentified[peer]?.isEmpty == true { unidentified[peer] = nil }
+        unidentifiedCount -= 1
     }
 
     /// Registers a session.

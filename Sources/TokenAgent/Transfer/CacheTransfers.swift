@@ -16,17 +16,27 @@ final class CacheTransfers {
     private let tasks: TaskTracker
     private let now: @Sendable () -> Int64
     private let timeZone: LocalTimeZone
+    /// The times that an import has: see `AgentOptions`.
+    private let readingTime: Duration
+    private let savingTime: Duration
+    /// Reads files, and compares them with the cache.
+    private let reading = TransferThread("import")
+    /// Works for an import while no other commit is in progress, and so does not wait until another import has been read.
+    private let saving = TransferThread("import-saving")
+    private let exporting = TransferThread("export")
     private var table: TransferTable
 
-    init(_ core: AgentCore, importLimit: Int, timeZone: LocalTimeZone) {
-        table = TransferTable(importLimit: importLimit)
+    init(_ core: AgentCore, _ options: AgentOptions) {
+        table = TransferTable(importLimit: options.importLimit)
+        readingTime = options.importReadingTime
+        savingTime = options.importSavingTime
+        timeZone = options.timeZone
         memory = core.memory
         commits = core.commits
         notes = core.notes
         tokensInUse = core.tokensInUse
         tasks = core.tasks
         now = core.now
-        self.timeZone = timeZone
     }
 
     /// Discards the transfers of a session that has ended, except imports that have been received completely.
@@ -73,8 +83,10 @@ final class CacheTransfers {
         if let refusal = table.refusal(of: 0) { return .now(.failure(refusal)) }
         return .later(
             tasks.start { () async throws(TokenError) in
-                let export = try await Self.startExport(
-                    self.memory.cache, request.format, of: request.sharingGroup, now: self.now())
+                let (cache, now) = (self.memory.cache, self.now())
+                let export = try await self.exporting.run { () throws(TokenError) in
+                    try cache.startExport(request.format, of: request.sharingGroup, now: now)
+                }
                 // Checked again, since other transfers may have begun meanwhile.
                 if let refusal = self.table.refusal(of: 0) { throw refusal }
                 let download = TransferTable.Download(export: export, session: session)
@@ -87,7 +99,10 @@ final class CacheTransfers {
     private func nextPart(of download: TransferTable.Download, as id: String) async throws(TokenError)
         -> ExportCache.Reply
     {
-        let (part, export) = await Self.nextPart(of: download.export)
+        let (part, export) = try await exporting.run { () throws(TokenError) in
+            var export = download.export
+            return (export.next(TransferTable.partSize), export)
+        }
         // The session may have ended, or the agent may be stopping.
         guard table.containsDownload(id) else { throw TransferTable.unknown }
         table.discard(id)
@@ -119,30 +134,45 @@ final class CacheTransfers {
         tasks.schedule(after: TransferTable.timeout) { self.table.discard(id) }
     }
 
-    /// Decodes a complete import and merges it into the cache.
+    /// Decodes a complete import and merges it into the cache, completely or not at all.
+    ///
+    /// The import is computed before it is its turn to be saved: other changes are saved meanwhile. If they have changed the cache, it
+    /// is computed again.
     private func finish(_ request: ImportCache, _ file: ForeignFile) async throws(TokenError) -> ImportCache.Report {
-        let foreign = try await Self.read(
-            file, request.format, now: now(), timeZone: timeZone, clouds: memory.cache.clouds)
-        return try await merge(foreign, in: request.sharingGroup, isDryRun: request.isDryRun)
+        let (count, cache, now) = (memory.changeCount, memory.cache, now())
+        let (foreign, prepared) = try await reading.run { [readingTime, timeZone] () throws(TokenError) in
+            let budget = ImportBudget(readingTime)
+            let foreign = try ForeignCache(
+                file, format: request.format, now: now, timeZone: timeZone, clouds: cache.clouds, budget: budget)
+            return (foreign, try PreparedImport(foreign, against: cache, in: request.sharingGroup, within: budget))
+        }
+        return try await save(foreign, prepared, computedAt: count, isDryRun: request.isDryRun)
     }
 
-    /// Merges another library's cache into the agent's, completely or not at all.
+    /// Saves an import, within its time. No other commit is in progress, so that only removals and clouds that were learnt change the
+    /// cache meanwhile.
     ///
-    /// The merge is computed off the event loop, which answers cache hits meanwhile. No other commit is in progress, so that the
-    /// cache does not change between the computation and the write.
-    private func merge(
-        _ foreign: ForeignCache, in group: SharingGroup, isDryRun: Bool
+    /// - Parameter count: `CacheMemory.changeCount` when the import was computed.
+    private func save(
+        _ foreign: ForeignCache, _ prepared: PreparedImport, computedAt count: Int, isDryRun: Bool
     ) async throws(TokenError) -> ImportCache.Report {
+        var (prepared, count) = (prepared, count)
         while true {
             var report: ImportCache.Report?
             var tokenInUse: Secret?
             try await commits.exclusively { () async throws(TokenError) in
-                let before = memory.changeCount
-                let prepared = try await PreparedImport(foreign, against: memory.cache, in: group)
+                let budget = ImportBudget(savingTime)
+                if count != memory.changeCount {
+                    let (cache, group) = (memory.cache, prepared.group)
+                    count = memory.changeCount
+                    prepared = try await saving.run { () throws(TokenError) in
+                        try PreparedImport(foreign, against: cache, in: group, within: budget)
+                    }
+                }
                 // A redemption in progress brings a newer token, and has to be saved first.
                 tokenInUse = prepared.replaced.first { tokensInUse.isHeld($0) }
                 guard tokenInUse == nil else { return }
-                if !isDryRun { try await write(prepared, computedAt: before) }
+                if !isDryRun { try await write(prepared, computedAt: count, within: budget) }
                 report = prepared.plan.report
             }
             if let report { return report }
@@ -153,42 +183,25 @@ final class CacheTransfers {
     /// Makes an import durable, then visible. If it cannot be written it has no effect, and can be repeated.
     ///
     /// - Parameter count: `CacheMemory.changeCount` when the import was computed.
-    private func write(_ prepared: PreparedImport, computedAt count: Int) async throws(TokenError) {
+    private func write(
+        _ prepared: PreparedImport, computedAt count: Int, within budget: ImportBudget
+    ) async throws(TokenError) {
         try await commits.writeExclusively(
-            { prepared.batch($0) }, of: { prepared.keys })
+            { number throws(TokenError) in
+                try budget.check()
+                return prepared.batch(number)
+            }, of: { prepared.keys })
         notes.settle(prepared.settled)
         guard count != memory.changeCount else { return memory.replace(with: prepared.plan.cache) }
         for _ in 0..<Self.attempts {
             let before = memory.changeCount
-            let applied = await prepared.applied(to: memory.cache)
+            let cache = memory.cache
+            let applied = try await saving.run { () throws(TokenError) in prepared.applied(to: cache) }
             guard before == memory.changeCount else { continue }
             return memory.replace(with: applied)
         }
         // Applied on the event loop after all, so that repeated removals cannot delay an import for ever.
         memory.apply(prepared.plan.changes, in: prepared.group)
-    }
-
-    /// Decodes a file, off the event loop.
-    @concurrent
-    private static func read(
-        _ file: ForeignFile, _ format: CacheFormat, now: Int64, timeZone: LocalTimeZone, clouds: CloudDirectory
-    ) async throws(TokenError) -> ForeignCache {
-        try ForeignCache(file, format: format, now: now, timeZone: timeZone, clouds: clouds)
-    }
-
-    /// Begins an export of a copy of the cache, off the event loop.
-    @concurrent
-    private static func startExport(
-        _ cache: CredentialCache, _ format: CacheFormat, of group: SharingGroup, now: Int64
-    ) async throws(TokenError) -> CacheExport {
-        try cache.startExport(format, of: group, now: now)
-    }
-
-    /// Encodes the next part of an export, off the event loop.
-    @concurrent
-    private static func nextPart(of export: CacheExport) async -> (Secret?, CacheExport) {
-        var export = export
-        return (export.next(TransferTable.partSize), export)
     }
 
     private static let holdsSecrets = TokenError(
@@ -208,10 +221,13 @@ struct PreparedImport: Sendable {
     let group: SharingGroup
 
     /// Computes the changes of an import, off the event loop.
-    @concurrent
-    init(_ foreign: ForeignCache, against cache: CredentialCache, in group: SharingGroup) async throws(TokenError) {
+    ///
+    /// - Throws: `timedOut` (-53006) if the time of `budget` has passed.
+    init(
+        _ foreign: ForeignCache, against cache: CredentialCache, in group: SharingGroup, within budget: ImportBudget
+    ) throws(TokenError) {
         self.group = group
-        plan = cache.changes(importing: foreign, in: group)
+        plan = try cache.changes(importing: foreign, in: group) { () throws(TokenError) in try budget.check() }
         replaced = Set(cache.refreshTokens(replacedBy: plan.changes, in: group))
         settled = Set(
             plan.changes.compactMap { change in
@@ -241,8 +257,7 @@ struct PreparedImport: Sendable {
     private static let batchSize = 256
 
     /// A copy of a cache with the import applied to it, computed off the event loop.
-    @concurrent
-    func applied(to cache: CredentialCache) async -> CredentialCache {
+    func applied(to cache: CredentialCache) -> CredentialCache {
         var cache = cache
         cache.apply(plan.changes, in: group)
         return cache

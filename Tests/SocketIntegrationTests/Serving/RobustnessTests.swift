@@ -3,6 +3,7 @@ internal import AgentTestSupport
 internal import EntraEmulator
 internal import TestSupport
 internal import Testing
+internal import TokenAgent
 internal import TokenModel
 internal import TokenWire
 
@@ -121,6 +122,21 @@ internal import TokenWire
         }
     }
 
+    /// The connections of a process that are not identified yet count against its limit as those that are.
+    @Test func servesTheLatestConnectionOfAProcessThatConnectsFasterThanItIsIdentified() async throws {
+        var limits = PeerLimits()
+        limits.connections = 8
+        try await AgentFixture.with(peerLimits: limits) { f in
+            for _ in 0..<20 {
+                let peers = try (0..<100).map { _ in try RawPeer(f.socketPath) }
+                let latest = try RawPeer(f.socketPath)
+                try latest.write(GetStatus(), id: 1)
+                #expect(try await offPool { try latest.reply() }?.id == 1)
+                withExtendedLifetime(peers) {}
+            }
+        }
+    }
+
     @Test func closesTheConnectionIdleLongestBeyondTheLimit() async throws {
         try await AgentFixture.with(connectionLimit: 8) { f in
             let oldest = try RawPeer(f.socketPath)
@@ -228,8 +244,7 @@ internal import TokenWire
                 if random.next().isMultiple(of: 2), count > 0 { bytes = [0, 0, 0, UInt8(count)] + bytes }
                 peer.write(bytes)
             }
-            let status = try? await f.agent.status()
-            #expect(status != nil, "\(random)")
+            await #expect(throws: Never.self, "\(random)") { try await f.agent.status() }
         }
     }
 }

@@ -1,8 +1,10 @@
 internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
+internal import Synchronization
 internal import TestSupport
 internal import Testing
+internal import TokenAgent
 internal import TokenModel
 internal import TokenWire
 
@@ -24,6 +26,29 @@ internal import TokenWire
             try await f.timers.advance(by: 60)
             #expect(try await peer.refusal(of: .part("]", of: id, isLast: true)) == .sessionCanceled)
             #expect(try await peer.refusal(of: .more(of: last)) == .sessionCanceled)
+        }
+    }
+
+    @Test(arguments: [true, false]) func importsNothingAfterItsTime(forReading isReading: Bool) async throws {
+        let exported = Mutex<Secret?>(nil)
+        try await AgentFixture.with { f in
+            try await f.signIn("alice@contoso.com", f.parameters())
+            let cache = try await f.agent.exportCache(.msalJSON, includesSecrets: true)
+            exported.withLock { $0 = cache }
+        }
+        let cache = try #require(exported.withLock { $0 })
+        let adjust = { (options: inout AgentOptions) in
+            if isReading { options.importReadingTime = .zero } else { options.importSavingTime = .zero }
+        }
+        try await AgentFixture.with(adjust: adjust) { f in
+            let error = await #expect(throws: TokenError.self) {
+                try await f.agent.importCache(cache, format: .msalJSON)
+            }
+            #expect(error?.code == .timedOut)
+            #expect(try await f.agent.status().accounts == 0)
+            // Nothing waits for the import any more.
+            try await f.signIn("bob@contoso.com", f.parameters())
+            #expect(try await f.agent.status().accounts == 1)
         }
     }
 

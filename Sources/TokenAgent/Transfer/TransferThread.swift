@@ -1,0 +1,32 @@
+internal import CAgentSystem
+internal import Dispatch
+internal import TokenModel
+
+/// A thread for the long work of imports and exports, one piece of work after the other. Swift's pool, whose few threads read the
+/// responses of identity providers, stays free.
+///
+/// The stack is wiped after each piece of work: the thread may be idle afterwards, so that nothing else overwrites the tokens.
+struct TransferThread: Sendable {
+    private let queue: DispatchQueue
+
+    init(_ name: String) { queue = DispatchQueue(label: "sso-agent.\(name)") }
+
+    /// Runs `work` on the thread, and suspends the caller meanwhile.
+    func run<Value: Sendable>(
+        _ work: @escaping @Sendable () throws(TokenError) -> Value
+    ) async throws(TokenError) -> Value {
+        try await withCheckedContinuation { done in
+            queue.async {
+                let result = Self.result(of: work)
+                agent_wipe_stack()
+                done.resume(returning: result)
+            }
+        }.get()
+    }
+
+    /// Has a stack frame of its own, below which the stack is wiped.
+    @inline(never)
+    private static func result<Value>(of work: () throws(TokenError) -> Value) -> Result<Value, TokenError> {
+        Result { () throws(TokenError) in try work() }
+    }
+}
