@@ -31,12 +31,12 @@ package struct AgentFixture: Sendable {
         settings: EmulatorSettings = EmulatorSettings(), usernames: [String] = [], connectionLimit: Int = 4096,
         peerLimits: PeerLimits = PeerLimits(), disk: FaultyDisk? = nil, keys: KeySettings = KeySettings(),
         importLimit: Int? = nil, rules: [PolicyRule] = [.everything], letsAppsKeepTokens: Bool = true,
-        _ body: (AgentFixture) async throws -> Void
+        notifier: ServiceNotifier? = nil, _ body: (AgentFixture) async throws -> Void
     ) async throws {
         let options = EmulatorOptions(usernames: usernames, settings: settings)
         try await run(
             options, connectionLimit: connectionLimit, peerLimits: peerLimits, disk: disk, keys: keys,
-            importLimit: importLimit, rules: rules, letsAppsKeepTokens: letsAppsKeepTokens, body)
+            importLimit: importLimit, rules: rules, letsAppsKeepTokens: letsAppsKeepTokens, notifier: notifier, body)
     }
 
     /// Runs a test as `with` does, in a network in which every host is the emulator.
@@ -52,7 +52,7 @@ package struct AgentFixture: Sendable {
     private static func run(
         _ emulatorOptions: EmulatorOptions, connectionLimit: Int = 4096, peerLimits: PeerLimits = PeerLimits(),
         disk: FaultyDisk?, keys: KeySettings = KeySettings(), importLimit: Int? = nil,
-        rules: [PolicyRule] = [.everything], letsAppsKeepTokens: Bool = true,
+        rules: [PolicyRule] = [.everything], letsAppsKeepTokens: Bool = true, notifier: ServiceNotifier? = nil,
         _ body: (AgentFixture) async throws -> Void
     ) async throws {
         // Agent and peers are in one process, whose usual limit of 1,024 open files is too low.
@@ -71,6 +71,7 @@ package struct AgentFixture: Sendable {
                     importLimit: importLimit, rules: rules)
                 options.peerLimits = peerLimits
                 options.letsAppsKeepTokens = letsAppsKeepTokens
+                options.notifier = notifier
                 try await serve(options) { server in
                     let client = AgentClient(socketPath: options.socketPath, timeout: .seconds(600))
                     try await body(

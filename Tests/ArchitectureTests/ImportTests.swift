@@ -19,7 +19,7 @@ internal import Testing
         ],
         "AgentClient": [
             "AgentSocket",
-            // Starts a browser without the app's file descriptors, and reads the generation page.
+            // Starts a browser, and the agent, without the app's file descriptors, and reads the generation page.
             "CAgentSystem",
             "PosixFiles",
             "TokenModel",
@@ -146,6 +146,8 @@ internal import Testing
             "AgentClient",
             // The names of apps, and their values.
             "AgentConfiguration",
+            // How the user starts the agent.
+            "AgentSocket",
             "ArgumentParser",
             "AuditLog",
             // Forbids debuggers and core dumps, and reads passphrases without echo.
