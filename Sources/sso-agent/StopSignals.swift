@@ -27,7 +27,7 @@ struct StopSignals {
     private let source: (any DispatchSourceRead)?
 
     init() {
-        let (stream, continuation) = AsyncStream.makeStream(of: Int32.self, bufferingPolicy: .bufferingOldest(16))
+        let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
         let hasArrived = Arrival()
         let queue = DispatchQueue(label: "sso-agent.stop", qos: .userInteractive)
         arrivals = stream

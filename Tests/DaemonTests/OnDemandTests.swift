@@ -35,8 +35,11 @@ internal import Testing
         }
 
         /// Runs a script of the user's, in which `$0` is `ssoctl`, and then stops the agent that it has started.
+        ///
+        /// - Parameter inspect: called with the agent's process ID before it is stopped.
         func run(
-            _ script: String, _ variables: [String: String] = [:], asRoot: Bool = false
+            _ script: String, _ variables: [String: String] = [:], asRoot: Bool = false,
+            inspect: (Int32) throws -> Void = { _ in }
         ) async throws -> (status: Int32, output: String, errors: String) {
             let user = ["setpriv", "--reuid=\(OtherUser.id)", "--regid=\(OtherUser.id)", "--clear-groups"]
             let words =
@@ -44,7 +47,10 @@ internal import Testing
             let ended = try await TestProcess(
                 "/usr/bin/env", words, environment: environment.merging(variables) { $1 }
             ).finish()
-            if let agent = agent { kill(agent, SIGKILL) }
+            if let agent = agent {
+                defer { kill(agent, SIGKILL) }
+                try inspect(agent)
+            }
             return ended
         }
 
@@ -71,24 +77,40 @@ internal import Testing
     }
 
     #if os(Linux)
-        @Test func startsItInASessionAndAnEnvironmentOfItsOwn() async throws {
+        /// Root may look into a process that forbids inspection; its user may not.
+        @Test(.enabled(if: OtherUser.isPossible, "only root can look into the agent"))
+        func startsItInASessionAndAnEnvironmentOfItsOwn() async throws {
             let home = try Home()
-            // Root may read the environment of a process that forbids inspection; its user may not.
             let script = """
-                exec 9</dev/null
+                echo text >"$HOME/document"
+                exec 40<"$HOME/document"
                 "$0" status >&2 || exit 1
-                read -r agent <"$XDG_RUNTIME_DIR/sso-agent/agent.sock.lock"
-                cat "/proc/$agent/stat"
+                cut -d ' ' -f 6 /proc/$$/stat
                 """
-            let user = try await home.run(script)
-            #expect(user.status == 0, "\(user)")
-            let fields = user.output.split(separator: ")").last?.split(separator: " ").map(String.init) ?? []
-            // The session (the fourth field after the name) is the one that the first of the two processes has made.
-            #expect(fields.count > 4 && fields[4] == "0", "it has a controlling terminal: \(user)")
+            var found = (environment: "", files: [""], session: "")
+            let ended = try await home.run(script) { agent in
+                let folder = "/proc/\(agent)"
+                let files = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/fd").compactMap {
+                    try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/fd/\($0)")
+                }
+                let status = try String(contentsOfFile: "\(folder)/stat", encoding: .utf8)
+                let fields = status.split(separator: ")").last?.split(separator: " ").map(String.init) ?? []
+                found = (
+                    try String(contentsOfFile: "\(folder)/environ", encoding: .utf8), files,
+                    fields.count > 4 ? fields[3] : ""
+                )
+            }
+            #expect(ended.status == 0, "\(ended)")
+            #expect(found.environment.contains("XDG_RUNTIME_DIR="))
+            #expect(!found.environment.contains("SECRET_OF_THE_APP"))
+            #expect(!found.files.contains(home.folder.file("document")))
+            #expect(found.files.filter { $0 == "/dev/null" }.count >= 3)
+            let session = ended.output.trimmingCharacters(in: .whitespacesAndNewlines)
+            #expect(!found.session.isEmpty && !session.isEmpty && found.session != session)
         }
     #endif
 
-    @Test func keepsWhatTheUserSignedInToOverARestart() async throws {
+    @Test func startsAnotherOneAfterTheFirstWasStopped() async throws {
         let home = try Home()
         let script = """
             "$0" status --json || exit 1

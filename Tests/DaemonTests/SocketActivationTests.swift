@@ -87,10 +87,13 @@ internal import TokenModel
         }
     }
 
-    /// A socket for another process, whose variables this one has inherited, is none of the agent's.
+    /// What another process was given, whose variables this one has inherited, is none of the agent's.
     @Test func makesItsOwnSocketIfNoneIsForIt() async throws {
         try await AgentProcessFixture.with { f in
-            let agent = try await f.agent(variables: ["LISTEN_PID": "1", "LISTEN_FDS": "1"])
+            let agent = try await f.agent(variables: [
+                "LISTEN_PID": "1", "LISTEN_FDS": "1", "NOTIFY_SOCKET": f.folder.file("nothing"), "WATCHDOG_PID": "1",
+                "WATCHDOG_USEC": "1",
+            ])
             #expect(try await AgentClient(socketPath: f.socketPath).status().processID == agent.processID)
         }
     }

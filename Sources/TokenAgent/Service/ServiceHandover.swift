@@ -23,7 +23,7 @@ package struct ServiceHandover: Sendable {
     /// Takes what was handed over to this process, and removes the variables from its environment, so that no program that it starts
     /// takes them for its own. Must be called before any other thread reads the environment.
     ///
-    /// - Throws: `agentUnavailable` (-53004) if there are several sockets, or the manager cannot be reached.
+    /// - Throws: `agentUnavailable` (-53004) if there are several sockets.
     package static func take() throws(TokenError) -> ServiceHandover {
         var values: [String: String] = [:]
         for name in variables {
@@ -51,11 +51,8 @@ package struct ServiceHandover: Sendable {
         }
         let hasWatchdog = variables["WATCHDOG_PID"] == nil || variables["WATCHDOG_PID"] == own
         let watchdog = hasWatchdog ? variables["WATCHDOG_USEC"].flatMap { Int64($0) }.filter { $0 > 0 } : nil
-        if let address = variables["NOTIFY_SOCKET"], !address.isEmpty {
-            notifier = try ServiceNotifier(address: address, watchdog: watchdog)
-        } else {
-            notifier = nil
-        }
+        // An address that nobody serves was inherited from a process that has ended. A manager that misses the reports says so itself.
+        notifier = variables["NOTIFY_SOCKET"].flatMap { try? ServiceNotifier(address: $0, watchdog: watchdog) }
     }
 }
 
