@@ -88,7 +88,12 @@ install: release
 	install -s -m 0755 "$$($(SWIFT) build -c release --show-bin-path)/sso-agent" "$$($(SWIFT) build -c release --show-bin-path)/ssoctl" "$(DESTDIR)$(PREFIX)/bin"
 ifeq ($(shell uname),Linux)
 	install -d "$(DESTDIR)$(PREFIX)/lib/systemd/user"
-	sed 's#/usr/local/bin#$(PREFIX)/bin#' packaging/systemd/sso-agent.service >"$(DESTDIR)$(PREFIX)/lib/systemd/user/sso-agent.service"
+	for unit in sso-agent.service sso-agent.socket; do \
+		sed 's#/usr/local/bin#$(PREFIX)/bin#' packaging/systemd/$$unit >"$(DESTDIR)$(PREFIX)/lib/systemd/user/$$unit" || exit 1; \
+	done
+else
+	install -d "$(DESTDIR)$(PREFIX)/share/sso-agent"
+	sed 's#/usr/local/bin#$(PREFIX)/bin#' packaging/launchd/sso-agent.plist >"$(DESTDIR)$(PREFIX)/share/sso-agent/sso-agent.plist"
 endif
 
 # The packages and libraries in the agent and ssoctl, as SPDX 2.3.

@@ -185,7 +185,8 @@ let package = Package(
         .executableTarget(
             name: "ssoctl",
             dependencies: [
-                "AgentClient", "AgentConfiguration", "AuditLog", "CAgentSystem", "PosixFiles", "TokenModel",
+                "AgentClient", "AgentConfiguration", "AgentSocket", "AuditLog", "CAgentSystem", "PosixFiles",
+                "TokenModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: strict),
         .target(

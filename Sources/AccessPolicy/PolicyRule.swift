@@ -110,6 +110,7 @@ package enum RequestKinds {
     package static let all: Set = own.union([
         "redeem_grant", "get_status", "diagnose", "list_credentials", "remove_credential", "import_cache",
         "export_cache", "get_key", "set_key", "unlock", "lock", "publish_socket", "list_sockets", "unpublish_socket",
+        "reload_configuration",
     ])
 
     /// Whether the request is one of ``own`` and reaches no other app.

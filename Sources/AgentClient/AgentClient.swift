@@ -7,8 +7,10 @@ internal import TokenWire
 ///
 /// Safe to use from any thread or task, with any number of concurrent calls, which share one connection and one thread.
 /// A call ends with its reply, with a `TokenError` of the agent, or with `timedOut` (-53006), `cancelled` (-53007, if
-/// the calling task is cancelled) or `agentUnavailable` (-53004, if no agent is running). If the agent has restarted
-/// between two calls, the client reconnects. Calls may end in any order.
+/// the calling task is cancelled) or `agentUnavailable` (-53004, if no agent is running and none can be started). If the agent has
+/// restarted between two calls, the client reconnects. Calls may end in any order.
+///
+/// If no agent listens at the default path, and no service manager starts it, the client does, unless `SSO_AGENT_START` is `0`.
 public final class AgentClient: Sendable {
     /// The path of the socket that the agent listens on.
     public let socketPath: String
@@ -140,6 +142,14 @@ public final class AgentClient: Sendable {
     /// Has the agent check its environment, and reports each check.
     public func diagnose(_ request: Diagnose = Diagnose()) async throws(TokenError) -> Diagnose.Reply {
         return try await call(request)
+    }
+
+    /// Has the agent read its configuration again, and reports what has changed.
+    ///
+    /// - Throws: `invalidDeveloperParameter` (-51112), with the file and the line, if the configuration cannot be used; the agent then
+    ///   keeps the one that it has.
+    public func reloadConfiguration() async throws(TokenError) -> ReloadConfiguration.Reply {
+        return try await call(ReloadConfiguration())
     }
 
     /// Reports what the agent supports.

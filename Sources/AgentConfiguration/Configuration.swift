@@ -2,7 +2,7 @@ package import AccessPolicy
 internal import PosixFiles
 package import TokenModel
 
-/// The configuration: the tables `[network]`, `[confirmation]`, `[audit]` and `[tokens]` and the access rules `[[rule]]`, which the agent uses,
+/// The configuration: the tables `[agent]`, `[network]`, `[confirmation]`, `[audit]` and `[tokens]` and the access rules `[[rule]]`, which the agent uses,
 /// and `[apps.NAME]` and `[defaults]`, which `ssoctl` uses. Both read all of it, so that each reports every mistake.
 package struct Configuration: Sendable, Equatable {
     /// The file of certificate authorities to trust instead of the system's; nil if the file does not name one.
@@ -25,6 +25,8 @@ package struct Configuration: Sendable, Equatable {
     package private(set) var defaultAccount: Located<String>?
     /// Whether apps may keep access tokens in their own memory while these hold.
     package private(set) var letsAppsKeepTokens = true
+    /// Whether apps may start the agent if it does not run.
+    package private(set) var mayBeStartedOnDemand = true
     /// The files that were read, in this order.
     package private(set) var files: [String] = []
 
@@ -67,6 +69,15 @@ package struct Configuration: Sendable, Equatable {
     package init(_ places: ConfigurationFiles) throws(TokenError) {
         for path in places.system { try read(path, isRequired: false) }
         try read(places.user, isRequired: places.isUserFileRequired)
+    }
+
+    /// This configuration with the values of another one, except those that need a restart.
+    func taking(_ other: Configuration, withRules takesRules: Bool) -> Configuration {
+        var configuration = other
+        if !takesRules { configuration.rules = rules }
+        (configuration.caFile, configuration.proxy, configuration.askpass) = (caFile, proxy, askpass)
+        (configuration.audit, configuration.letsAppsKeepTokens) = (audit, letsAppsKeepTokens)
+        return configuration
     }
 
     /// The app with a name; nil if there is none.
@@ -147,6 +158,9 @@ package struct Configuration: Sendable, Equatable {
             case ("tokens", "kept_by_apps"): letsAppsKeepTokens = try entry.flag
             case ("tokens", let key):
                 throw TOMLError(entry.line, "“\(key)” is not a key of [tokens]; use kept_by_apps")
+            case ("agent", "start_on_demand"): mayBeStartedOnDemand = try entry.flag
+            case ("agent", let key):
+                throw TOMLError(entry.line, "“\(key)” is not a key of [agent]; use start_on_demand")
             case ("", let key):
                 throw TOMLError(entry.line, "“\(key)” is in no table; put it below the line [network] or another one")
             case ("rule", _):
@@ -155,7 +169,7 @@ package struct Configuration: Sendable, Equatable {
                 throw TOMLError(
                     entry.line,
                     "[\(table)] is not a table of the configuration; use [network], [confirmation], [audit], [tokens], "
-                        + "[defaults] or [apps.NAME]")
+                        + "[agent], [defaults] or [apps.NAME]")
             }
         }
         for element in document.elements {

@@ -1,3 +1,4 @@
+internal import PosixFiles
 internal import TokenModel
 
 #if canImport(Glibc)
@@ -18,7 +19,8 @@ package struct AgentEnvironment: Sendable {
     package static var current: AgentEnvironment {
         let names = [
             "SSO_AGENT_SOCK", "SSO_AGENT_OWNER", "SSO_AGENT_STATE_DIR", "SSO_AGENT_CONFIG",
-            "SSO_AGENT_SYSTEM_CONFIG", "SSO_AGENT_KEEP_TOKENS", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME",
+            "SSO_AGENT_SYSTEM_CONFIG", "SSO_AGENT_KEEP_TOKENS", "SSO_AGENT_START", "SSO_AGENT_EXECUTABLE", "SNAP",
+            "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME",
             "HOME", "BROWSER", "DISPLAY", "WAYLAND_DISPLAY",
         ]
         var variables: [String: String] = [:]
@@ -69,9 +71,42 @@ package struct AgentEnvironment: Sendable {
 
     /// Whether an app may keep access tokens in its own memory, and use them again without asking the agent: unless
     /// `$SSO_AGENT_KEEP_TOKENS` is `0`, `no`, `off` or `false`.
-    package var keepsTokens: Bool {
-        !["0", "no", "off", "false"].contains(value("SSO_AGENT_KEEP_TOKENS")?.lowercased())
+    package var keepsTokens: Bool { isOn("SSO_AGENT_KEEP_TOKENS") }
+
+    /// Whether an app may start the agent if none is running: unless `$SSO_AGENT_START` is `0`, `no`, `off` or `false`, or
+    /// `$SSO_AGENT_SOCK` names a socket, which somebody else serves.
+    package var startsAgent: Bool { isOn("SSO_AGENT_START") && value("SSO_AGENT_SOCK") == nil }
+
+    /// The program of the agent that an app may start: `$SSO_AGENT_EXECUTABLE`. Nil for the installed one.
+    package var agentExecutable: String? { value("SSO_AGENT_EXECUTABLE") }
+
+    /// Whether this process is in the sandbox of a Flatpak or a Snap, in which an agent would be one of the sandbox.
+    package var isSandboxed: Bool { value("SNAP") != nil || FileStatus("/.flatpak-info") != nil }
+
+    /// The folders in which the service manager of the user finds its units.
+    var unitFolders: [String] {
+        #if os(macOS)
+            return ["\(home)/Library/LaunchAgents", "/Library/LaunchAgents"]
+        #else
+            let folders = [
+                "\(value("XDG_CONFIG_HOME") ?? "\(home)/.config")/systemd/user", "/etc/systemd/user",
+                "\(home)/.local/share/systemd/user", "/usr/local/lib/systemd/user", "/usr/lib/systemd/user",
+                "/lib/systemd/user",
+            ]
+            return folders + (value("XDG_RUNTIME_DIR").map { ["\($0)/systemd/user"] } ?? [])
+        #endif
     }
+
+    /// Whether the user has a service manager.
+    var hasServiceManager: Bool {
+        #if os(macOS)
+            true
+        #else
+            value("XDG_RUNTIME_DIR").map { FileStatus("\($0)/systemd/private") != nil } ?? false
+        #endif
+    }
+
+    private func isOn(_ name: String) -> Bool { !["0", "no", "off", "false"].contains(value(name)?.lowercased()) }
 
     private var hasDisplay: Bool {
         #if os(macOS)

@@ -45,21 +45,34 @@ package enum UnixSocket {
         return .connected(descriptor)
     }
 
-    /// Creates a socket: non-blocking, closed on exec and, where that is an option of the socket, without SIGPIPE.
+    /// The types of Unix sockets that are used.
+    package enum Kind: Sendable {
+        case stream, datagram
+    }
+
+    /// Creates a stream socket: non-blocking, closed on exec and, where that is an option of the socket, without SIGPIPE.
     package static func make() throws(TokenError) -> Int32 {
+        let descriptor = make(.stream)
+        guard descriptor >= 0 else {
+            throw TokenError(.agentUnavailable, "no socket: \(SystemError.last)")
+        }
+        return descriptor
+    }
+
+    /// Creates a socket, as ``make()`` does; negative, with `errno`, if there can be none.
+    package static func make(_ kind: Kind) -> Int32 {
         #if os(Linux)
+            let type = kind == .stream ? SOCK_STREAM : SOCK_DGRAM
             let descriptor = socket(
-                AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
+                AF_UNIX, Int32(type.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
         #else
-            let descriptor = socket(AF_UNIX, SOCK_STREAM, 0)
+            let descriptor = socket(AF_UNIX, kind == .stream ? SOCK_STREAM : SOCK_DGRAM, 0)
+            guard descriptor >= 0 else { return descriptor }
             _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
             var on: Int32 = 1
             setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
         #endif
-        guard descriptor >= 0 else {
-            throw TokenError(.agentUnavailable, "no socket: \(SystemError.last)")
-        }
         return descriptor
     }
 
@@ -90,6 +103,41 @@ package enum UnixSocket {
         return withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
         }
+    }
+
+    /// What the kernel tells of a socket of this process.
+    package struct Place: Sendable, Equatable {
+        package let isStream: Bool
+        package let isListening: Bool
+        /// The path that the socket is bound to; empty if it has none.
+        package let path: String
+    }
+
+    /// The type and the place of a Unix socket; nil if the descriptor is none.
+    package static func place(of descriptor: Int32) -> Place? {
+        var address = sockaddr_un()
+        var length = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let code = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        }
+        guard code == 0, address.sun_family == sa_family_t(AF_UNIX) else { return nil }
+        let path = withUnsafeBytes(of: &address.sun_path) { bytes in
+            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        #if os(Linux)
+            let stream = Int32(SOCK_STREAM.rawValue)
+        #else
+            let stream = SOCK_STREAM
+        #endif
+        return Place(
+            isStream: option(SO_TYPE, of: descriptor) == stream,
+            isListening: option(SO_ACCEPTCONN, of: descriptor) == 1, path: path)
+    }
+
+    private static func option(_ name: Int32, of descriptor: Int32) -> Int32? {
+        var value: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        return getsockopt(descriptor, SOL_SOCKET, name, &value, &length) == 0 ? value : nil
     }
 
     /// Refuses a socket of another user, who could read the requests. Root's is accepted, and that of the user whom

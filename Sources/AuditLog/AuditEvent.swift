@@ -16,6 +16,8 @@ package struct AuditEvent: Sendable, Hashable {
         case lock
         case publish
         case unpublish
+        /// The configuration was read again.
+        case reload
         /// The time of a published socket was over.
         case socketExpired = "expire"
         /// The access policy, or a person, has refused a request.

@@ -72,6 +72,10 @@ static int spawn(char *const words[], char *const environment[], int descriptor,
 
 int agent_spawn(char *const words[], int descriptor, pid_t *child) { return spawn(words, environ, descriptor, child); }
 
+int agent_spawn_with_environment(char *const words[], char *const environment[], int descriptor, pid_t *child) {
+    return spawn(words, environment, descriptor, child);
+}
+
 int agent_spawn_with(char *const words[], const char *variable, int descriptor, pid_t *child) {
     size_t count = 0;
     while (environ[count] != NULL) count++;

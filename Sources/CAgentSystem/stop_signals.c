@@ -33,3 +33,9 @@ int agent_catch_stop_signals(void) {
     }
     return ends[0];
 }
+
+void agent_catch_hangup(void) {
+    struct sigaction action = {.sa_handler = write_number, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGHUP, &action, NULL);
+}

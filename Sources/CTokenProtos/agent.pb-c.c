@@ -2482,7 +2482,97 @@ void   sso__unpublish_socket_reply__free_unpacked
   assert(message->base.descriptor == &sso__unpublish_socket_reply__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor sso__request__field_descriptors[25] =
+void   sso__reload_configuration__init
+                     (Sso__ReloadConfiguration         *message)
+{
+  static const Sso__ReloadConfiguration init_value = SSO__RELOAD_CONFIGURATION__INIT;
+  *message = init_value;
+}
+size_t sso__reload_configuration__get_packed_size
+                     (const Sso__ReloadConfiguration *message)
+{
+  assert(message->base.descriptor == &sso__reload_configuration__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t sso__reload_configuration__pack
+                     (const Sso__ReloadConfiguration *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &sso__reload_configuration__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t sso__reload_configuration__pack_to_buffer
+                     (const Sso__ReloadConfiguration *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &sso__reload_configuration__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Sso__ReloadConfiguration *
+       sso__reload_configuration__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Sso__ReloadConfiguration *)
+     protobuf_c_message_unpack (&sso__reload_configuration__descriptor,
+                                allocator, len, data);
+}
+void   sso__reload_configuration__free_unpacked
+                     (Sso__ReloadConfiguration *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &sso__reload_configuration__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   sso__reload_configuration_reply__init
+                     (Sso__ReloadConfigurationReply         *message)
+{
+  static const Sso__ReloadConfigurationReply init_value = SSO__RELOAD_CONFIGURATION_REPLY__INIT;
+  *message = init_value;
+}
+size_t sso__reload_configuration_reply__get_packed_size
+                     (const Sso__ReloadConfigurationReply *message)
+{
+  assert(message->base.descriptor == &sso__reload_configuration_reply__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t sso__reload_configuration_reply__pack
+                     (const Sso__ReloadConfigurationReply *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &sso__reload_configuration_reply__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t sso__reload_configuration_reply__pack_to_buffer
+                     (const Sso__ReloadConfigurationReply *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &sso__reload_configuration_reply__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Sso__ReloadConfigurationReply *
+       sso__reload_configuration_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Sso__ReloadConfigurationReply *)
+     protobuf_c_message_unpack (&sso__reload_configuration_reply__descriptor,
+                                allocator, len, data);
+}
+void   sso__reload_configuration_reply__free_unpacked
+                     (Sso__ReloadConfigurationReply *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &sso__reload_configuration_reply__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+static const ProtobufCFieldDescriptor sso__request__field_descriptors[26] =
 {
   {
     "request_id",
@@ -2784,6 +2874,18 @@ static const ProtobufCFieldDescriptor sso__request__field_descriptors[25] =
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "reload_configuration",
+    45,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__Request, body_case),
+    offsetof(Sso__Request, reload_configuration),
+    &sso__reload_configuration__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned sso__request__field_indices_by_name[] = {
   2,   /* field[2] = acquire_token_silent */
@@ -2805,6 +2907,7 @@ static const unsigned sso__request__field_indices_by_name[] = {
   24,   /* field[24] = lock */
   21,   /* field[21] = publish_socket */
   14,   /* field[14] = redeem_grant */
+  25,   /* field[25] = reload_configuration */
   9,   /* field[9] = remove_account */
   13,   /* field[13] = remove_credential */
   0,   /* field[0] = request_id */
@@ -2812,13 +2915,14 @@ static const unsigned sso__request__field_indices_by_name[] = {
   20,   /* field[20] = unlock */
   23,   /* field[23] = unpublish_socket */
 };
-static const ProtobufCIntRange sso__request__number_ranges[4 + 1] =
+static const ProtobufCIntRange sso__request__number_ranges[5 + 1] =
 {
   { 1, 0 },
   { 10, 1 },
   { 29, 16 },
   { 40, 24 },
-  { 0, 25 }
+  { 45, 25 },
+  { 0, 26 }
 };
 const ProtobufCMessageDescriptor sso__request__descriptor =
 {
@@ -2828,14 +2932,14 @@ const ProtobufCMessageDescriptor sso__request__descriptor =
   "Sso__Request",
   "sso",
   sizeof(Sso__Request),
-  25,
+  26,
   sso__request__field_descriptors,
   sso__request__field_indices_by_name,
-  4,  sso__request__number_ranges,
+  5,  sso__request__number_ranges,
   (ProtobufCMessageInit) sso__request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor sso__reply__field_descriptors[26] =
+static const ProtobufCFieldDescriptor sso__reply__field_descriptors[27] =
 {
   {
     "request_id",
@@ -3149,6 +3253,18 @@ static const ProtobufCFieldDescriptor sso__reply__field_descriptors[26] =
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "reload_configuration",
+    45,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__Reply, body_case),
+    offsetof(Sso__Reply, reload_configuration),
+    &sso__reload_configuration_reply__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned sso__reply__field_indices_by_name[] = {
   3,   /* field[3] = acquire_token_silent */
@@ -3171,6 +3287,7 @@ static const unsigned sso__reply__field_indices_by_name[] = {
   25,   /* field[25] = lock */
   22,   /* field[22] = publish_socket */
   15,   /* field[15] = redeem_grant */
+  26,   /* field[26] = reload_configuration */
   10,   /* field[10] = remove_account */
   14,   /* field[14] = remove_credential */
   0,   /* field[0] = request_id */
@@ -3178,13 +3295,14 @@ static const unsigned sso__reply__field_indices_by_name[] = {
   21,   /* field[21] = unlock */
   24,   /* field[24] = unpublish_socket */
 };
-static const ProtobufCIntRange sso__reply__number_ranges[4 + 1] =
+static const ProtobufCIntRange sso__reply__number_ranges[5 + 1] =
 {
   { 1, 0 },
   { 10, 2 },
   { 29, 17 },
   { 40, 25 },
-  { 0, 26 }
+  { 45, 26 },
+  { 0, 27 }
 };
 const ProtobufCMessageDescriptor sso__reply__descriptor =
 {
@@ -3194,10 +3312,10 @@ const ProtobufCMessageDescriptor sso__reply__descriptor =
   "Sso__Reply",
   "sso",
   sizeof(Sso__Reply),
-  26,
+  27,
   sso__reply__field_descriptors,
   sso__reply__field_indices_by_name,
-  4,  sso__reply__number_ranges,
+  5,  sso__reply__number_ranges,
   (ProtobufCMessageInit) sso__reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
@@ -7232,6 +7350,88 @@ const ProtobufCMessageDescriptor sso__unpublish_socket_reply__descriptor =
   sso__unpublish_socket_reply__field_indices_by_name,
   1,  sso__unpublish_socket_reply__number_ranges,
   (ProtobufCMessageInit) sso__unpublish_socket_reply__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+#define sso__reload_configuration__field_descriptors NULL
+#define sso__reload_configuration__field_indices_by_name NULL
+#define sso__reload_configuration__number_ranges NULL
+const ProtobufCMessageDescriptor sso__reload_configuration__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "sso.ReloadConfiguration",
+  "ReloadConfiguration",
+  "Sso__ReloadConfiguration",
+  "sso",
+  sizeof(Sso__ReloadConfiguration),
+  0,
+  sso__reload_configuration__field_descriptors,
+  sso__reload_configuration__field_indices_by_name,
+  0,  sso__reload_configuration__number_ranges,
+  (ProtobufCMessageInit) sso__reload_configuration__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor sso__reload_configuration_reply__field_descriptors[3] =
+{
+  {
+    "files",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__ReloadConfigurationReply, n_files),
+    offsetof(Sso__ReloadConfigurationReply, files),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "applied",
+    2,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__ReloadConfigurationReply, n_applied),
+    offsetof(Sso__ReloadConfigurationReply, applied),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "awaiting_restart",
+    3,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__ReloadConfigurationReply, n_awaiting_restart),
+    offsetof(Sso__ReloadConfigurationReply, awaiting_restart),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned sso__reload_configuration_reply__field_indices_by_name[] = {
+  1,   /* field[1] = applied */
+  2,   /* field[2] = awaiting_restart */
+  0,   /* field[0] = files */
+};
+static const ProtobufCIntRange sso__reload_configuration_reply__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor sso__reload_configuration_reply__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "sso.ReloadConfigurationReply",
+  "ReloadConfigurationReply",
+  "Sso__ReloadConfigurationReply",
+  "sso",
+  sizeof(Sso__ReloadConfigurationReply),
+  3,
+  sso__reload_configuration_reply__field_descriptors,
+  sso__reload_configuration_reply__field_indices_by_name,
+  1,  sso__reload_configuration_reply__number_ranges,
+  (ProtobufCMessageInit) sso__reload_configuration_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCEnumValue sso__oauth_version__enum_values_by_number[2] =

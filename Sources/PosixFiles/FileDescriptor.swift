@@ -19,6 +19,9 @@ package struct SystemError: Error, Sendable, Equatable, CustomStringConvertible 
     /// Whether the file does not exist (ENOENT).
     package var isFileMissing: Bool { number == ENOENT }
 
+    /// Whether the process may not do that with the file (EACCES).
+    package var isPermissionDenied: Bool { number == EACCES }
+
     package var description: String { String(cString: strerror(number)) }
 }
 

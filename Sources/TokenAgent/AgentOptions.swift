@@ -10,6 +10,10 @@ package import TokenStore
 package struct AgentOptions: Sendable {
     /// The path of the socket.
     package var socketPath: String
+    /// The descriptor of a socket that listens at the path already, since the service manager has made it; nil to make one.
+    package var handedSocket: Int32?
+    /// The service manager, which is told of the agent's state; nil without one.
+    package var notifier: ServiceNotifier?
     /// The folder of the store.
     package var stateDirectory: String
     /// The sources of the store's key.
@@ -20,8 +24,10 @@ package struct AgentOptions: Sendable {
     package var allowsLoopbackHTTP: Bool
     /// The proxy and the trusted certificates for HTTPS requests.
     package var network: NetworkSettings
-    /// The policy that decides which peers are served, and which of their requests.
+    /// The policy that decides which peers are served, and which of their requests; its rules may change later.
     package var policy: PeerPolicy
+    /// Reads the configuration again; nil if the agent has none. Blocks the calling thread. The error says what is wrong with it.
+    package var readConfiguration: (@Sendable () throws(TokenError) -> ReadConfiguration)?
     /// The process that describes peers and asks for confirmations; nil if this process does it.
     package var helper: HelperProcess?
     /// The program that asks the user to confirm a request; nil to ask on the terminal of the process that has sent it.

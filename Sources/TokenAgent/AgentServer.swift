@@ -1,4 +1,5 @@
 internal import AccessPolicy
+internal import AgentSocket
 internal import AuditLog
 internal import Logging
 internal import NIOCore
@@ -70,8 +71,8 @@ package final class AgentServer: Sendable {
         let endpoint = TokenEndpointClient(
             network: options.network, allowsLoopbackHTTP: options.allowsLoopbackHTTP, timing: options.httpTiming,
             now: options.now)
-        let owner = CacheOwner(loop: loop, options: options, store: store, endpoint: endpoint)
         let audit = makeAuditTrail(options)
+        let owner = CacheOwner(loop: loop, options: options, store: store, endpoint: endpoint, audit: audit)
         let inspector = PeerInspector(
             executables: options.policy.executables, helper: options.helper, timers: options.timers)
         do {
@@ -82,7 +83,13 @@ package final class AgentServer: Sendable {
             if options.letsAppsKeepTokens {
                 try await loop.submit { owner.assumeIsolated { $0.sharePage() } }.get()
             }
-            let descriptor = try ListeningSocket.make(at: options.socketPath)
+            let descriptor: Int32
+            if let handed = options.handedSocket {
+                try ListeningSocket.adopt(handed, at: options.socketPath)
+                descriptor = handed
+            } else {
+                descriptor = try ListeningSocket.make(at: options.socketPath)
+            }
             let acceptor = ConnectionAcceptor(
                 owner: owner, registry: registry, inspector: inspector, audit: audit, options: options)
             let listener = try await acceptor.bootstrap().withBoundSocket(descriptor).get()
@@ -103,6 +110,10 @@ package final class AgentServer: Sendable {
                     owner.start(passphrase: passphrase)
                 }
             }.get()
+            if let notifier = options.notifier {
+                notifier.send(.ready(socketPath: options.socketPath))
+                keepAlive(notifier, on: loop, options.timers)
+            }
             return AgentServer(options, parts)
         } catch {
             inspector.stop()
@@ -114,13 +125,21 @@ package final class AgentServer: Sendable {
         }
     }
 
+    /// Reads the configuration again. The log says what has changed, or why nothing has.
+    package func reload() async {
+        guard (try? await parts.owner.reload()) != nil else { return }
+        parts.audit?.record(.reload)
+    }
+
     /// Stops accepting connections, finishes the replies in progress, and releases all resources. A second call has no effect.
     ///
     /// - Parameter finishesReplies: whether requests that wait for a token endpoint or the user have ten seconds to complete;
     ///   otherwise they fail immediately.
     package func stop(finishesReplies: Bool = true) async {
         guard !isStopping.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        unlink(options.socketPath)
+        options.notifier?.send(.stopping)
+        // A socket of the service manager stays: it holds the connections of those who come meanwhile.
+        if options.handedSocket == nil { unlink(options.socketPath) }
         try? await parts.listener.close()
         parts.inspector.stop()
         let (loop, registry, owner) = (parts.registry.eventLoop, parts.registry, parts.owner)
@@ -140,6 +159,14 @@ package final class AgentServer: Sendable {
         await parts.audit?.flush()
         try? await parts.group.shutdownGracefully()
         parts.lock.release()
+    }
+
+    /// Has the event loop report that it runs, as often as the service manager wants to know. A loop that hangs reports nothing, and the
+    /// service manager starts another process.
+    private static func keepAlive(_ notifier: ServiceNotifier, on loop: any EventLoop, _ timers: Timers) {
+        guard let interval = notifier.watchdogInterval else { return }
+        notifier.send(.alive)
+        _ = timers.schedule(loop, .microseconds(interval)) { keepAlive(notifier, on: loop, timers) }
     }
 
     /// Runs work on the event loop, and waits for it for ten seconds at most.

@@ -15,6 +15,11 @@ internal import TokenEndpoint
 internal import TokenModel
 internal import TokenStore
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
 #else
@@ -31,7 +36,8 @@ struct SSOAgent: ParsableCommand {
         abstract: "Share one sign-in among all of a user's apps: serve tokens on a Unix socket.",
         discussion: """
             Runs in the foreground, and prints “listening on PATH” on standard error when it accepts requests. SIGTERM \
-            and SIGINT stop it after the requests in progress; a second one stops it at once.
+            and SIGINT stop it after the requests in progress; a second one stops it at once. SIGHUP has it read its \
+            configuration again.
 
             Environment: SSO_AGENT_SOCK, SSO_AGENT_STATE_DIR, SSO_AGENT_CONFIG, CREDENTIALS_DIRECTORY, HTTPS_PROXY, \
             NO_PROXY, SSL_CERT_FILE.
@@ -52,6 +58,12 @@ struct SSOAgent: ParsableCommand {
 
     @Flag(help: "Check the configuration, name its files, and end: with status 0 if it can be used, else with 1.")
     var checkConfig = false
+
+    @Flag(
+        help:
+            "Go on in the background once the agent listens: how apps start it. Not as root, and not with start_on_demand = false in the table [agent] of the configuration."
+    )
+    var onDemand = false
 
     @Flag(help: "Accept http:// authorities on this machine: for emulators and tests.")
     var allowLoopbackHttp = false
@@ -90,6 +102,7 @@ struct SSOAgent: ParsableCommand {
     func run() throws {
         do throws(TokenError) {
             if checkConfig { return try checkConfiguration() }
+            if onDemand { try Self.detach() }
             let (options, sandbox) = try prepare()
             try runUntilStopped(options, sandbox)
         } catch {
@@ -103,8 +116,17 @@ struct SSOAgent: ParsableCommand {
         if !allowDebugging, !ResourceLimits.forbidInspection() {
             StandardError.print("sso-agent: debuggers and core dumps cannot be disabled on this system")
         }
+        // First of all, since the helper gets this environment.
+        let handover = try ServiceHandover.take()
         let variables = ProcessInfo.processInfo.environment
+        let environment = AgentEnvironment(variables: variables)
         var (configuration, options) = try configure(variables)
+        guard !onDemand || configuration.mayBeStartedOnDemand else {
+            throw TokenError(.agentUnavailable, "start_on_demand is false in the table [agent] of the configuration")
+        }
+        (options.handedSocket, options.notifier) = (handover.socket, handover.notifier)
+        let reader = ConfigurationReader(configuration, environment, named: config)
+        options.readConfiguration = { () throws(TokenError) in try reader.read() }
         // Started before there is a token, a key or a passphrase in memory.
         options.helper = HelperProcess(
             secretTool: options.keys.secretTool, store: options.stateDirectory, askpass: options.askpass,
@@ -113,9 +135,22 @@ struct SSOAgent: ParsableCommand {
         // The agent needs some descriptors itself: for its store, its listeners and its connections to token endpoints.
         options.connectionLimit = min(options.connectionLimit, max(ResourceLimits.raiseOpenFiles() - 128, 16))
         let folders = try AgentServer.prepareFolders(options)
-        let sandbox = noSandbox ? nil : sandbox(folders, options.network, variables)
+        let places = ConfigurationFiles(environment, named: config)
+        let files = [places.user, "\(environment.systemConfigFolder)/config.toml"]
+        let sandbox = noSandbox ? nil : sandbox(folders, files, options.network, variables)
         if let sandbox { options.sandbox = sandbox.enter() }
         return (options, sandbox)
+    }
+
+    /// Goes on as a process of its own, whose messages the program that has started it reads until it listens.
+    private static func detach() throws(TokenError) {
+        guard FileStatus.effectiveUser != 0 else {
+            throw TokenError(.agentUnavailable, "an agent of root's is not started on demand")
+        }
+        let code = agent_detach()
+        guard code == 0 else {
+            throw TokenError(.agentUnavailable, "cannot go on in the background: \(SystemError(number: code))")
+        }
     }
 
     /// Reads the configuration, and the options that follow from it.
@@ -138,9 +173,9 @@ struct SSOAgent: ParsableCommand {
     private func runUntilStopped(_ options: AgentOptions, _ sandbox: ProcessSandbox?) throws(TokenError) {
         let (done, outcome) = (DispatchSemaphore(value: 0), Outcome())
         // Unstructured, since no asynchronous function calls this one. It is awaited with the semaphore.
-        Task { [passphraseDescriptor] in
+        Task { [passphraseDescriptor, onDemand] in
             do throws(TokenError) {
-                try await Self.serve(options, passphraseDescriptor, sandbox)
+                try await Self.serve(options, passphraseDescriptor, sandbox, leavesOutput: onDemand)
             } catch {
                 outcome.set(.failure(error))
             }
@@ -151,7 +186,7 @@ struct SSOAgent: ParsableCommand {
     }
 
     private static func serve(
-        _ options: AgentOptions, _ passphraseDescriptor: Int32?, _ sandbox: ProcessSandbox?
+        _ options: AgentOptions, _ passphraseDescriptor: Int32?, _ sandbox: ProcessSandbox?, leavesOutput: Bool
     ) async throws(TokenError) {
         var options = options
         options.keys.passphrase = try passphraseDescriptor.map(PassphraseLine.readAndClose)
@@ -160,8 +195,12 @@ struct SSOAgent: ParsableCommand {
         sandbox?.closeUnixSockets()
         options.keys.passphrase = nil
         StandardError.print("listening on \(options.socketPath)")
+        if leavesOutput { _ = agent_leave_output() }
         releaseCode()
-        await signals.first()
+        for await signal in signals.arrivals {
+            guard signal == SIGHUP else { break }
+            await server.reload()
+        }
         await server.stop()
     }
 
@@ -172,12 +211,13 @@ struct SSOAgent: ParsableCommand {
     }
 
     private func sandbox(
-        _ folders: [String], _ network: NetworkSettings, _ variables: [String: String]
+        _ folders: [String], _ configuration: [String], _ network: NetworkSettings, _ variables: [String: String]
     ) -> ProcessSandbox {
         // A link, on many systems, to a file that a service writes.
         let resolver = URL(filePath: "/etc/resolv.conf").resolvingSymlinksInPath().path
         return ProcessSandbox(
-            folders: folders, files: [network.caFile.map(absolute), resolver].compactMap(\.self),
+            folders: folders,
+            files: [network.caFile.map(absolute), resolver].compactMap(\.self) + configuration.map(absolute),
             home: variables["HOME"] ?? "/root", usesProxy: network.usesProxy, environment: variables)
     }
 

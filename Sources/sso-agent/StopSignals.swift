@@ -16,27 +16,33 @@ private final class Arrival: Sendable {
     func isFirst() -> Bool { !hasArrived.exchange(true, ordering: .relaxed) }
 }
 
-/// Waits for SIGTERM or SIGINT, and ends the process if it does not stop after one.
+/// Waits for SIGHUP, and for SIGTERM or SIGINT, and ends the process if it does not stop after one of these.
 ///
 /// The signals are handled on a queue of their own, whose thread Dispatch creates even if all others are busy: whatever the event
 /// loop and Swift's pool do, a second signal ends the process at once, and the first one after `patience`. Nothing is lost: what was
 /// answered is durable.
 struct StopSignals {
-    private let stream: AsyncStream<Int32>
+    /// The signals: SIGHUP any number of times, and the first of the others.
+    let arrivals: AsyncStream<Int32>
     private let source: (any DispatchSourceRead)?
 
     init() {
         let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
         let hasArrived = Arrival()
         let queue = DispatchQueue(label: "sso-agent.stop", qos: .userInteractive)
-        self.stream = stream
+        arrivals = stream
         let signals = agent_catch_stop_signals()
+        if signals >= 0 { agent_catch_hangup() }
         // Without a pipe, the signals end the process at once.
         source = signals < 0 ? nil : DispatchSource.makeReadSource(fileDescriptor: signals, queue: queue)
         source?.setEventHandler {
             var byte: UInt8 = 0
             guard read(signals, &byte, 1) == 1 else { return }
             let number = Int32(byte)
+            guard number != SIGHUP else {
+                continuation.yield(number)
+                return
+            }
             guard hasArrived.isFirst() else {
                 Self.end(number, "stopped at once, by a second signal")
             }
@@ -48,11 +54,6 @@ struct StopSignals {
         source?.resume()
         // A write to a closed connection returns an error instead of a signal.
         signal(SIGPIPE, SIG_IGN)
-    }
-
-    /// Returns when the first signal has arrived.
-    func first() async {
-        for await _ in stream { return }
     }
 
     /// Ends the process with the status of one that the signal has ended.

@@ -1,4 +1,5 @@
 internal import AgentClient
+internal import AgentSocket
 internal import ArgumentParser
 internal import PosixFiles
 internal import TokenModel
@@ -80,7 +81,7 @@ extension CommandFailure {
         guard nextCommand == nil, status != .usage else { return self }
         var failure = self
         switch error.code {
-        case .agentUnavailable: failure.nextCommand = ServiceManager.startCommand
+        case .agentUnavailable: failure.nextCommand = ServiceUnit.startCommand
         case .storeUnavailable:
             let isOpen = (try? await agent.keyStatus().isOpen) ?? true
             failure.nextCommand = isOpen ? "ssoctl doctor" : "ssoctl unlock"
@@ -95,18 +96,4 @@ extension CommandFailure {
 struct OutputOptions: ParsableArguments {
     @Flag(help: "Print one JSON document.")
     var json = false
-}
-
-/// The service manager of the user.
-enum ServiceManager {
-    /// The command that starts the agent: with systemd if its unit is installed.
-    static var startCommand: String {
-        let home = getenv("HOME").map { String(cString: $0) } ?? ""
-        let folders = [
-            "\(home)/.config/systemd/user", "/etc/systemd/user", "/usr/local/lib/systemd/user", "/usr/lib/systemd/user",
-        ]
-        let isInstalled = folders.contains { FileStatus("\($0)/sso-agent.service") != nil }
-        return isInstalled && FileStatus("/run/systemd/system") != nil
-            ? "systemctl --user enable --now sso-agent" : "sso-agent &"
-    }
 }

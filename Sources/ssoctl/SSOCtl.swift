@@ -36,7 +36,7 @@ struct SSOCtl: AsyncParsableCommand {
                 name: "The agent",
                 subcommands: [
                     StatusCommand.self, DoctorCommand.self, AuditCommand.self, LockCommand.self, UnlockCommand.self,
-                    KeyCommand.self,
+                    KeyCommand.self, ReloadCommand.self,
                 ]),
             CommandGroup(
                 name: "Caches and sockets",

@@ -30,6 +30,7 @@ enum PolicySamples {
             request("get_key", GetKey()), request("set_key", SetKey(source: .file)), request("unlock", Unlock()),
             request("lock", Lock()), request("list_sockets", ListSockets()),
             request("unpublish_socket", UnpublishSocket(name: "s")),
+            request("reload_configuration", ReloadConfiguration()),
         ]
 
     static func clients(_ names: String...) -> Set<ClientID> { Set(names.compactMap(ClientID.init)) }

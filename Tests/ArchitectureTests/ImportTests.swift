@@ -23,7 +23,7 @@ internal import Testing
         ],
         "AgentClient": [
             "AgentSocket",
-            // Starts a browser without the app's file descriptors, and reads the generation page.
+            // Starts a browser, and the agent, without the app's file descriptors, and reads the generation page.
             "CAgentSystem",
             "PosixFiles",
             "TokenModel",
@@ -150,6 +150,8 @@ internal import Testing
             "AgentClient",
             // The names of apps, and their values.
             "AgentConfiguration",
+            // How the user starts the agent.
+            "AgentSocket",
             "ArgumentParser",
             "AuditLog",
             // Forbids debuggers and core dumps, and reads passphrases without echo.

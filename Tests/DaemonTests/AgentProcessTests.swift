@@ -136,6 +136,24 @@ internal import TokenWire
         }
     }
 
+    /// After a downgrade: the file stays as it is beside a new one, and the log says what to do.
+    @Test func saysToUpdateItIfItsStoreIsNewer() async throws {
+        try await AgentProcessFixture.with { f in
+            let first = try await f.agent()
+            _ = try await f.signIn("alice@contoso.com", f.parameters())
+            kill(first.processID, SIGTERM)
+            #expect(try await first.process.finish().status == 0)
+            // The "user version" of the file format, https://www.sqlite.org/fileformat2.html#the_database_header
+            let file = try FileHandle(forUpdating: URL(filePath: f.folder.file("state/cache.sqlite")))
+            try file.seek(toOffset: 60)
+            try file.write(contentsOf: [0, 0, 0, 99])
+            try file.close()
+            let agent = try await f.agent()
+            try await agent.process.waitForError("update sso-agent and put the file back")
+            #expect(try await f.run("ssoctl", ["status"]).output.contains("quarantine"))
+        }
+    }
+
     @Test func refusesASocketFolderThatOthersMayWrite() async throws {
         try await AgentProcessFixture.with { f in
             let folder = f.folder.file("run")

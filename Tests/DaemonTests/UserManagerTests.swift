@@ -1,9 +1,10 @@
 internal import AgentTestSupport
+internal import EntraEmulator
 internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// The shipped systemd unit, started by the manager of a user.
+/// The shipped systemd units, started by the manager of a user.
 #if os(Linux)
     @Suite(.bounded) struct UserManagerTests {
         private static let user = "4711"
@@ -40,38 +41,83 @@ internal import Testing
             return ended.status == 0
         }
 
+        /// Writes the shipped units into the user's folder, with the executables of the tests.
+        private static func install(in home: String, service lines: String = "") throws {
+            for name in ["sso-agent.service", "sso-agent.socket"] {
+                let unit = try String(
+                    contentsOfFile: PackageFolder.path("packaging/systemd/\(name)"), encoding: .utf8)
+                try unit.replacing(
+                    "ExecStart=/usr/local/bin/sso-agent",
+                    with: "ExecStart=\(Executable.path("sso-agent")) --allow-loopback-http\n\(lines)"
+                ).write(toFile: "\(home)/.config/systemd/user/\(name)", atomically: false, encoding: .utf8)
+            }
+        }
+
+        private static func environment(of f: AgentProcessFixture) -> [String: String] {
+            var environment = f.environment
+            for name in ["SSO_AGENT_SOCK", "SSO_AGENT_STATE_DIR", "SSO_AGENT_CONFIG"] { environment[name] = nil }
+            return environment
+        }
+
         @Test(.enabled("needs root, systemd and control groups of its own") { try await isPossible() })
         func servesTheAppsOfItsUser() async throws {
             try await AgentProcessFixture.with { f in
                 let home = try Self.makeHome(in: f.folder)
-                let unit = try String(
-                    contentsOfFile: PackageFolder.path("packaging/systemd/sso-agent.service"), encoding: .utf8)
-                // Where the tests have the executable, and its log in a pipe, which tells when it listens.
-                try unit.replacing(
-                    "ExecStart=/usr/local/bin/sso-agent",
-                    with: """
-                        ExecStart=\(Executable.path("sso-agent")) --allow-loopback-http
-                        StandardError=file:\(home)/log
-                        """
-                ).write(
-                    toFile: home + "/.config/systemd/user/sso-agent.service", atomically: false, encoding: .utf8)
-                var environment = f.environment
-                for name in ["SSO_AGENT_SOCK", "SSO_AGENT_STATE_DIR", "SSO_AGENT_CONFIG"] { environment[name] = nil }
+                try Self.install(in: home)
                 let script = """
-                    mkfifo "$HOME/log"
-                    systemctl --user start --no-block sso-agent || exit 1
-                    exec 3<>"$HOME/log"
-                    until [[ $line == "listening on "* ]]; do read -t 60 -u 3 line || exit 3; done
+                    systemctl --user start sso-agent.socket || exit 1
+                    systemctl --user is-active sso-agent.service && exit 2
                     target=(--client-id app-1 --authority "$1" --scope User.Read)
+                    # The first connection starts the agent, which serves it.
                     "$0" sign-in --browser --login-hint alice@contoso.com "${target[@]}" || exit 4
                     "$0" token --username alice@contoso.com "${target[@]}" || exit 5
                     systemctl --user show --property=ActiveState,NRestarts sso-agent
+                    "$0" doctor
+                    # No other process of the user can read its memory.
+                    agent=$(systemctl --user show --property=MainPID --value sso-agent)
+                    cat "/proc/$agent/maps" && exit 6
+                    # A restart, as after an update: nobody signs in again.
+                    systemctl --user restart sso-agent || exit 7
+                    "$0" token --username alice@contoso.com "${target[@]}" || exit 8
+                    systemctl --user stop sso-agent || exit 9
+                    "$0" token --username alice@contoso.com "${target[@]}" || exit 10
+                    systemctl --user show --property=Result,NRestarts sso-agent
                     """
                 let ended = try await Self.run(
-                    script, [Executable.path("ssoctl"), "\(f.url)/common"], home: home, environment: environment)
+                    script, [Executable.path("ssoctl"), "\(f.url)/common"], home: home,
+                    environment: Self.environment(of: f))
                 #expect(ended.status == 0, "\(ended)")
                 #expect(ended.output.contains("ActiveState=active\n"), "\(ended)")
-                #expect(ended.output.contains("NRestarts=0\n"), "\(ended)")
+                #expect(ended.output.contains("Result=success\n"), "\(ended)")
+                #expect(!ended.output.contains("NRestarts=1"), "\(ended)")
+                #expect(ended.output.contains("system calls are restricted (seccomp)"), "\(ended)")
+                #expect(f.emulator.control.counts.signIns == 1)
+            }
+        }
+
+        @Test(.enabled("needs root, systemd and control groups of its own") { try await isPossible() })
+        func isStartedAgainIfItHangs() async throws {
+            try await AgentProcessFixture.with { f in
+                let home = try Self.makeHome(in: f.folder)
+                try Self.install(in: home, service: "TimeoutAbortSec=2")
+                for name in ["sso-agent.service"] {
+                    let path = "\(home)/.config/systemd/user/\(name)"
+                    let unit = try String(contentsOfFile: path, encoding: .utf8)
+                    try unit.replacing("WatchdogSec=30", with: "WatchdogSec=5").write(
+                        toFile: path, atomically: false, encoding: .utf8)
+                }
+                let script = """
+                    systemctl --user start sso-agent.socket || exit 1
+                    "$0" status || exit 2
+                    kill -STOP "$(systemctl --user show --property=MainPID --value sso-agent)"
+                    # The connection waits for the next agent.
+                    "$0" status || exit 3
+                    systemctl --user show --property=NRestarts sso-agent
+                    """
+                let ended = try await Self.run(
+                    script, [Executable.path("ssoctl")], home: home, environment: Self.environment(of: f))
+                #expect(ended.status == 0, "\(ended)")
+                #expect(ended.output.contains("NRestarts=1\n"), "\(ended)")
             }
         }
     }

@@ -108,6 +108,7 @@ enum FrozenFrames {
         """,
         "list_sockets": "0000000508019a0200",
         "unpublish_socket": "0000000c0801a202070a056275696c64",
+        "reload_configuration": "000000050801ea0200",
     ]
 
     static let replies: [String: String] = [
@@ -271,5 +272,9 @@ enum FrozenFrames {
         736f1001421e0a0b6f69642d312e7469642d31120f616461406578616d706c652e636f6d4880e6fe89075003
         """,
         "unpublish_socket": "0000000c0801a202070a056275696c64",
+        "reload_configuration": """
+        000000470801ea02420a1a2f6574632f73736f2d6167656e742f636f6e6669672e746f6d6c121572756c65733a203220696e\
+        7374656164206f6620311a0d6e6574776f726b2e70726f7879
+        """,
     ]
 }

@@ -41,6 +41,7 @@ enum ProtocolExamples {
                     scopes: ScopeSet(["User.Read"]), account: "ada@example.com", label: "build"), id: 20),
             "list_sockets": AnyRequest(ListSockets(), id: 21),
             "unpublish_socket": AnyRequest(UnpublishSocket(name: "build"), id: 22),
+            "reload_configuration": AnyRequest(ReloadConfiguration(), id: 23),
         ]
     }
 
@@ -111,6 +112,10 @@ enum ProtocolExamples {
             "publish_socket": AnyReply(try published(connections: 0), to: PublishSocket.self, id: 20),
             "list_sockets": AnyReply(
                 ListSockets.Reply(sockets: [try published(connections: 1)]), to: ListSockets.self, id: 21),
+            "reload_configuration": AnyReply(
+                ReloadConfiguration.Reply(
+                    files: ["/etc/sso-agent/config.toml"], applied: ["rules: 2 instead of 1"],
+                    awaitingRestart: ["network.proxy"]), to: ReloadConfiguration.self, id: 23),
             "unpublish_socket": AnyReply(UnpublishSocket.Reply(label: "build"), to: UnpublishSocket.self, id: 22),
             "Failures": AnyReply(failure: failure, id: 2),
         ]

@@ -60,6 +60,7 @@ enum WireSamples {
                 label: "build")),
         RequestSample("list_sockets", ListSockets()),
         RequestSample("unpublish_socket", UnpublishSocket(name: "build")),
+        RequestSample("reload_configuration", ReloadConfiguration()),
     ]
 
     static let replies: [ReplySample] = [
@@ -116,6 +117,12 @@ enum WireSamples {
                     publishedSockets: ["/srv/build/sso.sock"]), to: GetStatus.self, id: 1)),
         ReplySample("publish_socket", AnyReply(published, to: PublishSocket.self, id: 1)),
         ReplySample("list_sockets", AnyReply(ListSockets.Reply(sockets: [published]), to: ListSockets.self, id: 1)),
+        ReplySample(
+            "reload_configuration",
+            AnyReply(
+                ReloadConfiguration.Reply(
+                    files: ["/etc/sso-agent/config.toml"], applied: ["rules: 2 instead of 1"],
+                    awaitingRestart: ["network.proxy"]), to: ReloadConfiguration.self, id: 1)),
         ReplySample(
             "unpublish_socket", AnyReply(UnpublishSocket.Reply(label: "build"), to: UnpublishSocket.self, id: 1)),
         ReplySample(

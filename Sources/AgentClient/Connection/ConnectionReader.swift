@@ -41,19 +41,43 @@ struct ConnectionReader: ~Copyable {
         }
     }
 
-    /// Connects to the agent. An agent that was connected before may be restarting, so that connecting is retried for
-    /// two seconds.
+    /// Connects to the agent, and starts it if there is none and the user wants that.
     private func connect() throws(TokenError) -> Int32 {
+        var (socket, isMissing) = try tryToConnect(again: wasConnected)
+        var reason = "start it with: \(ServiceUnit.startCommand)"
+        if socket == nil, isMissing, connection.state.withLock({ $0.isOpen }) {
+            switch AgentStarter(path: path).start() {
+            case .started: (socket, isMissing) = try tryToConnect(again: true)
+            case .failed(let why): reason = why
+            case .mayNot: break
+            }
+        }
+        guard let socket else {
+            throw TokenError(.agentUnavailable, "no agent is running at \(path); \(reason)")
+        }
+        return socket
+    }
+
+    /// Connects. If the agent is missing, it may be restarting.
+    ///
+    /// - Parameter again: whether to try again for two seconds if nobody listens.
+    /// - Returns: nil if that was in vain, and whether nobody listens.
+    private func tryToConnect(again: Bool) throws(TokenError) -> (socket: Int32?, isMissing: Bool) {
         let deadline = MonotonicTime.now.advanced(by: .seconds(2))
         while true {
-            let attempt = try UnixSocket.connect(to: path)
-            if case .connected(let socket) = attempt { return socket }
-            if case .nobody = attempt, !wasConnected { break }
-            guard MonotonicTime.now < deadline, connection.state.withLock({ $0.isOpen }) else { break }
+            var isMissing = false
+            switch try UnixSocket.connect(to: path) {
+            case .connected(let socket): return (socket, false)
+            case .nobody:
+                isMissing = true
+                if !again { return (nil, true) }
+            case .busy: break
+            }
+            guard MonotonicTime.now < deadline, connection.state.withLock({ $0.isOpen }) else {
+                return (nil, isMissing)
+            }
             poll(nil, 0, 10)
         }
-        throw TokenError(
-            .agentUnavailable, "no agent is running at \(path); start it with: sso-agent &")
     }
 
     private func serve(_ socket: Int32) {

@@ -131,6 +131,16 @@ int agent_wait_or_kill(pid_t child, int milliseconds);
 /* The same as `agent_spawn`, with one more variable in the program's environment, such as "NAME=value". */
 int agent_spawn_with(char *const words[], const char *variable, int descriptor, pid_t *child);
 
+/* The same, with this environment, which ends with NULL. */
+int agent_spawn_with_environment(char *const words[], char *const environment[], int descriptor, pid_t *child);
+
+/* Goes on as another process: the one that has called it ends with status 0. The new one is in a session of its own, has no open file
+   but the standard ones, and writes its errors to its output. Must be called while this process has one thread. 0, or an errno. */
+int agent_detach(void);
+
+/* Has the standard streams lead nowhere, so that whoever reads them sees their end; 0, or an errno. */
+int agent_leave_output(void);
+
 /* What the helper does is decided when it is started. Each NULL leaves something out. */
 typedef struct {
     /* The program `secret-tool`, and the store whose key it may read and write. */
@@ -184,6 +194,9 @@ void agent_show_typing(void);
 /* Catches SIGTERM and SIGINT from now on: each writes its number, one byte, to a pipe. Returns the end to read from, or -1
    with errno. Called once in a process. Until then the signals end the process; none is lost in between. */
 int agent_catch_stop_signals(void);
+
+/* Writes the number of SIGHUP to the same pipe from now on, which ends the process until then. */
+void agent_catch_hangup(void);
 
 /* Gives the pages of the program's code, and of its libraries', back to the system, which maps those that are needed again
    from the page cache: what only the start needs is no longer resident. Without effect on macOS. */

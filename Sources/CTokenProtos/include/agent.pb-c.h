@@ -70,6 +70,8 @@ typedef struct Sso__ListSockets Sso__ListSockets;
 typedef struct Sso__ListSocketsReply Sso__ListSocketsReply;
 typedef struct Sso__UnpublishSocket Sso__UnpublishSocket;
 typedef struct Sso__UnpublishSocketReply Sso__UnpublishSocketReply;
+typedef struct Sso__ReloadConfiguration Sso__ReloadConfiguration;
+typedef struct Sso__ReloadConfigurationReply Sso__ReloadConfigurationReply;
 
 
 /* --- enums --- */
@@ -165,7 +167,8 @@ typedef enum {
   SSO__REQUEST__BODY_PUBLISH_SOCKET = 34,
   SSO__REQUEST__BODY_LIST_SOCKETS = 35,
   SSO__REQUEST__BODY_UNPUBLISH_SOCKET = 36,
-  SSO__REQUEST__BODY_LOCK = 40
+  SSO__REQUEST__BODY_LOCK = 40,
+  SSO__REQUEST__BODY_RELOAD_CONFIGURATION = 45
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(SSO__REQUEST__BODY__CASE)
 } Sso__Request__BodyCase;
 
@@ -203,6 +206,7 @@ struct  Sso__Request
     Sso__ListSockets *list_sockets;
     Sso__UnpublishSocket *unpublish_socket;
     Sso__Lock *lock;
+    Sso__ReloadConfiguration *reload_configuration;
   };
 };
 #define SSO__REQUEST__INIT \
@@ -236,7 +240,8 @@ typedef enum {
   SSO__REPLY__BODY_PUBLISH_SOCKET = 34,
   SSO__REPLY__BODY_LIST_SOCKETS = 35,
   SSO__REPLY__BODY_UNPUBLISH_SOCKET = 36,
-  SSO__REPLY__BODY_LOCK = 40
+  SSO__REPLY__BODY_LOCK = 40,
+  SSO__REPLY__BODY_RELOAD_CONFIGURATION = 45
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(SSO__REPLY__BODY__CASE)
 } Sso__Reply__BodyCase;
 
@@ -272,6 +277,7 @@ struct  Sso__Reply
     Sso__ListSocketsReply *list_sockets;
     Sso__UnpublishSocketReply *unpublish_socket;
     Sso__KeyStatus *lock;
+    Sso__ReloadConfigurationReply *reload_configuration;
   };
 };
 #define SSO__REPLY__INIT \
@@ -1289,6 +1295,30 @@ struct  Sso__UnpublishSocketReply
 #define SSO__UNPUBLISH_SOCKET_REPLY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&sso__unpublish_socket_reply__descriptor) \
     , 0, {0,NULL} }
+
+
+struct  Sso__ReloadConfiguration
+{
+  ProtobufCMessage base;
+};
+#define SSO__RELOAD_CONFIGURATION__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&sso__reload_configuration__descriptor) \
+     }
+
+
+struct  Sso__ReloadConfigurationReply
+{
+  ProtobufCMessage base;
+  size_t n_files;
+  ProtobufCBinaryData *files;
+  size_t n_applied;
+  ProtobufCBinaryData *applied;
+  size_t n_awaiting_restart;
+  ProtobufCBinaryData *awaiting_restart;
+};
+#define SSO__RELOAD_CONFIGURATION_REPLY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&sso__reload_configuration_reply__descriptor) \
+    , 0,NULL, 0,NULL, 0,NULL }
 
 
 /* Sso__Request methods */
@@ -2336,6 +2366,44 @@ Sso__UnpublishSocketReply *
 void   sso__unpublish_socket_reply__free_unpacked
                      (Sso__UnpublishSocketReply *message,
                       ProtobufCAllocator *allocator);
+/* Sso__ReloadConfiguration methods */
+void   sso__reload_configuration__init
+                     (Sso__ReloadConfiguration         *message);
+size_t sso__reload_configuration__get_packed_size
+                     (const Sso__ReloadConfiguration   *message);
+size_t sso__reload_configuration__pack
+                     (const Sso__ReloadConfiguration   *message,
+                      uint8_t             *out);
+size_t sso__reload_configuration__pack_to_buffer
+                     (const Sso__ReloadConfiguration   *message,
+                      ProtobufCBuffer     *buffer);
+Sso__ReloadConfiguration *
+       sso__reload_configuration__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   sso__reload_configuration__free_unpacked
+                     (Sso__ReloadConfiguration *message,
+                      ProtobufCAllocator *allocator);
+/* Sso__ReloadConfigurationReply methods */
+void   sso__reload_configuration_reply__init
+                     (Sso__ReloadConfigurationReply         *message);
+size_t sso__reload_configuration_reply__get_packed_size
+                     (const Sso__ReloadConfigurationReply   *message);
+size_t sso__reload_configuration_reply__pack
+                     (const Sso__ReloadConfigurationReply   *message,
+                      uint8_t             *out);
+size_t sso__reload_configuration_reply__pack_to_buffer
+                     (const Sso__ReloadConfigurationReply   *message,
+                      ProtobufCBuffer     *buffer);
+Sso__ReloadConfigurationReply *
+       sso__reload_configuration_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   sso__reload_configuration_reply__free_unpacked
+                     (Sso__ReloadConfigurationReply *message,
+                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Sso__Request_Closure)
@@ -2503,6 +2571,12 @@ typedef void (*Sso__UnpublishSocket_Closure)
 typedef void (*Sso__UnpublishSocketReply_Closure)
                  (const Sso__UnpublishSocketReply *message,
                   void *closure_data);
+typedef void (*Sso__ReloadConfiguration_Closure)
+                 (const Sso__ReloadConfiguration *message,
+                  void *closure_data);
+typedef void (*Sso__ReloadConfigurationReply_Closure)
+                 (const Sso__ReloadConfigurationReply *message,
+                  void *closure_data);
 
 /* --- services --- */
 
@@ -2572,6 +2646,8 @@ extern const ProtobufCMessageDescriptor sso__list_sockets__descriptor;
 extern const ProtobufCMessageDescriptor sso__list_sockets_reply__descriptor;
 extern const ProtobufCMessageDescriptor sso__unpublish_socket__descriptor;
 extern const ProtobufCMessageDescriptor sso__unpublish_socket_reply__descriptor;
+extern const ProtobufCMessageDescriptor sso__reload_configuration__descriptor;
+extern const ProtobufCMessageDescriptor sso__reload_configuration_reply__descriptor;
 
 PROTOBUF_C__END_DECLS
 

@@ -7,8 +7,7 @@ internal import TokenWire
 /// Decides which replies are events of the audit log, and writes these.
 final class AuditTrail: Sendable {
     private let writer: AuditWriter
-    /// Whether the log has usernames.
-    private let hasNames: Bool
+    private let namesUsers: Atomic<Bool>
     private let now: @Sendable () -> Int64
     /// The apps of the sign-ins in progress: their last request names no app.
     private let signIns = Mutex<[String: ClientID]>([:])
@@ -17,11 +16,17 @@ final class AuditTrail: Sendable {
 
     init(_ writer: AuditWriter, hasNames: Bool, now: @escaping @Sendable () -> Int64) {
         self.writer = writer
-        self.hasNames = hasNames
+        namesUsers = Atomic(hasNames)
         self.now = now
     }
 
-    /// Records that the agent has started or stopped.
+    /// Whether the log has usernames.
+    var hasNames: Bool {
+        get { namesUsers.load(ordering: .relaxed) }
+        set { namesUsers.store(newValue, ordering: .relaxed) }
+    }
+
+    /// Records that the agent has started or stopped, or has read its configuration again.
     func record(_ kind: AuditEvent.Kind) { writer.record(AuditEvent(kind, time: now())) }
 
     /// Records that a process was refused when it connected.
@@ -154,6 +159,7 @@ final class AuditTrail: Sendable {
         case is Lock: .lock
         case is PublishSocket: .publish
         case is UnpublishSocket: .unpublish
+        case is ReloadConfiguration: .reload
         default: nil
         }
     }

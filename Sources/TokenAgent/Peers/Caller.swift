@@ -3,10 +3,9 @@ internal import NIOCore
 internal import TokenModel
 internal import TokenWire
 
-/// The peer of a connection, and what it may do.
+/// The peer of a connection. What it may do, the access policy in effect decides for each request.
 struct Caller: Sendable {
     let identity: PeerIdentity
-    let policy: PeerPolicy
     let confirmer: Confirmer
     let denials: DenialLog
     let log: RequestLog
@@ -50,10 +49,10 @@ struct Caller: Sendable {
     private static let unknown = TokenError(
         .unsupportedProtocolVersion, "this agent does not know that request; update it")
 
-    /// Decides about a request by the policy, or has a person decide.
+    /// Decides about a request by the policy in effect, or has a person decide.
     ///
     /// At a published socket, the rules of the configuration refuse only; what is served is decided by the socket's own rules.
-    func admission(of request: PolicyRequest, on loop: any EventLoop) -> Admission {
+    func admission(of request: PolicyRequest, by policy: PeerPolicy, on loop: any EventLoop) -> Admission {
         if publication != nil {
             guard let reason = policy.refusal(ofPublished: request, from: identity) else { return .allowed }
             let error = TokenError(.requestDenied, reason)

@@ -39,8 +39,9 @@ enum AlteredAnswers: Equatable {
 /// | learnt clouds | `CacheMemory.learn` |
 /// | a host is known as no authority | `AuthorityResolver` |
 /// | requests are not answered from the cache any more | `StoreLifecycle` |
+/// | the rules of the access policy | `CacheOwner.reload` |
 ///
-/// The agent's settings and rules are constant. Used on the actor of `CacheOwner` only.
+/// The agent's other settings are constant. Used on the actor of `CacheOwner` only.
 final class AnswerChanges {
     private let replies: KeptReplies
     /// The page that apps have; nil if they keep nothing.

@@ -52,7 +52,7 @@ struct ConnectionAcceptor: Sendable {
                         throw TokenError(.peerNotAuthorized, "the socket is not published any more")
                     }
                     let caller = Caller(
-                        identity: peer, policy: options.policy, confirmer: confirmer, denials: denials,
+                        identity: peer, confirmer: confirmer, denials: denials,
                         log: RequestLog(logger: options.logger, processID: peer.processID), audit: audit,
                         published: published,
                         sharesGenerations: options.letsAppsKeepTokens && publication == nil && peer.sandbox == nil)

@@ -30,6 +30,34 @@ enum ListeningSocket {
         return descriptor
     }
 
+    /// Takes over a socket that the service manager has made, and which listens at the path already. As at a
+    /// socket that `make` makes, the agent's user has to be its owner, and nobody else may connect to it.
+    ///
+    /// - Throws: `agentUnavailable` (-53004) with the reason and the remedy.
+    static func adopt(_ descriptor: Int32, at path: String) throws(TokenError) {
+        let place = UnixSocket.place(of: descriptor)
+        guard let place, place.isStream, place.isListening else {
+            throw handover("is not a stream socket that listens; use ListenStream= in the socket unit")
+        }
+        guard place.path == path else {
+            throw handover(
+                "listens at \(UntrustedText.clean(place.path, limit: 108)), and the agent's socket is \(path); use "
+                    + "ListenStream=\(path) in the socket unit, or set SSO_AGENT_SOCK")
+        }
+        guard let status = FileStatus(path, followsLinks: false), status.kind == .socket, status.isOwn else {
+            throw handover("has no file of user \(FileStatus.effectiveUser) at \(path); restart the socket unit")
+        }
+        // Connecting takes the permission to write.
+        guard !status.isWritableByOthers else {
+            throw handover("can be connected to by others; use SocketMode=0600 in the socket unit")
+        }
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+    }
+
+    private static func handover(_ defect: String) -> TokenError {
+        TokenError(.agentUnavailable, "the socket that was handed over \(defect)")
+    }
+
     /// Restores the length of the queue of pending connections after NIO has called `listen` with a shorter one. Many apps may
     /// connect at once when the user logs in.
     static func widenQueue(of descriptor: Int32) { _ = systemListen(descriptor, queueLength) }

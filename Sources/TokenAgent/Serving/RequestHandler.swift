@@ -63,7 +63,7 @@ struct RequestHandler: Sendable {
             var hasLoaded = false
             switch progress {
             case .received:
-                switch caller.admission(of: asked, on: owner.loop) {
+                switch caller.admission(of: asked, by: owner.policy, on: owner.loop) {
                 case .allowed: break
                 case .refused(let error): return .now(encode(.failure(error)))
                 case .confirming(let future): return .afterConfirmation(future)

@@ -39,6 +39,7 @@ enum RequestHandlers {
         RequestHandler(ListSockets.self, waits: .never) { owner, _, _ in owner.listSockets() },
         RequestHandler(UnpublishSocket.self, waits: .never) { owner, request, _ in owner.unpublishSocket(request) },
         RequestHandler(Lock.self, waits: .never) { owner, _, _ in owner.lock() },
+        RequestHandler(ReloadConfiguration.self, waits: .never) { owner, _, _ in owner.reloadConfiguration() },
     ]
 
     /// The numbers of the requests that the agent supports.

@@ -135,6 +135,33 @@ public struct HealthCheck: Sendable, Equatable {
 
 extension Diagnose: AgentRequest { package static let number: UInt32 = 20 }
 
+/// Has the agent read its configuration again. What can be changed while it runs is in effect when the reply arrives.
+///
+/// PROTOCOL.md, "reload_configuration".
+public struct ReloadConfiguration: Sendable, Equatable {
+    /// Creates the request.
+    public init() {}
+
+    /// What differs from the configuration that was in effect.
+    public struct Reply: Sendable, Equatable {
+        /// The paths of the files that were read, in this order.
+        public var files: [String]
+        /// The changes that are in effect, each in a few words.
+        public var applied: [String]
+        /// The changes that are in effect when the agent is started again.
+        public var awaitingRestart: [String]
+
+        /// Creates the reply.
+        public init(files: [String], applied: [String], awaitingRestart: [String]) {
+            self.files = files
+            self.applied = applied
+            self.awaitingRestart = awaitingRestart
+        }
+    }
+}
+
+extension ReloadConfiguration: AgentRequest { package static let number: UInt32 = 45 }
+
 /// The version of this package, for `--version`, `status` and the token endpoint.
 package enum ProductVersion {
     package static let text = "0.1.0"

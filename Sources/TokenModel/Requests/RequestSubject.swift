@@ -65,6 +65,7 @@ extension RemoveAccount {
 
 extension GetStatus { package var subject: RequestSubject { .everyApp() } }
 extension Diagnose { package var subject: RequestSubject { .everyApp() } }
+extension ReloadConfiguration { package var subject: RequestSubject { .everyApp() } }
 extension ListCredentials { package var subject: RequestSubject { .everyApp(sharingGroup) } }
 extension RemoveCredential { package var subject: RequestSubject { .everyApp(sharingGroup) } }
 

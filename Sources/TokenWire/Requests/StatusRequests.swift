@@ -76,3 +76,20 @@ extension Hello.Reply: WireMessage {
             requests: try fields.numbers("requests", value?.requests))
     }
 }
+
+extension ReloadConfiguration: WireRequest {
+    package static let type = WireType(sso__reload_configuration__init)
+
+    package init(_ value: ReloadConfiguration?, _ fields: inout WireFields) throws(TokenError) { self.init() }
+}
+
+extension ReloadConfiguration.Reply: WireMessage {
+    package static let type = WireType(sso__reload_configuration_reply__init)
+
+    package init(_ value: ReloadConfiguration.Reply?, _ fields: inout WireFields) throws(TokenError) {
+        self.init(
+            files: try fields.wordings("files", value?.files),
+            applied: try fields.wordings("applied", value?.applied),
+            awaitingRestart: try fields.wordings("awaiting_restart", value?.awaitingRestart))
+    }
+}

@@ -1,4 +1,5 @@
 internal import AgentClient
+internal import AgentSocket
 internal import ArgumentParser
 internal import PosixFiles
 internal import TokenModel
@@ -45,7 +46,7 @@ struct DoctorCommand: Command {
         } catch  where error.code == .agentUnavailable || error.code == .peerNotAuthorized {
             let socket = HealthCheck(
                 name: "socket", ok: false, detail: error.message,
-                hint: "start the agent: \(ServiceManager.startCommand)")
+                hint: "start the agent: \(ServiceUnit.startCommand)")
             return Printout(checks: [socket, folder].map(Printout.Check.init), isAgentThere: false)
         }
     }

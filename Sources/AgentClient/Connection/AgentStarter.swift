@@ -1,0 +1,178 @@
+internal import AgentSocket
+internal import CAgentSystem
+internal import PosixFiles
+internal import TokenModel
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// Starts the agent of the user if none is running, in a session and an environment of its own.
+///
+/// A lock file beside the socket makes programs that find no agent at the same time start one only. The started process is no child
+/// of the app: it ends with the user's session, or when it is stopped.
+struct AgentStarter {
+    enum Outcome: Equatable {
+        /// An agent listens.
+        case started
+        /// The reason why none could be started.
+        case failed(String)
+        /// This program does not start agents: the user is root, has turned it off or has a unit, or the socket is not the standard one.
+        case mayNot
+    }
+
+    private let path: String
+    private let environment: AgentEnvironment
+
+    init(path: String, environment: AgentEnvironment = .current) {
+        (self.path, self.environment) = (path, environment)
+    }
+
+    /// Starts the agent, and waits until it listens, ten seconds at most. Blocks the calling thread.
+    func start() -> Outcome {
+        // An agent of root's would be started by a command with `sudo`, and nobody would look for it.
+        guard geteuid() != 0, getuid() == geteuid(), environment.startsAgent, path == environment.socketPath,
+            !environment.isSandboxed, !ServiceUnit.isInstalled(environment)
+        else { return .mayNot }
+        let deadline = MonotonicTime.now.advanced(by: Self.limit)
+        do throws(StartFailure) {
+            guard let program = try program() else { return .mayNot }
+            let lock = try lock()
+            while true {
+                switch lock.acquire() {
+                case .acquired: return try run(program, until: deadline)
+                case .failed(let error): throw StartFailure("\(path).start cannot be locked: \(error)")
+                case .held:
+                    // Another program starts one.
+                    guard MonotonicTime.now < deadline else { throw Self.late(program) }
+                    poll(nil, 0, 20)
+                }
+            }
+        } catch {
+            return .failed("it could not be started: \(error.reason)")
+        }
+    }
+
+    /// The program to start: one that other users can neither change nor replace. Nil if none is installed.
+    private func program() throws(StartFailure) -> String? {
+        let named = environment.agentExecutable
+        guard let program = named ?? Self.places.first(where: { FileStatus($0) != nil }) else { return nil }
+        guard program.hasPrefix("/") else {
+            throw StartFailure("SSO_AGENT_EXECUTABLE, \(program), is not an absolute path")
+        }
+        do throws(TrustedFileError) {
+            _ = try FileDescriptor.trusted(program)
+        } catch {
+            throw StartFailure("\(program): \(error)")
+        }
+        return program
+    }
+
+    /// A lock that is not acquired yet, in the folder of the socket, which is made if it does not exist.
+    private func lock() throws(StartFailure) -> FileLock {
+        do throws(TokenError) {
+            _ = try SocketFolder(ofSocket: path)
+        } catch {
+            throw StartFailure(error.message)
+        }
+        do throws(SystemError) {
+            return FileLock(try FileDescriptor(openingOrCreating: path + ".start"))
+        } catch {
+            throw StartFailure("\(path).start cannot be opened: \(error)")
+        }
+    }
+
+    /// Runs the program while this process has the lock.
+    private func run(_ program: String, until deadline: MonotonicTime) throws(StartFailure) -> Outcome {
+        // Another program may have started one before this one had the lock.
+        if case .connected(let socket)? = try? UnixSocket.connect(to: path) {
+            close(socket)
+            return .started
+        }
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw StartFailure("\(SystemError.last)") }
+        let (readEnd, writeEnd) = (ends[0], ends[1])
+        defer { close(readEnd) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let command: [String] = [program, "--on-demand", "--socket", path]
+        var words = command.map { strdup($0) } + [nil]
+        var variables = Self.variables().map { strdup($0) } + [nil]
+        defer { for text in words + variables { free(text) } }
+        var child = pid_t()
+        let code = agent_spawn_with_environment(&words, &variables, writeEnd, &child)
+        close(writeEnd)
+        guard code == 0 else { throw StartFailure("\(program): \(SystemError(number: code))") }
+        let printed = Self.read(readEnd, until: deadline)
+        // The agent itself goes on as another process.
+        _ = agent_wait_or_kill(child, 1000)
+        guard let printed else { throw Self.late(program) }
+        guard printed.contains("listening on ") else {
+            throw StartFailure(UntrustedText.clean(printed, limit: 500).trimmedNonEmpty ?? "\(program) has ended")
+        }
+        return .started
+    }
+
+    /// What the agent prints until it listens or ends; nil if it does neither in time.
+    private static func read(_ descriptor: Int32, until deadline: MonotonicTime) -> String? {
+        var printed: [UInt8] = []
+        while printed.count < 16 << 10 {
+            var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            guard poll(&event, 1, deadline.pollTimeout(from: .now)) > 0 else { return nil }
+            var part = [UInt8](repeating: 0, count: 4096)
+            let count = systemRead(descriptor, &part, part.count)
+            if count <= 0 { break }
+            printed += part[..<count]
+            if String(decoding: printed, as: UTF8.self).contains("listening on ") { break }
+        }
+        return String(decoding: printed, as: UTF8.self)
+    }
+
+    private static func late(_ program: String) -> StartFailure {
+        StartFailure("\(program) does not listen after \(limit.components.seconds) seconds")
+    }
+
+    /// Where the agent is installed. `PATH` is not searched: it may name folders for which this program is not meant.
+    private static var places: [String] {
+        var places = ["/usr/local/bin/sso-agent", "/usr/bin/sso-agent", "/opt/homebrew/bin/sso-agent"]
+        // The command line is installed beside the agent.
+        if let program = ownProgram, program.hasSuffix("/ssoctl") {
+            places.insert("\(program.dropLast(6))sso-agent", at: 0)
+        }
+        return places
+    }
+
+    private static var ownProgram: String? {
+        guard let path = realpath("/proc/self/exe", nil) else { return nil }
+        defer { free(path) }
+        return String(cString: path)
+    }
+
+    /// The environment of the agent: what it reads, and what asks the user. Nothing else of an app's, since other apps use it too.
+    private static func variables() -> [String] {
+        ["PATH=/usr/local/bin:/usr/bin:/bin"]
+            + names.compactMap { name in getenv(name).map { "\(name)=\(String(cString: $0))" } }
+    }
+
+    private static let names = [
+        "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME",
+        "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "SSO_AGENT_STATE_DIR",
+        "SSO_AGENT_CONFIG", "SSO_AGENT_SYSTEM_CONFIG", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy",
+        "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "KRB5_CONFIG", "KRB5CCNAME",
+    ]
+
+    private static let limit = Duration.seconds(10)
+}
+
+/// The reason why an agent could not be started.
+private struct StartFailure: Error {
+    let reason: String
+
+    init(_ reason: String) { self.reason = reason }
+}
+
+/// `read(2)`; the method above hides the function.
+private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
+    read(descriptor, buffer, count)
+}

@@ -1,0 +1,50 @@
+internal import AgentConfiguration
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// What a running agent takes from a configuration that was read again, and what it cannot take.
+@Suite(.bounded) struct ConfigurationChangesTests {
+    private static func read(_ text: String) throws -> Configuration {
+        let folder = try TemporaryFolder()
+        let path = folder.file("config.toml")
+        try text.write(toFile: path, atomically: false, encoding: .utf8)
+        return try Configuration(path: path, isRequired: true)
+    }
+
+    @Test(arguments: [
+        ("[audit]\nnames = true\n", ["audit.names = true"], []),
+        ("[agent]\nstart_on_demand = false\n", ["agent.start_on_demand = false"], []),
+        ("[[rule]]\nrequests = [\"all\"]\neffect = \"deny\"\n", ["rules: 1 instead of 0"], []),
+        (
+            "[apps.graph]\nclient_id = \"a\"\n[defaults]\napp = \"graph\"\naccount = \"ada\"\n",
+            ["apps", "defaults.app", "defaults.account"], []
+        ),
+        ("[network]\nca_file = \"/a.pem\"\nproxy = \"http://p:1\"\n", [], ["network.ca_file", "network.proxy"]),
+        ("[confirmation]\naskpass = \"/usr/bin/askpass\"\n", [], ["confirmation.askpass"]),
+        ("[audit]\ndestination = \"off\"\n", [], ["audit.destination = \"off\""]),
+        ("[tokens]\nkept_by_apps = false\n", [], ["tokens.kept_by_apps = false"]),
+    ])
+    func namesEachChangeOnceAndARestartUntilThereIsOne(text: String, applied: [String], restart: [String]) throws {
+        let (running, read) = (try Self.read(""), try Self.read(text))
+        let changes = ConfigurationChanges(from: running, to: read, programs: [])
+        #expect(changes.applied == applied)
+        #expect(changes.awaitingRestart == restart)
+        let next = changes.applied(to: running, from: read)
+        let again = ConfigurationChanges(from: next, to: read, programs: [])
+        #expect(again.applied.isEmpty)
+        #expect(again.awaitingRestart == restart)
+    }
+
+    @Test func keepsAllRulesIfOneNamesAProgramThatNoRuleNamed() throws {
+        let rule = "[[rule]]\nrequests = [\"all\"]\neffect = \"deny\"\n"
+        let running = try Self.read(rule)
+        let read = try Self.read(rule + rule + "executable = \"/usr/bin/notes\"\n")
+        let changes = ConfigurationChanges(from: running, to: read, programs: [])
+        #expect(changes.applied.isEmpty)
+        #expect(changes.applied(to: running, from: read).rules == running.rules)
+        let known = ConfigurationChanges(from: running, to: read, programs: ["/usr/bin/notes"])
+        #expect(known.applied == ["rules: 2 instead of 1"])
+        #expect(known.applied(to: running, from: read).rules == read.rules)
+    }
+}

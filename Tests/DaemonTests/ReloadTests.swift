@@ -1,0 +1,134 @@
+internal import AgentClient
+internal import AgentTestSupport
+internal import Foundation
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+/// The configuration that a running agent reads again, by a request and by SIGHUP.
+@Suite(.bounded) struct ReloadTests {
+    private static let open = "[[rule]]\nrequests = [\"all\"]\neffect = \"allow\"\n"
+    private static let closed = "[[rule]]\nrequests = [\"acquire_token_silent\"]\neffect = \"deny\"\n"
+
+    private static func write(_ text: String, _ f: AgentProcessFixture) throws {
+        try text.write(toFile: f.folder.file("config.toml"), atomically: false, encoding: .utf8)
+    }
+
+    private static func isRefused(_ body: () async throws -> Void) async -> Bool {
+        do {
+            try await body()
+            return false
+        } catch {
+            return (error as? TokenError)?.code == .requestDenied
+        }
+    }
+
+    @Test func appliesTheRulesToOpenConnectionsAndToWhatAppsKeep() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let parameters = try f.parameters()
+            let account = try await f.signIn("alice@contoso.com", parameters).account.reference
+            let (keeping, asking) = (
+                AgentClient(socketPath: f.socketPath), AgentClient(socketPath: f.socketPath, keepsResults: false)
+            )
+            let request = AcquireTokenSilent(parameters: parameters, account: account)
+            for client in [keeping, asking] {
+                for _ in 1...3 { #expect(try await client.acquireTokenSilent(request).isFromCache) }
+            }
+            try Self.write(Self.closed + Self.open, f)
+            let reply = try await asking.reloadConfiguration()
+            #expect(reply.applied == ["rules: 2 instead of 1"])
+            #expect(reply.awaitingRestart.isEmpty)
+            #expect(reply.files == [f.folder.file("config.toml")])
+            for client in [keeping, asking] {
+                #expect(await Self.isRefused { _ = try await client.acquireTokenSilent(request) })
+            }
+            try Self.write(Self.open, f)
+            #expect(try await f.run("ssoctl", ["reload"]).output.contains("in effect: rules: 1 instead of 2"))
+            for client in [keeping, asking] { #expect(try await client.acquireTokenSilent(request).isFromCache) }
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func keepsTheConfigurationIfTheNewOneIsWrong() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            _ = try await AgentClient(socketPath: f.socketPath).status()
+            try Self.write(Self.closed + "[audit]\nnames = \"yes\"\n", f)
+            let refused = try await f.run("ssoctl", ["reload", "--json"])
+            #expect(refused.status == 1)
+            #expect(refused.output.contains("config.toml") && refused.output.contains("line 5"), "\(refused)")
+            kill(agent.processID, SIGHUP)
+            let log = try await agent.process.waitForError("the configuration was not changed")
+            #expect(!log.contains("the configuration was read again"))
+            #expect(log.contains("config.toml") && log.contains("line 5"), "\(log)")
+            // The rule is not in effect.
+            let parameters = try f.parameters()
+            let account = try await f.signIn("alice@contoso.com", parameters).account.reference
+            #expect(
+                try await AgentClient(socketPath: f.socketPath).acquireTokenSilent(
+                    AcquireTokenSilent(parameters: parameters, account: account)
+                ).isFromCache)
+        }
+    }
+
+    @Test func readsTheConfigurationAtSIGHUPAndSaysWhatNeedsARestart() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try Self.write(
+                Self.open + "[network]\nproxy = \"http://user:secret@127.0.0.1:1\"\n[audit]\nnames = true\n", f)
+            kill(agent.processID, SIGHUP)
+            let log = try await agent.process.waitForError("the configuration was read again")
+            #expect(log.contains("audit.names = true") && log.contains("network.proxy"), "\(log)")
+            #expect(!log.contains("secret"))
+            // A second one changes nothing, and the proxy still needs a restart.
+            let again = try await AgentClient(socketPath: f.socketPath).reloadConfiguration()
+            #expect(again.applied.isEmpty)
+            #expect(again.awaitingRestart == ["network.proxy"])
+            _ = try await f.signIn("alice@contoso.com", f.parameters())
+            let audit = try await f.run("ssoctl", ["audit", "--json"]).output
+            #expect(audit.contains("\"reload\"") && audit.contains("alice@contoso.com"), "\(audit)")
+            kill(agent.processID, SIGTERM)
+            #expect(try await agent.process.finish().status == 0)
+        }
+    }
+
+    /// The helper compares programs with the paths of the rules at its start. A rule that denies would not hold for another one.
+    @Test func appliesNoRuleAboutAProgramThatItCannotRecognise() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let rule = "[[rule]]\nexecutable = \"/usr/bin/notes\"\nrequests = [\"all\"]\neffect = \"deny\"\n"
+            try Self.write(Self.closed + rule + Self.open, f)
+            let reply = try await AgentClient(socketPath: f.socketPath).reloadConfiguration()
+            #expect(reply.applied.isEmpty)
+            #expect(reply.awaitingRestart.count == 1 && reply.awaitingRestart.first?.contains("/usr/bin/notes") == true)
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    /// The agent has restricted its files, and an editor replaces one by another.
+    @Test func readsAFileThatHasReplacedTheFirstOne() async throws {
+        try await AgentProcessFixture.with { f in
+            let folder = f.folder.file("configuration")
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            let file = "\(folder)/config.toml"
+            try Self.open.write(toFile: file, atomically: true, encoding: .utf8)
+            let agent = try await f.agent(variables: ["SSO_AGENT_CONFIG": file])
+            try (Self.open + Self.open).write(toFile: file, atomically: true, encoding: .utf8)
+            let reply = try await AgentClient(socketPath: f.socketPath).reloadConfiguration()
+            #expect(reply.applied == ["rules: 2 instead of 1"])
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func tellsTheServiceManagerWhileItReads() async throws {
+        try await AgentProcessFixture.with { f in
+            let manager = try DatagramSocket(at: f.folder.file("notify"))
+            let agent = try await f.agent(variables: ["NOTIFY_SOCKET": f.folder.file("notify")])
+            #expect(try await offPool { try manager.receive() }.hasPrefix("READY=1\n"))
+            kill(agent.processID, SIGHUP)
+            #expect(try await offPool { try manager.receive() }.hasPrefix("RELOADING=1\nMONOTONIC_USEC="))
+            #expect(try await offPool { try manager.receive() }.hasPrefix("READY=1\n"))
+        }
+    }
+}
