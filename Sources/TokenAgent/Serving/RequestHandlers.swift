@@ -37,6 +37,9 @@ enum RequestHandlers {
         RequestHandler(ListSockets.self, waits: .never) { owner, _, _ in owner.listSockets() },
         RequestHandler(UnpublishSocket.self, waits: .never) { owner, request, _ in owner.unpublishSocket(request) },
         RequestHandler(Lock.self, waits: .never) { owner, _, _ in owner.lock() },
+        RequestHandler(WatchEvents.self, waits: .never) { owner, request, session in
+            owner.watchEvents(request, from: session)
+        },
     ]
 
     /// The numbers of the requests that the agent supports.
