@@ -106,7 +106,7 @@ internal import TokenWire
             try await watch.waitForOutput("open")
             try await first.process.killHard()
             let second = try await f.agent()
-            try await watch.waitForOutput("resynchronise")
+            try await watch.waitForOutput("open")
             try await f.signIn(Self.alice, f.parameters())
             try await watch.waitForOutput(Self.alice)
             watch.signal(SIGINT)

@@ -201,8 +201,6 @@ internal import TokenModel
         let subscriber = try await Subscriber(parts)
         await parts.replaceCache()
         #expect(try await subscriber.next().map(\.kind) == [.resynchronise])
-        try await parts.signIn("alice", "1").value()
-        _ = try await subscriber.next()
         try await parts.signOut("alice", extent: .everything).value()
         #expect(try await subscriber.next().map(\.kind) == [.resynchronise])
     }

@@ -109,7 +109,7 @@ extension TokenError {
     ///
     /// - Parameter now: the present time, in seconds since 1970.
     func msalUserInfo(
-        _ kind: Authority.Kind?, now: Int64 = Int64(Date().timeIntervalSince1970)
+        _ kind: Authority.Kind?, now: Int64 = Int64(Date.now.timeIntervalSince1970)
     ) -> [String: Any] {
         let description = details.errorDescription ?? message
         var info: [String: Any] = [MSALErrorDescriptionKey: description, NSLocalizedDescriptionKey: description]
