@@ -100,10 +100,12 @@ package struct PolicyRequest: Sendable, Equatable {
 
 /// The sets of requests that the policy knows.
 package enum RequestKinds {
-    /// The requests that an app makes for itself: introduction, silent tokens, sign-in, and sign-out and lists of its accounts.
+    /// The requests that an app makes for itself: introduction, silent tokens, sign-in, and sign-out, lists
+    /// and events of its accounts.
     static let own: Set = [
         "hello", "acquire_token_silent", "begin_interactive", "complete_interactive", "begin_device_code",
         "complete_device_code", "cancel_interaction", "list_accounts", "get_current_account", "remove_account",
+        "watch_events",
     ]
 
     /// The names of all requests of the protocol.

@@ -14,6 +14,7 @@ internal import TokenWire
 public final class AgentClient: Sendable {
     /// The path of the socket that the agent listens on.
     public let socketPath: String
+    private let appName: String?
     private let timeout: Duration
     private let connection: AgentConnection
     /// Nil if every request is sent.
@@ -46,12 +47,21 @@ public final class AgentClient: Sendable {
         let path = socketPath ?? AgentEnvironment.current.socketPath
         let program = CommandLine.arguments.first?.split(separator: "/").last.map(String.init)
         self.socketPath = path
+        self.appName = appName
         self.timeout = timeout
         self.results = results
         self.connection = AgentConnection(path: path, appName: appName ?? program ?? "app", results: results)
     }
 
     deinit { connection.close() }
+
+    /// A client of the same agent with a connection of its own.
+    func withSeparateConnection() -> AgentClient {
+        AgentClient(socketPath: socketPath, appName: appName, timeout: timeout, results: nil)
+    }
+
+    /// Closes the connection. Calls in flight and later calls fail.
+    func close() { connection.close() }
 
     /// The client of the user's agent, at the default socket path.
     public static let shared = AgentClient()

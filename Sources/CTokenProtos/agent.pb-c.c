@@ -2482,6 +2482,141 @@ void   sso__unpublish_socket_reply__free_unpacked
   assert(message->base.descriptor == &sso__unpublish_socket_reply__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   sso__watch_events__init
+                     (Sso__WatchEvents         *message)
+{
+  static const Sso__WatchEvents init_value = SSO__WATCH_EVENTS__INIT;
+  *message = init_value;
+}
+size_t sso__watch_events__get_packed_size
+                     (const Sso__WatchEvents *message)
+{
+  assert(message->base.descriptor == &sso__watch_events__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t sso__watch_events__pack
+                     (const Sso__WatchEvents *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &sso__watch_events__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t sso__watch_events__pack_to_buffer
+                     (const Sso__WatchEvents *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &sso__watch_events__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Sso__WatchEvents *
+       sso__watch_events__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Sso__WatchEvents *)
+     protobuf_c_message_unpack (&sso__watch_events__descriptor,
+                                allocator, len, data);
+}
+void   sso__watch_events__free_unpacked
+                     (Sso__WatchEvents *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &sso__watch_events__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   sso__agent_event__init
+                     (Sso__AgentEvent         *message)
+{
+  static const Sso__AgentEvent init_value = SSO__AGENT_EVENT__INIT;
+  *message = init_value;
+}
+size_t sso__agent_event__get_packed_size
+                     (const Sso__AgentEvent *message)
+{
+  assert(message->base.descriptor == &sso__agent_event__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t sso__agent_event__pack
+                     (const Sso__AgentEvent *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &sso__agent_event__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t sso__agent_event__pack_to_buffer
+                     (const Sso__AgentEvent *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &sso__agent_event__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Sso__AgentEvent *
+       sso__agent_event__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Sso__AgentEvent *)
+     protobuf_c_message_unpack (&sso__agent_event__descriptor,
+                                allocator, len, data);
+}
+void   sso__agent_event__free_unpacked
+                     (Sso__AgentEvent *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &sso__agent_event__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   sso__watch_events_reply__init
+                     (Sso__WatchEventsReply         *message)
+{
+  static const Sso__WatchEventsReply init_value = SSO__WATCH_EVENTS_REPLY__INIT;
+  *message = init_value;
+}
+size_t sso__watch_events_reply__get_packed_size
+                     (const Sso__WatchEventsReply *message)
+{
+  assert(message->base.descriptor == &sso__watch_events_reply__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t sso__watch_events_reply__pack
+                     (const Sso__WatchEventsReply *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &sso__watch_events_reply__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t sso__watch_events_reply__pack_to_buffer
+                     (const Sso__WatchEventsReply *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &sso__watch_events_reply__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Sso__WatchEventsReply *
+       sso__watch_events_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Sso__WatchEventsReply *)
+     protobuf_c_message_unpack (&sso__watch_events_reply__descriptor,
+                                allocator, len, data);
+}
+void   sso__watch_events_reply__free_unpacked
+                     (Sso__WatchEventsReply *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &sso__watch_events_reply__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   sso__reload_configuration__init
                      (Sso__ReloadConfiguration         *message)
 {
@@ -2572,7 +2707,7 @@ void   sso__reload_configuration_reply__free_unpacked
   assert(message->base.descriptor == &sso__reload_configuration_reply__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor sso__request__field_descriptors[26] =
+static const ProtobufCFieldDescriptor sso__request__field_descriptors[27] =
 {
   {
     "request_id",
@@ -2875,6 +3010,18 @@ static const ProtobufCFieldDescriptor sso__request__field_descriptors[26] =
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
+    "watch_events",
+    41,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__Request, body_case),
+    offsetof(Sso__Request, watch_events),
+    &sso__watch_events__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
     "reload_configuration",
     45,
     PROTOBUF_C_LABEL_OPTIONAL,
@@ -2907,13 +3054,14 @@ static const unsigned sso__request__field_indices_by_name[] = {
   24,   /* field[24] = lock */
   21,   /* field[21] = publish_socket */
   14,   /* field[14] = redeem_grant */
-  25,   /* field[25] = reload_configuration */
+  26,   /* field[26] = reload_configuration */
   9,   /* field[9] = remove_account */
   13,   /* field[13] = remove_credential */
   0,   /* field[0] = request_id */
   19,   /* field[19] = set_key */
   20,   /* field[20] = unlock */
   23,   /* field[23] = unpublish_socket */
+  25,   /* field[25] = watch_events */
 };
 static const ProtobufCIntRange sso__request__number_ranges[5 + 1] =
 {
@@ -2921,8 +3069,8 @@ static const ProtobufCIntRange sso__request__number_ranges[5 + 1] =
   { 10, 1 },
   { 29, 16 },
   { 40, 24 },
-  { 45, 25 },
-  { 0, 26 }
+  { 45, 26 },
+  { 0, 27 }
 };
 const ProtobufCMessageDescriptor sso__request__descriptor =
 {
@@ -2932,14 +3080,14 @@ const ProtobufCMessageDescriptor sso__request__descriptor =
   "Sso__Request",
   "sso",
   sizeof(Sso__Request),
-  26,
+  27,
   sso__request__field_descriptors,
   sso__request__field_indices_by_name,
   5,  sso__request__number_ranges,
   (ProtobufCMessageInit) sso__request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor sso__reply__field_descriptors[27] =
+static const ProtobufCFieldDescriptor sso__reply__field_descriptors[28] =
 {
   {
     "request_id",
@@ -3254,6 +3402,18 @@ static const ProtobufCFieldDescriptor sso__reply__field_descriptors[27] =
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
+    "watch_events",
+    41,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__Reply, body_case),
+    offsetof(Sso__Reply, watch_events),
+    &sso__watch_events_reply__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
     "reload_configuration",
     45,
     PROTOBUF_C_LABEL_OPTIONAL,
@@ -3287,13 +3447,14 @@ static const unsigned sso__reply__field_indices_by_name[] = {
   25,   /* field[25] = lock */
   22,   /* field[22] = publish_socket */
   15,   /* field[15] = redeem_grant */
-  26,   /* field[26] = reload_configuration */
+  27,   /* field[27] = reload_configuration */
   10,   /* field[10] = remove_account */
   14,   /* field[14] = remove_credential */
   0,   /* field[0] = request_id */
   20,   /* field[20] = set_key */
   21,   /* field[21] = unlock */
   24,   /* field[24] = unpublish_socket */
+  26,   /* field[26] = watch_events */
 };
 static const ProtobufCIntRange sso__reply__number_ranges[5 + 1] =
 {
@@ -3301,8 +3462,8 @@ static const ProtobufCIntRange sso__reply__number_ranges[5 + 1] =
   { 10, 2 },
   { 29, 17 },
   { 40, 25 },
-  { 45, 26 },
-  { 0, 27 }
+  { 45, 27 },
+  { 0, 28 }
 };
 const ProtobufCMessageDescriptor sso__reply__descriptor =
 {
@@ -3312,7 +3473,7 @@ const ProtobufCMessageDescriptor sso__reply__descriptor =
   "Sso__Reply",
   "sso",
   sizeof(Sso__Reply),
-  27,
+  28,
   sso__reply__field_descriptors,
   sso__reply__field_indices_by_name,
   5,  sso__reply__number_ranges,
@@ -4105,7 +4266,7 @@ const ProtobufCMessageDescriptor sso__token_result__descriptor =
   (ProtobufCMessageInit) sso__token_result__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor sso__failure__field_descriptors[16] =
+static const ProtobufCFieldDescriptor sso__failure__field_descriptors[18] =
 {
   {
     "code",
@@ -4299,6 +4460,30 @@ static const ProtobufCFieldDescriptor sso__failure__field_descriptors[16] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "throttled_until",
+    17,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Sso__Failure, has_throttled_until),
+    offsetof(Sso__Failure, throttled_until),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "reason",
+    18,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Sso__Failure, has_reason),
+    offsetof(Sso__Failure, reason),
+    &sso__failure_reason__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned sso__failure__field_indices_by_name[] = {
   0,   /* field[0] = code */
@@ -4314,14 +4499,16 @@ static const unsigned sso__failure__field_indices_by_name[] = {
   8,   /* field[8] = network_error_code */
   2,   /* field[2] = oauth_error */
   15,   /* field[15] = partial_result */
+  17,   /* field[17] = reason */
   5,   /* field[5] = sts_error_codes */
   3,   /* field[3] = sub_error */
+  16,   /* field[16] = throttled_until */
   13,   /* field[13] = username */
 };
 static const ProtobufCIntRange sso__failure__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 16 }
+  { 0, 18 }
 };
 const ProtobufCMessageDescriptor sso__failure__descriptor =
 {
@@ -4331,7 +4518,7 @@ const ProtobufCMessageDescriptor sso__failure__descriptor =
   "Sso__Failure",
   "sso",
   sizeof(Sso__Failure),
-  16,
+  18,
   sso__failure__field_descriptors,
   sso__failure__field_indices_by_name,
   1,  sso__failure__number_ranges,
@@ -7352,6 +7539,250 @@ const ProtobufCMessageDescriptor sso__unpublish_socket_reply__descriptor =
   (ProtobufCMessageInit) sso__unpublish_socket_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
+static const ProtobufCFieldDescriptor sso__watch_events__field_descriptors[4] =
+{
+  {
+    "client_id",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__WatchEvents, has_client_id),
+    offsetof(Sso__WatchEvents, client_id),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "sharing_group",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__WatchEvents, has_sharing_group),
+    offsetof(Sso__WatchEvents, sharing_group),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "feed",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Sso__WatchEvents, has_feed),
+    offsetof(Sso__WatchEvents, feed),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "generation",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Sso__WatchEvents, has_generation),
+    offsetof(Sso__WatchEvents, generation),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned sso__watch_events__field_indices_by_name[] = {
+  0,   /* field[0] = client_id */
+  2,   /* field[2] = feed */
+  3,   /* field[3] = generation */
+  1,   /* field[1] = sharing_group */
+};
+static const ProtobufCIntRange sso__watch_events__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor sso__watch_events__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "sso.WatchEvents",
+  "WatchEvents",
+  "Sso__WatchEvents",
+  "sso",
+  sizeof(Sso__WatchEvents),
+  4,
+  sso__watch_events__field_descriptors,
+  sso__watch_events__field_indices_by_name,
+  1,  sso__watch_events__number_ranges,
+  (ProtobufCMessageInit) sso__watch_events__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor sso__agent_event__field_descriptors[6] =
+{
+  {
+    "kind",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Sso__AgentEvent, has_kind),
+    offsetof(Sso__AgentEvent, kind),
+    &sso__event_kind__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "generation",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Sso__AgentEvent, has_generation),
+    offsetof(Sso__AgentEvent, generation),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "time",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Sso__AgentEvent, has_time),
+    offsetof(Sso__AgentEvent, time),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "account",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Sso__AgentEvent, account),
+    &sso__account__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "client_id",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__AgentEvent, has_client_id),
+    offsetof(Sso__AgentEvent, client_id),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "store_state",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Sso__AgentEvent, has_store_state),
+    offsetof(Sso__AgentEvent, store_state),
+    &sso__store_state__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned sso__agent_event__field_indices_by_name[] = {
+  3,   /* field[3] = account */
+  4,   /* field[4] = client_id */
+  1,   /* field[1] = generation */
+  0,   /* field[0] = kind */
+  5,   /* field[5] = store_state */
+  2,   /* field[2] = time */
+};
+static const ProtobufCIntRange sso__agent_event__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 6 }
+};
+const ProtobufCMessageDescriptor sso__agent_event__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "sso.AgentEvent",
+  "AgentEvent",
+  "Sso__AgentEvent",
+  "sso",
+  sizeof(Sso__AgentEvent),
+  6,
+  sso__agent_event__field_descriptors,
+  sso__agent_event__field_indices_by_name,
+  1,  sso__agent_event__number_ranges,
+  (ProtobufCMessageInit) sso__agent_event__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor sso__watch_events_reply__field_descriptors[3] =
+{
+  {
+    "feed",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Sso__WatchEventsReply, has_feed),
+    offsetof(Sso__WatchEventsReply, feed),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "generation",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Sso__WatchEventsReply, has_generation),
+    offsetof(Sso__WatchEventsReply, generation),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "events",
+    3,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__WatchEventsReply, n_events),
+    offsetof(Sso__WatchEventsReply, events),
+    &sso__agent_event__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned sso__watch_events_reply__field_indices_by_name[] = {
+  2,   /* field[2] = events */
+  0,   /* field[0] = feed */
+  1,   /* field[1] = generation */
+};
+static const ProtobufCIntRange sso__watch_events_reply__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor sso__watch_events_reply__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "sso.WatchEventsReply",
+  "WatchEventsReply",
+  "Sso__WatchEventsReply",
+  "sso",
+  sizeof(Sso__WatchEventsReply),
+  3,
+  sso__watch_events_reply__field_descriptors,
+  sso__watch_events_reply__field_indices_by_name,
+  1,  sso__watch_events_reply__number_ranges,
+  (ProtobufCMessageInit) sso__watch_events_reply__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
 #define sso__reload_configuration__field_descriptors NULL
 #define sso__reload_configuration__field_indices_by_name NULL
 #define sso__reload_configuration__number_ranges NULL
@@ -7524,6 +7955,56 @@ const ProtobufCEnumDescriptor sso__account_source__descriptor =
   sso__account_source__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
+static const ProtobufCEnumValue sso__failure_reason__enum_values_by_number[13] =
+{
+  { "REASON_APP", "SSO__FAILURE_REASON__REASON_APP", 1 },
+  { "REASON_ACCOUNT", "SSO__FAILURE_REASON__REASON_ACCOUNT", 2 },
+  { "REASON_AUTHORITY", "SSO__FAILURE_REASON__REASON_AUTHORITY", 3 },
+  { "REASON_SCOPE", "SSO__FAILURE_REASON__REASON_SCOPE", 4 },
+  { "REASON_REQUEST", "SSO__FAILURE_REASON__REASON_REQUEST", 5 },
+  { "REASON_PROVIDER", "SSO__FAILURE_REASON__REASON_PROVIDER", 6 },
+  { "REASON_NETWORK", "SSO__FAILURE_REASON__REASON_NETWORK", 7 },
+  { "REASON_THROTTLED", "SSO__FAILURE_REASON__REASON_THROTTLED", 8 },
+  { "REASON_USER", "SSO__FAILURE_REASON__REASON_USER", 9 },
+  { "REASON_LOCKED", "SSO__FAILURE_REASON__REASON_LOCKED", 10 },
+  { "REASON_STORE", "SSO__FAILURE_REASON__REASON_STORE", 11 },
+  { "REASON_POLICY", "SSO__FAILURE_REASON__REASON_POLICY", 12 },
+  { "REASON_AGENT", "SSO__FAILURE_REASON__REASON_AGENT", 13 },
+};
+static const ProtobufCIntRange sso__failure_reason__value_ranges[] = {
+{1, 0},{0, 13}
+};
+static const ProtobufCEnumValueIndex sso__failure_reason__enum_values_by_name[13] =
+{
+  { "REASON_ACCOUNT", 1 },
+  { "REASON_AGENT", 12 },
+  { "REASON_APP", 0 },
+  { "REASON_AUTHORITY", 2 },
+  { "REASON_LOCKED", 9 },
+  { "REASON_NETWORK", 6 },
+  { "REASON_POLICY", 11 },
+  { "REASON_PROVIDER", 5 },
+  { "REASON_REQUEST", 4 },
+  { "REASON_SCOPE", 3 },
+  { "REASON_STORE", 10 },
+  { "REASON_THROTTLED", 7 },
+  { "REASON_USER", 8 },
+};
+const ProtobufCEnumDescriptor sso__failure_reason__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "sso.FailureReason",
+  "FailureReason",
+  "Sso__FailureReason",
+  "sso",
+  13,
+  sso__failure_reason__enum_values_by_number,
+  13,
+  sso__failure_reason__enum_values_by_name,
+  1,
+  sso__failure_reason__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
 static const ProtobufCEnumValue sso__removal_extent__enum_values_by_number[3] =
 {
   { "REMOVE_APP", "SSO__REMOVAL_EXTENT__REMOVE_APP", 1 },
@@ -7672,5 +8153,75 @@ const ProtobufCEnumDescriptor sso__key_source__descriptor =
   sso__key_source__enum_values_by_name,
   1,
   sso__key_source__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue sso__event_kind__enum_values_by_number[7] =
+{
+  { "RESYNCHRONISE", "SSO__EVENT_KIND__RESYNCHRONISE", 1 },
+  { "ACCOUNT_ADDED", "SSO__EVENT_KIND__ACCOUNT_ADDED", 2 },
+  { "ACCOUNT_CHANGED", "SSO__EVENT_KIND__ACCOUNT_CHANGED", 3 },
+  { "ACCOUNT_REMOVED", "SSO__EVENT_KIND__ACCOUNT_REMOVED", 4 },
+  { "SIGNED_OUT", "SSO__EVENT_KIND__SIGNED_OUT", 5 },
+  { "INTERACTION_DUE", "SSO__EVENT_KIND__INTERACTION_DUE", 6 },
+  { "STORE_CHANGED", "SSO__EVENT_KIND__STORE_CHANGED", 7 },
+};
+static const ProtobufCIntRange sso__event_kind__value_ranges[] = {
+{1, 0},{0, 7}
+};
+static const ProtobufCEnumValueIndex sso__event_kind__enum_values_by_name[7] =
+{
+  { "ACCOUNT_ADDED", 1 },
+  { "ACCOUNT_CHANGED", 2 },
+  { "ACCOUNT_REMOVED", 3 },
+  { "INTERACTION_DUE", 5 },
+  { "RESYNCHRONISE", 0 },
+  { "SIGNED_OUT", 4 },
+  { "STORE_CHANGED", 6 },
+};
+const ProtobufCEnumDescriptor sso__event_kind__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "sso.EventKind",
+  "EventKind",
+  "Sso__EventKind",
+  "sso",
+  7,
+  sso__event_kind__enum_values_by_number,
+  7,
+  sso__event_kind__enum_values_by_name,
+  1,
+  sso__event_kind__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue sso__store_state__enum_values_by_number[4] =
+{
+  { "STORE_OPEN", "SSO__STORE_STATE__STORE_OPEN", 1 },
+  { "STORE_LOCKED", "SSO__STORE_STATE__STORE_LOCKED", 2 },
+  { "STORE_UNAVAILABLE", "SSO__STORE_STATE__STORE_UNAVAILABLE", 3 },
+  { "STORE_UNWRITABLE", "SSO__STORE_STATE__STORE_UNWRITABLE", 4 },
+};
+static const ProtobufCIntRange sso__store_state__value_ranges[] = {
+{1, 0},{0, 4}
+};
+static const ProtobufCEnumValueIndex sso__store_state__enum_values_by_name[4] =
+{
+  { "STORE_LOCKED", 1 },
+  { "STORE_OPEN", 0 },
+  { "STORE_UNAVAILABLE", 2 },
+  { "STORE_UNWRITABLE", 3 },
+};
+const ProtobufCEnumDescriptor sso__store_state__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "sso.StoreState",
+  "StoreState",
+  "Sso__StoreState",
+  "sso",
+  4,
+  sso__store_state__enum_values_by_number,
+  4,
+  sso__store_state__enum_values_by_name,
+  1,
+  sso__store_state__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };

@@ -18,6 +18,8 @@ struct AgentCore {
     let replies: KeptReplies
     /// What ends these replies, and the results that apps keep.
     let answers: AnswerChanges
+    /// What tells subscribers of changes.
+    let events: EventFeeds
     let memory: CacheMemory
     /// A lock for each refresh token that is being redeemed.
     let tokensInUse: KeyedLock<Secret>
@@ -39,7 +41,8 @@ struct AgentCore {
         tasks = TaskTracker(loop: loop, timers: timers)
         replies = KeptReplies()
         answers = AnswerChanges(replies)
-        memory = CacheMemory(answers, on: loop)
+        events = EventFeeds(loop: loop, now: now)
+        memory = CacheMemory(answers, events, on: loop)
         tokensInUse = KeyedLock()
         notes = RedemptionNotes(memory: memory, tokensInUse: tokensInUse)
         log = StoreLog(target: target, logger: logger)

@@ -74,7 +74,8 @@ actor CacheOwner {
                     times: now...end))
         case .redeem(let plan):
             return Answer.later(redeemer.redeem(plan, for: request, of: session.peer)).withIDTokens(for: request)
-        case .interactionRequired(let why): return .now(.failure(TokenError(.interactionRequired, why)))
+        case .interactionRequired(let why, let reason):
+            return .now(.failure(TokenError(.interactionRequired, why, reason: reason)))
         case .ambiguousAccount: return .now(.failure(Self.ambiguous))
         }
     }
@@ -175,6 +176,23 @@ actor CacheOwner {
     func exportCache(_ request: ExportCache, from session: SessionID) -> Answer<ExportCache.Reply> {
         transfers.send(request, to: session)
     }
+
+    /// Answers a request for events: at once if there are any, otherwise with the next one.
+    func watchEvents(_ request: WatchEvents, from session: SessionID) -> Answer<WatchEvents.Reply> {
+        do throws(TokenError) {
+            return try core.events.next(request, from: session, through: nil)
+        } catch {
+            return .now(.failure(error))
+        }
+    }
+
+    /// Whether a request continues what was allowed on its connection. Imports and exports are checked by `CacheTransfers`.
+    func isContinuation(_ request: some AgentRequest, on session: SessionID) -> Bool {
+        (request as? WatchEvents).map { core.events.isContinued(by: $0, on: session) } ?? true
+    }
+
+    /// Answers the requests of a connection that wait for events, since it is about to be closed.
+    func finishWatching(_ session: SessionID) { core.events.finish(session) }
 
     func keyStatus() -> Answer<KeyStatus> { .now(.success(lifecycle.keyStatus)) }
 
@@ -295,6 +313,7 @@ actor CacheOwner {
 
     /// Discards the unfinished imports, exports and sign-ins of a session that has ended.
     func sessionEnded(_ session: SessionID) {
+        core.events.ended(session)
         transfers.discardAll(of: session)
         signIns.connectionClosed(session)
     }
@@ -316,8 +335,9 @@ actor CacheOwner {
     ) -> Answer<Bool> {
         let changes = removal(core.memory.cache)
         guard !changes.isEmpty else { return .now(.success(false)) }
-        core.memory.apply(changes, in: group)
+        let held = core.memory.applyBeforeCommit(changes, in: group)
         return later { owner async throws(TokenError) in
+            defer { owner.core.memory.commitEnded(of: held) }
             try await owner.core.commits.commit(removal: changes, in: group, late: removal)
             return true
         }

@@ -59,8 +59,14 @@ extension Command {
 
 extension CommandFailure {
     /// Prints the failure, and returns the exit status. Ends the process if a signal has ended the command.
-    func report(asJSON isJSON: Bool) -> ExitStatus {
-        if isJSON { Terminal.print(json: self) } else { Terminal.printError(text) }
+    ///
+    /// - Parameter onOneLine: whether an object of JSON is on one line.
+    func report(asJSON isJSON: Bool, onOneLine: Bool = false) -> ExitStatus {
+        if isJSON {
+            Terminal.print(onOneLine ? Terminal.jsonLine(self) : Terminal.json(self))
+        } else {
+            Terminal.printError(text)
+        }
         if let endingSignal { Self.endProcess(by: endingSignal) }
         return status
     }

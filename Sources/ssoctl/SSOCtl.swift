@@ -35,8 +35,8 @@ struct SSOCtl: AsyncParsableCommand {
             CommandGroup(
                 name: "The agent",
                 subcommands: [
-                    StatusCommand.self, DoctorCommand.self, AuditCommand.self, LockCommand.self, UnlockCommand.self,
-                    KeyCommand.self, ReloadCommand.self,
+                    StatusCommand.self, WatchCommand.self, DoctorCommand.self, AuditCommand.self, LockCommand.self,
+                    UnlockCommand.self, KeyCommand.self, ReloadCommand.self,
                 ]),
             CommandGroup(
                 name: "Caches and sockets",

@@ -37,6 +37,22 @@ internal import TokenModel
         #expect(underlying.userInfo[MSALInternalErrorCodeKey] as? NSNumber == -42004)
     }
 
+    /// An app that waits as long as `Retry-After` says is not too early, whatever the age of the response.
+    @Test func hasTheSecondsUntilTheProviderIsAskedAgain() {
+        var details = TokenError.Details()
+        details.httpStatus = 429
+        details.httpHeaders = ["retry-after": "60", "Date": "today"]
+        details.throttledUntil = 1_900_000_060
+        details.reason = .throttled
+        let error = TokenError(.unhandledHTTPResponse, "busy", details: details)
+        let headers = error.msalUserInfo(nil, now: 1_900_000_018)[MSALHTTPHeadersKey] as? [String: String]
+        #expect(headers == ["Retry-After": "42", "Date": "today"])
+        // A refusal of the user's tokens is repeated as well, but a sign-in ends it.
+        details.reason = .provider
+        let refusal = TokenError(.interactionRequired, "sign in", details: details)
+        #expect(refusal.msalUserInfo(nil)[MSALHTTPHeadersKey] as? [String: String] == details.httpHeaders)
+    }
+
     @Test func omitsKeysOfUnknownValues() {
         let info = MSALError.error(for: TokenError(.interactionRequired, "sign in")).userInfo
         #expect(Set(info.keys) == [MSALErrorDescriptionKey, NSLocalizedDescriptionKey])

@@ -21,6 +21,37 @@ internal import Testing
         }
     }
 
+    @Test func saysUntilWhenTheProviderIsNotAsked() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("mail", clientID: "app-1")
+            try await f.signIn(app: "mail", "alice@contoso.com")
+            f.emulator.control.inject(.status(429, retryAfter: 1000, grant: .refreshToken))
+            let arguments = ["token", "mail", "--account", "alice@contoso.com", "--force-refresh"]
+            let error = try await f.failure(arguments, status: 1)
+            #expect(error["reason"] as? String == "throttled")
+            let end = try #require(error["throttledUntil"] as? Double)
+            #expect(end > Date().timeIntervalSince1970)
+            let command = try #require(error["nextCommand"] as? String)
+            #expect(
+                command.hasPrefix("sleep ") && command.hasSuffix("&& ssoctl token mail --account alice@contoso.com"))
+            let plain = try await f.ssoctl(arguments, status: 1)
+            #expect(plain.errors.contains("  not before ") && plain.errors.contains("  → sleep "))
+            _ = agent
+        }
+    }
+
+    @Test func saysThatTheStoreIsLocked() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.ssoctl(["lock"])
+            let error = try await f.failure(["accounts"], status: 1)
+            #expect(error["reason"] as? String == "locked")
+            #expect(error["nextCommand"] as? String == "ssoctl unlock")
+            _ = agent
+        }
+    }
+
     @Test(arguments: [
         ("tokne", "token"), ("logn", "login"), ("acounts", "accounts"), ("signin", "sign-in"), ("pub", "publish"),
     ])

@@ -35,6 +35,9 @@ enum ProtocolExamples {
             "set_key": AnyRequest(SetKey(source: .passphrase, passphrase: Secret("correct horse")), id: 17),
             "unlock": AnyRequest(Unlock(passphrase: Secret("correct horse")), id: 18),
             "lock": AnyRequest(Lock(), id: 19),
+            "watch_events": AnyRequest(
+                WatchEvents(
+                    clientID: parameters.clientID, position: EventPosition(feed: 7700, generation: 41)), id: 23),
             "publish_socket": AnyRequest(
                 PublishSocket(
                     path: "/srv/build/sso.sock", userIDs: [1001], clientIDs: [parameters.clientID],
@@ -109,6 +112,16 @@ enum ProtocolExamples {
                 KeyStatus(source: .passphrase, place: "", isOpen: false, problem: "the store was locked"),
                 to: Lock.self,
                 id: 19),
+            "watch_events": AnyReply(
+                WatchEvents.Reply(
+                    position: EventPosition(feed: 7700, generation: 42),
+                    events: [
+                        AgentEvent(
+                            .signedOut, position: EventPosition(feed: 7700, generation: 42), time: 1_900_000_000,
+                            account: Account(
+                                homeAccountID: HomeAccountID("uid.utid"), username: "ada@example.com",
+                                environment: "login.windows.net", source: .msal), clientID: ClientID("notes"))
+                    ]), to: WatchEvents.self, id: 23),
             "publish_socket": AnyReply(try published(connections: 0), to: PublishSocket.self, id: 20),
             "list_sockets": AnyReply(
                 ListSockets.Reply(sockets: [try published(connections: 1)]), to: ListSockets.self, id: 21),

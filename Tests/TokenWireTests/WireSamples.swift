@@ -52,6 +52,10 @@ enum WireSamples {
             "set_key of a sealed store", SetKey(source: .file, currentPassphrase: Secret("correct horse"))),
         RequestSample("unlock", Unlock(passphrase: Secret("correct horse"))),
         RequestSample("lock", Lock()),
+        RequestSample("watch_events", WatchEvents(clientID: clientID, sharingGroup: group)),
+        RequestSample(
+            "watch_events after a position",
+            WatchEvents(clientID: nil, position: EventPosition(feed: 7_700_000_000, generation: 41))),
         RequestSample(
             "publish_socket",
             PublishSocket(
@@ -170,7 +174,32 @@ enum WireSamples {
         ReplySample("set_key", AnyReply(keyStatus, to: SetKey.self, id: 1)),
         ReplySample("unlock", AnyReply(keyStatus, to: Unlock.self, id: 1)),
         ReplySample("lock", AnyReply(keyStatus, to: Lock.self, id: 1)),
+        ReplySample("watch_events", AnyReply(events, to: WatchEvents.self, id: 1)),
+        ReplySample("failure of a throttled request", AnyReply(failure: throttled, id: 1)),
     ]
+
+    static let events: WatchEvents.Reply = {
+        let position = EventPosition(feed: 7_700_000_000, generation: 43)
+        var account = WireSamples.account
+        (account.tenantProfiles, account.homeIDToken) = ([], nil)
+        return WatchEvents.Reply(
+            position: position,
+            events: [
+                AgentEvent(
+                    .interactionDue, position: EventPosition(feed: 7_700_000_000, generation: 42), time: 1_900_000_000,
+                    account: account, clientID: clientID),
+                AgentEvent(.storeChanged, position: position, time: 1_900_000_001, storeState: .locked),
+            ])
+    }()
+
+    static let throttled: TokenError = {
+        var details = TokenError.Details()
+        details.httpStatus = 429
+        details.isThrottled = true
+        details.throttledUntil = 1_900_000_060
+        details.reason = .throttled
+        return TokenError(.unhandledHTTPResponse, "wait", details: details)
+    }()
 
     static let keyStatus = KeyStatus(
         source: .passphrase, place: "nowhere", isOpen: false, problem: "the store is locked")

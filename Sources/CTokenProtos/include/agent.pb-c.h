@@ -70,6 +70,9 @@ typedef struct Sso__ListSockets Sso__ListSockets;
 typedef struct Sso__ListSocketsReply Sso__ListSocketsReply;
 typedef struct Sso__UnpublishSocket Sso__UnpublishSocket;
 typedef struct Sso__UnpublishSocketReply Sso__UnpublishSocketReply;
+typedef struct Sso__WatchEvents Sso__WatchEvents;
+typedef struct Sso__AgentEvent Sso__AgentEvent;
+typedef struct Sso__WatchEventsReply Sso__WatchEventsReply;
 typedef struct Sso__ReloadConfiguration Sso__ReloadConfiguration;
 typedef struct Sso__ReloadConfigurationReply Sso__ReloadConfigurationReply;
 
@@ -100,6 +103,22 @@ typedef enum _Sso__AccountSource {
   SSO__ACCOUNT_SOURCE__FROM_ADAL = 2
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(SSO__ACCOUNT_SOURCE)
 } Sso__AccountSource;
+typedef enum _Sso__FailureReason {
+  SSO__FAILURE_REASON__REASON_APP = 1,
+  SSO__FAILURE_REASON__REASON_ACCOUNT = 2,
+  SSO__FAILURE_REASON__REASON_AUTHORITY = 3,
+  SSO__FAILURE_REASON__REASON_SCOPE = 4,
+  SSO__FAILURE_REASON__REASON_REQUEST = 5,
+  SSO__FAILURE_REASON__REASON_PROVIDER = 6,
+  SSO__FAILURE_REASON__REASON_NETWORK = 7,
+  SSO__FAILURE_REASON__REASON_THROTTLED = 8,
+  SSO__FAILURE_REASON__REASON_USER = 9,
+  SSO__FAILURE_REASON__REASON_LOCKED = 10,
+  SSO__FAILURE_REASON__REASON_STORE = 11,
+  SSO__FAILURE_REASON__REASON_POLICY = 12,
+  SSO__FAILURE_REASON__REASON_AGENT = 13
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(SSO__FAILURE_REASON)
+} Sso__FailureReason;
 typedef enum _Sso__RemovalExtent {
   SSO__REMOVAL_EXTENT__REMOVE_APP = 1,
   SSO__REMOVAL_EXTENT__REMOVE_ACCOUNT = 2,
@@ -139,6 +158,23 @@ typedef enum _Sso__KeySource {
   SSO__KEY_SOURCE__KEY_PASSPHRASE = 4
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(SSO__KEY_SOURCE)
 } Sso__KeySource;
+typedef enum _Sso__EventKind {
+  SSO__EVENT_KIND__RESYNCHRONISE = 1,
+  SSO__EVENT_KIND__ACCOUNT_ADDED = 2,
+  SSO__EVENT_KIND__ACCOUNT_CHANGED = 3,
+  SSO__EVENT_KIND__ACCOUNT_REMOVED = 4,
+  SSO__EVENT_KIND__SIGNED_OUT = 5,
+  SSO__EVENT_KIND__INTERACTION_DUE = 6,
+  SSO__EVENT_KIND__STORE_CHANGED = 7
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(SSO__EVENT_KIND)
+} Sso__EventKind;
+typedef enum _Sso__StoreState {
+  SSO__STORE_STATE__STORE_OPEN = 1,
+  SSO__STORE_STATE__STORE_LOCKED = 2,
+  SSO__STORE_STATE__STORE_UNAVAILABLE = 3,
+  SSO__STORE_STATE__STORE_UNWRITABLE = 4
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(SSO__STORE_STATE)
+} Sso__StoreState;
 
 /* --- messages --- */
 
@@ -168,6 +204,7 @@ typedef enum {
   SSO__REQUEST__BODY_LIST_SOCKETS = 35,
   SSO__REQUEST__BODY_UNPUBLISH_SOCKET = 36,
   SSO__REQUEST__BODY_LOCK = 40,
+  SSO__REQUEST__BODY_WATCH_EVENTS = 41,
   SSO__REQUEST__BODY_RELOAD_CONFIGURATION = 45
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(SSO__REQUEST__BODY__CASE)
 } Sso__Request__BodyCase;
@@ -206,6 +243,7 @@ struct  Sso__Request
     Sso__ListSockets *list_sockets;
     Sso__UnpublishSocket *unpublish_socket;
     Sso__Lock *lock;
+    Sso__WatchEvents *watch_events;
     Sso__ReloadConfiguration *reload_configuration;
   };
 };
@@ -241,6 +279,7 @@ typedef enum {
   SSO__REPLY__BODY_LIST_SOCKETS = 35,
   SSO__REPLY__BODY_UNPUBLISH_SOCKET = 36,
   SSO__REPLY__BODY_LOCK = 40,
+  SSO__REPLY__BODY_WATCH_EVENTS = 41,
   SSO__REPLY__BODY_RELOAD_CONFIGURATION = 45
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(SSO__REPLY__BODY__CASE)
 } Sso__Reply__BodyCase;
@@ -277,6 +316,7 @@ struct  Sso__Reply
     Sso__ListSocketsReply *list_sockets;
     Sso__UnpublishSocketReply *unpublish_socket;
     Sso__KeyStatus *lock;
+    Sso__WatchEventsReply *watch_events;
     Sso__ReloadConfigurationReply *reload_configuration;
   };
 };
@@ -512,10 +552,17 @@ struct  Sso__Failure
   protobuf_c_boolean has_is_throttled;
   protobuf_c_boolean is_throttled;
   Sso__TokenResult *partial_result;
+  /*
+   * seconds since 1970
+   */
+  protobuf_c_boolean has_throttled_until;
+  int64_t throttled_until;
+  protobuf_c_boolean has_reason;
+  Sso__FailureReason reason;
 };
 #define SSO__FAILURE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&sso__failure__descriptor) \
-    , 0, 0, 0, {0,NULL}, 0, {0,NULL}, 0, {0,NULL}, 0, {0,NULL}, 0,NULL, 0, 0, 0,NULL, 0, 0, 0, {0,NULL}, 0,NULL, 0,NULL, 0, {0,NULL}, 0, {0,NULL}, 0, 0, NULL }
+    , 0, 0, 0, {0,NULL}, 0, {0,NULL}, 0, {0,NULL}, 0, {0,NULL}, 0,NULL, 0, 0, 0,NULL, 0, 0, 0, {0,NULL}, 0,NULL, 0,NULL, 0, {0,NULL}, 0, {0,NULL}, 0, 0, NULL, 0, 0, 0, SSO__FAILURE_REASON__REASON_APP }
 
 
 struct  Sso__Hello
@@ -1295,6 +1342,70 @@ struct  Sso__UnpublishSocketReply
 #define SSO__UNPUBLISH_SOCKET_REPLY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&sso__unpublish_socket_reply__descriptor) \
     , 0, {0,NULL} }
+
+
+struct  Sso__WatchEvents
+{
+  ProtobufCMessage base;
+  /*
+   * absent: every account of the group
+   */
+  protobuf_c_boolean has_client_id;
+  ProtobufCBinaryData client_id;
+  protobuf_c_boolean has_sharing_group;
+  ProtobufCBinaryData sharing_group;
+  /*
+   * absent: from now on
+   */
+  protobuf_c_boolean has_feed;
+  int64_t feed;
+  protobuf_c_boolean has_generation;
+  int64_t generation;
+};
+#define SSO__WATCH_EVENTS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&sso__watch_events__descriptor) \
+    , 0, {0,NULL}, 0, {0,NULL}, 0, 0, 0, 0 }
+
+
+struct  Sso__AgentEvent
+{
+  ProtobufCMessage base;
+  /*
+   * absent: RESYNCHRONISE
+   */
+  protobuf_c_boolean has_kind;
+  Sso__EventKind kind;
+  protobuf_c_boolean has_generation;
+  int64_t generation;
+  /*
+   * seconds since 1970
+   */
+  protobuf_c_boolean has_time;
+  int64_t time;
+  Sso__Account *account;
+  protobuf_c_boolean has_client_id;
+  ProtobufCBinaryData client_id;
+  protobuf_c_boolean has_store_state;
+  Sso__StoreState store_state;
+};
+#define SSO__AGENT_EVENT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&sso__agent_event__descriptor) \
+    , 0, SSO__EVENT_KIND__RESYNCHRONISE, 0, 0, 0, 0, NULL, 0, {0,NULL}, 0, SSO__STORE_STATE__STORE_OPEN }
+
+
+struct  Sso__WatchEventsReply
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_feed;
+  int64_t feed;
+  protobuf_c_boolean has_generation;
+  int64_t generation;
+  size_t n_events;
+  Sso__AgentEvent **events;
+};
+#define SSO__WATCH_EVENTS_REPLY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&sso__watch_events_reply__descriptor) \
+    , 0, 0, 0, 0, 0,NULL }
 
 
 struct  Sso__ReloadConfiguration
@@ -2366,6 +2477,63 @@ Sso__UnpublishSocketReply *
 void   sso__unpublish_socket_reply__free_unpacked
                      (Sso__UnpublishSocketReply *message,
                       ProtobufCAllocator *allocator);
+/* Sso__WatchEvents methods */
+void   sso__watch_events__init
+                     (Sso__WatchEvents         *message);
+size_t sso__watch_events__get_packed_size
+                     (const Sso__WatchEvents   *message);
+size_t sso__watch_events__pack
+                     (const Sso__WatchEvents   *message,
+                      uint8_t             *out);
+size_t sso__watch_events__pack_to_buffer
+                     (const Sso__WatchEvents   *message,
+                      ProtobufCBuffer     *buffer);
+Sso__WatchEvents *
+       sso__watch_events__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   sso__watch_events__free_unpacked
+                     (Sso__WatchEvents *message,
+                      ProtobufCAllocator *allocator);
+/* Sso__AgentEvent methods */
+void   sso__agent_event__init
+                     (Sso__AgentEvent         *message);
+size_t sso__agent_event__get_packed_size
+                     (const Sso__AgentEvent   *message);
+size_t sso__agent_event__pack
+                     (const Sso__AgentEvent   *message,
+                      uint8_t             *out);
+size_t sso__agent_event__pack_to_buffer
+                     (const Sso__AgentEvent   *message,
+                      ProtobufCBuffer     *buffer);
+Sso__AgentEvent *
+       sso__agent_event__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   sso__agent_event__free_unpacked
+                     (Sso__AgentEvent *message,
+                      ProtobufCAllocator *allocator);
+/* Sso__WatchEventsReply methods */
+void   sso__watch_events_reply__init
+                     (Sso__WatchEventsReply         *message);
+size_t sso__watch_events_reply__get_packed_size
+                     (const Sso__WatchEventsReply   *message);
+size_t sso__watch_events_reply__pack
+                     (const Sso__WatchEventsReply   *message,
+                      uint8_t             *out);
+size_t sso__watch_events_reply__pack_to_buffer
+                     (const Sso__WatchEventsReply   *message,
+                      ProtobufCBuffer     *buffer);
+Sso__WatchEventsReply *
+       sso__watch_events_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   sso__watch_events_reply__free_unpacked
+                     (Sso__WatchEventsReply *message,
+                      ProtobufCAllocator *allocator);
 /* Sso__ReloadConfiguration methods */
 void   sso__reload_configuration__init
                      (Sso__ReloadConfiguration         *message);
@@ -2571,6 +2739,15 @@ typedef void (*Sso__UnpublishSocket_Closure)
 typedef void (*Sso__UnpublishSocketReply_Closure)
                  (const Sso__UnpublishSocketReply *message,
                   void *closure_data);
+typedef void (*Sso__WatchEvents_Closure)
+                 (const Sso__WatchEvents *message,
+                  void *closure_data);
+typedef void (*Sso__AgentEvent_Closure)
+                 (const Sso__AgentEvent *message,
+                  void *closure_data);
+typedef void (*Sso__WatchEventsReply_Closure)
+                 (const Sso__WatchEventsReply *message,
+                  void *closure_data);
 typedef void (*Sso__ReloadConfiguration_Closure)
                  (const Sso__ReloadConfiguration *message,
                   void *closure_data);
@@ -2586,11 +2763,14 @@ typedef void (*Sso__ReloadConfigurationReply_Closure)
 extern const ProtobufCEnumDescriptor    sso__oauth_version__descriptor;
 extern const ProtobufCEnumDescriptor    sso__authority_kind__descriptor;
 extern const ProtobufCEnumDescriptor    sso__account_source__descriptor;
+extern const ProtobufCEnumDescriptor    sso__failure_reason__descriptor;
 extern const ProtobufCEnumDescriptor    sso__removal_extent__descriptor;
 extern const ProtobufCEnumDescriptor    sso__credential_kind__descriptor;
 extern const ProtobufCEnumDescriptor    sso__grant_kind__descriptor;
 extern const ProtobufCEnumDescriptor    sso__cache_format__descriptor;
 extern const ProtobufCEnumDescriptor    sso__key_source__descriptor;
+extern const ProtobufCEnumDescriptor    sso__event_kind__descriptor;
+extern const ProtobufCEnumDescriptor    sso__store_state__descriptor;
 extern const ProtobufCMessageDescriptor sso__request__descriptor;
 extern const ProtobufCMessageDescriptor sso__reply__descriptor;
 extern const ProtobufCMessageDescriptor sso__text_pair__descriptor;
@@ -2646,6 +2826,9 @@ extern const ProtobufCMessageDescriptor sso__list_sockets__descriptor;
 extern const ProtobufCMessageDescriptor sso__list_sockets_reply__descriptor;
 extern const ProtobufCMessageDescriptor sso__unpublish_socket__descriptor;
 extern const ProtobufCMessageDescriptor sso__unpublish_socket_reply__descriptor;
+extern const ProtobufCMessageDescriptor sso__watch_events__descriptor;
+extern const ProtobufCMessageDescriptor sso__agent_event__descriptor;
+extern const ProtobufCMessageDescriptor sso__watch_events_reply__descriptor;
 extern const ProtobufCMessageDescriptor sso__reload_configuration__descriptor;
 extern const ProtobufCMessageDescriptor sso__reload_configuration_reply__descriptor;
 

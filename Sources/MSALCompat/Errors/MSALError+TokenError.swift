@@ -106,7 +106,11 @@ extension MSALError {
 
 extension TokenError {
     /// The details of the error under the keys of MSAL; a key is missing if its value is not known.
-    func msalUserInfo(_ kind: Authority.Kind?) -> [String: Any] {
+    ///
+    /// - Parameter now: the present time, in seconds since 1970.
+    func msalUserInfo(
+        _ kind: Authority.Kind?, now: Int64 = Int64(Date.now.timeIntervalSince1970)
+    ) -> [String: Any] {
         let description = details.errorDescription ?? message
         var info: [String: Any] = [MSALErrorDescriptionKey: description, NSLocalizedDescriptionKey: description]
         info[MSALOAuthErrorKey] = details.oauthError
@@ -120,7 +124,8 @@ extension TokenError {
         if !details.stsErrorCodes.isEmpty {
             info[MSALSTSErrorCodesKey] = details.stsErrorCodes.map { NSNumber(value: $0) }
         }
-        if !details.httpHeaders.isEmpty { info[MSALHTTPHeadersKey] = details.httpHeaders }
+        let headers = headersWithRetryTime(at: now)
+        if !headers.isEmpty { info[MSALHTTPHeadersKey] = headers }
         if details.isThrottled { info[MSALThrottlingCacheHitKey] = NSNumber(value: 1) }
         if code == .declinedScopes {
             info[MSALGrantedScopesKey] = details.grantedScopes
@@ -128,6 +133,15 @@ extension TokenError {
         }
         info[MSALInvalidResultKey] = details.partialResult.flatMap { try? MSALResult($0, kind: kind) }
         return info
+    }
+
+    /// The header fields of the response. If the identity provider is not asked for some time, `Retry-After` has the seconds that are left,
+    /// where MSAL's apps look for them: the response may be older, and need not have had the field.
+    private func headersWithRetryTime(at now: Int64) -> [String: String] {
+        guard reason == .throttled, let end = details.throttledUntil else { return details.httpHeaders }
+        var headers = details.httpHeaders.filter { $0.key.lowercased() != "retry-after" }
+        headers["Retry-After"] = String(max(end - now, 0))
+        return headers
     }
 
     /// The underlying error: the OAuth error of the server, an HTTP status of 403 or 404, or this error itself if MSAL

@@ -46,6 +46,9 @@ struct PublishedHandlers: Sendable {
             RequestHandler(GetStatus.self, waits: .untilLoadedOrTimeout) { owner, _, _ in
                 owner.status(through: publication)
             },
+            RequestHandler(WatchEvents.self, waits: .never) { owner, request, session in
+                owner.watchEvents(request, from: session, through: publication)
+            },
         ]
         let numbers = ([Hello.number] + ofCache.map(\.number)).sorted()
         let hello = RequestHandler(Hello.self, waits: .never) { owner, request, _ in
@@ -113,6 +116,19 @@ extension CacheOwner {
             }
             let visible = rules.visible(account.map { [$0] } ?? []).first
             return .now(.success(GetCurrentAccount.Reply(account: visible)))
+        } catch {
+            return .now(.failure(error))
+        }
+    }
+
+    /// The events of the accounts that the socket serves.
+    func watchEvents(
+        _ request: WatchEvents, from session: SessionID, through publication: Publication
+    ) -> Answer<WatchEvents.Reply> {
+        do throws(TokenError) {
+            let list = ListAccounts(clientID: request.clientID, sharingGroup: request.sharingGroup)
+            _ = try publication.rules.admitted(list)
+            return try core.events.next(request, from: session, through: publication)
         } catch {
             return .now(.failure(error))
         }

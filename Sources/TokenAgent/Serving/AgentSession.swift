@@ -30,6 +30,8 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         let outcome: Outcome
         /// The length of the request's frame.
         let length: Int
+        /// Whether the request has waited for events.
+        let isWatching: Bool
     }
 
     private let id: SessionID
@@ -43,6 +45,8 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     private var inFlight = 0
     private var inFlightBytes = 0
     private var finished = CircularBuffer<Finished>()
+    /// The requests in progress that wait for events.
+    private var watching = 0
     /// The bytes of replies that did not fit into the socket's buffer.
     private var unsent = 0
     /// The bytes that were written since it was last found that all of them had been sent.
@@ -71,8 +75,8 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         peer = registry.peer(of: id)
     }
 
-    /// Whether no request waits for its reply.
-    var isIdle: Bool { inFlight == 0 }
+    /// Whether no request waits for its reply, except for events, which the app can get later as well.
+    var isIdle: Bool { inFlight == watching }
 
     func channelActive(context: ChannelHandlerContext) {
         self.context = context
@@ -111,6 +115,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if let event = event as? ChannelEvent, event == .inputClosed {
             isInputClosed = true
+            finishWatching()
             closeIfDone(context)
         }
         context.fireUserInboundEventTriggered(event)
@@ -123,6 +128,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     /// Handles no more requests, and closes the connection when the replies to those in progress have been sent.
     func end() {
         isEnding = true
+        finishWatching()
         if let context { closeIfDone(context) }
     }
 
@@ -164,7 +170,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     private func handleNext(_ context: ChannelHandlerContext) -> Bool {
         guard canReply, isServed(context) else { return false }
         if let next = finished.popFirst() {
-            release(next.length)
+            release(next)
             switch next.outcome {
             case .reply(let encode): write(encode(), context)
             case .waited(let frame, _, .failure(let error)): serve(frame, next.length, .failed(error), context)
@@ -297,7 +303,10 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
             write(reply, context)
             if let bytes { owner.assumeIsolated { $0.keep(reply, to: bytes, entry, of: id.peer) } }
         case .withDescriptor(let reply, let descriptor): write(reply, withDescriptor: descriptor, context)
-        case .later(let future): wait(for: future, length) { .reply($0) }
+        case .later(let future):
+            let isWatching = frame.number == WatchEvents.number
+            wait(for: future, length, isWatching: isWatching) { .reply($0) }
+            if isWatching, isEnding || isInputClosed { finishWatching() }
         case .afterConfirmation(let future): wait(for: future, length) { .waited(frame, .confirmed, $0) }
         case .afterLoad(let future): wait(for: future, length) { .waited(frame, .loaded, $0) }
         }
@@ -305,25 +314,36 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
 
     /// Counts a request as in progress until its reply is written.
     private func wait<Value: Sendable>(
-        for future: EventLoopFuture<Value>, _ length: Int, _ outcome: @escaping (Value) -> Finished.Outcome
+        for future: EventLoopFuture<Value>, _ length: Int, isWatching: Bool = false,
+        _ outcome: @escaping (Value) -> Finished.Outcome
     ) {
         inFlight += 1
+        if isWatching { watching += 1 }
         inFlightBytes += length
         peer.began(requestOf: length)
         future.assumeIsolated().whenSuccess { value in
             guard self.context != nil else { return }
-            self.finished.append(Finished(outcome: outcome(value), length: length))
+            self.finished.append(Finished(outcome: outcome(value), length: length, isWatching: isWatching))
             if !self.isWorking, self.hasWork { self.registry.turns.run(self, of: self.peer.turns) }
         }
     }
 
-    private func release(_ length: Int) {
+    private func release(_ request: Finished) {
         inFlight -= 1
-        inFlightBytes -= length
-        peer.ended(requests: 1, of: length)
+        if request.isWatching { watching -= 1 }
+        inFlightBytes -= request.length
+        peer.ended(requests: 1, of: request.length)
     }
 
-    private func refuse(_ error: TokenError, id: UInt64, _ context: ChannelHandlerContext) {
+    /// Has the requests that wait for events answered, since there will be no more of them.
+    private func finishWatching() {
+        guard watching > 0 else { return }
+        let id = id
+        owner.assumeIsolated { $0.finishWatching(id) }
+    }
+
+    private func refuse(_ failure: TokenError, id: UInt64, _ context: ChannelHandlerContext) {
+        let error = failure.withReason
         caller.log.refused(error, id: id)
         write(ReplyFrame.encode(error, id: id), context)
     }

@@ -54,8 +54,12 @@ struct RequestHandler: Sendable {
             let restricted =
                 caller.sharesGenerations && progress.isImmediate ? nil : decoded.withoutFreshness
             let request = restricted ?? decoded
-            let asked = PolicyRequest(name: name, subject: request.subject, purpose: request.purpose)
-            let encode: @Sendable (Result<Request.Reply, TokenError>) -> [UInt8] = { outcome in
+            var asked = PolicyRequest(name: name, subject: request.subject, purpose: request.purpose)
+            if asked.subject.isContinuation {
+                asked.subject.isContinuation = owner.isContinuation(request, on: session)
+            }
+            let encode: @Sendable (Result<Request.Reply, TokenError>) -> [UInt8] = { [asked] outcome in
+                let outcome = outcome.mapError(\.withReason)
                 caller.log.replied(to: request, id: id, outcome)
                 caller.audit?.replied(to: request, asked, outcome, from: caller)
                 return ReplyFrame.encode(outcome, to: Request.self, id: id)

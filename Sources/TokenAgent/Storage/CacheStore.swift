@@ -43,6 +43,13 @@ protocol CacheStore: CommitTarget {
     var quarantined: [String] { get }
 }
 
+extension CacheStore {
+    /// Whether the store waits for its passphrase.
+    var isLocked: Bool {
+        if case .locked = report.phase { report.keySource == .passphrase } else { false }
+    }
+}
+
 extension Store: CacheStore {
     func load(passphrase: Secret?) async throws(TokenError) -> LoadedCache {
         var loaded = try await load(passphrase: passphrase, into: LoadedCache.self)

@@ -88,7 +88,8 @@ final class CommitQueue {
         try await scopes.exclusive(.group(group)) { () async throws(TokenError) in
             try await scopes.shared(.store) { () async throws(TokenError) in
                 let late = late(memory.cache)
-                memory.apply(late, in: group)
+                let held = memory.applyBeforeCommit(late, in: group)
+                defer { memory.commitEnded(of: held) }
                 try await write(Commit(changes: removal + late), in: group)
             }
         }
@@ -184,9 +185,11 @@ final class CommitQueue {
         } catch {
             unsaved.append(isRetried ? earlier + steps : earlier)
             log.reportFailure(error)
+            if memory.events.storeState == .open { memory.events.storeChanged(to: .unwritable) }
             retryLater()
             throw error
         }
+        if memory.events.storeState == .unwritable, unsaved.isEmpty { memory.events.storeChanged(to: .open) }
         rewriteAfterLoss()
     }
 
@@ -246,21 +249,42 @@ extension StoreChange {
 final class CacheMemory {
     private let answers: AnswerChanges
     private let loop: any EventLoop
+    let events: EventFeeds
     /// Empty until the store has been loaded.
     private(set) var cache = CredentialCache()
     /// The number of changes so far. A result computed off the event loop from a copy of the cache is out of date if the number
     /// has changed.
     private(set) var changeCount = 0
 
-    init(_ answers: AnswerChanges, on loop: any EventLoop) {
+    init(_ answers: AnswerChanges, _ events: EventFeeds, on loop: any EventLoop) {
         self.answers = answers
+        self.events = events
         self.loop = loop
     }
 
-    /// Applies changes, which are visible to every later request.
+    /// Applies committed changes, which are visible to every later request, and tells subscribers.
     func apply(_ changes: [CacheChange], in group: SharingGroup) {
         loop.assertInEventLoop()
         guard !changes.isEmpty else { return }
+        let prepared = events.prepare(changes, in: group, cache, holds: false)
+        makeVisible(changes, in: group)
+        events.publish(prepared, cache)
+    }
+
+    /// Applies changes that are committed later. Subscribers are told when `commitEnded` is called with the result.
+    func applyBeforeCommit(_ changes: [CacheChange], in group: SharingGroup) -> EventFeeds.Held? {
+        guard !changes.isEmpty else { return nil }
+        let held = events.prepare(changes, in: group, cache, holds: true)
+        makeVisible(changes, in: group)
+        return held
+    }
+
+    /// Tells subscribers of changes that were applied before their commit. If that has failed, they are in effect nevertheless.
+    func commitEnded(of changes: EventFeeds.Held?) {
+        if let changes { events.release(changes, cache) }
+    }
+
+    private func makeVisible(_ changes: [CacheChange], in group: SharingGroup) {
         cache.apply(changes, in: group)
         changeCount += 1
         answers.end(AlteredAnswers(changes, in: group))
@@ -268,6 +292,17 @@ final class CacheMemory {
 
     /// Replaces the cache: with the content of the store, or with a copy that contains an import.
     func replace(with cache: CredentialCache) {
+        replace(cache)
+        events.cacheWasReplaced(isEmptied: false)
+    }
+
+    /// Forgets every record, since the store is locked.
+    func empty() {
+        replace(CredentialCache())
+        events.cacheWasReplaced(isEmptied: true)
+    }
+
+    private func replace(_ cache: CredentialCache) {
         loop.assertInEventLoop()
         self.cache = cache
         changeCount += 1

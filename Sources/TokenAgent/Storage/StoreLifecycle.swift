@@ -177,6 +177,7 @@ final class StoreLifecycle {
             await waitForResponses()
             try? await commits.exclusively {}
             (state, isLockedByUser) = (.locked, true)
+            memory.events.storeChanged(to: .locked)
             return keyStatus
         }
         (state, isLockedByUser) = (.locked, true)
@@ -188,7 +189,7 @@ final class StoreLifecycle {
                 try await store.lock()
                 // An unlock that came meanwhile has changed the state.
                 (state, isLockedByUser) = (.locked, true)
-                memory.replace(with: CredentialCache())
+                memory.empty()
                 notes.load([])
                 throttle.removeAll()
             }
@@ -196,6 +197,7 @@ final class StoreLifecycle {
             (state, isLockedByUser) = (.loaded, false)
             throw error
         }
+        if case .locked = state { memory.events.storeChanged(to: .locked) }
         logger.notice("the store is locked")
         return keyStatus
     }
@@ -240,6 +242,7 @@ final class StoreLifecycle {
             notes.load(loaded.interrupted)
             commits.open()
             (state, isLockedByUser) = (.loaded, false)
+            memory.events.storeChanged(to: .open)
             log.reportOpened(loaded)
             await writeRepairs(of: loaded)
             ReleasedMemory.giveBack()
@@ -247,7 +250,10 @@ final class StoreLifecycle {
             await store.forgetPassphrase()
             var error = error
             if isWorthRetrying { error.message += "; the agent tries again with the next request" }
-            if pendingLoads == 1 { state = isLockedByUser ? .locked : .failed(error, at: now()) }
+            if pendingLoads == 1 {
+                state = isLockedByUser ? .locked : .failed(error, at: now())
+                memory.events.storeChanged(to: isLockedByUser || store.isLocked ? .locked : .unavailable)
+            }
             log.reportNotices()
             log.reportLocked(error)
             throw error

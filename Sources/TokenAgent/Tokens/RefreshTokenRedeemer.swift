@@ -97,8 +97,8 @@ final class RefreshTokenRedeemer {
             do throws(TokenError) {
                 return try await self.tryEach(plan, for: request, of: peer)
             } catch {
-                if isThrottled { self.throttle.record(error, for: key, at: self.now()) }
-                throw error
+                guard isThrottled else { throw error }
+                throw self.throttle.record(error, for: key, at: self.now())
             }
         }
         inProgress[key] = redemption
@@ -123,6 +123,10 @@ final class RefreshTokenRedeemer {
             }
         }
         let refusal = attempt.refusal
+        if refusal != nil {
+            memory.events.interactionIsDue(
+                plan.account, of: request.parameters.clientID, in: request.parameters.sharingGroup, memory.cache)
+        }
         throw TokenError(
             .interactionRequired, refusal?.reason ?? Refusal.unknown, details: refusal?.details ?? TokenError.Details())
     }
@@ -214,7 +218,8 @@ final class RefreshTokenRedeemer {
     }
 
     private static let issuedElsewhere = TokenError(
-        .interactionRequired, "the refresh token was issued by another identity provider; sign in at this one")
+        .interactionRequired, "the refresh token was issued by another identity provider; sign in at this one",
+        reason: .authority)
 
     private static let nothingToRedeem = TokenError(
         .interactionRequired, "there is no refresh token to redeem; sign in")

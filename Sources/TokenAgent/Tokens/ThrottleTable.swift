@@ -32,15 +32,22 @@ final class ThrottleTable {
     }
 
     /// Records an error if it is to be throttled.
-    func record(_ error: TokenError, for key: RedemptionKey, at now: Int64) {
+    ///
+    /// - Returns: the error, with the time until which it is returned again.
+    func record(_ error: TokenError, for key: RedemptionKey, at now: Int64) -> TokenError {
+        var error = error
         if error.isOverload {
             let lifetime = min(error.retryAfter(now: now) ?? Self.overloadLifetime, Self.longestOverload)
+            error.details.throttledUntil = now + lifetime
+            error.details.reason = .throttled
             overloads[key.target] = Record(error: error, expiry: now + lifetime)
             Self.shorten(&overloads)
         } else if error.needsUser {
+            error.details.throttledUntil = now + Self.refusalLifetime
             refusals[key] = Record(error: error, expiry: now + Self.refusalLifetime)
             Self.shorten(&refusals)
         }
+        return error
     }
 
     /// Removes the errors that only the user can resolve, after a sign-in.

@@ -32,7 +32,7 @@ extension CredentialCache {
     }
 
     /// The account with its tenant profiles; nil if it does not match the request.
-    private func account(_ key: AccountKey, for request: ListAccounts, in partition: Partition) -> Account? {
+    func account(_ key: AccountKey, for request: ListAccounts, in partition: Partition) -> Account? {
         let credentials = partition[key]
         let records = credentials.orderedAccounts
         guard let first = records.first, isListed(key, credentials, request, in: partition) else { return nil }

@@ -7,8 +7,8 @@ package enum SilentDecision: Sendable, Equatable {
     case use(TokenResult, during: ClosedRange<Int64>?)
     /// Redeem a refresh token.
     case redeem(RedemptionPlan)
-    /// An interactive sign-in is needed; the text gives the reason.
-    case interactionRequired(String)
+    /// An interactive sign-in is needed: why, and what does not fit.
+    case interactionRequired(String, TokenError.Reason)
     /// The request names no account, and several match.
     case ambiguousAccount
 }
@@ -31,12 +31,12 @@ extension CredentialCache {
         let partition = partition(request.parameters.sharingGroup)
         let clientID = request.parameters.clientID
         switch account(for: request, in: partition, now: now) {
-        case .none: return .interactionRequired("this account is not in the cache; sign in")
+        case .none: return .interactionRequired("this account is not in the cache; sign in", .account)
         case .several: return .ambiguousAccount
         case .one(let account, let dependsOnTime):
             let credentials = partition[account]
             guard !credentials.isSignedOut(clientID) else {
-                return .interactionRequired("this account signed out of the app; sign in again")
+                return .interactionRequired("this account signed out of the app; sign in again", .account)
             }
             let decision = decide(request, account: account, credentials: credentials, in: partition, now: now)
             if dependsOnTime, case .use(let result, _) = decision { return .use(result, during: nil) }
@@ -61,6 +61,20 @@ extension CredentialCache {
         }
         // A token that should be renewed but cannot is valid until it expires.
         if let token, !token.result.isExtendedLifetime { return .use(token.result, during: nil) }
-        return .interactionRequired("no token in the cache fits this request; sign in")
+        return .interactionRequired(
+            "no token in the cache fits this request; sign in", mismatch(of: request, at: authority, credentials))
+    }
+
+    /// What of a request does not fit the app's tokens of an account that cannot be renewed.
+    private func mismatch(
+        of request: AcquireTokenSilent, at authority: Authority, _ credentials: AccountCredentials
+    ) -> TokenError.Reason {
+        let tokens = credentials.accessTokens.values.filter { $0.clientID == request.parameters.clientID }
+        guard !tokens.isEmpty else { return .account }
+        let isHere = tokens.contains {
+            $0.realm == authority.realm(for: $0.account, $0.version)
+                && clouds.sameCloud($0.environment, authority.environment)
+        }
+        return isHere ? .scope : .authority
     }
 }

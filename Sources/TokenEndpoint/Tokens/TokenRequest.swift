@@ -114,7 +114,7 @@ extension TokenRequest {
             throw TokenError(
                 .interactionRequired,
                 "the token endpoint of \(authority) is at \(UntrustedText.clean(environment, limit: 253)), which did not "
-                    + "issue this account's refresh token; sign in again")
+                    + "issue this account's refresh token; sign in again", reason: .authority)
         }
         return environment
     }

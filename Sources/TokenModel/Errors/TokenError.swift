@@ -46,6 +46,11 @@ public struct TokenError: Error, Sendable, Equatable {
         public var isThrottled = false
         /// The result with the scopes that were granted.
         public var partialResult: TokenResult?
+        /// The time until which the agent repeats this failure instead of asking the token endpoint, in seconds since 1970; nil if the next
+        /// request is sent. A sign-in ends it, unless the reason is `throttled`.
+        public var throttledUntil: Int64?
+        /// What did not fit, if more is known than the code says; see `TokenError.reason`.
+        package var reason: Reason?
 
         /// Creates empty details.
         public init() {}

@@ -8,7 +8,7 @@ package struct RequestSubject: Sendable, Equatable {
     package var sharingGroup: SharingGroup?
     /// Whether the request neither returns nor removes what belongs to another app.
     package var isLimitedToApp: Bool
-    /// Whether the request is a later part of an import or export that its connection has begun.
+    /// Whether the request is a later part of an import, an export or a subscription to events that its connection has begun.
     package var isContinuation: Bool
 
     package init(
@@ -60,6 +60,16 @@ extension GetCurrentAccount {
 extension RemoveAccount {
     package var subject: RequestSubject {
         RequestSubject(clientID: clientID, sharingGroup: sharingGroup, isLimitedToApp: extent == .app)
+    }
+}
+
+extension WatchEvents {
+    /// The events without a client ID are about the accounts of every app. A later request is part of what was allowed with the first one
+    /// on the connection.
+    package var subject: RequestSubject {
+        RequestSubject(
+            clientID: clientID, sharingGroup: sharingGroup, isLimitedToApp: clientID != nil,
+            isContinuation: position != nil)
     }
 }
 

@@ -216,7 +216,8 @@ struct KeyRing {
             return keys.isEmpty ? .missing : .keys(keys, isSettled: keys.count == 1)
         case .passphrase:
             guard let passphrase = settings.passphrase, let scrypt else {
-                throw TokenError(.storeUnavailable, "the store is locked with a passphrase; run: ssoctl unlock")
+                throw TokenError(
+                    .storeUnavailable, "the store is locked with a passphrase; run: ssoctl unlock", reason: .locked)
             }
             return .keys([try scrypt.key(from: passphrase)], isSettled: true)
         }
@@ -241,7 +242,8 @@ struct KeyRing {
 
     static let credentialName = "sso-agent.key"
     private static let wrongPassphrase = TokenError(
-        .storeUnavailable, "this is not the passphrase that the store is locked with; run: ssoctl unlock")
+        .storeUnavailable, "this is not the passphrase that the store is locked with; run: ssoctl unlock",
+        reason: .locked)
 }
 
 /// The settings of the key sources.

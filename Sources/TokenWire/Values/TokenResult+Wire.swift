@@ -69,6 +69,8 @@ extension TokenError.Details {
         username = try fields.wording("username", value?.username)
         isThrottled = fields.flag("is_throttled", value?.isThrottled) ?? false
         partialResult = try fields.message("partial_result", value?.partialResult)
+        throttledUntil = fields.number("throttled_until", value?.throttledUntil)
+        reason = fields.choice("reason", value?.reason)
     }
 
     /// The headers that are within the limits of messages.

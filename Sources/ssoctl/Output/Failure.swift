@@ -79,6 +79,8 @@ extension CommandFailure: Encodable {
         var code: Int32
         var name: String
         var message: String
+        var reason: String?
+        var throttledUntil: Int64?
         var oauthError: String?
         var subError: String?
         var errorCodes: [Int32]?
@@ -97,7 +99,8 @@ extension CommandFailure: Encodable {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(
             Body(
-                code: error.code.number, name: error.code.name, message: error.message, oauthError: details.oauthError,
+                code: error.code.number, name: error.code.name, message: error.message, reason: error.reason?.name,
+                throttledUntil: details.throttledUntil, oauthError: details.oauthError,
                 subError: details.subError, errorCodes: details.stsErrorCodes.isEmpty ? nil : details.stsErrorCodes,
                 correlationId: details.correlationID?.description,
                 declinedScopes: details.declinedScopes.isEmpty ? nil : details.declinedScopes,
@@ -112,6 +115,9 @@ extension CommandFailure: Encodable {
         let codes = error.details.stsErrorCodes.map { "AADSTS\($0)" }.filter { !error.message.contains($0) }
         if !codes.isEmpty {
             lines.append("  the identity provider's error: \((codes).joined(separator: ", "))")
+        }
+        if let end = error.details.throttledUntil, end > Terminal.now, error.reason == .throttled {
+            lines.append("  not before \(Phrases.clock(end)), in \(Phrases.duration(end - Terminal.now))")
         }
         for candidate in candidates.prefix(Self.shownCandidates) {
             let names = [candidate.username, candidate.homeAccountID?.text].compactMap(\.self)

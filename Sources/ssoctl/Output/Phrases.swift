@@ -35,5 +35,11 @@ enum Phrases {
         return isToday ? clock : "\(time.year)-\(digits(time.month))-\(digits(time.day)) \(clock)"
     }
 
+    /// A time of the day in local time, with seconds: `14:32:07`.
+    static func clock(_ seconds: Int64, zone: LocalTimeZone = .current) -> String {
+        let time = CivilTime(secondsSince1970: seconds + zone.secondsFromGMT(at: seconds))
+        return "\(digits(time.hour)):\(digits(time.minute)):\(digits(time.second))"
+    }
+
     private static func digits(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }

@@ -44,7 +44,7 @@ struct Diagnosis {
         let names = others.compactMap(\.username)
         let known = names.isEmpty ? "" : "; other apps have: \(names.prefix(5).joined(separator: ", "))"
         return CommandFailure(
-            with("nobody is signed in to the app \(target.appText)\(known)", error),
+            with("nobody is signed in to the app \(target.appText)\(known)", error, .app),
             nextCommand: signIn(names.count == 1 ? names[0] : nil))
     }
 
@@ -62,14 +62,14 @@ struct Diagnosis {
             return CommandFailure(
                 with(
                     "\(who) is signed in at \(own?.environment ?? account.environment), not at \(authority.environment)",
-                    error),
+                    error, .authority),
                 nextCommand: signIn(account.username))
         }
         let name = AccountName(account.homeAccountID?.text ?? who, isIdentifier: account.homeAccountID != nil)
         let isSignedIn = try await !choice.accounts(name, of: target.clientID).isEmpty
         guard isSignedIn else {
             return CommandFailure(
-                with("\(who) is not signed in to the app \(target.appText)", error),
+                with("\(who) is not signed in to the app \(target.appText)", error, .account),
                 nextCommand: signIn(account.username))
         }
         return CommandFailure(
@@ -79,8 +79,10 @@ struct Diagnosis {
             nextCommand: signIn(account.username))
     }
 
-    private func with(_ message: String, _ error: TokenError) -> TokenError {
-        TokenError(error.code, message, details: error.details)
+    private func with(_ message: String, _ error: TokenError, _ reason: TokenError.Reason? = nil) -> TokenError {
+        var error = TokenError(error.code, message, details: error.details)
+        if let reason { error.details.reason = reason }
+        return error
     }
 
     private func signIn(_ username: String?) -> String {

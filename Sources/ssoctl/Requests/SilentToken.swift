@@ -103,8 +103,15 @@ struct SilentToken {
         return account
     }
 
+    /// The account as it was named on the command line.
+    private var accountWords: [String] { isNamed ? name.map { ["--account", $0.text] } ?? [] : [] }
+
     private func failure(_ error: TokenError) -> CommandFailure {
-        switch error.code {
+        if error.reason == .throttled, let end = error.details.throttledUntil {
+            let wait = "sleep \(max(end - Terminal.now, 1))"
+            return CommandFailure(error, nextCommand: "\(wait) && \(target.command("token", accountWords))")
+        }
+        return switch error.code {
         case .declinedScopes, .protectionPolicyRequired:
             CommandFailure(error, nextCommand: target.command("sign-in", ["--prompt", "consent"]))
         case .ambiguousAccount: CommandFailure(error, nextCommand: "ssoctl accounts")

@@ -46,6 +46,9 @@ struct AgentBench: ParsableCommand {
     )
     var agent: String?
 
+    @Flag(help: "Measure how fast a sign-out reaches its subscribers only.")
+    var eventsOnly = false
+
     @Flag(help: "Measure one request at a time only.")
     var latenciesOnly = false
 
@@ -63,6 +66,9 @@ struct AgentBench: ParsableCommand {
 
     @Option(help: .hidden)
     var attack: Attack?
+
+    @Option(help: .hidden)
+    var subscribe: Int?
 
     @Option(help: .hidden)
     var socket = ""
@@ -92,6 +98,7 @@ struct AgentBench: ParsableCommand {
     }
 
     private func measure() async throws {
+        if let subscribe { return try EventBench.subscribe(subscribe, socketPath: socket) }
         if let attack { return try await attack.run(socketPath: socket) }
         if let hits { return try await CostBench.hit(hits, count: requests, socketPath: socket) }
         if costsOnly || checkCosts != nil || recordCosts != nil { return try await countCosts() }
@@ -99,6 +106,7 @@ struct AgentBench: ParsableCommand {
             let rows = try await FairnessBench.run(rounds: 3, requests: requests * 4, agent: agent)
             return print(rows.table)
         }
+        if eventsOnly { return print(try await EventBench.run(rounds: rounds, agent: agent).table) }
         if storeOnly {
             print(try await StoreBench.run(accounts: accounts, writes: 200, starts: 5, agent: agent).table)
             return
@@ -113,6 +121,7 @@ struct AgentBench: ParsableCommand {
             frames: bench.frames, latencies: latencies, loads: loads, process: try bench.processCosts(starts: rounds),
             store: try await StoreBench.run(accounts: accounts, writes: 200, starts: 5, agent: agent),
             fairness: try await FairnessBench.run(rounds: 3, requests: requests * 4, agent: agent),
+            events: try await EventBench.run(rounds: rounds, agent: agent),
             costs: CostBench.isPossible ? try await CostBench.run(agent: agent) : [])
         print(json ? try report.json() : report.table)
     }

@@ -8,6 +8,7 @@ struct Report {
     let process: ProcessResult
     let store: [StoreBench.Row]
     let fairness: [FairnessBench.Row]
+    let events: [EventBench.Row]
     /// Empty if valgrind is not installed.
     let costs: [CostBench.Row]
 
@@ -30,6 +31,8 @@ struct Report {
         \(store.table)
 
         \(fairness.table)
+
+        \(events.table)
 
         \(costs.isEmpty ? "Instructions and allocations are counted if valgrind is installed." : costs.table)
         """
@@ -60,6 +63,7 @@ struct Report {
             ],
             "store": store.json,
             "fairness": fairness.json,
+            "events": events.json,
             "costs": costs.json,
         ]
         let data = try JSONSerialization.data(withJSONObject: object, options: [.prettyPrinted, .sortedKeys])

@@ -37,6 +37,9 @@ struct ServerProcess {
         return folder.appending(path: program).path
     }
 
+    /// The next line of the process; empty if it has ended.
+    func nextLine() -> String { Self.line(from: standardError) }
+
     func stop() {
         Foundation.kill(processID, SIGTERM)
         wait()

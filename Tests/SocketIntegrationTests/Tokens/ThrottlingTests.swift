@@ -17,10 +17,13 @@ internal import TokenModel
             let first = try await failure { try await f.silent(f.parameters(), alice) }
             #expect(first.code == .unhandledHTTPResponse)
             #expect(!first.details.isThrottled)
+            let end = f.clock.now + row.wait
+            #expect(first.reason == .throttled && first.details.throttledUntil == end)
             let asked = f.redemptions
             f.clock.advance(by: row.wait - 1)
             let second = try await failure { try await f.silent(f.parameters(), alice) }
             #expect(second.details.isThrottled)
+            #expect(second.reason == .throttled && second.details.throttledUntil == end)
             #expect(second.details.httpStatus == first.details.httpStatus)
             #expect(f.redemptions == asked)
             f.clock.advance(by: 1)

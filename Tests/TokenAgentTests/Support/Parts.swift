@@ -65,7 +65,7 @@ actor Parts {
         switch core.memory.cache.decide(request, now: core.now()) {
         case .use(let result, _): start { _ in result }
         case .redeem(let plan): Pending(redeemer.redeem(plan, for: request, of: .process(peer)))
-        case .interactionRequired(let why):
+        case .interactionRequired(let why, _):
             start { _ async throws(TokenError) in throw TokenError(.interactionRequired, why) }
         case .ambiguousAccount: start { _ async throws(TokenError) in throw TokenError(.ambiguousAccount, "ambiguous") }
         }
@@ -80,13 +80,14 @@ actor Parts {
         return (request, await provider.redemptions.next())
     }
 
-    /// Signs a user out of every app, as `CacheOwner` does.
-    func signOut(_ user: String) -> Pending<Void> {
-        let request = RemoveAccount(clientID: .sample, account: .sample(user), extent: .account)
+    /// Signs a user out, by default of every app, as `CacheOwner` does.
+    func signOut(_ user: String, extent: RemoveAccount.Extent = .account) -> Pending<Void> {
+        let request = RemoveAccount(clientID: .sample, account: .sample(user), extent: extent)
         let group = request.sharingGroup
         let changes = core.memory.cache.changes(removing: request)
-        core.memory.apply(changes, in: group)
+        let held = core.memory.applyBeforeCommit(changes, in: group)
         return start { parts async throws(TokenError) in
+            defer { parts.core.memory.commitEnded(of: held) }
             try await parts.core.commits.commit(removal: changes, in: group) { $0.changes(removing: request) }
         }
     }

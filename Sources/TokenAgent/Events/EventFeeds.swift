@@ -1,0 +1,220 @@
+internal import NIOCore
+internal import TokenCache
+internal import TokenModel
+
+/// Tells subscribers of changes, after these are committed: the feeds, and the requests that wait for their events.
+///
+/// Before a change is visible, `prepare` notes what the feeds list of its accounts; when it is committed, `publish` compares. Without
+/// subscribers neither does anything, and a cache hit is no change. Used on the actor of `CacheOwner` only.
+final class EventFeeds {
+    /// Changes that are visible and not committed: a removal. No event about their accounts is sent until `release`.
+    struct Held {
+        fileprivate let accounts: AffectedAccounts
+        fileprivate let group: SharingGroup
+    }
+
+    private let loop: any EventLoop
+    private let now: @Sendable () -> Int64
+    private var feeds: [EventFeed.Key: EventFeed] = [:]
+    private var held: [SharingGroup: [AccountKey: Int]] = [:]
+    /// The numbers of removals that could concern any account of a sharing group.
+    private var heldGroups: [SharingGroup: Int] = [:]
+    /// The waiting requests of each connection.
+    private var waiting: [SessionID: Set<UInt64>] = [:]
+    private var lastNumber: UInt64 = 0
+    /// The feeds whose waiting requests are answered at the end of the event loop's iteration.
+    private var answering: Set<EventFeed.Key> = []
+    /// The state of the store; nil until it has been loaded or could not be.
+    private(set) var storeState: AgentEvent.StoreState?
+
+    init(loop: any EventLoop, now: @escaping @Sendable () -> Int64) {
+        self.loop = loop
+        self.now = now
+    }
+
+    /// The number of requests that wait for an event.
+    var waitingCount: Int { waiting.values.reduce(0) { $0 + $1.count } }
+
+    // MARK: Readers
+
+    /// Answers a request for events: at once if there are any, otherwise with the next one.
+    ///
+    /// - Throws: `requestDenied` (-53011) if the request is not for what the socket is published for, or there are too many different
+    ///   subscriptions.
+    func next(
+        _ request: WatchEvents, from session: SessionID, through publication: Publication?
+    ) throws(TokenError) -> Answer<WatchEvents.Reply> {
+        let feed = try feed(of: request, publication)
+        feed.admit(session)
+        if let reply = feed.reply(after: request.position, storeState, at: now()) { return .now(.success(reply)) }
+        lastNumber += 1
+        let promise = loop.makePromise(of: Result<WatchEvents.Reply, TokenError>.self)
+        feed.add(EventFeed.Waiter(session: session, position: feed.generation, promise: promise), lastNumber)
+        waiting[session, default: []].insert(lastNumber)
+        return .later(promise.futureResult)
+    }
+
+    /// Whether a request continues a subscription of the connection, which was allowed.
+    func isContinued(by request: WatchEvents, on session: SessionID) -> Bool {
+        feeds.values.contains {
+            $0.id == request.position?.feed && $0.key.clientID == request.clientID
+                && $0.key.group == request.sharingGroup && $0.sessions.contains(session)
+        }
+    }
+
+    /// Answers the waiting requests of a connection that is about to be closed, without an event.
+    func finish(_ session: SessionID) {
+        guard let numbers = waiting.removeValue(forKey: session) else { return }
+        for feed in feeds.values {
+            for number in numbers {
+                guard let waiter = feed.removeWaiter(number) else { continue }
+                let position = EventPosition(feed: feed.id, generation: waiter.position)
+                waiter.promise.succeed(.success(WatchEvents.Reply(position: position, events: [])))
+            }
+        }
+    }
+
+    /// Forgets a connection that is closed.
+    func ended(_ session: SessionID) {
+        finish(session)
+        for feed in feeds.values { feed.forget(session) }
+    }
+
+    private func feed(of request: WatchEvents, _ publication: Publication?) throws(TokenError) -> EventFeed {
+        let key = EventFeed.Key(
+            clientID: request.clientID, group: request.sharingGroup, socket: publication?.id)
+        lastNumber += 1
+        if let feed = feeds[key] {
+            feed.lastUse = lastNumber
+            return feed
+        }
+        if feeds.count >= Self.feedLimit {
+            let unused = feeds.values.filter { $0.waiters.isEmpty }.min { $0.lastUse < $1.lastUse }
+            guard let unused else { throw Self.tooMany }
+            feeds[unused.key] = nil
+        }
+        let feed = EventFeed(key, rules: publication?.rules)
+        feed.lastUse = lastNumber
+        feeds[key] = feed
+        return feed
+    }
+
+    // MARK: Changes
+
+    /// Notes what is listed before changes; called before they are applied to the cache.
+    ///
+    /// - Parameter holds: whether the changes are committed later; `release` has to follow.
+    /// - Returns: what to pass to `publish` or `release`; nil if there is nothing to do.
+    func prepare(
+        _ changes: [CacheChange], in group: SharingGroup, _ cache: CredentialCache, holds: Bool
+    ) -> Held? {
+        let feeds = feeds(of: group)
+        guard holds || !feeds.isEmpty else { return nil }
+        let accounts = cache.accounts(affectedBy: changes, in: group)
+        if case .some(let keys) = accounts { for feed in feeds { feed.note(keys, in: cache) } }
+        if holds { hold(accounts, in: group, 1) }
+        return Held(accounts: accounts, group: group)
+    }
+
+    /// Sends the events of committed changes, but for accounts of which a removal is not committed.
+    func publish(_ changes: Held?, _ cache: CredentialCache) {
+        guard let changes, heldGroups[changes.group] == nil else { return }
+        for feed in feeds(of: changes.group) {
+            switch changes.accounts {
+            case .any:
+                feed.reset()
+                answer(feed)
+            case .some(let keys):
+                let isHeld = held[changes.group] ?? [:]
+                if feed.publish(keys.lazy.filter { isHeld[$0] == nil }, in: cache, at: now()) { answer(feed) }
+            }
+        }
+    }
+
+    /// Sends the events of a removal that is now committed.
+    func release(_ changes: Held, _ cache: CredentialCache) {
+        hold(changes.accounts, in: changes.group, -1)
+        publish(changes, cache)
+    }
+
+    /// Reports that the refresh tokens of an account are refused.
+    func interactionIsDue(
+        _ account: AccountKey, of clientID: ClientID, in group: SharingGroup, _ cache: CredentialCache
+    ) {
+        for feed in feeds(of: group) where feed.publishInteraction(account, of: clientID, in: cache, at: now()) {
+            answer(feed)
+        }
+    }
+
+    /// Reports the state of the store.
+    func storeChanged(to state: AgentEvent.StoreState) {
+        guard state != storeState else { return }
+        storeState = state
+        for feed in feeds.values {
+            feed.publish(state, at: now())
+            answer(feed)
+        }
+    }
+
+    /// Reports that the cache was replaced.
+    ///
+    /// - Parameter isEmptied: whether the store was locked, so that there is nothing to read.
+    func cacheWasReplaced(isEmptied: Bool) {
+        for feed in feeds.values {
+            if isEmptied {
+                feed.discardPending()
+            } else {
+                feed.reset()
+                answer(feed)
+            }
+        }
+    }
+
+    private func feeds(of group: SharingGroup) -> [EventFeed] {
+        feeds.isEmpty ? [] : feeds.values.filter { $0.key.group == group }
+    }
+
+    private func hold(_ accounts: AffectedAccounts, in group: SharingGroup, _ step: Int) {
+        switch accounts {
+        case .any:
+            let count = (heldGroups[group] ?? 0) + step
+            heldGroups[group] = count > 0 ? count : nil
+        case .some(let keys):
+            var counts = held.removeValue(forKey: group) ?? [:]
+            for key in keys {
+                let count = (counts[key] ?? 0) + step
+                counts[key] = count > 0 ? count : nil
+            }
+            if !counts.isEmpty { held[group] = counts }
+        }
+    }
+
+    /// Answers the requests that wait for a feed: not at once, since sending a reply may begin another request, which must not see
+    /// half of a change. Further events of this iteration are in the same reply.
+    private func answer(_ feed: EventFeed, isolation: isolated (any Actor)? = #isolation) {
+        guard !feed.waiters.isEmpty, answering.insert(feed.key).inserted else { return }
+        let key = feed.key
+        loop.assumeIsolated().execute { self.answerWaiting(key) }
+    }
+
+    private func answerWaiting(_ key: EventFeed.Key) {
+        answering.remove(key)
+        guard let feed = feeds[key] else { return }
+        var replies: [Int64: WatchEvents.Reply] = [:]
+        for (number, waiter) in feed.waiters.sorted(by: { $0.key < $1.key }) {
+            let position = EventPosition(feed: feed.id, generation: waiter.position)
+            let known = replies[waiter.position] ?? feed.reply(after: position, storeState, at: now())
+            guard let reply = known, feed.removeWaiter(number) != nil else { continue }
+            replies[waiter.position] = reply
+            waiting[waiter.session]?.remove(number)
+            if waiting[waiter.session]?.isEmpty == true { waiting[waiter.session] = nil }
+            waiter.promise.succeed(.success(reply))
+        }
+    }
+
+    /// The largest number of different subscriptions; each is looked at with every change of its sharing group.
+    private static let feedLimit = 256
+
+    private static let tooMany = TokenError(
+        .requestDenied, "apps watch as many different lists of accounts as the agent can compare; close one of them")
+}

@@ -1,0 +1,162 @@
+internal import AgentClient
+internal import AgentConfiguration
+internal import ArgumentParser
+internal import TokenModel
+
+/// Prints changes of accounts and of the store as they happen.
+struct WatchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
+        abstract: "Show changes as they happen: accounts, sign-outs, sign-ins that are due, the store.",
+        discussion: """
+            Each event is a line with the time, what has happened, and the account. The first one says that nothing has been \
+            missed from then on; it is repeated after a restart of the agent, an import, or if too much has happened at once: \
+            anything may have changed then. With --json, each line is an object. Ctrl-C ends it, with exit status 0.
+
+            Examples:
+              ssoctl watch
+              ssoctl watch --app graph             the accounts that are signed in to an app
+              ssoctl watch --json | jq -r 'select(.event == "interactionDue") | .account.username'
+            """)
+
+    @Option(name: .customLong("app"), help: "Only what this app of the configuration sees.")
+    var app: String?
+
+    @Option(name: .customLong("client-id"), help: "The same, by the application (client) ID.")
+    var clientID: String?
+
+    @Option(help: "The sharing group.")
+    var group: String?
+
+    @Flag(help: "Also show sign-ins that are due, sign-outs and problems of the store as notifications of the desktop.")
+    var notify = false
+
+    @Flag(help: "Print one JSON object for each event, on a line.")
+    var json = false
+
+    func validate() throws {
+        guard group.map({ SharingGroup($0) != nil }) ?? true else {
+            throw ValidationError("--group must not be blank.")
+        }
+        if let clientID, ClientID(clientID) == nil { throw ValidationError("--client-id must not be blank.") }
+        guard app == nil || clientID == nil else { throw ValidationError("Name one app: --app or --client-id.") }
+    }
+
+    func run() async throws {
+        do {
+            let settings = app == nil ? try? Settings.read() : try Settings.read()
+            let named = try app.map { name throws(CommandFailure) in try settings?.app(named: name) } ?? nil
+            let request = WatchEvents(
+                clientID: named?.clientID ?? clientID.flatMap(ClientID.init),
+                sharingGroup: group.flatMap(SharingGroup.init) ?? named?.sharingGroup ?? .standard)
+            let output = EventOutput(isJSON: json, notifies: notify, appNames: settings?.appNames ?? [:])
+            try await Interruption.cancelling {
+                for try await event in AgentClient.shared.events(request) { output.show(event) }
+            }
+        } catch {
+            let status = await CommandFailure(caught: error).withRemedy(.shared).report(asJSON: json, onOneLine: true)
+            throw ExitCode(status.rawValue)
+        }
+    }
+}
+
+/// Where events are shown.
+private struct EventOutput: Sendable {
+    let isJSON: Bool
+    let notifies: Bool
+    let appNames: [ClientID: String]
+
+    func show(_ event: AgentEvent) {
+        if isJSON {
+            Terminal.print(Terminal.jsonLine(EventJSON(event, app: event.clientID.flatMap { appNames[$0] })))
+        } else {
+            Terminal.print(line(event))
+        }
+        guard notifies, event.isForNotification else { return }
+        let summary = "\(account(of: event).map { "\($0): " } ?? "")\(what(event))"
+        _ = Program.output(of: ["notify-send", "--app-name=sso-agent", "--", UntrustedText.clean(summary, limit: 256)])
+    }
+
+    private func line(_ event: AgentEvent) -> String {
+        let what = what(event)
+        guard let account = account(of: event) else { return "\(Phrases.clock(event.time))  \(what)" }
+        let padding = String(repeating: " ", count: max(Self.width - what.count, 0))
+        let remedy = event.kind == .interactionDue ? "  → \(signIn(event))" : ""
+        return "\(Phrases.clock(event.time))  \(what)\(padding)  \(account)\(remedy)"
+    }
+
+    private func account(of event: AgentEvent) -> String? {
+        guard let account = event.account else { return nil }
+        return UntrustedText.clean(account.username ?? account.homeAccountID?.text ?? "an account without a name")
+    }
+
+    private func what(_ event: AgentEvent) -> String {
+        let app = event.clientID.map { appNames[$0] ?? UntrustedText.clean($0.text, limit: 80) }
+        switch event.kind {
+        case .resynchronise: return "watching from now on"
+        case .accountAdded: return "account added"
+        case .accountChanged: return "account changed"
+        case .accountRemoved: return "account removed"
+        case .signedOut: return "signed out\(app.map { " of \($0)" } ?? "")"
+        case .interactionDue: return "sign-in due\(app.map { " for \($0)" } ?? "")"
+        case .storeChanged:
+            switch event.storeState {
+            case .open: return "store open"
+            case .locked: return "store locked  → ssoctl unlock"
+            case .unavailable: return "store cannot be opened  → ssoctl doctor"
+            case .unwritable: return "store cannot be written  → ssoctl doctor"
+            case nil: return "store changed"
+            }
+        }
+    }
+
+    /// The command by which the user signs in.
+    private func signIn(_ event: AgentEvent) -> String {
+        var words = ["ssoctl", "sign-in"]
+        if let clientID = event.clientID { words += appNames[clientID].map { [$0] } ?? ["--client-id", clientID.text] }
+        if let username = event.account?.username { words += ["--login-hint", username] }
+        return UntrustedText.clean(CommandLineWords(words).text)
+    }
+
+    /// The width of the column that says what has happened.
+    private static let width = 20
+}
+
+extension AgentEvent {
+    /// Whether a person who does something else should know.
+    fileprivate var isForNotification: Bool {
+        switch kind {
+        case .interactionDue, .signedOut, .accountRemoved: true
+        case .storeChanged: storeState != .open
+        default: false
+        }
+    }
+}
+
+/// An event as JSON. What does not apply is absent.
+private struct EventJSON: Encodable {
+    struct Account: Encodable {
+        var identifier: String?
+        var username: String?
+        var environment: String
+    }
+
+    var event: String
+    var time: Int64
+    var account: Account?
+    var clientId: String?
+    /// The app's name in the configuration.
+    var app: String?
+    var store: String?
+
+    init(_ event: AgentEvent, app: String?) {
+        self.event = event.kind.name
+        self.app = app
+        time = event.time
+        account = event.account.map {
+            Account(identifier: $0.homeAccountID?.text, username: $0.username, environment: $0.environment)
+        }
+        clientId = event.clientID?.text
+        store = event.storeState?.name
+    }
+}

@@ -1,0 +1,82 @@
+internal import AgentClient
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+/// What a failure says does not fit.
+@Suite(.bounded) struct FailureReasonTests {
+    private static let alice = "alice@contoso.com"
+
+    private func reason(_ f: AgentFixture, _ parameters: TokenParameters, _ name: String) async -> TokenError.Reason? {
+        let error = await #expect(throws: TokenError.self) {
+            try await f.silent(parameters, AccountReference(username: name))
+        }
+        return error?.reason
+    }
+
+    @Test func namesTheAccount() async throws {
+        try await AgentFixture.with { f in
+            try await f.signIn(Self.alice, f.parameters())
+            #expect(await reason(f, try f.parameters(), "bob@contoso.com") == .account)
+            #expect(await reason(f, try f.parameters("app-2"), Self.alice) == .account)
+        }
+    }
+
+    @Test func namesTheScopesOrTheAuthorityOfTokensThatCannotBeRenewed() async throws {
+        try await AgentFixture.with { f in
+            try await f.signIn(Self.alice, f.parameters())
+            for credential in try await f.agent.listCredentials(ListCredentials())
+            where credential.kind == .refreshToken {
+                _ = try await f.agent.removeCredential(RemoveCredential(id: credential.id))
+            }
+            #expect(await reason(f, try f.parameters(scopes: ["Mail.Read"]), Self.alice) == .scope)
+        }
+    }
+
+    @Test func namesTheProviderThatRefuses() async throws {
+        try await AgentFixture.with { f in
+            let account = try await f.signIn(Self.alice, f.parameters()).account.reference
+            f.emulator.control.inject(
+                Fault {
+                    ($0.grant, $0.error, $0.suberror) = (.refreshToken, "invalid_grant", "basic_action")
+                })
+            let error = await #expect(throws: TokenError.self) {
+                try await f.silent(f.parameters(), account, force: true)
+            }
+            #expect(error?.reason == .provider)
+            // Until then the refusal is repeated, unless the user signs in.
+            #expect(error?.details.throttledUntil == f.clock.now + 120)
+        }
+    }
+
+    @Test func namesTheLockedStore() async throws {
+        try await AgentFixture.with { f in
+            try await f.signIn(Self.alice, f.parameters())
+            _ = try await f.agent.lock()
+            #expect(await reason(f, try f.parameters(), Self.alice) == .locked)
+        }
+    }
+
+    @Test func namesTheNetwork() async throws {
+        try await AgentFixture.with { f in
+            let account = try await f.signIn(Self.alice, f.parameters()).account.reference
+            await f.goOffline()
+            let error = await #expect(throws: TokenError.self) {
+                try await f.silent(f.parameters(), account, force: true)
+            }
+            #expect(error?.reason == .network)
+        }
+    }
+
+    /// For apps that know no codes but these.
+    @Test func isPartOfEveryFailure() async throws {
+        try await AgentFixture.with { f in
+            let error = await #expect(throws: TokenError.self) {
+                try await f.agent.setKey(SetKey(source: .passphrase))
+            }
+            #expect(error?.details.reason == .request)
+        }
+    }
+}

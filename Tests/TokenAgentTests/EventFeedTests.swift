@@ -1,0 +1,261 @@
+internal import Foundation
+internal import NIOCore
+internal import TestSupport
+internal import Testing
+internal import TokenCache
+internal import TokenModel
+
+@testable internal import TokenAgent
+
+/// The events of the agent's parts: what is told to whom, and not before it is committed.
+@Suite(.bounded) struct EventFeedTests {
+    private let parts = Parts()
+
+    /// A subscriber that asks for the next events when it has got some.
+    private final class Subscriber {
+        let parts: Parts
+        var request: WatchEvents
+
+        init(_ parts: Parts, _ request: WatchEvents = WatchEvents(clientID: nil)) async throws {
+            self.parts = parts
+            self.request = request
+            let first = try await next()
+            try #require(first.first?.kind == .resynchronise)
+        }
+
+        func pending() async -> Pending<WatchEvents.Reply> { await parts.watch(request) }
+
+        func next() async throws -> [AgentEvent] { try await take(pending()) }
+
+        func take(_ pending: Pending<WatchEvents.Reply>) async throws -> [AgentEvent] {
+            let reply = try await pending.value()
+            request.position = reply.position
+            return reply.events
+        }
+    }
+
+    @Test func beginsWithAResynchronisationAndTheStateOfTheStore() async throws {
+        await parts.reportStore(.open)
+        let reply = try await parts.watch(WatchEvents(clientID: nil)).value()
+        #expect(reply.events.map(\.kind) == [.resynchronise, .storeChanged])
+        #expect(reply.events.last?.storeState == .open)
+    }
+
+    @Test func tellsOfASignInWhenItIsDurable() async throws {
+        let subscriber = try await Subscriber(parts)
+        let events = await subscriber.pending()
+        parts.store.hold()
+        let signIn = await parts.signIn("alice", "1")
+        let commit = await parts.store.commits.next()
+        try await parts.settle()
+        #expect(!events.isDone)
+        commit.succeed()
+        let told = try await subscriber.take(events)
+        #expect(told.map(\.kind) == [.accountAdded])
+        #expect(told.first?.account?.homeAccountID == .sample("alice"))
+        #expect(told.first?.account?.username == "alice@contoso.com")
+        #expect(told.first?.account?.tenantProfiles.isEmpty == true)
+        #expect(told.first?.time == parts.clock.now)
+        try await signIn.value()
+    }
+
+    /// Lists do not have the account already when the removal begins.
+    @Test func tellsOfASignOutWhenItIsDurable() async throws {
+        try await parts.signIn("alice", "1").value()
+        let subscriber = try await Subscriber(parts)
+        let events = await subscriber.pending()
+        parts.store.hold()
+        let signOut = await parts.signOut("alice")
+        let commit = await parts.store.commits.next()
+        try await parts.settle()
+        #expect(!events.isDone)
+        commit.succeed()
+        #expect(try await subscriber.take(events).map(\.kind) == [.accountRemoved])
+        try await signOut.value()
+    }
+
+    /// The save is committed while the account is removed from memory, and before the removal is durable.
+    @Test func tellsNothingOfAnAccountWhileItsRemovalIsNotDurable() async throws {
+        try await parts.signIn("alice", "1").value()
+        let subscriber = try await Subscriber(parts)
+        let events = await subscriber.pending()
+        parts.store.hold()
+        let save = await parts.signIn("alice", "2")
+        let first = await parts.store.commits.next()
+        let signOut = await parts.signOut("alice")
+        first.succeed()
+        let second = await parts.store.commits.next()
+        try await parts.settle()
+        #expect(!events.isDone)
+        second.succeed()
+        #expect(try await subscriber.take(events).map(\.kind) == [.accountRemoved])
+        _ = try await save.value()
+        try await signOut.value()
+    }
+
+    @Test func tellsOfASignOutThatCannotBeWrittenAndOfTheStore() async throws {
+        await parts.reportStore(.open)
+        try await parts.signIn("alice", "1").value()
+        let subscriber = try await Subscriber(parts)
+        parts.store.fail()
+        #expect(try await parts.signOut("alice").error() != nil)
+        let told = try await subscriber.next()
+        #expect(told.map(\.kind) == [.storeChanged, .accountRemoved])
+        #expect(told.first?.storeState == .unwritable)
+        parts.store.fail(false)
+        try await parts.signIn("bob", "1").value()
+        #expect(try await subscriber.next().map(\.storeState) == [.open, nil])
+    }
+
+    @Test func coalescesTheChangesOfAnAccount() async throws {
+        let subscriber = try await Subscriber(parts)
+        for round in 0..<3 {
+            try await parts.signIn("alice", "\(round)").value()
+            try await parts.signOut("alice").value()
+        }
+        try await parts.signIn("bob", "1").value()
+        let told = try await subscriber.next()
+        #expect(told.map(\.kind) == [.accountRemoved, .accountAdded])
+        #expect(told.map(\.account?.username) == ["alice@contoso.com", "bob@contoso.com"])
+    }
+
+    /// A token that is renewed changes nothing that a list shows.
+    @Test func doesNotTellOfRenewedTokens() async throws {
+        let subscriber = try await Subscriber(parts)
+        let (request, redemption) = try await parts.beginRedemption()
+        #expect(try await subscriber.next().map(\.kind) == [.accountAdded])
+        let events = await subscriber.pending()
+        redemption.answer(.sample("alice", "2"))
+        try await request.value()
+        try await parts.settle()
+        #expect(!events.isDone)
+    }
+
+    @Test func tellsThatASignInIsDueOnce() async throws {
+        let (request, redemption) = try await parts.beginRedemption()
+        let subscriber = try await Subscriber(parts)
+        redemption.fail(.invalidGrant)
+        #expect(try await request.error()?.code == .interactionRequired)
+        let told = try await subscriber.next()
+        #expect(told.map(\.kind) == [.interactionDue])
+        #expect(told.first?.account?.homeAccountID == .sample("alice"))
+        #expect(told.first?.clientID == .sample)
+        // The agent returns the same error again, without asking.
+        let events = await subscriber.pending()
+        #expect(try await parts.acquire(.sample("alice")).error()?.details.isThrottled == true)
+        try await parts.settle()
+        #expect(!events.isDone)
+    }
+
+    @Test func tellsASlowReaderToResynchronise() async throws {
+        let subscriber = try await Subscriber(parts)
+        for number in 0...EventFeed.countLimit { try await parts.signIn("user-\(number)", "1").value() }
+        #expect(try await subscriber.next().map(\.kind) == [.resynchronise])
+        for number in 0..<EventFeed.countLimit { try await parts.signIn("other-\(number)", "1").value() }
+        #expect(try await subscriber.next().count == EventFeed.countLimit)
+    }
+
+    @Test func continuesAfterEachPosition() async throws {
+        let subscriber = try await Subscriber(parts)
+        for user in ["alice", "bob", "carol"] { try await parts.signIn(user, "1").value() }
+        let told = try await subscriber.next()
+        for (index, event) in told.enumerated() where index < 2 {
+            subscriber.request.position = event.position
+            #expect(try await subscriber.next() == Array(told.dropFirst(index + 1)))
+        }
+        for unknown in [
+            EventPosition(feed: 1, generation: 1), EventPosition(feed: told[0].position.feed, generation: 99),
+        ] {
+            subscriber.request.position = unknown
+            #expect(try await subscriber.next().first?.kind == .resynchronise)
+        }
+    }
+
+    @Test func tellsOnlyWhatTheListsOfTheSubscriberShow() async throws {
+        let other = try #require(SharingGroup("other"))
+        let inOtherGroup = try await Subscriber(parts, WatchEvents(clientID: nil, sharingGroup: other))
+        let ofOtherApp = try await Subscriber(parts, WatchEvents(clientID: ClientID("other")))
+        let ofApp = try await Subscriber(parts, WatchEvents(clientID: .sample))
+        let pending = [await inOtherGroup.pending(), await ofOtherApp.pending()]
+        try await parts.signIn("alice", "1").value()
+        try await parts.signOut("alice").value()
+        #expect(try await ofApp.next().map(\.kind) == [.accountRemoved])
+        try await parts.settle()
+        #expect(pending.map(\.isDone) == [false, false])
+    }
+
+    @Test func tellsWhichAppHasSignedOut() async throws {
+        try await parts.signIn("alice", "1").value()
+        let (ofAll, ofApp) = (try await Subscriber(parts), try await Subscriber(parts, WatchEvents(clientID: .sample)))
+        try await parts.signOut("alice", extent: .app).value()
+        for subscriber in [ofAll, ofApp] {
+            let told = try await subscriber.next()
+            #expect(told.map(\.kind) == [.signedOut])
+            #expect(told.first?.clientID == .sample)
+            #expect(told.first?.account?.username == "alice@contoso.com")
+        }
+    }
+
+    @Test func resynchronisesWhenTheCacheIsReplacedOrAGroupRemoved() async throws {
+        try await parts.signIn("alice", "1").value()
+        let subscriber = try await Subscriber(parts)
+        await parts.replaceCache()
+        #expect(try await subscriber.next().map(\.kind) == [.resynchronise])
+        try await parts.signOut("alice", extent: .everything).value()
+        #expect(try await subscriber.next().map(\.kind) == [.resynchronise])
+    }
+
+    @Test func answersWaitingRequestsWhenTheConnectionEnds() async throws {
+        let subscriber = try await Subscriber(parts)
+        let pending = await subscriber.pending()
+        #expect(await parts.waitingWatches == 1)
+        await parts.endWatches()
+        #expect(try await pending.value().events == [])
+        #expect(await parts.waitingWatches == 0)
+    }
+
+    @Test func limitsTheDifferentSubscriptions() async throws {
+        for number in 0..<300 {
+            _ = try await parts.watch(WatchEvents(clientID: ClientID("app-\(number)"))).value()
+        }
+        for number in 0..<300 {
+            let pending = await parts.waitFromNow(WatchEvents(clientID: ClientID("app-\(number)")))
+            guard number >= 256 else { continue }
+            #expect(try await pending.error()?.code == .requestDenied)
+        }
+        await parts.endWatches()
+    }
+}
+
+extension Parts {
+    private static let session = SessionID(number: 1, processID: 1, publication: nil)
+
+    /// Asks for events, as `CacheOwner` does.
+    fileprivate func watch(_ request: WatchEvents) -> Pending<WatchEvents.Reply> {
+        do throws(TokenError) {
+            switch try core.events.next(request, from: Self.session, through: nil) {
+            case .now(let outcome): return Pending(loop.makeSucceededFuture(outcome))
+            case .later(let future): return Pending(future)
+            case .repeatable(let reply, _): return Pending(loop.makeSucceededFuture(.success(reply)))
+            }
+        } catch {
+            return Pending(loop.makeSucceededFuture(.failure(error)))
+        }
+    }
+
+    /// Waits for events after the present position.
+    fileprivate func waitFromNow(_ request: WatchEvents) -> Pending<WatchEvents.Reply> {
+        var request = request
+        guard case .now(.success(let reply))? = try? core.events.next(request, from: Self.session, through: nil) else {
+            return watch(request)
+        }
+        request.position = reply.position
+        return watch(request)
+    }
+
+    fileprivate var waitingWatches: Int { core.events.waitingCount }
+
+    fileprivate func endWatches() { core.events.ended(Self.session) }
+
+    fileprivate func reportStore(_ state: AgentEvent.StoreState) { core.events.storeChanged(to: state) }
+}
