@@ -42,7 +42,7 @@ struct AuditChain: Sendable, Equatable {
             // The first 128 bits tell accounts apart, and do not show who they are.
             ("account", event.account.map { .text(String(Self.hash(of: $0.lowercased().utf8).prefix(32))) }),
             ("username", Self.text(event.username)), ("scopes", Self.scopes(event.scopes)),
-            ("count", event.count.map { .number("\($0)") }), ("prev", .text(hash)),
+            ("count", event.count.flatMap { $0 == 1 ? nil : .number("\($0)") }), ("prev", .text(hash)),
         ]
         return fields.compactMap { name, value in value.map { JSONTree.Member(name: name, value: $0) } }
     }

@@ -6063,7 +6063,7 @@ const ProtobufCMessageDescriptor sso__credential__descriptor =
   (ProtobufCMessageInit) sso__credential__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor sso__list_credentials__field_descriptors[3] =
+static const ProtobufCFieldDescriptor sso__list_credentials__field_descriptors[4] =
 {
   {
     "sharing_group",
@@ -6101,16 +6101,29 @@ static const ProtobufCFieldDescriptor sso__list_credentials__field_descriptors[3
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "without_secrets",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Sso__ListCredentials, has_without_secrets),
+    offsetof(Sso__ListCredentials, without_secrets),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned sso__list_credentials__field_indices_by_name[] = {
   2,   /* field[2] = after */
   0,   /* field[0] = sharing_group */
   1,   /* field[1] = version */
+  3,   /* field[3] = without_secrets */
 };
 static const ProtobufCIntRange sso__list_credentials__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor sso__list_credentials__descriptor =
 {
@@ -6120,7 +6133,7 @@ const ProtobufCMessageDescriptor sso__list_credentials__descriptor =
   "Sso__ListCredentials",
   "sso",
   sizeof(Sso__ListCredentials),
-  3,
+  4,
   sso__list_credentials__field_descriptors,
   sso__list_credentials__field_indices_by_name,
   1,  sso__list_credentials__number_ranges,

@@ -65,6 +65,21 @@ internal import TokenModel
         }
     }
 
+    /// A list without secrets gives no token to anybody.
+    @Test func recordsNoTokenIfACommandListsAccounts() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.signIn("alice@contoso.com", f.parameters())
+            _ = try await AgentClient(socketPath: f.socketPath).listCredentials(ListCredentials())
+            for arguments in [["accounts", "--verbose"], ["sign-out", "alice"]] { try await f.ssoctl(arguments) }
+            agent.process.signal(SIGTERM)
+            _ = try await agent.process.finish()
+            let tokens = try await f.auditLines().filter { $0["event"] as? String == "token" }
+            // One token is no number.
+            #expect(tokens.count == 1 && tokens[0]["count"] == nil, "\(tokens)")
+        }
+    }
+
     /// Repetitions have kept replies; equal events that wait to be written share a line, which has their number.
     @Test func countsEachRepetitionOfARequest() async throws {
         try await AgentProcessFixture.with { f in

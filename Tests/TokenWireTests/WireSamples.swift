@@ -32,6 +32,7 @@ enum WireSamples {
         RequestSample("get_status", GetStatus()),
         RequestSample("diagnose", Diagnose(authority: authority)),
         RequestSample("list_credentials", ListCredentials(sharingGroup: group, version: .v1, after: "page-4")),
+        RequestSample("list_credentials without secrets", ListCredentials(sharingGroup: group, withoutSecrets: true)),
         RequestSample("remove_credential", RemoveCredential(sharingGroup: group, id: credential.id)),
         RequestSample(
             "redeem_grant",

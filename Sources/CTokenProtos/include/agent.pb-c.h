@@ -948,10 +948,15 @@ struct  Sso__ListCredentials
   Sso__OAuthVersion version;
   protobuf_c_boolean has_after;
   ProtobufCBinaryData after;
+  /*
+   * absent: with the secrets of access tokens
+   */
+  protobuf_c_boolean has_without_secrets;
+  protobuf_c_boolean without_secrets;
 };
 #define SSO__LIST_CREDENTIALS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&sso__list_credentials__descriptor) \
-    , 0, {0,NULL}, 0, SSO__OAUTH_VERSION__OAUTH_V1, 0, {0,NULL} }
+    , 0, {0,NULL}, 0, SSO__OAUTH_VERSION__OAUTH_V1, 0, {0,NULL}, 0, 0 }
 
 
 struct  Sso__ListCredentialsReply

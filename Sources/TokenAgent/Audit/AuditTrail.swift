@@ -147,7 +147,7 @@ final class AuditTrail: Sendable {
         }
         return switch request {
         case is AcquireTokenSilent: isSuccess ? .token : nil
-        case is ListCredentials: isSuccess ? .token : nil
+        case let list as ListCredentials: isSuccess && !list.withoutSecrets ? .token : nil
         case is BeginInteractive, is BeginDeviceCode: .signInBegun
         case is CompleteInteractive, is CompleteDeviceCode, is RedeemGrant: .signIn
         case is RemoveAccount, is RemoveCredential: .signOut

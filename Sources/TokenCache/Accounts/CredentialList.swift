@@ -12,7 +12,11 @@ extension CredentialCache {
         partition.credentials.forEach(from: request.after) { id, place in
             guard id != request.after else { return true }
             let held = partition[place.account]
-            let next = Listed(id, place, held, request.version).map { credential($0, held, localScheme: localScheme) }
+            var next = Listed(id, place, held, request.version).map { credential($0, held, localScheme: localScheme) }
+            if request.withoutSecrets {
+                next?.accessToken = nil
+                next?.idToken = nil
+            }
             size += next?.approximateSize ?? 0
             let isFull = size > Self.pageBytes || page.credentials.count == Self.pageItems
             guard page.credentials.isEmpty || !isFull, examined < Self.examinedCredentials else {

@@ -1,6 +1,7 @@
 /// Returns the credentials of a sharing group page by page, as ADAL shows its cache. The reply is `ListCredentials.Reply`.
 ///
-/// Access tokens are included, the secrets of refresh tokens are not. PROTOCOL.md, "list_credentials".
+/// The secrets of access tokens are included unless the request says otherwise, those of refresh tokens never. PROTOCOL.md,
+/// "list_credentials".
 public struct ListCredentials: Sendable, Equatable {
     /// The partition of the cache.
     public var sharingGroup: SharingGroup
@@ -8,12 +9,19 @@ public struct ListCredentials: Sendable, Equatable {
     public var version: OAuthVersion?
     /// The cursor: `next` of the previous page; nil for the first.
     public var after: String?
+    /// Whether to leave out what somebody could act with: the secrets of access tokens, and ID tokens. An agent of an earlier
+    /// version returns them nevertheless.
+    public var withoutSecrets: Bool
 
-    /// Creates the request.
-    public init(sharingGroup: SharingGroup = .standard, version: OAuthVersion? = nil, after: String? = nil) {
+    /// Creates the request, by default for the credentials with the secrets of access tokens.
+    public init(
+        sharingGroup: SharingGroup = .standard, version: OAuthVersion? = nil, after: String? = nil,
+        withoutSecrets: Bool = false
+    ) {
         self.sharingGroup = sharingGroup
         self.version = version
         self.after = after
+        self.withoutSecrets = withoutSecrets
     }
 
     /// A page of credentials, in a stable order.

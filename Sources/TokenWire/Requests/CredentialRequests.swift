@@ -8,7 +8,8 @@ extension ListCredentials: WireRequest {
         self.init(
             sharingGroup: try fields.sharingGroup(value?.sharingGroup),
             version: fields.choice("version", value?.version),
-            after: try fields.text("after", value?.after))
+            after: try fields.text("after", value?.after),
+            withoutSecrets: fields.wish("without_secrets", value?.withoutSecrets))
     }
 }
 

@@ -5,38 +5,41 @@ internal import TokenModel
 struct AccountTokens {
     private let credentials: [Credential]
 
-    /// Lists the tokens.
+    /// Lists the tokens, without their secrets.
     ///
     /// - Parameter isRequired: whether it is an error if this process may not list them; otherwise the result is nil.
     static func read(
         _ agent: AgentClient, _ group: SharingGroup, isRequired: Bool
     ) async throws(TokenError) -> AccountTokens? {
         do throws(TokenError) {
-            return AccountTokens(credentials: try await agent.listCredentials(ListCredentials(sharingGroup: group)))
+            let request = ListCredentials(sharingGroup: group, withoutSecrets: true)
+            return AccountTokens(credentials: try await agent.listCredentials(request))
         } catch  where error.code == .requestDenied && !isRequired {
             return nil
         }
     }
 
     func credentials(of account: Account) -> [Credential] {
+        credentials(of: account.homeAccountID?.text, account.username)
+    }
+
+    private func credentials(of identifier: String?, _ username: String?) -> [Credential] {
         credentials.filter { credential in
-            guard let identifier = credential.account.homeAccountID else {
-                return credential.account.username?.lowercased() == account.username?.lowercased()
+            guard let owner = credential.account.homeAccountID?.text else {
+                return credential.account.username?.lowercased() == username?.lowercased()
             }
-            return identifier == account.homeAccountID
+            return owner == identifier
         }
     }
+
+    /// The URL scheme of providers on this machine, as the agent has it.
+    var localScheme: String { credentials.contains { $0.authority.hasPrefix("http://") } ? "http" : "https" }
 
     func credentials(of accounts: [Account]) -> [Credential] { accounts.flatMap { credentials(of: $0) } }
 
     /// The apps, whether the account is signed in, and the time until which a token is valid.
     func summary(of account: AccountJSON, _ names: [ClientID: String], now: Int64) -> [String] {
-        let own = credentials.filter { credential in
-            guard let identifier = credential.account.homeAccountID?.text else {
-                return credential.account.username?.lowercased() == account.username?.lowercased()
-            }
-            return identifier == account.identifier
-        }
+        let own = credentials(of: account.identifier, account.username)
         var apps: [String] = []
         for credential in own {
             let app = names[credential.clientID] ?? credential.clientID.text

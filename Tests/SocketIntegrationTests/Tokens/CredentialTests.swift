@@ -20,6 +20,15 @@ internal import TokenModel
         }
     }
 
+    @Test func leavesOutWhatSomebodyCouldActWith() async throws {
+        try await AgentFixture.with { f in
+            try await f.signIn("alice@contoso.com", f.parameters())
+            let listed = try await f.agent.listCredentials(ListCredentials(withoutSecrets: true))
+            #expect(listed.map(\.kind) == [.accessToken, .refreshToken])
+            #expect(listed.allSatisfy { $0.accessToken == nil && $0.idToken == nil && !$0.authority.isEmpty })
+        }
+    }
+
     @Test func listsAccessTokensOfTheRequestedVersionOnly() async throws {
         try await AgentFixture.with { f in
             try await f.signIn("alice@contoso.com", f.parameters())
