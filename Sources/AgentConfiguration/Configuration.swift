@@ -38,9 +38,6 @@ package struct Configuration: Sendable, Equatable {
         package let line: Int
     }
 
-    /// A configuration without a file.
-    init() {}
-
     /// The places of the audit log.
     package enum AuditDestination: String, Sendable, CaseIterable {
         /// A file in the state directory.

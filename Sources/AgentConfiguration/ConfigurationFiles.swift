@@ -10,7 +10,7 @@ package struct ConfigurationFiles: Sendable, Equatable {
     /// The file of the user, whose values replace those of the system.
     package let user: String
     /// Whether it is an error if the user's file does not exist.
-    package let isUserFileRequired: Bool
+    package var isUserFileRequired: Bool
 
     /// - Parameter named: the user's file if the command line names one; nil takes that of the environment.
     package init(_ environment: AgentEnvironment, named: String? = nil) {

@@ -67,8 +67,7 @@ struct ConfigurationText {
     }
 
     private static func key(_ key: String) -> String {
-        let isBare = key.utf8.allSatisfy { $0 != UInt8(ascii: ".") && (0x2D...0x7A).contains($0) }
-        return isBare && ConfiguredApp.isName(key) ? key : quoted(key)
+        !key.contains(".") && ConfiguredApp.isName(key) ? key : quoted(key)
     }
 
     /// A basic string, with escapes for what it may not have.

@@ -68,14 +68,8 @@ package struct ConfiguredApp: Sendable, Equatable {
 
     /// Whether an app may have the name, so that it can be told from an option and from an account.
     package static func isName(_ text: String) -> Bool {
-        func isPlain(_ scalar: Unicode.Scalar) -> Bool {
-            switch scalar {
-            case "a"..."z", "A"..."Z", "0"..."9": true
-            default: false
-            }
-        }
-        guard let first = text.unicodeScalars.first, isPlain(first), text.utf8.count <= 64 else { return false }
-        return text.unicodeScalars.allSatisfy { isPlain($0) || $0 == "_" || $0 == "-" || $0 == "." }
+        guard let first = text.utf8.first, first.isASCIILetterOrDigit, text.utf8.count <= 64 else { return false }
+        return text.utf8.allSatisfy { $0.isASCIILetterOrDigit || "_-.".utf8.contains($0) }
     }
 
     private static func value<Value>(
@@ -124,16 +118,9 @@ package struct TenantName: Sendable, Equatable {
     /// Nil if the text cannot be one segment of a URL's path.
     package init?(_ text: String) {
         guard let text = text.trimmedNonEmpty,
-            text.utf8.allSatisfy({ $0 == 0x2D || $0 == 0x2E || $0 == 0x5F || Self.isAlphanumeric($0) })
+            text.utf8.allSatisfy({ $0.isASCIILetterOrDigit || "_-.".utf8.contains($0) })
         else { return nil }
         self.text = text
-    }
-
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        default: false
-        }
     }
 }
 

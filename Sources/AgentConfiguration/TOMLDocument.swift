@@ -69,10 +69,13 @@ struct TOMLDocument: Sendable, Equatable {
 
     /// The tables in the order of the file. No two have the same names.
     private(set) var tables: [Table] = []
-    /// The entries of tables in the order of the file. No two have the same table and key.
-    private(set) var entries: [Entry] = []
+    /// The entries above the first table.
+    private var entriesOfNoTable: [Entry] = []
     /// The elements of arrays of tables, in the order of the file.
     private(set) var elements: [Element] = []
+
+    /// The entries of tables, and those above the first one, in the order of the file. No two have the same table and key.
+    var entries: [Entry] { entriesOfNoTable + tables.flatMap(\.entries) }
 
     init(decoding bytes: some Sequence<UInt8>) throws(TOMLError) {
         var bytes = Array(bytes)
@@ -116,9 +119,10 @@ struct TOMLDocument: Sendable, Equatable {
                 let entry = Entry(line: number, table: table.joined(separator: "."), key: key, value: value)
                 if isInElement {
                     elements[elements.count - 1].entries.append(entry)
+                } else if tables.isEmpty {
+                    entriesOfNoTable.append(entry)
                 } else {
-                    entries.append(entry)
-                    if !tables.isEmpty { tables[tables.count - 1].entries.append(entry) }
+                    tables[tables.count - 1].entries.append(entry)
                 }
             }
         }

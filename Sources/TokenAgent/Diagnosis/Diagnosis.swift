@@ -105,10 +105,11 @@ final class Diagnosis {
         }
         let doubtful =
             notes.interrupted.isEmpty
-            ? "" : "; no answer came to \(notes.interrupted.count) redemptions before the last stop"
+            ? "" : "; no answer came to \(Phrases.count(notes.interrupted.count, "redemption")) before the last stop"
         let created = lifecycle.store.report.isNew ? "; created by this agent, since there was none" : ""
         return HealthCheck(
-            name: "store", ok: true, detail: "\(memory.cache.accountCount) accounts\(created)\(doubtful)")
+            name: "store", ok: true,
+            detail: "\(Phrases.count(memory.cache.accountCount, "account"))\(created)\(doubtful)")
     }
 
     /// - Parameter problem: the error that would keep the store from being opened at the next start; nil if there is none.
@@ -157,7 +158,7 @@ final class Diagnosis {
     private func socketsCheck() -> HealthCheck {
         let sockets = sockets.list.map { socket in
             let users = socket.userIDs.map { "\($0)" }.joined(separator: ", ")
-            return "\(socket.path) (users \(users); \(socket.expiresOn - options.now()) seconds left)"
+            return "\(socket.path) (users \(users); \(Phrases.duration(socket.expiresOn - options.now())) left)"
         }
         return HealthCheck(
             name: "published sockets", ok: true, detail: sockets.isEmpty ? "none" : sockets.joined(separator: "; "))
@@ -199,7 +200,8 @@ final class Diagnosis {
             return [
                 HealthCheck(
                     name: "clock", ok: isRight,
-                    detail: isRight ? "agrees with \(authority.environment)" : "differs by \(skew) seconds",
+                    detail: isRight
+                        ? "agrees with \(authority.environment)" : "differs by \(Phrases.duration(abs(skew)))",
                     hint: isRight ? nil : "set the clock; tokens would seem expired, or good when they are not"),
                 reached,
             ]

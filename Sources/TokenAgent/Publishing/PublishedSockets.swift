@@ -209,12 +209,14 @@ extension PublishedSockets {
         let label = request.label ?? request.path
         let others = active.map(\.publication) + pending
         guard others.count < Int(AGENT_SOCKETS) else {
-            throw TokenError(.invalidDeveloperParameter, "\(AGENT_SOCKETS) sockets are published; unpublish one first")
-        }
-        guard !others.contains(where: { $0.path == request.path || $0.label == label }) else {
             throw TokenError(
                 .invalidDeveloperParameter,
-                "a socket is published with this path or label; run: ssoctl unpublish '\(label)'")
+                "\(AGENT_SOCKETS) sockets are published; unpublish one first, see: ssoctl sockets")
+        }
+        if let other = others.first(where: { $0.path == request.path || $0.label == label }) {
+            throw TokenError(
+                .invalidDeveloperParameter,
+                "a socket is published with this path or label; run: ssoctl unpublish '\(other.label)'")
         }
         let account = try request.account.map { (name) throws(TokenError) in
             try self.account(name, in: request.sharingGroup)
@@ -252,7 +254,8 @@ extension PublishedSockets {
             throw TokenError(.accountNotFound, "no such account is signed in; see: ssoctl accounts")
         }
         guard accounts.count == 1 else {
-            throw TokenError(.ambiguousAccount, "several accounts match; name one by its identifier: ssoctl accounts")
+            throw TokenError(
+                .ambiguousAccount, "several accounts match; name one by its identifier; see: ssoctl accounts")
         }
         return account
     }

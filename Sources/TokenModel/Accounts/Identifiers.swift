@@ -10,6 +10,11 @@ public struct ClientID: Sendable, Hashable, CustomStringConvertible {
         self.key = text.inLowerCase
     }
 
+    private init(unchecked text: String) { (self.text, key) = (text, text) }
+
+    /// What stands for the app in a request of `ssoctl` that is about no app.
+    package static let commandLine = ClientID(unchecked: "ssoctl")
+
     /// The identifier in lower case, for cache keys and comparisons.
     package let key: String
 

@@ -96,13 +96,12 @@ extension PublishSocket: AgentRequest {
     /// Who gets access comes first, and the lists that a long value could make unreadable last.
     package var purpose: String? {
         let users = userIDs.isEmpty ? "your own user" : "users " + userIDs.map { "\($0)" }.joined(separator: ", ")
-        let time = lifetime < 120 ? "\(lifetime) seconds" : "\(lifetime / 60) minutes"
         let account = account.map { "the account \(UntrustedText.clean($0, limit: 80))" } ?? "every account"
-        let scopeCount = scopes.isEmpty ? "every scope" : "\(scopes.scopes.count) scopes"
+        let scopeCount = scopes.isEmpty ? "every scope" : Phrases.count(scopes.scopes.count, "scope")
         let lists = clientIDs.map(\.text).joined(separator: " ") + (scopes.isEmpty ? "" : "; \(scopes.target)")
         let text =
-            "publish a socket at \(UntrustedText.clean(path, limit: 128)) to \(users) for \(time), "
-            + "with tokens of \(account), \(clientIDs.count) apps and \(scopeCount): \(lists)"
+            "publish a socket at \(UntrustedText.clean(path, limit: 128)) to \(users) for \(Phrases.duration(lifetime)), "
+            + "with tokens of \(account), \(Phrases.count(clientIDs.count, "app")) and \(scopeCount): \(lists)"
         return UntrustedText.clean(text, limit: 640)
     }
 }

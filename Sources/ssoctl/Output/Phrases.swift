@@ -1,25 +1,7 @@
 internal import TokenModel
 
-/// Numbers, durations and times as people write them.
-enum Phrases {
-    /// `1 account`, `2 accounts`.
-    static func count(_ number: some BinaryInteger, _ noun: String) -> String {
-        "\(number) \(noun)\(number == 1 ? "" : "s")"
-    }
-
-    /// A duration in its largest unit, and the next one below ten: `45 seconds`, `3 hours 20 minutes`, `12 days`.
-    static func duration(_ seconds: Int64) -> String {
-        let units: [(size: Int64, noun: String)] = [(86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second")]
-        let seconds = max(seconds, 0)
-        guard let index = units.firstIndex(where: { seconds >= $0.size }) else { return count(0, "second") }
-        let (unit, number) = (units[index], seconds / units[index].size)
-        let text = count(number, unit.noun)
-        guard number < 10, index + 1 < units.count else { return text }
-        let next = units[index + 1]
-        let rest = seconds % unit.size / next.size
-        return rest == 0 ? text : "\(text) \(count(rest, next.noun))"
-    }
-
+/// Times as people write them.
+extension Phrases {
     /// Minutes and seconds, as a countdown shows them: `9:05`.
     static func countdown(_ seconds: Int64) -> String {
         let seconds = max(seconds, 0)

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import PosixFiles
+internal import TokenModel
 
 /// Shows on the terminal how much time is left, once a second; elsewhere one line.
 struct Countdown {
@@ -7,8 +8,8 @@ struct Countdown {
 
     /// - Parameter what: what is waited for, as the beginning of a line.
     init(_ what: String, seconds: Int64) {
-        guard Terminal.showsMessages else {
-            Terminal.printError("\(what), for \(Phrases.duration(seconds)) at most.")
+        guard Terminal.rewritesMessages else {
+            Terminal.printError("\(what), for \(Phrases.duration(seconds)) at most (Ctrl-C ends it).")
             task = nil
             return
         }
