@@ -33,7 +33,7 @@ extension AgentClient {
             // Other users can read the browser's arguments. An agent without launch URLs is of an earlier version.
             try browser.open(begun.launchURL ?? begun.authorizationURL) { reason in
                 Task { try? await self.cancelInteraction(CancelInteraction(sessionID: begun.sessionID)) }
-                StandardError.write("\(reason)\n")
+                StandardError.write("\(reason); the sign-in was cancelled\n")
             }
             return try await completeInteractive(
                 CompleteInteractive(sessionID: begun.sessionID), limit: .seconds(begun.expiresIn + 60))
@@ -62,7 +62,7 @@ extension AgentClient {
 
     /// Cancels the sign-in at the agent, which frees its listener. In a task of its own, because the caller's may be
     /// cancelled.
-    private func cancelSignIn(_ sessionID: String) async {
+    package func cancelSignIn(_ sessionID: String) async {
         await Task { try? await cancelInteraction(CancelInteraction(sessionID: sessionID)) }.value
     }
 }

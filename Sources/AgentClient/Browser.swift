@@ -17,23 +17,27 @@ package struct Browser {
         self.commands = commands
     }
 
-    /// Starts the browser and returns.
+    /// Starts the browser, and returns the name of its program.
     ///
     /// - Parameter onFailure: called once, from another thread, if the browser ends with a status other than 0; its
     ///   argument is a message.
     /// - Throws: `authorizationFailed` (-51440) if no command can be started.
-    package func open(_ url: String, onFailure: @escaping @Sendable (String) -> Void) throws(TokenError) {
+    @discardableResult
+    package func open(
+        _ url: String, onFailure: @escaping @Sendable (String) -> Void
+    ) throws(TokenError) -> String {
         for command in commands {
             let words = Self.words(of: command, url: url)
             guard let program = words.first else { continue }
             let isRunning = ChildProcess.start(words) { status in
-                if status != 0 { onFailure("\(program) ended with status \(status); the sign-in was cancelled") }
+                if status != 0 { onFailure("\(program) ended with status \(status)") }
             }
-            if isRunning { return }
+            if isRunning { return program }
         }
-        let tried = commands.isEmpty ? "there is no display" : "tried: \(commands.joined(separator: ", "))"
-        throw TokenError(
-            .authorizationFailed, "no browser could be opened (\(tried)); set BROWSER, or sign in with a device code")
+        let tried =
+            commands.isEmpty
+            ? "there is no display, and BROWSER is not set" : "tried: \(commands.joined(separator: ", "))"
+        throw TokenError(.authorizationFailed, "no browser could be started (\(tried))")
     }
 
     /// The words of the command with the URL in place of `%s`, or else at the end.

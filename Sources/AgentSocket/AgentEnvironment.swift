@@ -25,9 +25,14 @@ package struct AgentEnvironment: Sendable {
         ]
         var variables: [String: String] = [:]
         for name in names {
-            if let value = getenv(name) { variables[name] = String(cString: value) }
+            if let value = value(name) { variables[name] = value }
         }
         return AgentEnvironment(variables: variables)
+    }
+
+    /// The value of a variable of this process; nil if it is not set or blank.
+    package static func value(_ name: String) -> String? {
+        getenv(name).flatMap { String(cString: $0).trimmedNonEmpty }
     }
 
     /// The path of the socket: `$SSO_AGENT_SOCK`, else `$XDG_RUNTIME_DIR/sso-agent/agent.sock`, else `run/agent.sock` in the

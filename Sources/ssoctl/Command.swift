@@ -84,18 +84,28 @@ extension CommandFailure {
 
     /// The same with the command that helps, if it depends on the kind of error only.
     func withRemedy(_ agent: AgentClient) async -> CommandFailure {
-        guard nextCommand == nil, status != .usage else { return self }
+        // An identity provider has no say in what to run.
+        guard nextCommand == nil, status != .usage, error.details.oauthError == nil else { return self }
         var failure = self
+        let advice = Advice(error.message)
+        failure.error.message = advice.message
+        failure.nextCommand = advice.command
         switch error.code {
-        case .agentUnavailable: failure.nextCommand = ServiceUnit.startCommand
-        case .storeUnavailable:
+        case .storeUnavailable where advice.command == nil && !advice.namesCommand:
             let isOpen = (try? await agent.keyStatus().isOpen) ?? true
             failure.nextCommand = isOpen ? "ssoctl doctor" : "ssoctl unlock"
+        // The message says which file to name.
+        case .networkUnavailable where error.details.networkErrorCode == Self.untrusted: break
         case .networkUnavailable, .authorityValidation, .timedOut: failure.nextCommand = "ssoctl doctor"
         default: break
         }
         return failure
     }
+}
+
+extension CommandFailure {
+    /// The `NSURLErrorDomain` code of a connection to a server that is not trusted.
+    private static let untrusted: Int32 = -1200
 }
 
 /// The output options of every command.

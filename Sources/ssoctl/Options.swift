@@ -11,18 +11,65 @@ struct AppOptions: ParsableArguments {
     @Option(name: .customLong("app"), help: "The same as an option.")
     var option: String?
 
-    @Option(name: .customLong("client-id"), help: "The application (client) ID, instead of a name.")
-    var clientID: String?
+    @Option(
+        name: .customLong("client-id"), help: "The application (client) ID, instead of a name.",
+        transform: ClientID.option)
+    var clientID: ClientID?
 
-    @Option(help: "The sharing group. By default that of the app, or the one of Microsoft's libraries.")
-    var group: String?
+    @Option(
+        help: "The sharing group. By default that of the app, or the one of Microsoft's libraries.",
+        transform: SharingGroup.option)
+    var group: SharingGroup?
 
     func validate() throws {
-        guard [name, option, clientID].compactMap(\.self).count <= 1 else {
+        guard [name, option, clientID?.text].compactMap(\.self).count <= 1 else {
             throw ValidationError("Name one app: APP, --app or --client-id.")
         }
-        if let clientID, ClientID(clientID) == nil { throw ValidationError("--client-id must not be blank.") }
-        if let group, SharingGroup(group) == nil { throw ValidationError("--group must not be blank.") }
+    }
+}
+
+/// The options that limit a command to one app.
+struct AppFilterOptions: ParsableArguments {
+    @Option(name: .customLong("app"), help: "Only this app of the configuration.")
+    var name: String?
+
+    @Option(
+        name: .customLong("client-id"), help: "Only the app with this application (client) ID.",
+        transform: ClientID.option)
+    var clientID: ClientID?
+
+    @Option(
+        help: "The sharing group. By default that of the app, or the one of Microsoft's libraries.",
+        transform: SharingGroup.option)
+    var group: SharingGroup?
+
+    func validate() throws {
+        guard name == nil || clientID == nil else { throw ValidationError("Name one app: --app or --client-id.") }
+    }
+}
+
+/// The app to which a command is limited, and the configuration.
+struct AppFilter {
+    /// nil for every app.
+    let clientID: ClientID?
+    let sharingGroup: SharingGroup
+    /// The account that is meant if none is named.
+    let defaultAccount: AccountName?
+    let appNames: [ClientID: String]
+    /// The app in a message; nil for every app.
+    let appText: String?
+
+    /// - Parameter command: the command for the app with a name, in case that another one was meant.
+    /// - Throws: usage if the app is not in the configuration.
+    init(_ options: AppFilterOptions, _ command: (String) -> CommandLineWords) throws(CommandFailure) {
+        // What needs nothing of the configuration works without it: other commands report one that cannot be read.
+        let settings = options.name == nil ? try? Settings.read() : try Settings.read()
+        let app = try options.name.map { name throws(CommandFailure) in try settings?.app(named: name, command) } ?? nil
+        clientID = app?.clientID ?? options.clientID
+        sharingGroup = options.group ?? app?.sharingGroup ?? .standard
+        defaultAccount = settings?.defaultAccount
+        appNames = settings?.appNames(first: app) ?? [:]
+        appText = app.map { "“\($0.name)”" } ?? clientID?.text
     }
 }
 
@@ -139,6 +186,22 @@ struct AccountOptions: ParsableArguments {
 
 extension AuthorityKindName: ExpressibleByArgument {}
 extension CloudName: ExpressibleByArgument {}
+
+extension ClientID {
+    /// The value of an option.
+    @Sendable static func option(_ text: String) throws -> ClientID {
+        guard let client = ClientID(text) else { throw ValidationError("a client ID is not blank") }
+        return client
+    }
+}
+
+extension SharingGroup {
+    /// The value of an option.
+    @Sendable static func option(_ text: String) throws -> SharingGroup {
+        guard let group = SharingGroup(text) else { throw ValidationError("the name of a sharing group is not blank") }
+        return group
+    }
+}
 
 /// The names of the cache formats on the command line.
 enum FormatName: String, ExpressibleByArgument, CaseIterable {

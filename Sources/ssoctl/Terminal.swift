@@ -1,3 +1,4 @@
+internal import AgentSocket
 internal import CAgentSystem
 internal import Dispatch
 internal import PosixFiles
@@ -43,14 +44,18 @@ enum Terminal {
     /// Whether a person sees what is written to standard error.
     static var showsMessages: Bool { isatty(STDERR_FILENO) == 1 }
 
+    /// Whether a line of messages can be written again.
+    static var rewritesMessages: Bool { abilities(STDERR_FILENO).controls }
+
     /// Whether a person sees the messages and can answer.
     static var isInteractive: Bool { showsMessages && isatty(STDIN_FILENO) == 1 }
 
     /// What the terminal of a stream does: nothing if it is none. `NO_COLOR` (no-color.org) disables colours.
     private static func abilities(_ descriptor: Int32) -> StyledText.Abilities {
-        func value(_ name: String) -> String? { getenv(name).flatMap { String(cString: $0).trimmedNonEmpty } }
-        let isTerminal = isatty(descriptor) == 1 && value("TERM").map { $0 != "dumb" } ?? false
-        return StyledText.Abilities(colours: isTerminal && value("NO_COLOR") == nil, controls: isTerminal)
+        let kind = AgentEnvironment.value("TERM") ?? "dumb"
+        let isTerminal = isatty(descriptor) == 1 && kind != "dumb"
+        return StyledText.Abilities(
+            colours: isTerminal && AgentEnvironment.value("NO_COLOR") == nil, controls: isTerminal)
     }
 
     /// The present time in seconds since 1970.

@@ -150,7 +150,7 @@ internal import Testing
             "AgentClient",
             // The names of apps, and their values.
             "AgentConfiguration",
-            // How the user starts the agent.
+            // The environment, and how the user starts the agent.
             "AgentSocket",
             "ArgumentParser",
             "AuditLog",

@@ -65,9 +65,51 @@ internal import Testing
             #expect(try await owner() == "alice@contoso.com")
             #expect(try await owner(["SSO_AGENT_ACCOUNT": "alicia"]) == "alicia@contoso.com")
             #expect(try await f.ssoctl(["accounts"]).output.contains("\n*  alice@contoso.com"))
-            try await f.ssoctl(["use", "--none"])
+            #expect(try await f.ssoctl(["use", "--none"]).output.contains("Removed the defaults from "))
             try await f.ssoctl(["token"], status: 2)
             withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func marksTheDefaultAccountAlsoIfAnotherNameBeginsWithIt() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            for name in ["alice@contoso.com", "alice@contoso.com.example"] { try await f.signIn(app: "graph", name) }
+            try await f.ssoctl(["use", "alice@contoso.com"])
+            let list = try await f.ssoctl(["accounts"]).output
+            #expect(list.contains("\n*  alice@contoso.com  "), "\(list)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    /// An app may be configured twice, for different scopes.
+    @Test func namesTheAppThatWasNamedOfTwoWithOneClientID() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            for name in ["first", "second"] { try await f.addApp(name, clientID: "app-1") }
+            try await f.signIn(app: "second", "alice@contoso.com")
+            let out = try await f.ssoctl(["sign-out", "alice", "--app", "second"]).output
+            #expect(out.contains("of second:"), "\(out)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    /// An agent that does not allow http asks a provider on this machine with https.
+    @Test func takesTheSchemeThatTheAgentAdmits() async throws {
+        try await AgentProcessFixture.with(usesTLS: true) { f in
+            let agent = try TestProcess("sso-agent", [], environment: f.environment)
+            try await withCleanup {
+                try await agent.waitForError("listening on \(f.socketPath)")
+                let target = ["--client-id", "app-1", "--scope", "User.Read"]
+                try await f.ssoctl(
+                    ["sign-in", "--authority", "\(f.url)/common", "--login-hint", "alice@contoso.com"] + target)
+                try await f.ssoctl(["token", "--force-refresh"] + target)
+                let out = try await f.ssoctl(["sign-out", "alice", "--browser"]).errors
+                #expect(out.contains("open: https://"), "\(out)")
+            } cleanUp: {
+                agent.signal(SIGKILL)
+            }
         }
     }
 
@@ -126,7 +168,9 @@ internal import Testing
             try f.configure("[defaults]\napp = \"graph\"\n")
             let checked = try await f.run("sso-agent", ["--check-config"])
             #expect(checked.status == 1 && checked.errors.contains("line 2"), "\(checked.errors)")
-            #expect(try await f.ssoctl(["token"], status: 64).errors.contains("line 2"))
+            let refused = try await f.failure(["token"], status: 64)
+            #expect((refused["message"] as? String)?.contains("line 2") == true)
+            #expect(refused["nextCommand"] as? String == "ssoctl init")
             // The agent, which does not use it, starts.
             let agent = try await f.agent()
             withExtendedLifetime(agent) {}

@@ -95,7 +95,7 @@ internal import Testing
                 "ssoctl sign-in graph --login-hint bob@contoso.com")
             try await check(
                 ["graph", "--account", "alcie@contoso.com"], 3, "did you mean alice@contoso.com?",
-                "ssoctl sign-in graph --login-hint alcie@contoso.com")
+                "ssoctl token graph --account alice@contoso.com")
             try await check(
                 ["graph", "--cloud", "usgov", "--account", "alice"], 2, "not at login.microsoftonline.us",
                 "ssoctl sign-in graph --cloud usgov --login-hint alice@contoso.com")

@@ -89,6 +89,15 @@ internal import Testing
         }
     }
 
+    @Test func signsOutAlsoIfThePageCannotBeOpened() async throws {
+        try await withToken { f in
+            let ended = try await f.ssoctl(["sign-out", "alice", "--browser"], variables: ["BROWSER": ""])
+            #expect(ended.output.contains("Signed out alice@contoso.com"), "\(ended.output)")
+            #expect(ended.errors.contains("/oauth2/v2.0/logout"), "\(ended.errors)")
+            #expect(ended.errors.contains("no browser could be started (there is no display"), "\(ended.errors)")
+        }
+    }
+
     /// Colours are for terminals, and for people who want them.
     @Test func printsColoursOnATerminalOnly() async throws {
         try await withToken { f in

@@ -14,8 +14,14 @@ internal import TokenWire
             try await f.signIn("alice@contoso.com", f.parameters())
             let path = try f.makeSocketFolder()
             let published = try await f.publish(
-                path, ["--scope", "User.Read", "--account", "alice@contoso.com", "--ttl", "30m", "--label", "build"])
+                path,
+                [
+                    "--scope", "User.Read,Calendars.Read", "--account", "alice@contoso.com", "--ttl", "30m", "--label",
+                    "build",
+                ])
             #expect(published.status == 0 && published.output.contains("build: \(path)"), "\(published.errors)")
+            let scopes = try #require(try await f.json(["sockets"])["sockets"] as? [[String: Any]]).first?["scopes"]
+            #expect(scopes as? [String] == ["User.Read", "Calendars.Read"])
             #expect(try TemporaryFolder.mode(of: path) == 0o600)
             #expect(try await f.at(path, f.tokenCommand()).status == 0)
             let wider = try await f.at(path, f.tokenCommand(scope: "Mail.Read"))
@@ -76,7 +82,7 @@ internal import TokenWire
                 #expect(FileManager.default.fileExists(atPath: path) == (status == 0))
             }
             let asked = try String(contentsOfFile: f.folder.file("asked"), encoding: .utf8)
-            for part in [path, "users 4711", "480 minutes", "every account", "app-1", "1 scopes", "User.Read"] {
+            for part in [path, "users 4711", "8 hours", "every account", "1 app and 1 scope: app-1", "User.Read"] {
                 #expect(asked.contains(part), "\(part): \(asked)")
             }
             withExtendedLifetime(agent) {}
@@ -100,7 +106,8 @@ internal import TokenWire
 
     @Test(arguments: [
         ["--ttl", "25h"], ["--ttl", "0"], ["--ttl", "-1"], ["--ttl", "9223372036854775807h"], ["--ttl", "x"],
-        ["--uid", "-1"], ["--uid", "4294967296"], ["--client-id", ""], ["--scope", " "], ["--account", ""],
+        ["--uid", "-1"], ["--uid", "4294967296"], ["--client-id", ""], ["--scope", " "], ["--scope", ","],
+        ["--account", ""],
         ["--authority", "ftp://x"],
     ])
     func refusesImpossibleOptions(options: [String]) async throws {

@@ -63,6 +63,20 @@ internal import Testing
         }
     }
 
+    @Test func writesNoLineAgainOnATerminalThatCannot() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            let command = try f.onTerminal(
+                ["sign-in", "--print-url", "--login-hint", "alice@contoso.com"], variables: ["TERM": "dumb"])
+            let shown = try await command.waitForOutput("10 minutes at most")
+            _ = try await f.run("/usr/bin/env", ["curl", "-sSL", "-o", "/dev/null", Self.url(in: shown)])
+            let ended = try await command.finish()
+            #expect(ended.status == 0 && !ended.output.contains("left (Ctrl-C"), "\(ended.output)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     @Test func fallsBackToACodeOnATerminalIfTheBrowserFails() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
@@ -145,6 +159,40 @@ internal import Testing
             try await f.ssoctl(["token"])
             let without = try await f.failure(["init"], status: 64)
             #expect((without["nextCommand"] as? String)?.hasPrefix("ssoctl app add") == true)
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    /// After the sign-in Ctrl-C ends the process, and no handler is left that ignores it.
+    @Test func endsTheSetUpWithCtrlCAfterTheSignIn() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            f.emulator.control.settings.accessTokenLifetime = 10
+            f.emulator.control.inject(.hold(grant: .refreshToken, count: 0))
+            let command = try f.onTerminal(
+                ["init"],
+                [
+                    ("Client ID: ", "app-1\n"), ("[organizations]: ", "\(f.emulator.url)/common\n"),
+                    ("[User.Read]: ", "\n"), ("[graph]: ", "\n"), ("3. A token", "\u{3}"),
+                ])
+            let ended = try await command.finish()
+            #expect(ended.status == 130, "\(ended.output)")
+            f.emulator.control.release()
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func namesTheCommandThatHelpsIfTheSetUpFails() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let command = try f.onTerminal(
+                ["init"],
+                [
+                    ("Client ID: ", "app-1\n"), ("[organizations]: ", "http://127.0.0.1:1/common\n"),
+                    ("[User.Read]: ", "\n"), ("[graph]: ", "\n"),
+                ])
+            let ended = try await command.finish()
+            #expect(ended.status == 1 && ended.output.contains("→ ssoctl doctor"), "\(ended.output)")
             withExtendedLifetime(agent) {}
         }
     }

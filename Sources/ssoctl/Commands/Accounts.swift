@@ -1,5 +1,4 @@
 internal import AgentClient
-internal import AgentConfiguration
 internal import ArgumentParser
 internal import PosixFiles
 internal import TokenModel
@@ -19,14 +18,7 @@ struct AccountsCommand: Command {
             """,
         aliases: ["list", "whoami"])
 
-    @Option(name: .customLong("app"), help: "Only the accounts that are signed in to this app of the configuration.")
-    var app: String?
-
-    @Option(name: .customLong("client-id"), help: "The same, by the application (client) ID.")
-    var clientID: String?
-
-    @Option(help: "The sharing group.")
-    var group: String?
+    @OptionGroup(title: "App") var app: AppFilterOptions
 
     @Flag(name: .shortAndLong, help: "Also list the tokens of each account, without their secrets.")
     var verbose = false
@@ -39,50 +31,45 @@ struct AccountsCommand: Command {
         var credentials: [CredentialJSON]?
         /// Of each account, for the table; nil if there are too many to look at.
         fileprivate var tokens: AccountTokens?
-        fileprivate var defaultAccount: AccountName?
+        /// The position of the default account; nil if it is none of them.
+        fileprivate var defaultIndex: Int?
         fileprivate var appNames: [ClientID: String] = [:]
+        /// What to say of an empty list.
+        fileprivate var emptyText: String
 
         private enum CodingKeys: CodingKey { case accounts, credentials }
     }
 
-    func validate() throws {
-        guard group.map({ SharingGroup($0) != nil }) ?? true else {
-            throw ValidationError("--group must not be blank.")
-        }
-        if let clientID, ClientID(clientID) == nil { throw ValidationError("--client-id must not be blank.") }
-        guard app == nil || clientID == nil else { throw ValidationError("Name one app: --app or --client-id.") }
-    }
-
     func execute(_ agent: AgentClient) async throws -> Printout {
-        // A list of everything needs no configuration: one that cannot be read is reported by other commands.
-        let settings = app == nil ? try? Settings.read() : try Settings.read()
-        let named = try app.map { name throws(CommandFailure) in try settings?.app(named: name) } ?? nil
-        let request = ListAccounts(
-            clientID: named?.clientID ?? clientID.flatMap(ClientID.init),
-            sharingGroup: group.flatMap(SharingGroup.init) ?? named?.sharingGroup ?? .standard)
-        let accounts = try await agent.listAccounts(request)
-        var printout = Printout(accounts: accounts.map(AccountJSON.init))
+        let filter = try AppFilter(app) { CommandLineWords("ssoctl", "accounts", "--app", $0) }
+        let accounts = try await agent.listAccounts(
+            ListAccounts(clientID: filter.clientID, sharingGroup: filter.sharingGroup))
+        var printout = Printout(accounts: accounts.map(AccountJSON.init), emptyText: emptyText(filter))
         if verbose || (!output.json && accounts.count <= Self.examinedAccounts) {
-            printout.tokens = try await AccountTokens.read(agent, request.sharingGroup, isRequired: verbose)
+            printout.tokens = try await AccountTokens.read(agent, filter.sharingGroup, isRequired: verbose)
         }
         if verbose { printout.credentials = printout.tokens?.credentials(of: accounts).map(CredentialJSON.init) }
-        printout.defaultAccount = settings?.defaultAccount.map { AccountName($0) }
-        printout.appNames = settings?.appNames ?? [:]
+        // The beginning of several names marks none of them.
+        if let meant = filter.defaultAccount?.matches(in: accounts), meant.count == 1 {
+            printout.defaultIndex = accounts.firstIndex(of: meant[0])
+        }
+        printout.appNames = filter.appNames
         return printout
     }
 
-    func describe(_ list: Printout) -> String? { nil }
+    private func emptyText(_ filter: AppFilter) -> String {
+        guard let appText = filter.appText else { return "No accounts. Sign in with: ssoctl sign-in" }
+        let words =
+            app.name.map { [$0] } ?? filter.clientID.map { ["--client-id", $0.text, "--scope", "User.Read"] } ?? []
+        return
+            "No accounts are signed in to \(appText). Sign in with: \((CommandLineWords("ssoctl", "sign-in") + words).text)"
+    }
 
     func style(_ list: Printout) -> StyledText? {
-        guard !list.accounts.isEmpty else {
-            let whose = app.map { " are signed in to “\($0)”" } ?? clientID.map { " are signed in to \($0)" } ?? ""
-            return "No accounts\(whose). Sign in with: ssoctl sign-in"
-        }
+        guard !list.accounts.isEmpty else { return StyledText(list.emptyText) }
         let now = Terminal.now
-        // The beginning of several names marks none of them.
-        let marked = list.accounts.indices.filter { list.defaultAccount?.means(list.accounts[$0]) == true }
         let rows = list.accounts.enumerated().map { index, account in
-            [marked == [index] ? "*" : "", account.username ?? "(no name)", account.tenant]
+            [index == list.defaultIndex ? "*" : "", account.username ?? "(no name)", account.tenant]
                 + (list.tokens.map { $0.summary(of: account, list.appNames, now: now) } ?? [])
                 + [account.identifier ?? "not yet known"]
         }
@@ -100,14 +87,6 @@ struct AccountsCommand: Command {
 
     /// More accounts are listed without their tokens, which would take longer than the list.
     private static let examinedAccounts = 200
-}
-
-extension AccountName {
-    /// Whether the account has this identifier, or this name or one that begins so.
-    fileprivate func means(_ account: AccountJSON) -> Bool {
-        account.identifier == text.lowercased()
-            || account.username?.lowercased().hasPrefix(text.lowercased()) == true
-    }
 }
 
 /// An account as JSON, and as a line of text.

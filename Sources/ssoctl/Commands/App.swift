@@ -68,8 +68,8 @@ struct AppAddCommand: Command {
     @Argument(help: "The name.")
     var name: String
 
-    @Option(name: .customLong("client-id"), help: "The application (client) ID.")
-    var clientID: String
+    @Option(name: .customLong("client-id"), help: "The application (client) ID.", transform: ClientID.option)
+    var clientID: ClientID
 
     @OptionGroup(title: "Identity provider") var provider: ProviderOptions
 
@@ -85,8 +85,8 @@ struct AppAddCommand: Command {
         name: .customLong("redirect-uri"), help: "The app's registered redirect URI, if it is not http://localhost.")
     var redirectURI: String?
 
-    @Option(help: "The sharing group.")
-    var group: String?
+    @Option(help: "The sharing group.", transform: SharingGroup.option)
+    var group: SharingGroup?
 
     @Flag(help: "Replace the values of an app with the name.")
     var force = false
@@ -101,18 +101,14 @@ struct AppAddCommand: Command {
             throw ValidationError(
                 "“\(name)” is not a name: use letters, digits, “_”, “-” and “.”, and a letter or a digit first.")
         }
-        guard ClientID(clientID) != nil else { throw ValidationError("--client-id must not be blank.") }
         guard scope.isEmpty || resource == nil else { throw ValidationError("Give either --scope or --resource.") }
-        guard group.map({ SharingGroup($0) != nil }) ?? true else {
-            throw ValidationError("--group must not be blank.")
-        }
         guard provider.kind == nil || provider.authority != nil else {
             throw ValidationError("--authority-kind needs --authority.")
         }
     }
 
     func execute(_ agent: AgentClient) async throws -> AppPrintout {
-        let settings = try Settings.read()
+        let settings = try Settings.read(mayCreate: true)
         let path = ConfigurationFiles.current.user
         if let old = settings.configuration.app(named: name), !force {
             throw CommandFailure(
@@ -120,23 +116,27 @@ struct AppAddCommand: Command {
                     .invalidDeveloperParameter, "the app “\(name)” exists in \(old.file); add --force to replace it"),
                 nextCommand: "ssoctl app show \(name)")
         }
-        var app = ConfigurationEditor.App(name: name, clientID: clientID)
+        var app = ConfigurationEditor.App(name: name, clientID: clientID.text)
         (app.authority, app.kind, app.tenant, app.cloud) = (
             provider.authority, provider.kind, provider.tenant?.text, provider.cloud
         )
         (app.scopes, app.resource) = (ScopeList.split(scope), resource)
-        (app.redirectURI, app.sharingGroup) = (redirectURI, group)
+        (app.redirectURI, app.sharingGroup) = (redirectURI, group?.name)
         try ConfigurationEditor.change(path) { (editor) throws(TokenError) in
             try editor.setApp(app)
             if isDefault { try editor.setDefaultApp(name) }
         }
         let changed = try Settings.read()
-        return AppPrintout(try changed.app(named: name), changed)
+        return AppPrintout(try changed.app(named: name) { CommandLineWords("ssoctl", "app", "show", $0) }, changed)
     }
 
     func describe(_ app: AppPrintout) -> String? {
-        let next = app.target.isEmpty ? "" : "\nSign in with: ssoctl sign-in\(app.isDefault ? "" : " \(app.name)")"
-        return "Wrote \(app.file):\n\(app.text)\(next)"
+        let signIn = "ssoctl sign-in\(app.isDefault ? "" : " \(app.name)")"
+        let next =
+            app.target.isEmpty
+            ? "It has no scopes, which each command then needs. Sign in with: \(signIn) --scope User.Read"
+            : "Sign in with: \(signIn)"
+        return "Wrote \(app.file):\n\(app.text)\n\(next)"
     }
 }
 
@@ -155,8 +155,6 @@ struct AppListCommand: Command {
         let settings = try Settings.read()
         return Printout(apps: settings.configuration.apps.map { AppPrintout($0, settings) })
     }
-
-    func describe(_ list: Printout) -> String? { nil }
 
     func style(_ list: Printout) -> StyledText? {
         guard !list.apps.isEmpty else {
@@ -181,8 +179,9 @@ struct AppShowCommand: Command {
 
     func execute(_ agent: AgentClient) async throws -> AppPrintout {
         let settings = try Settings.read()
-        if let name { return AppPrintout(try settings.app(named: name), settings) }
-        return AppPrintout(try settings.defaultApp(), settings)
+        guard let name else { return AppPrintout(try settings.defaultApp(), settings) }
+        let app = try settings.app(named: name) { CommandLineWords("ssoctl", "app", "show", $0) }
+        return AppPrintout(app, settings)
     }
 
     func describe(_ app: AppPrintout) -> String? { app.text }
@@ -205,8 +204,11 @@ struct AppRemoveCommand: Command {
     }
 
     func execute(_ agent: AgentClient) async throws -> Printout {
-        let app = try Settings.read().app(named: name)
         let path = ConfigurationFiles.current.user
+        guard let app = try Settings.read().configuration.app(named: name) else {
+            throw CommandFailure.usage(
+                "“\(name)” is not an app of the configuration", nextCommand: "ssoctl app list")
+        }
         guard app.file == path else {
             throw CommandFailure(
                 TokenError(
@@ -274,20 +276,25 @@ struct UseCommand: Command {
     /// The name of the account, or its identifier if it has none.
     private func account(_ name: String, _ agent: AgentClient, _ settings: Settings) async throws -> String {
         do {
-            let account = try await AccountChoice(agent: agent, sharingGroup: .standard).account(AccountName(name))
+            let account = try await AccountChoice(agent: agent, sharingGroup: .standard)
+                .account(AccountName(name), Self.words, otherwise: "ssoctl app list")
             return account.username ?? account.homeAccountID?.text ?? name
-        } catch let failure as CommandFailure where failure.status == .noSuchAccount {
-            let apps = settings.configuration.apps.map(\.name)
-            let nearest = Suggestion.nearest(to: name, among: apps).map { "; did you mean the app “\($0)”?" } ?? ""
-            throw CommandFailure(
-                TokenError(.accountNotFound, "“\(name)” is neither an app nor an account that is signed in\(nearest)"),
-                nextCommand: "ssoctl app list")
+        } catch var failure as CommandFailure where failure.status == .noSuchAccount {
+            var message = "“\(name)” is neither an app nor an account that is signed in"
+            if let app = Suggestion.nearest(to: name, among: settings.configuration.apps.map(\.name)) {
+                message += "; did you mean the app “\(app)”?"
+                failure.nextCommand = Self.words(app).text
+            }
+            failure.error = TokenError(.accountNotFound, message)
+            throw failure
         }
     }
 
     func describe(_ done: Printout) -> String? {
         if let app = done.app { return "The default app is \(app)." }
         if let account = done.account { return "The default account is \(account)." }
-        return "There is no default app and no default account."
+        return "Removed the defaults from \(done.file)."
     }
+
+    private static func words(_ name: String) -> CommandLineWords { CommandLineWords("ssoctl", "use", name) }
 }

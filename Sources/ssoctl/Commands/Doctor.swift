@@ -25,7 +25,9 @@ struct DoctorCommand: Command {
             var hint: String?
 
             init(_ check: HealthCheck) {
-                (name, ok, detail, hint) = (check.name, check.ok, check.detail, check.hint)
+                (name, ok, hint) = (check.name, check.ok, check.hint)
+                // One remedy for a defect.
+                detail = check.hint == nil ? check.detail : Advice(check.detail).message
             }
         }
 

@@ -16,8 +16,8 @@ struct ExportCommand: Command {
     @Option(help: "The format: msal-json (of MSAL for Python, Go, Java, .NET and Node) or adal-archive.")
     var format: FormatName
 
-    @Option(help: "The sharing group.")
-    var group = SharingGroup.standard.name
+    @Option(help: "The sharing group.", transform: SharingGroup.option)
+    var group = SharingGroup.standard
 
     @Flag(
         name: .customLong("include-secrets"),
@@ -38,7 +38,6 @@ struct ExportCommand: Command {
     }
 
     func validate() throws {
-        guard SharingGroup(group) != nil else { throw ValidationError("--group must not be blank.") }
         guard includesSecrets else {
             throw ValidationError(
                 "The file will have refresh tokens, with which anyone can act as you. To confirm that, add --include-secrets."
@@ -56,7 +55,7 @@ struct ExportCommand: Command {
         let cache = try PrivateFileWriter(file, replacing: force, .commandLine)
         var count = 0
         try await agent.exportCache(
-            format.value, sharingGroup: SharingGroup(group) ?? .standard, includesSecrets: true,
+            format.value, sharingGroup: group, includesSecrets: true,
             progress: Progress("exporting to \(file)").report
         ) { (part) throws(TokenError) in
             count += part.count

@@ -19,8 +19,8 @@ struct ImportCommand: Command {
     @Argument(help: "The cache.", completion: .file())
     var file: String
 
-    @Option(help: "The sharing group to import into.")
-    var group = SharingGroup.standard.name
+    @Option(help: "The sharing group to import into.", transform: SharingGroup.option)
+    var group = SharingGroup.standard
 
     @Flag(name: .customLong("dry-run"), help: "Only report what would be imported.")
     var isDryRun = false
@@ -46,15 +46,11 @@ struct ImportCommand: Command {
         var moreSkipped: Int64?
     }
 
-    func validate() throws {
-        guard SharingGroup(group) != nil else { throw ValidationError("--group must not be blank.") }
-    }
-
     func execute(_ agent: AgentClient) async throws(TokenError) -> Printout {
         let cache = try PrivateFileReader(file, .commandLine)
         let progress = Progress("importing \(file)")
         let report = try await agent.importCache(
-            format: format.value, sharingGroup: SharingGroup(group) ?? .standard, isDryRun: isDryRun
+            format: format.value, sharingGroup: group, isDryRun: isDryRun
         ) { () throws(TokenError) in
             if let size = cache.size, size > 0 { progress.report(Double(cache.position) / Double(size)) }
             return try cache.next()

@@ -30,7 +30,7 @@ struct InitCommand: Command {
                 nextCommand: "ssoctl app add NAME --client-id ID --scope User.Read --default")
         }
         _ = try await agent.status()
-        let settings = try Settings.read()
+        let settings = try Settings.read(mayCreate: true)
         let name = try addApp(settings)
         let (target, account) = try await signIn(agent, name)
         say(.bold("\n3. A token"))
@@ -39,8 +39,9 @@ struct InitCommand: Command {
             isNamed: true, freshness: try FreshnessOptions.parse([])
         ).acquire()
         let changed = try Settings.read()
+        let app = try changed.app(named: name) { CommandLineWords("ssoctl", "app", "show", $0) }
         return Printout(
-            app: AppPrintout(try changed.app(named: name), changed), account: AccountJSON(token.account),
+            app: AppPrintout(app, changed), account: AccountJSON(token.account),
             expiresOn: token.expiresOn)
     }
 
@@ -51,7 +52,7 @@ struct InitCommand: Command {
 
           ssoctl token
 
-        Also: ssoctl accounts, ssoctl app list, ssoctl sign-out \(done.account.username ?? "NAME"), ssoctl --help
+        Also: ssoctl accounts, ssoctl app list, ssoctl sign-out \(CommandLineWords.quoted(done.account.username ?? "NAME")), ssoctl --help
         """
     }
 
@@ -95,7 +96,7 @@ struct InitCommand: Command {
 
     private func signIn(_ agent: AgentClient, _ name: String) async throws -> (Target, Account) {
         say(.bold("\n2. The sign-in"))
-        let target = try Target(try TargetOptions.parse([name]))
+        let target = try Target(try TargetOptions.parse([name]), for: "sign-in")
         let request = BeginInteractive(parameters: target.parameters(at: target.authority ?? .common))
         let dialog = SignInDialog(agent: agent, request: request, way: .automatic, appText: target.appText)
         do {
@@ -103,7 +104,7 @@ struct InitCommand: Command {
             say(.green("Signed in") + StyledText(" as \(result.account.username ?? "you")."))
             return (target, result.account)
         } catch {
-            var failure = CommandFailure(caught: error)
+            var failure = await CommandFailure(caught: error).withRemedy(agent)
             failure.nextCommand = failure.nextCommand ?? "ssoctl sign-in"
             throw failure
         }

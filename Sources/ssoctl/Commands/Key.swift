@@ -89,7 +89,7 @@ struct LockCommand: Command {
 
     func execute(_ agent: AgentClient) async throws(TokenError) -> KeyPrintout { KeyPrintout(try await agent.lock()) }
 
-    func describe(_ printout: KeyPrintout) -> String? { printout.text }
+    func describe(_ printout: KeyPrintout) -> String? { printout.open ? printout.text : "The store is locked." }
 }
 
 /// Opens the agent's store.

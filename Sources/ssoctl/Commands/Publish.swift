@@ -28,11 +28,12 @@ struct PublishCommand: Command {
 
     @Option(
         name: .customLong("client-id"), parsing: .upToNextOption,
-        help: "The client ID of an app whose tokens are served; may be repeated.")
-    var clientIDs: [String]
+        help: "The client ID of an app whose tokens are served; may be repeated.", transform: ClientID.option)
+    var clientIDs: [ClientID]
 
     @Option(
-        name: .customLong("scope"), parsing: .upToNextOption, help: "A scope that tokens may have; may be repeated.")
+        name: .customLong("scope"), parsing: .upToNextOption,
+        help: "A permission that tokens may have, or several with blanks or commas between them; may be repeated.")
     var scopes: [String] = []
 
     @Option(
@@ -51,8 +52,8 @@ struct PublishCommand: Command {
     @Option(name: .customLong("authority-kind"), help: "The kind of the authorities, if their URL does not tell.")
     var kind: AuthorityKindName?
 
-    @Option(help: "The sharing group.")
-    var group = SharingGroup.standard.name
+    @Option(help: "The sharing group.", transform: SharingGroup.option)
+    var group = SharingGroup.standard
 
     @Option(
         name: .customLong("ttl"), help: "The time until the socket is closed, such as 90s, 30m or 8h; at most 24h.",
@@ -66,16 +67,14 @@ struct PublishCommand: Command {
 
     func validate() throws {
         guard path.hasPrefix("/") else { throw ValidationError("--socket must be an absolute path.") }
-        guard !clientIDs.isEmpty, clientIDs.allSatisfy({ ClientID($0) != nil }) else {
-            throw ValidationError("--client-id must not be blank.")
-        }
-        guard (scopes + resources).allSatisfy({ $0.trimmedNonEmpty != nil }) else {
-            throw ValidationError("--scope and --resource must not be blank.")
-        }
+        guard !clientIDs.isEmpty else { throw ValidationError("Give --client-id at least one app.") }
+        // An empty list of scopes would publish all of them.
+        guard scopes.allSatisfy({ !ScopeList.split([$0]).isEmpty }),
+            resources.allSatisfy({ $0.trimmedNonEmpty != nil })
+        else { throw ValidationError("--scope and --resource must not be blank.") }
         guard account.map({ $0.trimmedNonEmpty != nil }) ?? true else {
             throw ValidationError("--account must not be blank.")
         }
-        guard SharingGroup(group) != nil else { throw ValidationError("--group must not be blank.") }
         do { _ = try authorities.map { try Authority($0, kind: kind?.kind) } } catch {
             throw ValidationError("--authority: \((error as? TokenError)?.message ?? "it is not a URL").")
         }
@@ -88,8 +87,8 @@ struct PublishCommand: Command {
         return SocketPrintout(
             try await agent.publishSocket(
                 PublishSocket(
-                    path: path, userIDs: userIDs, clientIDs: clientIDs.compactMap(ClientID.init),
-                    sharingGroup: SharingGroup(group) ?? .standard, scopes: ScopeSet(scopes + resources),
+                    path: path, userIDs: userIDs, clientIDs: clientIDs, sharingGroup: group,
+                    scopes: ScopeSet(ScopeList.split(scopes) + resources),
                     authorities: named, account: account?.trimmedNonEmpty, lifetime: lifetime, label: label)))
     }
 
@@ -143,16 +142,18 @@ struct UnpublishCommand: Command {
         var unpublished: String
     }
 
-    func execute(_ agent: AgentClient) async throws(TokenError) -> Printout {
+    func execute(_ agent: AgentClient) async throws -> Printout {
         guard let name = socket.trimmedNonEmpty,
             let label = try await agent.unpublishSocket(UnpublishSocket(name: name))
         else {
-            throw TokenError(.invalidDeveloperParameter, "nothing is published as “\(socket)”; see: ssoctl sockets")
+            throw CommandFailure(
+                TokenError(.invalidDeveloperParameter, "nothing is published as “\(socket)”"),
+                nextCommand: "ssoctl sockets")
         }
         return Printout(unpublished: label)
     }
 
-    func describe(_ printout: Printout) -> String? { "\(printout.unpublished) is not published any more" }
+    func describe(_ printout: Printout) -> String? { "\(printout.unpublished) is not published any more." }
 }
 
 /// A published socket as JSON, and as text.

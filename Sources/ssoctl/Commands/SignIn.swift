@@ -31,7 +31,7 @@ struct SignInCommand: Command {
     }
 
     func execute(_ agent: AgentClient) async throws -> Printout {
-        let target = try Target(target)
+        let target = try Target(target, for: "sign-in")
         let request = BeginInteractive(
             parameters: target.parameters(at: target.authority ?? .common), prompt: manner.prompt,
             loginHint: manner.loginHint, domainHint: manner.domainHint)
@@ -53,10 +53,11 @@ struct SignInCommand: Command {
         guard failure.nextCommand == nil, failure.endingSignal == nil else { return failure }
         switch failure.error.code {
         case .authorizationFailed where failure.error.details.oauthError == nil:
-            failure.nextCommand = target.command("sign-in", ["--device-code"])
+            failure.nextCommand = target.command("sign-in", manner.onAnotherDevice.words)
         case .timedOut, .sessionCanceled: failure.nextCommand = target.command("sign-in", manner.words)
-        case .declinedScopes: failure.nextCommand = target.command("sign-in", ["--prompt", "consent"])
-        case .mismatchedAccount: failure.nextCommand = target.command("sign-in", ["--prompt", "select_account"])
+        case .declinedScopes: failure.nextCommand = target.command("sign-in", manner.asking("consent").words)
+        case .mismatchedAccount:
+            failure.nextCommand = target.command("sign-in", manner.asking("select_account").words)
         default: break
         }
         return failure
@@ -101,7 +102,23 @@ struct SignInOptions: ParsableArguments {
 
     /// The options again, for a command line.
     var words: [String] {
-        (loginHint.map { ["--login-hint", $0] } ?? []) + (usesDeviceCode ? ["--device-code"] : [])
-            + (usesBrowser ? ["--browser"] : []) + (printsURL ? ["--print-url"] : [])
+        let values = [("--login-hint", loginHint), ("--domain-hint", domainHint), ("--prompt", prompt)]
+        let flags = [("--device-code", usesDeviceCode), ("--browser", usesBrowser), ("--print-url", printsURL)]
+        return values.flatMap { name, value in value.map { [name, $0] } ?? [] } + flags.filter(\.1).map(\.0)
+    }
+
+    /// The same with a code on another device, which has no page to put a question on.
+    var onAnotherDevice: SignInOptions {
+        var other = self
+        (other.prompt, other.domainHint) = (nil, nil)
+        (other.usesDeviceCode, other.usesBrowser, other.printsURL) = (true, false, false)
+        return other
+    }
+
+    /// The same with a page that asks for something.
+    func asking(_ prompt: String) -> SignInOptions {
+        var other = self
+        (other.prompt, other.usesDeviceCode) = (prompt, false)
+        return other
     }
 }

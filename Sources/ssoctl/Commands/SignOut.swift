@@ -1,5 +1,4 @@
 internal import AgentClient
-internal import AgentConfiguration
 internal import ArgumentParser
 internal import PosixFiles
 internal import TokenModel
@@ -24,14 +23,7 @@ struct SignOutCommand: Command {
 
     @OptionGroup(title: "Account") var account: AccountOptions
 
-    @Option(name: .customLong("app"), help: "Only this app of the configuration.")
-    var app: String?
-
-    @Option(name: .customLong("client-id"), help: "Only the app with this application (client) ID.")
-    var clientID: String?
-
-    @Option(help: "The sharing group.")
-    var group: String?
+    @OptionGroup(title: "App") var app: AppFilterOptions
 
     @Flag(help: "Remove every app's tokens for the account, and the account itself, also if an app is named.")
     var wipe = false
@@ -58,39 +50,28 @@ struct SignOutCommand: Command {
         guard name.map({ $0.trimmedNonEmpty != nil }) ?? true else {
             throw ValidationError("The account's name must not be blank.")
         }
-        guard group.map({ SharingGroup($0) != nil }) ?? true else {
-            throw ValidationError("--group must not be blank.")
-        }
-        guard clientID.map({ ClientID($0) != nil }) ?? true else {
-            throw ValidationError("--client-id must not be blank.")
-        }
-        guard app == nil || clientID == nil else { throw ValidationError("Name one app: --app or --client-id.") }
     }
 
     func execute(_ agent: AgentClient) async throws -> Printout {
-        let settings = app == nil ? try? Settings.read() : try Settings.read()
-        let configured = try app.map { name throws(CommandFailure) in try settings?.app(named: name) } ?? nil
-        let group = group.flatMap(SharingGroup.init) ?? configured?.sharingGroup ?? .standard
+        let filter = try AppFilter(app) { words(name ?? account.name?.text ?? "", app: $0) }
         let wanted = account.name ?? AccountName(name ?? "")
-        let (found, isOne) = try await self.account(wanted, AccountChoice(agent: agent, sharingGroup: group))
-        let named = configured?.clientID ?? clientID.flatMap(ClientID.init)
-        let tokens = try await AccountTokens.read(agent, group, isRequired: false)?.credentials(of: found)
-        let affected = tokens?.filter { named == nil || wipe || $0.clientID == named }
+        let choice = AccountChoice(agent: agent, sharingGroup: filter.sharingGroup)
+        let (found, isOne) = try await self.account(wanted, choice)
+        let tokens = try await AccountTokens.read(agent, filter.sharingGroup, isRequired: false)
+        let isWhole = filter.clientID == nil || wipe
+        let affected = tokens?.credentials(of: found).filter { isWhole || $0.clientID == filter.clientID }
         // The agent remembers of one app that the account has signed out.
-        guard let remembered = named ?? affected?.first?.clientID ?? ClientID("ssoctl") else {
-            throw CommandFailure.usage("--client-id must not be blank")
-        }
+        let remembered = filter.clientID ?? affected?.first?.clientID ?? .commandLine
         let reply = try await agent.removeAccount(
             RemoveAccount(
-                clientID: remembered, sharingGroup: group, account: isOne ? found.reference : wanted.reference,
-                extent: named == nil || wipe ? .account : .app,
+                clientID: remembered, sharingGroup: filter.sharingGroup,
+                account: isOne ? found.reference : wanted.reference, extent: isWhole ? .account : .app,
                 environment: account.name == nil ? found.environment : nil))
-        if endsBrowserSession { try openSignOutPage(of: found) }
+        if endsBrowserSession { openSignOutPage(of: found, tokens) }
         var printout = Printout(
             removed: reply.removed, account: found.username ?? found.homeAccountID?.text ?? wanted.text)
         if let affected {
-            let names = settings?.appNames ?? [:]
-            printout.apps = Set(affected.map { names[$0.clientID] ?? $0.clientID.text }).sorted()
+            printout.apps = Set(affected.map { filter.appNames[$0.clientID] ?? $0.clientID.text }).sorted()
             printout.refreshTokens = affected.count { $0.kind == .refreshToken }
             printout.accessTokens = affected.count { $0.kind == .accessToken }
         }
@@ -105,7 +86,15 @@ struct SignOutCommand: Command {
             let areExact = found.allSatisfy { $0.username?.lowercased() == name.text.lowercased() }
             if found.count > 1, areExact { return (found[0], false) }
         }
-        return (try await choice.account(name), true)
+        return (try await choice.account(name, { words($0) }, otherwise: "ssoctl accounts"), true)
+    }
+
+    /// A command of this kind for an account.
+    private func words(_ account: String, app name: String? = nil) -> CommandLineWords {
+        let flags = [("--wipe", wipe), ("--browser", endsBrowserSession)]
+        let values = [("--app", name ?? app.name), ("--client-id", app.clientID?.text), ("--group", app.group?.name)]
+        return CommandLineWords("ssoctl", "sign-out", account)
+            + values.flatMap { option, value in value.map { [option, $0] } ?? [] } + flags.filter(\.1).map(\.0)
     }
 
     func describe(_ done: Printout) -> String? {
@@ -119,15 +108,22 @@ struct SignOutCommand: Command {
         return "Signed out \(done.account) of \(apps.joined(separator: ", ")): removed \(tokens)."
     }
 
-    private func openSignOutPage(of account: Account) throws(TokenError) {
-        guard let authority = Authority(of: account), authority.kind == .entra || authority.kind == .ciam else {
+    /// Opens the page, which the user may have to do: the account is signed out in any case.
+    private func openSignOutPage(of account: Account, _ tokens: AccountTokens?) {
+        guard let authority = Authority(of: account, localScheme: tokens?.localScheme ?? "https"),
+            authority.kind == .entra || authority.kind == .ciam
+        else {
             Terminal.printError("ssoctl: the page that ends the session at \(account.environment) is not known")
             return
         }
         let page = "\(authority.url)/oauth2/v2.0/logout"
         Terminal.writeError("To end the session of the browser, open: " + .link(page) + "\n")
-        try Browser(commands: SignInPresenter().browserCommands).open(page) { reason in
-            Terminal.printError("ssoctl: \(reason)")
+        do throws(TokenError) {
+            try Browser(commands: SignInPresenter().browserCommands).open(page) { reason in
+                Terminal.printError("ssoctl: \(reason)")
+            }
+        } catch {
+            Terminal.printError("ssoctl: \(error.message)")
         }
     }
 }

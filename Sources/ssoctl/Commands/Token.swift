@@ -47,7 +47,7 @@ struct TokenCommand: Command {
     func validate() throws { try form.validate(isJSON: output.json) }
 
     func execute(_ agent: AgentClient) async throws -> Printout {
-        let target = try Target(target)
+        let target = try Target(target, for: "token")
         let name = try account.name ?? target.defaultAccount()
         let result = try await SilentToken(
             agent: agent, target: target, name: name, isNamed: account.name != nil, freshness: freshness
@@ -115,8 +115,8 @@ struct TokenForm: ParsableArguments {
     var file: String?
 
     func validate(isJSON: Bool) throws {
-        guard [isHeader, isJSON].filter(\.self).count + (decodes && isHeader ? 1 : 0) <= 1 else {
-            throw ValidationError("Choose one of --header, --decode and --json.")
+        guard !isHeader || !(isJSON || decodes) else {
+            throw ValidationError("--header goes with neither --decode nor --json.")
         }
         guard !isHeader || !isIDToken else { throw ValidationError("An ID token is not sent in a header.") }
     }

@@ -1,8 +1,13 @@
+internal import TokenModel
+
 /// A command line as a person types it in a shell.
 struct CommandLineWords: Sendable, Equatable {
     private var words: [String]
 
     init(_ words: [String]) { self.words = words }
+
+    /// Words of which each is given.
+    init(_ words: String...) { self.words = words }
 
     static func + (left: CommandLineWords, right: [String]) -> CommandLineWords {
         CommandLineWords(left.words + right)
@@ -12,14 +17,8 @@ struct CommandLineWords: Sendable, Equatable {
     var text: String { words.map(Self.quoted).joined(separator: " ") }
 
     static func quoted(_ word: String) -> String {
-        let isPlain = !word.isEmpty && word.utf8.allSatisfy(isPlain)
+        let isPlain =
+            !word.isEmpty && word.utf8.allSatisfy { $0.isASCIILetterOrDigit || "-_./:@%+=,".utf8.contains($0) }
         return isPlain ? word : "'\(word.replacing("'", with: "'\\''"))'"
-    }
-
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        default: "-_./:@%+=,".utf8.contains(byte)
-        }
     }
 }

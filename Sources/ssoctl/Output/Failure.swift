@@ -1,4 +1,5 @@
 internal import AgentClient
+internal import AgentSocket
 internal import TokenModel
 
 /// The exit status of a command. Scripts rely on the numbers.
@@ -131,4 +132,27 @@ extension CommandFailure: Encodable {
     }
 
     private static let shownCandidates = 20
+}
+
+/// What the message of an error advises: the SDK and the agent put a command at its end, for apps that show the message only.
+struct Advice {
+    /// The message without the command.
+    let message: String
+    /// The command of this package at the end of the message; nil if there is none.
+    let command: String?
+
+    /// Takes a message that nobody else has written a part of.
+    init(_ message: String) {
+        for mark in ["; run: ", ", then run: ", "; start it with: ", ", see: ", "; see: "] {
+            guard let place = message.ranges(of: mark).last else { continue }
+            let rest = message[place.upperBound...]
+            guard rest.hasPrefix("ssoctl ") || rest == ServiceUnit.startCommand else { continue }
+            (self.message, command) = (String(message[..<place.lowerBound]), String(rest))
+            return
+        }
+        (self.message, command) = (message, nil)
+    }
+
+    /// Whether the message has a command in a sentence that is not understood without it.
+    var namesCommand: Bool { message.contains("run: ") }
 }

@@ -32,9 +32,21 @@ struct AccountName {
 
     var homeAccountID: HomeAccountID? { mayBeIdentifier ? HomeAccountID(text) : nil }
 
-    /// Whether the account's username begins with the name.
-    func isPrefix(of account: Account) -> Bool {
-        account.username?.lowercased().hasPrefix(text.lowercased()) == true
+    /// Whether a request with ``reference`` means the account.
+    func isExact(_ account: Account) -> Bool {
+        mayBeIdentifier ? account.homeAccountID == homeAccountID : account.username?.lowercased() == text.lowercased()
+    }
+
+    /// The accounts that the name means: those with this identifier, else with this username, else those whose username begins
+    /// so.
+    func matches(in accounts: [Account]) -> [Account] {
+        let text = text.lowercased()
+        let rules: [(Account) -> Bool] = [
+            { $0.homeAccountID != nil && $0.homeAccountID == homeAccountID },
+            { $0.username?.lowercased() == text },
+            { $0.username?.lowercased().hasPrefix(text) == true },
+        ]
+        return rules.lazy.map { accounts.filter($0) }.first { !$0.isEmpty } ?? []
     }
 }
 
@@ -43,7 +55,7 @@ struct AccountChoice {
     let agent: AgentClient
     let sharingGroup: SharingGroup
 
-    /// The accounts with the identifier or the username; if there are none, those whose username begins with the name.
+    /// The accounts that a name means, as ``AccountName/matches(in:)`` tells. The agent finds an exact name without a long list.
     ///
     /// - Parameters:
     ///   - name: nil for every account.
@@ -62,40 +74,51 @@ struct AccountChoice {
         let found = try await agent.listAccounts(request)
         if !found.isEmpty { return found }
         request.username = nil
-        return try await agent.listAccounts(request).filter(name.isPrefix)
+        return name.matches(in: try await agent.listAccounts(request))
     }
 
     /// The only account that a name means.
     ///
+    /// - Parameters:
+    ///   - command: the same command for another account.
+    ///   - otherwise: the command that helps if no account is similar.
     /// - Throws: `accountNotFound` (-53010), or an ambiguous name with the accounts and exit status 2.
-    func account(_ name: AccountName, of clientID: ClientID? = nil) async throws -> Account {
-        let found = try await accounts(name, of: clientID)
-        guard let first = found.first else { throw try await unknown(name) }
-        guard found.count == 1 else {
-            throw CommandFailure.ambiguous(
-                "“\(name.text)” is several accounts; name one of them:", found, nextCommand: nil)
-        }
+    func account(
+        _ name: AccountName, _ command: (String) -> CommandLineWords, otherwise: String
+    ) async throws -> Account {
+        let found = try await accounts(name, of: nil)
+        guard let first = found.first else { throw try await unknown(name, command, otherwise: otherwise) }
+        guard found.count == 1 else { throw Self.ambiguous(name, found) }
         return first
     }
 
+    /// The failure for a name that several accounts have.
+    static func ambiguous(_ name: AccountName, _ found: [Account]) -> CommandFailure {
+        .ambiguous("“\(name.text)” is several accounts; name one of them:", found, nextCommand: nil)
+    }
+
     /// The failure for a name that no account has, with the accounts that there are.
-    func unknown(_ name: AccountName, signIn: String = "ssoctl sign-in") async throws(TokenError) -> CommandFailure {
-        let all = try await accounts(nil, of: nil)
-        let names = all.compactMap(\.username)
-        let nearest = Suggestion.nearest(to: name.text, among: names).map { "; did you mean \($0)?" }
+    func unknown(
+        _ name: AccountName, _ command: (String) -> CommandLineWords, otherwise: String
+    ) async throws(TokenError) -> CommandFailure {
+        let names = try await accounts(nil, of: nil).compactMap(\.username)
+        let nearest = Suggestion.nearest(to: name.text, among: names)
         let some = names.prefix(5).joined(separator: ", ") + (names.count > 5 ? " and \(names.count - 5) more" : "")
         let others = names.isEmpty ? "; nobody is signed in" : "; signed in: \(some)"
-        let hint = name.text.contains("@") ? " --login-hint \(CommandLineWords.quoted(name.text))" : ""
         return CommandFailure(
-            TokenError(.accountNotFound, "no account “\(name.text)” is known\(nearest ?? others)"),
-            nextCommand: signIn + hint)
+            TokenError(
+                .accountNotFound,
+                "no account “\(name.text)” is known\(nearest.map { "; did you mean \($0)?" } ?? others)"),
+            nextCommand: nearest.map { command($0).text } ?? otherwise)
     }
 }
 
 extension Authority {
     /// The authority of an account's home tenant; nil if the account does not tell: B2C needs a policy, and any other provider
     /// its URL.
-    init?(of account: Account) {
+    ///
+    /// - Parameter localScheme: the URL scheme of a provider on this machine: `http` if the agent allows that.
+    init?(of account: Account, localScheme: String) {
         let cloud = CloudDirectory().cloud(of: account.environment)
         let home = account.tenantProfiles.first { $0.isHome } ?? account.tenantProfiles.first
         guard let realm = (home?.realm ?? account.homeAccountID?.tenantID)?.trimmedNonEmpty, !realm.contains("/") else {
@@ -104,7 +127,7 @@ extension Authority {
         let host = cloud.preferredNetwork
         let isLocal = URLParts.isLoopback(host: URLParts.host(ofEnvironment: host))
         guard isLocal || CloudDirectory.isBuiltIn(host) || realm == "adfs" || host.hasSuffix(".ciamlogin.com"),
-            let authority = try? Authority("\(isLocal ? "http" : "https")://\(host)/\(realm)")
+            let authority = try? Authority("\(isLocal ? localScheme : "https")://\(host)/\(realm)")
         else { return nil }
         self = authority
     }

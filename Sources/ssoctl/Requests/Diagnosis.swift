@@ -7,35 +7,32 @@ struct Diagnosis {
     let target: Target
     /// nil if the request named no account.
     let name: AccountName?
+    /// The accounts that the name means and that are signed in to the app, as far as this process may know.
+    let signedIn: [Account]
 
     private var choice: AccountChoice { AccountChoice(agent: agent, sharingGroup: target.sharingGroup) }
 
     /// The failure that says what does not fit, and the command that helps.
-    func failure(_ error: TokenError) async -> CommandFailure {
-        do {
-            return try await explained(error)
+    func failure(_ original: TokenError) async -> CommandFailure {
+        do throws(TokenError) {
+            return try await explained(original)
         } catch {
             // A sandboxed app, and one at a published socket, may not list all accounts.
-            return CommandFailure(error, nextCommand: signIn(nil))
+            return CommandFailure(original, nextCommand: signIn(nil))
         }
     }
 
     private func explained(_ error: TokenError) async throws(TokenError) -> CommandFailure {
-        let original = error
-        let matches: [Account]
-        do throws(TokenError) {
-            matches = try await choice.accounts(name, of: nil)
-        } catch  where error.code == .requestDenied {
-            return CommandFailure(original, nextCommand: signIn(nil))
-        }
+        if signedIn.count == 1 { return failure(error, of: signedIn[0], isSignedIn: true) }
+        let matches = try await choice.accounts(name, of: nil)
         guard let name else { return nobody(error, among: matches) }
         guard let account = matches.first else {
-            return try await choice.unknown(name, signIn: target.command("sign-in"))
+            let hint = name.text.contains("@") ? ["--login-hint", name.text] : []
+            return try await choice.unknown(
+                name, { target.words("token", ["--account", $0]) }, otherwise: target.command("sign-in", hint))
         }
-        guard matches.count == 1 else {
-            return .ambiguous("“\(name.text)” is several accounts; name one of them:", matches, nextCommand: nil)
-        }
-        return try await failure(error, of: account)
+        guard matches.count == 1 else { return AccountChoice.ambiguous(name, matches) }
+        return failure(error, of: account, isSignedIn: false)
     }
 
     /// No account was named, and none is signed in to the app.
@@ -48,7 +45,7 @@ struct Diagnosis {
             nextCommand: signIn(names.count == 1 ? names[0] : nil))
     }
 
-    private func failure(_ error: TokenError, of account: Account) async throws(TokenError) -> CommandFailure {
+    private func failure(_ error: TokenError, of account: Account, isSignedIn: Bool) -> CommandFailure {
         var error = error
         let who = account.username ?? account.homeAccountID?.text ?? "the account"
         error.details.homeAccountID = error.details.homeAccountID ?? account.homeAccountID
@@ -58,15 +55,11 @@ struct Diagnosis {
             return CommandFailure(error, nextCommand: signIn(account.username))
         }
         if let authority = target.authority, !CloudDirectory().sameCloud(authority.environment, account.environment) {
-            let own = Authority(of: account)
+            let own = CloudDirectory().cloud(of: account.environment).preferredNetwork
             return CommandFailure(
-                with(
-                    "\(who) is signed in at \(own?.environment ?? account.environment), not at \(authority.environment)",
-                    error, .authority),
+                with("\(who) is signed in at \(own), not at \(authority.environment)", error, .authority),
                 nextCommand: signIn(account.username))
         }
-        let name = AccountName(account.homeAccountID?.text ?? who, isIdentifier: account.homeAccountID != nil)
-        let isSignedIn = try await !choice.accounts(name, of: target.clientID).isEmpty
         guard isSignedIn else {
             return CommandFailure(
                 with("\(who) is not signed in to the app \(target.appText)", error, .account),

@@ -1,61 +1,70 @@
 internal import AgentConfiguration
+internal import AgentSocket
+internal import PosixFiles
 internal import TokenModel
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
 
 /// The apps and the defaults of the configuration, and the variables that replace the defaults.
 struct Settings {
     let configuration: Configuration
+
     /// Reads the configuration.
     ///
+    /// - Parameter mayCreate: whether the command creates the user's file if there is none.
     /// - Throws: `invalidDeveloperParameter` (-51112) with the file, the line and the remedy.
-    static func read() throws(CommandFailure) -> Settings {
-        do throws(TokenError) { return Settings(configuration: try Configuration(.current)) } catch {
+    static func read(mayCreate: Bool = false) throws(CommandFailure) -> Settings {
+        var files = ConfigurationFiles.current
+        if files.isUserFileRequired, FileStatus(files.user) == nil {
+            guard mayCreate else {
+                throw CommandFailure(
+                    TokenError(
+                        .invalidDeveloperParameter,
+                        "SSO_AGENT_CONFIG names \(files.user), which does not exist; create it, or unset the variable"),
+                    nextCommand: "ssoctl init")
+            }
+            files.isUserFileRequired = false
+        }
+        do throws(TokenError) { return Settings(configuration: try Configuration(files)) } catch {
             throw CommandFailure(error)
         }
     }
 
     /// The account of `$SSO_AGENT_ACCOUNT`; nil if there is none.
-    static var accountVariable: String? { variable("SSO_AGENT_ACCOUNT") }
-
-    /// The app of the options, or else the default.
-    func app(of options: AppOptions) throws(CommandFailure) -> ConfiguredApp {
-        if let name = options.name ?? options.option { return try app(named: name) }
-        return try defaultApp()
-    }
+    static var accountVariable: AccountName? { AgentEnvironment.value("SSO_AGENT_ACCOUNT").map { AccountName($0) } }
 
     /// The app with a name.
     ///
+    /// - Parameter command: the same command for the app with another name, in case that this one is not right.
     /// - Throws: usage, with the apps that there are.
-    func app(named name: String) throws(CommandFailure) -> ConfiguredApp {
+    func app(
+        named name: String, _ command: (String) -> CommandLineWords
+    ) throws(CommandFailure) -> ConfiguredApp {
         if let app = configuration.app(named: name) { return app }
-        guard !name.contains("@") else {
-            throw .usage("“\(name)” is an account, not an app: name it with --account, or to sign in with --login-hint")
-        }
         let names = configuration.apps.map(\.name)
-        let nearest = Suggestion.nearest(to: name, among: names)
-        let others = names.isEmpty ? "there are none yet" : "there are: \(names.joined(separator: ", "))"
+        guard let nearest = Suggestion.nearest(to: name, among: names) else {
+            let others = names.isEmpty ? "there are none yet" : "there are: \(names.joined(separator: ", "))"
+            throw .usage(
+                "“\(name)” is not an app of the configuration; \(others)",
+                nextCommand: CommandLineWords("ssoctl", "app", "add", name, "--client-id", "CLIENT-ID").text)
+        }
         throw .usage(
-            "“\(name)” is not an app of the configuration; \(nearest.map { "did you mean “\($0)”?" } ?? others)",
-            nextCommand: nearest == nil ? "ssoctl app add \(CommandLineWords.quoted(name)) --client-id CLIENT-ID" : nil)
+            "“\(name)” is not an app of the configuration; did you mean “\(nearest)”?",
+            nextCommand: command(nearest).text)
     }
 
     /// The app that is meant if none is named: `$SSO_AGENT_APP`, else the configuration's default, else its only app.
     ///
     /// - Throws: usage if there is none, or several.
     func defaultApp() throws(CommandFailure) -> ConfiguredApp {
-        if let name = Self.variable("SSO_AGENT_APP") { return try app(named: name) }
+        if let name = AgentEnvironment.value("SSO_AGENT_APP") {
+            if let app = configuration.app(named: name) { return app }
+            throw .usage(
+                "SSO_AGENT_APP names “\(name)”, which is not an app of the configuration", nextCommand: Self.list)
+        }
         if let name = configuration.defaultApp {
-            guard let app = configuration.app(named: name.value) else {
-                throw .usage(
-                    "the default app “\(name.value)” of \(name.file), line \(name.line), does not exist",
-                    nextCommand: "ssoctl use APP")
-            }
-            return app
+            if let app = configuration.app(named: name.value) { return app }
+            throw .usage(
+                "the default app “\(name.value)” of \(name.file), line \(name.line), does not exist",
+                nextCommand: configuration.apps.isEmpty ? "ssoctl init" : Self.list)
         }
         if configuration.apps.count == 1 { return configuration.apps[0] }
         guard configuration.apps.isEmpty else {
@@ -67,16 +76,19 @@ struct Settings {
             "no app is known: give --client-id and --scope, or set an app up, once", nextCommand: "ssoctl init")
     }
 
-    /// The account that is meant if none is named: `$SSO_AGENT_ACCOUNT`, else the configuration's default; nil if there is none.
-    var defaultAccount: String? { Self.accountVariable ?? configuration.defaultAccount?.value }
+    private static let list = "ssoctl app list"
 
-    /// The names of the apps.
-    var appNames: [ClientID: String] {
-        // Of two names of one app, the first.
-        Dictionary(configuration.apps.map { ($0.clientID, $0.name) }, uniquingKeysWith: { first, _ in first })
+    /// The account that is meant if none is named: `$SSO_AGENT_ACCOUNT`, else the configuration's default; nil if there is none.
+    var defaultAccount: AccountName? {
+        Self.accountVariable ?? configuration.defaultAccount.map { AccountName($0.value) }
     }
 
-    private static func variable(_ name: String) -> String? {
-        getenv(name).flatMap { String(cString: $0).trimmedNonEmpty }
+    /// The names of the apps.
+    ///
+    /// - Parameter app: the app whose name is taken, if others have its client ID too; nil for the default one.
+    func appNames(first app: ConfiguredApp? = nil) -> [ClientID: String] {
+        let preferred = [app, try? defaultApp()].compactMap(\.self)
+        return Dictionary(
+            (preferred + configuration.apps).map { ($0.clientID, $0.name) }, uniquingKeysWith: { first, _ in first })
     }
 }

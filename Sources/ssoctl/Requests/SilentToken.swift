@@ -7,7 +7,8 @@ struct SilentToken {
     let target: Target
     /// nil for the only account that is signed in to the app.
     let name: AccountName?
-    /// Whether the name is on the command line. With an authority too, the agent gets one request only.
+    /// Whether the name is on the command line. With an authority too, the agent gets one request if the name is exact; accounts are
+    /// listed only if there is no token for it.
     let isNamed: Bool
     let freshness: FreshnessOptions
 
@@ -15,29 +16,50 @@ struct SilentToken {
 
     /// Returns the token.
     func acquire() async throws -> TokenResult {
-        let exact: (account: AccountReference, authority: Authority)
-        if isNamed, let name, let authority = target.authority {
-            exact = (name.reference, authority)
-        } else {
-            exact = try await chosen()
+        guard isNamed, let name, let authority = target.authority else {
+            let found = try await signedIn()
+            let chosen = try choose(among: found)
+            return try await token(of: chosen.account, at: chosen.authorities, found)
         }
-        let first = await outcome(exact.account, exact.authority)
-        guard case .failure(let error) = first, error.code == .interactionRequired,
-            let other = await otherMeaning(than: exact.account)
-        else { return try await result(first, of: exact.account) }
-        return try await result(await outcome(other, target.authority ?? exact.authority), of: other)
+        let exact = await outcome(name.reference, authority)
+        guard case .failure(let error) = exact, error.code == .interactionRequired else {
+            return try await result(exact, of: name, [])
+        }
+        // The name may be the beginning of another one.
+        let found = (try? await signedIn()) ?? []
+        guard found.count == 1, !name.isExact(found[0]) else { return try await result(exact, of: name, found) }
+        return try await token(of: found[0].reference, at: [authority], found)
+    }
+
+    /// The token of an account, from the first of the authorities that the agent admits: it refuses others without a request to the
+    /// provider.
+    private func token(
+        of account: AccountReference, at authorities: [Authority], _ found: [Account]
+    ) async throws -> TokenResult {
+        var last = Result<TokenResult, TokenError>.failure(TokenError(.internalError, "no authority is known"))
+        for authority in authorities {
+            last = await outcome(account, authority)
+            guard case .failure(let error) = last, Self.isRefusal(error) else { break }
+        }
+        return try await result(last, of: AccountName(account), found)
+    }
+
+    private static func isRefusal(_ error: TokenError) -> Bool {
+        error.code == .invalidDeveloperParameter || error.code == .requestDenied
     }
 
     /// The token, or the failure that says what does not fit.
     private func result(
-        _ outcome: Result<TokenResult, TokenError>, of account: AccountReference
+        _ outcome: Result<TokenResult, TokenError>, of name: AccountName?, _ found: [Account]
     ) async throws -> TokenResult {
         switch outcome {
         case .success(let token): return token
         case .failure(let error) where error.code == .interactionRequired:
-            var failure = await Diagnosis(agent: agent, target: target, name: AccountName(account)).failure(error)
+            var failure = await Diagnosis(agent: agent, target: target, name: name, signedIn: found).failure(error)
             if !isNamed, failure.status == .noSuchAccount {
-                failure.error.message += " (it is the default account; “ssoctl use” chooses another)"
+                failure.error.message +=
+                    Settings.accountVariable == nil
+                    ? " (it is the default account; “ssoctl use” chooses another)" : " (SSO_AGENT_ACCOUNT names it)"
             }
             throw failure
         case .failure(let error): throw failure(error)
@@ -47,31 +69,32 @@ struct SilentToken {
     private func outcome(
         _ account: AccountReference, _ authority: Authority
     ) async -> Result<TokenResult, TokenError> {
-        do throws(TokenError) { return .success(try await request(account, authority)) } catch {
+        var request = AcquireTokenSilent(
+            parameters: target.parameters(at: authority), account: account, forceRefresh: freshness.forceRefresh)
+        if let seconds = freshness.minimumValidity { request.expirationBuffer = seconds }
+        do throws(TokenError) { return .success(try await agent.acquireTokenSilent(request)) } catch {
             return .failure(error)
         }
     }
 
-    private func request(_ account: AccountReference, _ authority: Authority) async throws(TokenError) -> TokenResult {
-        var request = AcquireTokenSilent(
-            parameters: target.parameters(at: authority), account: account, forceRefresh: freshness.forceRefresh)
-        if let seconds = freshness.minimumValidity { request.expirationBuffer = seconds }
-        return try await agent.acquireTokenSilent(request)
-    }
-
-    /// The account and the authority, by a list of the accounts.
-    private func chosen() async throws -> (account: AccountReference, authority: Authority) {
-        let found: [Account]
+    /// The accounts that the name means and that are signed in to the app.
+    private func signedIn() async throws(TokenError) -> [Account] {
         do throws(TokenError) {
-            found = try await choice.accounts(name, of: target.clientID)
+            return try await choice.accounts(name, of: target.clientID)
         } catch {
             // A sandboxed app, and one at a published socket, may list its own accounts only.
             guard error.code == .requestDenied else { throw error }
-            found = []
+            return []
         }
+    }
+
+    /// The only account, and its authorities: on this machine one with http and one with https, of which the agent admits one.
+    private func choose(
+        among found: [Account]
+    ) throws(CommandFailure) -> (account: AccountReference, authorities: [Authority]) {
         guard let account = found.first else {
             // The agent may have a token of an account that is not signed in, such as an imported one.
-            return (name?.reference ?? AccountReference(), target.authority ?? .common)
+            return (name?.reference ?? AccountReference(), [target.authority ?? .common])
         }
         guard found.count == 1 else {
             let what =
@@ -80,27 +103,23 @@ struct SilentToken {
             throw CommandFailure.ambiguous(
                 "\(what); name one with --account, or choose a default with “ssoctl use”:", found,
                 nextCommand: target.command(
-                    "token", ["--account", found[0].username ?? found[0].homeAccountID?.text ?? "NAME"]))
+                    "token", ["--account", account.username ?? account.homeAccountID?.text ?? "NAME"]))
         }
-        guard let authority = target.authority ?? Authority(of: account) else {
+        if let authority = target.authority { return (account.reference, [authority]) }
+        var authorities: [Authority] = []
+        for scheme in ["http", "https"] {
+            if let authority = Authority(of: account, localScheme: scheme), !authorities.contains(authority) {
+                authorities.append(authority)
+            }
+        }
+        guard !authorities.isEmpty else {
             throw CommandFailure(
                 TokenError(
                     .invalidDeveloperParameter,
-                    "the URL of the provider of \(account.username ?? "the account") at \(account.environment) is not known; give it"
-                ),
-                nextCommand: target.command("token", ["--authority", "URL"]))
+                    "the URL of the provider of \(account.username ?? "the account") at \(account.environment) is not known; "
+                        + "give it with --authority, or add it to the app"))
         }
-        return (account.reference, authority)
-    }
-
-    /// The account whose name begins with the given one, if that is no exact name.
-    private func otherMeaning(than exact: AccountReference) async -> AccountReference? {
-        guard let name, let found = try? await choice.accounts(name, of: target.clientID), found.count == 1,
-            case let account = found[0].reference,
-            account.homeAccountID != exact.homeAccountID || exact.homeAccountID == nil,
-            account.username?.lowercased() != exact.username?.lowercased()
-        else { return nil }
-        return account
+        return (account.reference, authorities)
     }
 
     /// The account as it was named on the command line.

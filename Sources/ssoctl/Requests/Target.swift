@@ -17,30 +17,49 @@ struct Target {
     /// nil if the app was named by its client ID, which needs no file.
     private let settings: Settings?
 
+    /// - Parameter command: the name of the command, for the next one if this one cannot work.
     /// - Throws: usage if no app is known, or nothing says what the token is for.
-    init(_ options: TargetOptions) throws(CommandFailure) {
+    init(_ options: TargetOptions, for command: String) throws(CommandFailure) {
         self.options = options
-        settings = options.app.clientID == nil ? try Settings.read() : nil
-        let app = try settings.map { settings throws(CommandFailure) in try settings.app(of: options.app) }
-        guard let clientID = app?.clientID ?? options.app.clientID.flatMap(ClientID.init) else {
-            throw .usage("--client-id must not be blank")
+        let app: ConfiguredApp?
+        if let clientID = options.app.clientID {
+            (settings, app, self.clientID) = (nil, nil, clientID)
+        } else {
+            let settings = try Settings.read()
+            let configured = try Self.app(of: options, settings, for: command)
+            (self.settings, app, clientID) = (settings, configured, configured.clientID)
         }
         let scopes = options.token.isEmpty ? app?.scopes ?? [] : options.token.scopes
         let resource = options.token.isEmpty ? app?.resource : options.token.resource
         guard !scopes.isEmpty || resource != nil else {
-            throw .usage("the app “\(app?.name ?? "")” has no scopes in the configuration; give --scope or --resource")
+            throw .usage(
+                "the app “\(app?.name ?? "")” has no scopes in the configuration; give --scope or --resource",
+                nextCommand: (options.command(command) + ["--scope", "User.Read"]).text)
         }
-        self.clientID = clientID
         appName = app?.name
         do throws(TokenError) { authority = try options.provider.authority(app: app?.authority) } catch {
             throw CommandFailure(error, status: .usage)
         }
-        sharingGroup = options.app.group.flatMap(SharingGroup.init) ?? app?.sharingGroup ?? .standard
+        sharingGroup = options.app.group ?? app?.sharingGroup ?? .standard
         version = resource == nil ? .v2 : .v1
         self.scopes = resource.map { ScopeSet(resource: $0) } ?? ScopeSet(scopes)
         redirectURI = options.token.redirectURI ?? app?.redirectURI
         claims = options.token.claims
         try refuseSeveralResources()
+    }
+
+    /// The app that the options name, or else the default one.
+    private static func app(
+        of options: TargetOptions, _ settings: Settings, for command: String
+    ) throws(CommandFailure) -> ConfiguredApp {
+        guard let name = options.app.name ?? options.app.option else { return try settings.defaultApp() }
+        if settings.configuration.app(named: name) == nil, name.contains("@") {
+            let option = command == "sign-in" ? "--login-hint" : "--account"
+            throw .usage(
+                "“\(name)” is an account, not an app",
+                nextCommand: (options.command(command, app: []) + [option, name]).text)
+        }
+        return try settings.app(named: name) { options.command(command, app: [$0]) }
     }
 
     /// Entra ID issues a token for one resource, and refuses a request with two after the user has signed in.
@@ -51,16 +70,16 @@ struct Target {
         throw .usage(
             "the scopes are for \(resources.count) resources, \(resources.joined(separator: " and ")), and a token is for one; "
                 + "request a token for each",
-            nextCommand: (CommandLineWords(["ssoctl", "token"]) + appWords
+            nextCommand: (CommandLineWords("ssoctl", "token") + options.app.words
                 + scopes.scopes.filter { ScopeList.resources([$0]) == [resources[0]] }.flatMap { ["--scope", $0] }).text
         )
     }
 
     /// The account of the environment or the configuration; nil if there is none.
     func defaultAccount() throws(CommandFailure) -> AccountName? {
-        if let name = Settings.accountVariable { return AccountName(name) }
-        if let settings { return settings.defaultAccount.map { AccountName($0) } }
-        return try Settings.read().defaultAccount.map { AccountName($0) }
+        if let settings { return settings.defaultAccount }
+        if let name = Settings.accountVariable { return name }
+        return try Settings.read().defaultAccount
     }
 
     /// The parameters of a request at an authority.
@@ -76,20 +95,31 @@ struct Target {
     var appText: String { appName.map { "“\($0)”" } ?? clientID.text }
 
     /// The command for the same app, scopes and authority.
-    func command(_ name: String, _ more: [String] = []) -> String {
-        var words = CommandLineWords(["ssoctl", name]) + appWords
-        words = words + options.token.scope.flatMap { ["--scope", $0] }
-        if let resource = options.token.resource { words = words + ["--resource", resource] }
-        if let authority = options.provider.authority { words = words + ["--authority", authority] }
-        if let kind = options.provider.kind { words = words + ["--authority-kind", kind.rawValue] }
-        if let tenant = options.provider.tenant { words = words + ["--tenant", tenant.text] }
-        if let cloud = options.provider.cloud { words = words + ["--cloud", cloud.rawValue] }
-        if let group = options.app.group { words = words + ["--group", group] }
-        return (words + more).text
-    }
+    func command(_ name: String, _ more: [String] = []) -> String { words(name, more).text }
 
-    private var appWords: [String] {
-        if let name = options.app.name ?? options.app.option { return [name] }
-        return options.app.clientID.map { ["--client-id", $0] } ?? []
+    /// The same before it is text.
+    func words(_ name: String, _ more: [String] = []) -> CommandLineWords { options.command(name) + more }
+}
+
+extension TargetOptions {
+    /// A command with the same options.
+    ///
+    /// - Parameter app: the words that name the app; nil for those of the options.
+    fileprivate func command(_ name: String, app words: [String]? = nil) -> CommandLineWords {
+        let values = [
+            ("--resource", token.resource), ("--claims", token.claims), ("--redirect-uri", token.redirectURI),
+            ("--authority", provider.authority), ("--authority-kind", provider.kind?.rawValue),
+            ("--tenant", provider.tenant?.text), ("--cloud", provider.cloud?.rawValue), ("--group", app.group?.name),
+        ]
+        return CommandLineWords("ssoctl", name) + (words ?? app.words) + token.scope.flatMap { ["--scope", $0] }
+            + values.flatMap { option, value in value.map { [option, $0] } ?? [] }
+    }
+}
+
+extension AppOptions {
+    /// The words that name the app.
+    fileprivate var words: [String] {
+        if let name = name ?? option { return [name] }
+        return clientID.map { ["--client-id", $0.text] } ?? []
     }
 }

@@ -11,7 +11,8 @@ internal import TokenModel
 
 /// Ends an operation cleanly when the user presses Ctrl-C, or the system stops the process.
 enum Interruption {
-    /// Runs an operation, and cancels it when SIGINT or SIGTERM arrives; a second signal ends the process at once.
+    /// Runs an operation, and cancels it when SIGINT or SIGTERM arrives; a second signal ends the process at once. Afterwards the
+    /// first one does so.
     ///
     /// Called once in a process.
     ///
@@ -25,7 +26,11 @@ enum Interruption {
             let isFirst = box.set(number)
             if isFirst { task.cancel() } else { _exit(128 + number) }
         }
-        defer { source?.cancel() }
+        defer {
+            source?.cancel()
+            signal(SIGINT, SIG_DFL)
+            signal(SIGTERM, SIG_DFL)
+        }
         do {
             return try await task.value
         } catch {

@@ -1,13 +1,8 @@
 internal import AgentClient
+internal import AgentSocket
 internal import PosixFiles
 internal import Synchronization
 internal import TokenModel
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
 
 /// A sign-in on the command line: shows the page or the code on standard error, starts a browser, and waits.
 struct SignInDialog: Sendable {
@@ -78,32 +73,24 @@ struct SignInDialog: Sendable {
             }
             return try outcome.get()
         } catch {
-            // In a task of its own, since this one may be cancelled.
-            await Task { try? await agent.cancelInteraction(CancelInteraction(sessionID: begun.sessionID)) }.value
+            await agent.cancelSignIn(begun.sessionID)
             throw error
         }
     }
 
-    /// Starts the first browser that can be started, and returns its name.
+    /// Starts a browser, and returns its name.
     private func start(
         _ commands: [String], _ url: String, _ sessionID: String, _ failure: FirstReason
-    ) throws -> String {
-        for command in commands {
-            do throws(TokenError) {
-                try Browser(commands: [command]).open(url) { reason in
-                    // The page is not shown, so that nobody could end the sign-in there.
-                    failure.set(reason)
-                    Task { try? await agent.cancelInteraction(CancelInteraction(sessionID: sessionID)) }
-                }
-                return command.split(separator: " ").first.map(String.init) ?? command
-            } catch {
-                continue
+    ) throws(BrowserFailure) -> String {
+        do throws(TokenError) {
+            return try Browser(commands: commands).open(url) { reason in
+                // The page is not shown, so that nobody could end the sign-in there.
+                failure.set(reason)
+                Task { await agent.cancelSignIn(sessionID) }
             }
+        } catch {
+            throw BrowserFailure(error: error)
         }
-        let tried =
-            commands.isEmpty
-            ? "there is no display, and BROWSER is not set" : "tried: \(commands.joined(separator: ", "))"
-        throw BrowserFailure(error: TokenError(.authorizationFailed, "no browser could be started (\(tried))"))
     }
 
     private func show(_ url: String, openedBy browser: String?) {
@@ -114,7 +101,7 @@ struct SignInDialog: Sendable {
                 "Sign in to \(appText): open this page in a browser on this machine:\n\n  "
             }
         Terminal.writeError(text + .link(url) + "\n\n")
-        guard browser == nil, getenv("SSH_CONNECTION") != nil,
+        guard browser == nil, AgentEnvironment.value("SSH_CONNECTION") != nil,
             let port = try? URLParts(url).environment.split(separator: ":").last
         else { return }
         Terminal.printError(

@@ -1,0 +1,110 @@
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// The command that a failure names: it can be run as it is, and has what was typed.
+@Suite(.bounded) struct NextCommandTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let typed: [String]
+        let status: Int32
+        let next: String
+        var testDescription: String { typed.joined(separator: " ") }
+
+        init(_ typed: String, _ status: Int32, _ next: String) {
+            (self.typed, self.status, self.next) = (typed.split(separator: " ").map(String.init), status, next)
+        }
+    }
+
+    @Test func namesWhatWasProbablyMeant() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            try await f.addApp("mail", clientID: "app-2")
+            let bare = try await f.ssoctl(["app", "add", "bare", "--client-id", "app-3"])
+            #expect(bare.output.contains("ssoctl sign-in bare --scope User.Read"), "\(bare.output)")
+            try await f.signIn(app: "graph", "alice@contoso.com")
+            for one in [
+                Case("token grph", 64, "ssoctl token graph"),
+                Case("sign-in grph --scope Mail.Read", 64, "ssoctl sign-in graph --scope Mail.Read"),
+                Case("token alice@contoso.com", 64, "ssoctl token --account alice@contoso.com"),
+                Case("sign-in alice@contoso.com", 64, "ssoctl sign-in --login-hint alice@contoso.com"),
+                Case("token bare", 64, "ssoctl token bare --scope User.Read"),
+                Case("accounts --app grahp", 64, "ssoctl accounts --app graph"),
+                Case("sign-out alice --app grahp --wipe", 64, "ssoctl sign-out alice --app graph --wipe"),
+                Case("sign-out zed", 3, "ssoctl accounts"),
+                Case("sign-out alcie@contoso.com", 3, "ssoctl sign-out alice@contoso.com"),
+                Case("app show grahp", 64, "ssoctl app show graph"),
+                Case("app remove nosuch", 64, "ssoctl app list"),
+                Case("use grap", 3, "ssoctl use graph"),
+                Case("use zed", 3, "ssoctl app list"),
+                Case("unpublish nosuch", 1, "ssoctl sockets"),
+                Case("publish --socket /x --client-id app-1 --account zed", 3, "ssoctl accounts"),
+                Case(
+                    "token mail --claims {} --redirect-uri http://localhost", 2,
+                    "ssoctl sign-in mail --claims '{}' --redirect-uri http://localhost --login-hint alice@contoso.com"),
+            ] {
+                let error = try await f.failure(one.typed, status: one.status)
+                #expect(error["nextCommand"] as? String == one.next, "\(one.typed): \(error)")
+            }
+            let empty = try await f.ssoctl(["accounts", "--app", "mail"]).output
+            #expect(empty.contains("Sign in with: ssoctl sign-in mail\n"), "\(empty)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func hasTheOptionsOfTheSignInThatFailed() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            let typed = ["sign-in", "--browser", "--login-hint", "a@contoso.com", "--prompt", "login"]
+            let failed = try await f.failure(typed, status: 1, variables: ["BROWSER": "false"])
+            #expect(failed["nextCommand"] as? String == "ssoctl sign-in --login-hint a@contoso.com --device-code")
+            f.emulator.control.settings.declinedScopes = ["User.Read"]
+            let declined = try await f.failure(typed, status: 1)
+            #expect(
+                declined["nextCommand"] as? String
+                    == "ssoctl sign-in --login-hint a@contoso.com --prompt consent --browser", "\(declined)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func namesOneCommandForOneError() async throws {
+        try await AgentProcessFixture.with { f in
+            let none = try await f.ssoctl(["status"], status: 4).errors
+            #expect(none.hasSuffix("no agent is running at \(f.socketPath)\n  → sso-agent &\n"), "\(none)")
+            let agent = try await f.agent()
+            try await f.waitUntilOpen()
+            #expect(try await f.ssoctl(["lock"]).output == "The store is locked.\n")
+            let locked = try await f.ssoctl(["accounts"], status: 1).errors
+            #expect(locked == "ssoctl: the store was locked\n  → ssoctl unlock\n")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func saysThatAVariableNamesWhatDoesNotExist() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            try await f.signIn(app: "graph", "alice@contoso.com")
+            let account = try await f.ssoctl(["token"], status: 3, variables: ["SSO_AGENT_ACCOUNT": "zed"]).errors
+            #expect(account.contains("SSO_AGENT_ACCOUNT") && !account.contains("ssoctl use"), "\(account)")
+            let app = try await f.failure(["token"], status: 64, variables: ["SSO_AGENT_APP": "zed"])
+            #expect((app["message"] as? String)?.contains("SSO_AGENT_APP") == true)
+            #expect(app["nextCommand"] as? String == "ssoctl app list")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func createsAConfigurationThatTheEnvironmentNames() async throws {
+        try await AgentProcessFixture.with { f in
+            let variables = ["SSO_AGENT_CONFIG": f.folder.file("new/config.toml")]
+            let missing = try await f.failure(["app", "list"], status: 1, variables: variables)
+            #expect((missing["message"] as? String)?.contains("does not exist") == true)
+            #expect(missing["nextCommand"] as? String == "ssoctl init")
+            try await f.ssoctl(["app", "add", "graph", "--client-id", "a", "--scope", "S"], variables: variables)
+            #expect(try await f.json(["app", "show"], variables: variables)["clientId"] as? String == "a")
+        }
+    }
+}
