@@ -25,9 +25,10 @@ struct DoctorCommand: Command {
             var hint: String?
 
             init(_ check: HealthCheck) {
-                (name, ok, hint) = (check.name, check.ok, check.hint)
-                // One remedy for a defect.
-                detail = check.hint == nil ? check.detail : Advice(check.detail).message
+                // One remedy for a defect: the command of the error, if it has one.
+                let advice = Advice(check.detail)
+                (name, ok, detail) = (check.name, check.ok, advice.message)
+                hint = advice.command ?? check.hint
             }
         }
 
@@ -47,7 +48,7 @@ struct DoctorCommand: Command {
             return Printout(checks: ([socket, folder] + checks).map(Printout.Check.init))
         } catch  where error.code == .agentUnavailable || error.code == .peerNotAuthorized {
             let socket = HealthCheck(
-                name: "socket", ok: false, detail: error.message,
+                name: "socket", ok: false, detail: Advice(error.message).message,
                 hint: "start the agent: \(ServiceUnit.startCommand)")
             return Printout(checks: [socket, folder].map(Printout.Check.init), isAgentThere: false)
         }

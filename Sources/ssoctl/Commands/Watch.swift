@@ -19,14 +19,7 @@ struct WatchCommand: AsyncParsableCommand {
               ssoctl watch --json | jq -r 'select(.event == "interactionDue") | .account.username'
             """)
 
-    @Option(name: .customLong("app"), help: "Only what this app of the configuration sees.")
-    var app: String?
-
-    @Option(name: .customLong("client-id"), help: "The same, by the application (client) ID.")
-    var clientID: String?
-
-    @Option(help: "The sharing group.")
-    var group: String?
+    @OptionGroup var app: AppFilterOptions
 
     @Flag(help: "Also show sign-ins that are due, sign-outs and problems of the store as notifications of the desktop.")
     var notify = false
@@ -34,22 +27,11 @@ struct WatchCommand: AsyncParsableCommand {
     @Flag(help: "Print one JSON object for each event, on a line.")
     var json = false
 
-    func validate() throws {
-        guard group.map({ SharingGroup($0) != nil }) ?? true else {
-            throw ValidationError("--group must not be blank.")
-        }
-        if let clientID, ClientID(clientID) == nil { throw ValidationError("--client-id must not be blank.") }
-        guard app == nil || clientID == nil else { throw ValidationError("Name one app: --app or --client-id.") }
-    }
-
     func run() async throws {
         do {
-            let settings = app == nil ? try? Settings.read() : try Settings.read()
-            let named = try app.map { name throws(CommandFailure) in try settings?.app(named: name) } ?? nil
-            let request = WatchEvents(
-                clientID: named?.clientID ?? clientID.flatMap(ClientID.init),
-                sharingGroup: group.flatMap(SharingGroup.init) ?? named?.sharingGroup ?? .standard)
-            let output = EventOutput(isJSON: json, notifies: notify, appNames: settings?.appNames ?? [:])
+            let filter = try AppFilter(app) { CommandLineWords("ssoctl", "watch", "--app", $0) }
+            let request = WatchEvents(clientID: filter.clientID, sharingGroup: filter.sharingGroup)
+            let output = EventOutput(isJSON: json, notifies: notify, appNames: filter.appNames)
             try await Interruption.cancelling {
                 for try await event in AgentClient.shared.events(request) { output.show(event) }
             }
