@@ -44,6 +44,9 @@ internal import TokenModel
         details.httpHeaders = ["retry-after": "60", "Date": "today"]
         details.throttledUntil = 1_900_000_060
         details.reason = .throttled
+        let first = TokenError(.unhandledHTTPResponse, "busy", details: details)
+        #expect(first.msalUserInfo(nil, now: 0)[MSALHTTPHeadersKey] as? [String: String] == details.httpHeaders)
+        details.isThrottled = true
         let error = TokenError(.unhandledHTTPResponse, "busy", details: details)
         let headers = error.msalUserInfo(nil, now: 1_900_000_018)[MSALHTTPHeadersKey] as? [String: String]
         #expect(headers == ["Retry-After": "42", "Date": "today"])

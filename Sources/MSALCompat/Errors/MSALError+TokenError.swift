@@ -135,11 +135,14 @@ extension TokenError {
         return info
     }
 
-    /// The header fields of the response. If the identity provider is not asked for some time, `Retry-After` has the seconds that are left,
-    /// where MSAL's apps look for them: the response may be older, and need not have had the field.
+    /// The header fields of the response. If the agent repeats the failure, or the response had no `Retry-After`, that field has the seconds
+    /// until the identity provider is asked again, where MSAL's apps look for them.
     private func headersWithRetryTime(at now: Int64) -> [String: String] {
-        guard reason == .throttled, let end = details.throttledUntil else { return details.httpHeaders }
-        var headers = details.httpHeaders.filter { $0.key.lowercased() != "retry-after" }
+        let others = details.httpHeaders.filter { $0.key.lowercased() != "retry-after" }
+        guard reason == .throttled, let end = details.throttledUntil,
+            details.isThrottled || others.count == details.httpHeaders.count
+        else { return details.httpHeaders }
+        var headers = others
         headers["Retry-After"] = String(max(end - now, 0))
         return headers
     }
