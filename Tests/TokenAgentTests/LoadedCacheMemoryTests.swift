@@ -9,7 +9,9 @@ internal import TokenStore
 @testable internal import TokenAgent
 
 /// The memory of accounts, counted in bytes of the heap.
-@Suite(.bounded, .enabled(if: heap_count() > 0, "the C library counts its heap"), .disabled(if: Sanitizer.isOn))
+@Suite(
+    .bounded, .enabled(if: heap_count() > 0, "the C library counts its heap"),
+    .disabled(if: Sanitizer.isOn, "a sanitizer has a heap of its own"))
 struct LoadedCacheMemoryTests {
     /// An account with an access token, a refresh token and an ID token, which have 3.7 kB together. Secrets have memory of their
     /// own, which is not counted.

@@ -7,7 +7,7 @@ internal import Testing
 
 /// The process that runs `secret-tool` for an agent that may not start programs itself.
 #if os(Linux)
-    @Suite(.bounded) struct KeyringHelperTests {
+    @Suite(.bounded, .disabled(if: Sanitizer.isOfThreads, "it runs no copies of a process")) struct KeyringHelperTests {
         // In a process of its own, since the helper is a copy of the process that starts it.
         @Test func readsAndWritesTheKeyOfItsStore() async throws {
             let folder = try await keyring()

@@ -8,7 +8,7 @@ internal import Testing
 #if os(Linux)
     /// The helper's requests, as an attacker in the agent's process can send them. Each test is a process of its own, since the
     /// helper is a copy of the process that starts it.
-    @Suite(.bounded) struct HelperProcessTests {
+    @Suite(.bounded, .disabled(if: Sanitizer.isOfThreads, "it runs no copies of a process")) struct HelperProcessTests {
         /// Starts a helper that asks with the program of a folder.
         private static func start(_ folder: String) throws -> HelperProcess {
             try #require(
