@@ -169,7 +169,8 @@ final class PublishedSockets {
 
     private func expire(_ id: UInt64) {
         guard let publication = active.first(where: { $0.publication.id == id })?.publication else { return }
-        _ = end(id)
+        // The agent waits for its tasks before the event loop ends.
+        if let removal = end(id) { tasks.start { () async throws(TokenError) in await removal.value() } }
         server?.audit?.expired(publication)
         logger.notice("a published socket has expired", metadata: ["socket": "\(RequestLog.safe(publication.label))"])
     }
