@@ -19,8 +19,8 @@ final class EventFeeds {
     private var held: [SharingGroup: [AccountKey: Int]] = [:]
     /// The numbers of removals that could concern any account of a sharing group.
     private var heldGroups: [SharingGroup: Int] = [:]
-    /// The waiting requests of each connection.
-    private var waiting: [SessionID: Set<UInt64>] = [:]
+    /// The waiting requests of each connection, by their numbers, and the feeds for which they wait.
+    private var waiting: [SessionID: [UInt64: EventFeed.Key]] = [:]
     private var lastNumber: UInt64 = 0
     /// The feeds whose waiting requests are answered at the end of the event loop's iteration.
     private var answering: Set<EventFeed.Key> = []
@@ -50,7 +50,7 @@ final class EventFeeds {
         lastNumber += 1
         let promise = loop.makePromise(of: Result<WatchEvents.Reply, TokenError>.self)
         feed.add(EventFeed.Waiter(session: session, position: feed.generation, promise: promise), lastNumber)
-        waiting[session, default: []].insert(lastNumber)
+        waiting[session, default: [:]][lastNumber] = feed.key
         return .later(promise.futureResult)
     }
 
@@ -64,13 +64,10 @@ final class EventFeeds {
 
     /// Answers the waiting requests of a connection that is about to be closed, without an event.
     func finish(_ session: SessionID) {
-        guard let numbers = waiting.removeValue(forKey: session) else { return }
-        for feed in feeds.values {
-            for number in numbers {
-                guard let waiter = feed.removeWaiter(number) else { continue }
-                let position = EventPosition(feed: feed.id, generation: waiter.position)
-                waiter.promise.succeed(.success(WatchEvents.Reply(position: position, events: [])))
-            }
+        for (number, key) in waiting.removeValue(forKey: session) ?? [:] {
+            guard let feed = feeds[key], let waiter = feed.removeWaiter(number) else { continue }
+            let position = EventPosition(feed: feed.id, generation: waiter.position)
+            waiter.promise.succeed(.success(WatchEvents.Reply(position: position, events: [])))
         }
     }
 
@@ -206,7 +203,7 @@ final class EventFeeds {
             let known = replies[waiter.position] ?? feed.reply(after: position, storeState, at: now())
             guard let reply = known, feed.removeWaiter(number) != nil else { continue }
             replies[waiter.position] = reply
-            waiting[waiter.session]?.remove(number)
+            waiting[waiter.session]?[number] = nil
             if waiting[waiter.session]?.isEmpty == true { waiting[waiter.session] = nil }
             waiter.promise.succeed(.success(reply))
         }

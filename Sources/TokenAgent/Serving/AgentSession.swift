@@ -304,9 +304,8 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
             if let bytes { owner.assumeIsolated { $0.keep(reply, to: bytes, entry, of: id.peer) } }
         case .withDescriptor(let reply, let descriptor): write(reply, withDescriptor: descriptor, context)
         case .later(let future):
-            let isWatching = frame.number == WatchEvents.number
-            wait(for: future, length, isWatching: isWatching) { .reply($0) }
-            if isWatching, isEnding || isInputClosed { finishWatching() }
+            wait(for: future, length, isWatching: handler.isSubscription) { .reply($0) }
+            if handler.isSubscription, isEnding || isInputClosed { finishWatching() }
         case .afterConfirmation(let future): wait(for: future, length) { .waited(frame, .confirmed, $0) }
         case .afterLoad(let future): wait(for: future, length) { .waited(frame, .loaded, $0) }
         }

@@ -29,17 +29,20 @@ struct RequestHandler: Sendable {
 
     /// The number of the request type; see `AgentRequest.number`.
     let number: UInt32
+    /// Whether a request waits for as long as nothing happens: it does not keep its connection open, and is answered when that ends.
+    let isSubscription: Bool
     /// Handles the frame of a request and returns the frame of its reply, or what has to be waited for before it is called again.
     /// A cache hit is answered before this returns.
     let reply: @Sendable (RequestFrame, SessionID, Caller, Progress, isolated CacheOwner) -> EncodedReply
 
     /// - Parameter descriptor: the descriptor that comes with a success that is there at once; nil for none.
     init<Request: WireRequest>(
-        _ type: Request.Type, waits: Wait = .untilLoaded,
+        _ type: Request.Type, waits: Wait = .untilLoaded, isSubscription: Bool = false,
         descriptor: (@Sendable (isolated CacheOwner, Request, Caller) -> Int32?)? = nil,
         answer: @escaping @Sendable (isolated CacheOwner, Request, SessionID) -> Answer<Request.Reply>
     ) {
         number = Request.number
+        self.isSubscription = isSubscription
         let name = RequestFrame.name(of: Request.number) ?? "unknown"
         reply = { frame, session, caller, progress, owner in
             let id = frame.id
@@ -48,7 +51,7 @@ struct RequestHandler: Sendable {
                 decoded = try frame.request(Request.self)
             } catch {
                 caller.log.refused(error, id: id)
-                return .now(ReplyFrame.encode(error, id: id))
+                return .now(ReplyFrame.encode(error.withReason, id: id))
             }
             // A result may be kept only by apps that share the page, and only if each equal request is allowed without a person.
             let restricted =
