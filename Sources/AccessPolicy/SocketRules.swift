@@ -186,7 +186,7 @@ package struct SocketRules: Sendable, Equatable {
     private static let harmless = ScopeSet.reserved.union(ScopeSet(["email"]))
 }
 
-/// The account that a socket is limited to.
+/// Comparison with the account that a socket is limited to.
 extension AccountReference {
     /// Whether a request that names an account can mean this one.
     fileprivate func isMeant(by reference: AccountReference) -> Bool {

@@ -57,21 +57,20 @@ package struct Configuration: Sendable, Equatable {
     /// - Parameter isRequired: whether a missing file is an error.
     /// - Throws: `invalidDeveloperParameter` (-51112) with the file, the line, and what to change.
     package init(path: String, isRequired: Bool) throws(TokenError) {
-        try read(path, isRequired: isRequired)
+        if isRequired || FileStatus(path) != nil { try read(path) }
     }
 
     /// Reads the files at these places: those of the system first, so that the user's values replace theirs. Rules add up.
     ///
     /// - Throws: as ``init(path:isRequired:)``.
     package init(_ places: ConfigurationFiles) throws(TokenError) {
-        for path in places.system { try read(path, isRequired: false) }
-        try read(places.user, isRequired: places.isUserFileRequired)
+        for path in try places.files() { try read(path) }
     }
 
     /// This configuration with the values of another one, except those that need a restart.
-    func taking(_ other: Configuration, withRules takesRules: Bool) -> Configuration {
+    func updated(from other: Configuration, withRules hasNewRules: Bool) -> Configuration {
         var configuration = other
-        if !takesRules { configuration.rules = rules }
+        if !hasNewRules { configuration.rules = rules }
         (configuration.caFile, configuration.proxy, configuration.askpass) = (caFile, proxy, askpass)
         (configuration.audit, configuration.letsAppsKeepTokens) = (audit, letsAppsKeepTokens)
         return configuration
@@ -89,8 +88,7 @@ package struct Configuration: Sendable, Equatable {
                 + "ssoctl use with the name of an app, or add [apps.\(name.value)]")
     }
 
-    private mutating func read(_ path: String, isRequired: Bool) throws(TokenError) {
-        guard isRequired || FileStatus(path) != nil else { return }
+    private mutating func read(_ path: String) throws(TokenError) {
         let bytes = try Self.content(of: path)
         do throws(TOMLError) {
             try add(bytes, from: path)

@@ -42,6 +42,6 @@ package struct ConfigurationChanges: Sendable, Equatable {
 
     /// The configuration that is in effect after the changes: what was read, and of what needs a restart the old values.
     package func applied(to running: Configuration, from read: Configuration) -> Configuration {
-        running.taking(read, withRules: canChangeRules)
+        running.updated(from: read, withRules: canChangeRules)
     }
 }

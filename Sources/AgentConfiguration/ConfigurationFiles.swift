@@ -1,12 +1,11 @@
 package import AgentSocket
 internal import PosixFiles
-internal import TokenModel
+package import TokenModel
 
 /// The places of the configuration: the system's files, and the user's.
 package struct ConfigurationFiles: Sendable, Equatable {
-    /// The files of the system in the order in which they are read: `config.toml`, then those of `conf.d` in the order of their
-    /// names. Files that do not exist are passed over.
-    package let system: [String]
+    /// The folder of the system's files.
+    private let systemFolder: String
     /// The file of the user, whose values replace those of the system.
     package let user: String
     /// Whether it is an error if the user's file does not exist.
@@ -14,15 +13,46 @@ package struct ConfigurationFiles: Sendable, Equatable {
 
     /// - Parameter named: the user's file if the command line names one; nil takes that of the environment.
     package init(_ environment: AgentEnvironment, named: String? = nil) {
-        let folder = environment.systemConfigFolder
-        let names = PrivateFiles(errorCode: .invalidDeveloperParameter).names(in: "\(folder)/conf.d")
-        system =
-            ["\(folder)/config.toml"]
-            + names.filter { $0.hasSuffix(".toml") && !$0.hasPrefix(".") }.sorted().map { "\(folder)/conf.d/\($0)" }
+        systemFolder = environment.systemConfigFolder
         user = named ?? environment.configFile
         isUserFileRequired = named != nil || environment.namesConfigFile
     }
 
     /// The places that the environment of this process names.
     package static var current: ConfigurationFiles { ConfigurationFiles(.current) }
+
+    /// The files and the folder that the agent has to be able to read while it runs.
+    package var places: [String] { [user, "\(systemFolder)/config.toml", "\(systemFolder)/conf.d"] }
+
+    /// The files of the system that exist, in the order in which they are read: `config.toml`, then those of `conf.d` in the order
+    /// of their names.
+    ///
+    /// - Throws: `invalidDeveloperParameter` (-51112) if a folder cannot be read: rules in it may deny something.
+    package func systemFiles() throws(TokenError) -> [String] {
+        let main = "\(systemFolder)/config.toml"
+        let folder = "\(systemFolder)/conf.d"
+        let names: [String]
+        do throws(SystemError) { names = try PrivateFiles.names(in: folder) } catch {
+            throw Self.unreadable(folder, error)
+        }
+        let files = names.filter { $0.hasSuffix(".toml") && !$0.hasPrefix(".") }.sorted().map { "\(folder)/\($0)" }
+        return (try Self.exists(main) ? [main] : []) + files
+    }
+
+    /// The files that exist, in the order in which they are read. One that is required is among them in any case.
+    ///
+    /// - Throws: as ``systemFiles()``.
+    package func files() throws(TokenError) -> [String] {
+        let system = try systemFiles()
+        let hasUser = isUserFileRequired ? true : try Self.exists(user)
+        return system + (hasUser ? [user] : [])
+    }
+
+    private static func exists(_ path: String) throws(TokenError) -> Bool {
+        do throws(SystemError) { return try FileStatus.exists(path) } catch { throw unreadable(path, error) }
+    }
+
+    private static func unreadable(_ path: String, _ error: SystemError) -> TokenError {
+        TokenError(.invalidDeveloperParameter, "the configuration \(path) cannot be read: \(error)")
+    }
 }

@@ -6,11 +6,17 @@
 #include <unistd.h>
 
 static int write_end = -1;
+/* Whether a SIGHUP is in the pipe: one is enough, and more could leave no room for a signal that stops the process. */
+static volatile sig_atomic_t has_hangup = 0;
 
 static void write_number(int number) {
+    if (number == SIGHUP) {
+        if (has_hangup) return;
+        has_hangup = 1;
+    }
     int code = errno;
     unsigned char byte = (unsigned char)number;
-    /* A full pipe has enough signals to read. */
+    /* A full pipe has enough signals that stop the process. */
     ssize_t written = write(write_end, &byte, 1);
     (void)written;
     errno = code;
@@ -39,3 +45,5 @@ void agent_catch_hangup(void) {
     sigemptyset(&action.sa_mask);
     sigaction(SIGHUP, &action, NULL);
 }
+
+void agent_hangup_was_read(void) { has_hangup = 0; }

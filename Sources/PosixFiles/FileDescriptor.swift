@@ -52,6 +52,17 @@ package struct FileStatus: Sendable, Equatable {
         self.init(status)
     }
 
+    /// Whether there is a file with this path, or a link that leads nowhere.
+    ///
+    /// - Throws: if that cannot be found out.
+    package static func exists(_ path: String) throws(SystemError) -> Bool {
+        var status = stat()
+        if lstat(path, &status) == 0 { return true }
+        let error = SystemError.last
+        guard error.number == ENOENT || error.number == ENOTDIR else { throw error }
+        return false
+    }
+
     init(_ status: stat) {
         kind =
             switch status.st_mode & S_IFMT {

@@ -42,9 +42,15 @@ package struct PrivateFiles: Sendable {
         return false
     }
 
-    /// The names of the files in a directory; none if it cannot be read.
-    package func names(in directory: String) -> [String] {
-        guard let stream = opendir(directory) else { return [] }
+    /// The names of the files in a directory; none if it does not exist.
+    ///
+    /// - Throws: if the directory cannot be read.
+    package static func names(in directory: String) throws(SystemError) -> [String] {
+        guard let stream = opendir(directory) else {
+            let error = SystemError.last
+            guard error.isFileMissing else { throw error }
+            return []
+        }
         defer { closedir(stream) }
         var names: [String] = []
         while let entry = readdir(stream) {

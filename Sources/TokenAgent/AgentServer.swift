@@ -127,8 +127,12 @@ package final class AgentServer: Sendable {
 
     /// Reads the configuration again. The log says what has changed, or why nothing has.
     package func reload() async {
-        guard (try? await parts.owner.reload()) != nil else { return }
-        parts.audit?.record(.reload)
+        do throws(TokenError) {
+            _ = try await parts.owner.reload()
+            parts.audit?.record(.reload)
+        } catch {
+            parts.audit?.record(.reload, outcome: error.code.name)
+        }
     }
 
     /// Stops accepting connections, finishes the replies in progress, and releases all resources. A second call has no effect.

@@ -209,7 +209,8 @@ actor CacheOwner {
         later { owner async throws(TokenError) in
             try await owner.lifecycle.lock {
                 owner.signIns.cancelAll()
-                owner.transfers.discardAll()
+                owner.transfers.cancelAll(.storeWasLocked)
+                await owner.transfers.waitUntilIdle()
             }
         }
     }
@@ -257,6 +258,8 @@ actor CacheOwner {
             audit?.hasNames = new.auditsNames
             // Apps ask again for what they have kept, and the new rules decide.
             core.answers.end(.all)
+            // So do those who wait for events.
+            core.events.finishAll()
             options.logger.notice("the configuration was read again", metadata: Self.metadata(new.report))
             return new.report
         }
@@ -321,7 +324,7 @@ actor CacheOwner {
     /// Cancels every sign-in and transfer, and tries again to write unsaved changes. Completes when no task is running.
     func shutDown() -> EventLoopFuture<Void> {
         signIns.cancelAll()
-        transfers.discardAll()
+        transfers.cancelAll(TokenError(.sessionCanceled, "the agent is stopping"))
         core.commits.stopRetrying()
         let commits = core.commits
         core.tasks.start { () async throws(TokenError) in await commits.writeUnsavedChanges() }

@@ -26,7 +26,7 @@ final class ConfigurationReader: Sendable {
     /// - Throws: `invalidDeveloperParameter` (-51112) with the file, the line and the remedy; nothing has changed then.
     func read() throws(TokenError) -> ReadConfiguration {
         let places = ConfigurationFiles(environment, named: named)
-        try requireReadable(places.user)
+        for path in try places.files() { try requireReadable(path) }
         let new = try Configuration(places)
         let programs = programs
         return running.withLock { running in
@@ -41,9 +41,8 @@ final class ConfigurationReader: Sendable {
 
     /// The process may read the folders that existed at its start.
     private func requireReadable(_ path: String) throws(TokenError) {
-        guard FileStatus(path) != nil else { return }
         do throws(SystemError) {
-            _ = try FileDescriptor(reading: path)
+            _ = try FileDescriptor(readingRegular: path)
         } catch {
             guard error.isPermissionDenied else { return }
             throw TokenError(

@@ -135,9 +135,8 @@ struct SSOAgent: ParsableCommand {
         // The agent needs some descriptors itself: for its store, its listeners and its connections to token endpoints.
         options.connectionLimit = min(options.connectionLimit, max(ResourceLimits.raiseOpenFiles() - 128, 16))
         let folders = try AgentServer.prepareFolders(options)
-        let places = ConfigurationFiles(environment, named: config)
-        let files = [places.user, "\(environment.systemConfigFolder)/config.toml"]
-        let sandbox = noSandbox ? nil : sandbox(folders, files, options.network, variables)
+        let places = ConfigurationFiles(environment, named: config).places
+        let sandbox = noSandbox ? nil : sandbox(folders, places, options.network, variables)
         if let sandbox { options.sandbox = sandbox.enter() }
         return (options, sandbox)
     }
@@ -190,7 +189,7 @@ struct SSOAgent: ParsableCommand {
     ) async throws(TokenError) {
         var options = options
         options.keys.passphrase = try passphraseDescriptor.map(PassphraseLine.readAndClose)
-        let signals = StopSignals()
+        let signals = StopSignals(isInForeground: !leavesOutput)
         let server = try await AgentServer.start(options)
         sandbox?.closeUnixSockets()
         options.keys.passphrase = nil

@@ -46,6 +46,14 @@ struct AppFilterOptions: ParsableArguments {
     func validate() throws {
         guard name == nil || clientID == nil else { throw ValidationError("Name one app: --app or --client-id.") }
     }
+
+    /// The options as words of a command line.
+    ///
+    /// - Parameter other: the name of another app; nil for the app of the options.
+    func words(name other: String? = nil) -> [String] {
+        [("--app", other ?? name), ("--client-id", clientID?.text), ("--group", group?.name)]
+            .flatMap { option, value in value.map { [option, $0] } ?? [] }
+    }
 }
 
 /// The app to which a command is limited, and the configuration.
@@ -58,6 +66,9 @@ struct AppFilter {
     let appNames: [ClientID: String]
     /// The app in a message; nil for every app.
     let appText: String?
+    /// The sharing group of the command line; nil for that of the app.
+    private let group: SharingGroup?
+    private let settings: Settings?
 
     /// - Parameter command: the command for the app with a name, in case that another one was meant.
     /// - Throws: usage if the app is not in the configuration.
@@ -70,6 +81,18 @@ struct AppFilter {
         defaultAccount = settings?.defaultAccount
         appNames = settings?.appNames(first: app) ?? [:]
         appText = app.map { "“\($0.name)”" } ?? clientID?.text
+        (group, self.settings) = (options.group, settings)
+    }
+
+    /// The command by which a user signs in to an app.
+    ///
+    /// - Parameter clientID: nil for the default app.
+    func signIn(_ clientID: ClientID?) -> CommandLineWords {
+        let app = clientID.flatMap { appNames[$0] }.flatMap { settings?.configuration.app(named: $0) }
+        let target = app.map { [$0.name] } ?? clientID.map { ["--client-id", $0.text] } ?? []
+        let hasScopes = clientID == nil || app.map { !$0.scopes.isEmpty || $0.resource != nil } ?? false
+        return CommandLineWords("ssoctl", "sign-in") + target + (hasScopes ? [] : ["--scope", "User.Read"])
+            + (group.map { ["--group", $0.name] } ?? [])
     }
 }
 

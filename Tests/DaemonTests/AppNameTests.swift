@@ -83,6 +83,23 @@ internal import Testing
         }
     }
 
+    /// The exact name of an account without a token does not mean another person whose name begins so.
+    @Test func returnsNoTokenOfAnAccountWhoseNameOnlyBeginsAsTheExactOne() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            try await f.addApp("mail", clientID: "app-2")
+            try await f.signIn(app: "mail", "bob@contoso.com")
+            try await f.signIn(app: "graph", "bob@contoso.com.example")
+            let named = ["token", "graph", "--account", "bob@contoso.com"]
+            #expect(try await f.ssoctl(named, status: 2).output.isEmpty)
+            try await f.ssoctl(["token", "graph"], status: 2, variables: ["SSO_AGENT_ACCOUNT": "bob@contoso.com"])
+            // The beginning of one name only.
+            #expect(try await !f.ssoctl(["token", "graph", "--account", "bob@contoso.com.e"]).output.isEmpty)
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     /// An app may be configured twice, for different scopes.
     @Test func namesTheAppThatWasNamedOfTwoWithOneClientID() async throws {
         try await AgentProcessFixture.with { f in

@@ -34,7 +34,8 @@ internal import Testing
             #expect(end > Date().timeIntervalSince1970)
             let command = try #require(error["nextCommand"] as? String)
             #expect(
-                command.hasPrefix("sleep ") && command.hasSuffix("&& ssoctl token mail --account alice@contoso.com"))
+                command.hasPrefix("sleep ")
+                    && command.hasSuffix("&& ssoctl token mail --account alice@contoso.com --force-refresh"))
             let plain = try await f.ssoctl(arguments, status: 1)
             #expect(plain.errors.contains("  not before ") && plain.errors.contains("  → sleep "))
             _ = agent

@@ -31,7 +31,13 @@ internal import Testing
                 Case("token alice@contoso.com", 64, "ssoctl token --account alice@contoso.com"),
                 Case("sign-in alice@contoso.com", 64, "ssoctl sign-in --login-hint alice@contoso.com"),
                 Case("token bare", 64, "ssoctl token bare --scope User.Read"),
-                Case("accounts --app grahp", 64, "ssoctl accounts --app graph"),
+                Case(
+                    "accounts --app grahp --group G --verbose", 64,
+                    "ssoctl accounts --app graph --group G --verbose"),
+                Case(
+                    "sign-in graph --tenant contoso.com --group G --scope User.Read,https://vault.azure.net/.default",
+                    64,
+                    "ssoctl sign-in graph --scope User.Read --tenant contoso.com --group G"),
                 Case("sign-out alice --app grahp --wipe", 64, "ssoctl sign-out alice --app graph --wipe"),
                 Case("sign-out zed", 3, "ssoctl accounts"),
                 Case("sign-out alcie@contoso.com", 3, "ssoctl sign-out alice@contoso.com"),
@@ -50,6 +56,8 @@ internal import Testing
             }
             let empty = try await f.ssoctl(["accounts", "--app", "mail"]).output
             #expect(empty.contains("Sign in with: ssoctl sign-in mail\n"), "\(empty)")
+            let other = try await f.ssoctl(["accounts", "--client-id", "app-9", "--group", "G"]).output
+            #expect(other.contains("ssoctl sign-in --client-id app-9 --scope User.Read --group G\n"), "\(other)")
             withExtendedLifetime(agent) {}
         }
     }

@@ -4,15 +4,12 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 internal import TokenModel
+internal import TokenWire
 
 /// The configuration that a running agent reads again, by a request and by SIGHUP.
 @Suite(.bounded) struct ReloadTests {
     private static let open = "[[rule]]\nrequests = [\"all\"]\neffect = \"allow\"\n"
     private static let closed = "[[rule]]\nrequests = [\"acquire_token_silent\"]\neffect = \"deny\"\n"
-
-    private static func write(_ text: String, _ f: AgentProcessFixture) throws {
-        try text.write(toFile: f.folder.file("config.toml"), atomically: false, encoding: .utf8)
-    }
 
     private static func isRefused(_ body: () async throws -> Void) async -> Bool {
         do {
@@ -35,7 +32,7 @@ internal import TokenModel
             for client in [keeping, asking] {
                 for _ in 1...3 { #expect(try await client.acquireTokenSilent(request).isFromCache) }
             }
-            try Self.write(Self.closed + Self.open, f)
+            try f.configure(Self.closed + Self.open)
             let reply = try await asking.reloadConfiguration()
             #expect(reply.applied == ["rules: 2 instead of 1"])
             #expect(reply.awaitingRestart.isEmpty)
@@ -43,7 +40,7 @@ internal import TokenModel
             for client in [keeping, asking] {
                 #expect(await Self.isRefused { _ = try await client.acquireTokenSilent(request) })
             }
-            try Self.write(Self.open, f)
+            try f.configure(Self.open)
             #expect(try await f.run("ssoctl", ["reload"]).output.contains("in effect: rules: 1 instead of 2"))
             for client in [keeping, asking] { #expect(try await client.acquireTokenSilent(request).isFromCache) }
             withExtendedLifetime(agent) {}
@@ -54,7 +51,7 @@ internal import TokenModel
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
             _ = try await AgentClient(socketPath: f.socketPath).status()
-            try Self.write(Self.closed + "[audit]\nnames = \"yes\"\n", f)
+            try f.configure(Self.closed + "[audit]\nnames = \"yes\"\n")
             let refused = try await f.run("ssoctl", ["reload", "--json"])
             #expect(refused.status == 1)
             #expect(refused.output.contains("config.toml") && refused.output.contains("line 5"), "\(refused)")
@@ -75,8 +72,8 @@ internal import TokenModel
     @Test func readsTheConfigurationAtSIGHUPAndSaysWhatNeedsARestart() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
-            try Self.write(
-                Self.open + "[network]\nproxy = \"http://user:secret@127.0.0.1:1\"\n[audit]\nnames = true\n", f)
+            try f.configure(
+                Self.open + "[network]\nproxy = \"http://user:secret@127.0.0.1:1\"\n[audit]\nnames = true\n")
             kill(agent.processID, SIGHUP)
             let log = try await agent.process.waitForError("the configuration was read again")
             #expect(log.contains("audit.names = true") && log.contains("network.proxy"), "\(log)")
@@ -98,7 +95,7 @@ internal import TokenModel
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
             let rule = "[[rule]]\nexecutable = \"/usr/bin/notes\"\nrequests = [\"all\"]\neffect = \"deny\"\n"
-            try Self.write(Self.closed + rule + Self.open, f)
+            try f.configure(Self.closed + rule + Self.open)
             let reply = try await AgentClient(socketPath: f.socketPath).reloadConfiguration()
             #expect(reply.applied.isEmpty)
             #expect(reply.awaitingRestart.count == 1 && reply.awaitingRestart.first?.contains("/usr/bin/notes") == true)
@@ -118,6 +115,73 @@ internal import TokenModel
             let reply = try await AgentClient(socketPath: f.socketPath).reloadConfiguration()
             #expect(reply.applied == ["rules: 2 instead of 1"])
             withExtendedLifetime(agent) {}
+        }
+    }
+
+    /// A pipe without a writer, in place of the file, does not keep the agent waiting.
+    @Test func refusesAPipe() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let file = f.folder.file("config.toml")
+            try FileManager.default.removeItem(atPath: file)
+            #expect(mkfifo(file, 0o600) == 0)
+            let refused = try await f.ssoctl(["reload"], status: 1)
+            #expect(refused.errors.contains("config.toml"), "\(refused.errors)")
+            kill(agent.processID, SIGHUP)
+            try await agent.process.waitForError("the configuration was not changed")
+            kill(agent.processID, SIGTERM)
+            #expect(try await agent.process.finish().status == 0)
+        }
+    }
+
+    /// Rules that cannot be read may deny something.
+    @Test(.disabled(if: geteuid() == 0, "root may read every folder"))
+    func keepsItsRulesIfAFolderCannotBeRead() async throws {
+        try await AgentProcessFixture.with { f in
+            let folder = f.folder.file("system")
+            try FileManager.default.createDirectory(atPath: "\(folder)/conf.d", withIntermediateDirectories: true)
+            try Self.open.write(toFile: "\(folder)/conf.d/rules.toml", atomically: false, encoding: .utf8)
+            let agent = try await f.agent(variables: ["SSO_AGENT_SYSTEM_CONFIG": folder])
+            #expect(chmod("\(folder)/conf.d", 0) == 0)
+            let error = await #expect(throws: TokenError.self) {
+                try await AgentClient(socketPath: f.socketPath).reloadConfiguration()
+            }
+            #expect(error?.message.contains("conf.d cannot be read") == true)
+            #expect(chmod("\(folder)/conf.d", 0o700) == 0)
+            #expect(try await AgentClient(socketPath: f.socketPath).reloadConfiguration().applied.isEmpty)
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    /// A request that waits for events was allowed by the rules before.
+    @Test func endsSubscriptionsThatTheNewRulesDeny() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.waitUntilOpen()
+            let peer = try RawPeer(f.socketPath)
+            var reply = try #require(try await peer.ask(WatchEvents(clientID: nil)))
+            while !reply.events.contains(where: { $0.storeState == .open }) {
+                reply = try #require(try await peer.ask(WatchEvents(clientID: nil, position: reply.position)))
+            }
+            try peer.write(WatchEvents(clientID: nil, position: reply.position), id: 2)
+            try f.configure(Self.closed.replacing("acquire_token_silent", with: "watch_events") + Self.open)
+            _ = try await AgentClient(socketPath: f.socketPath).reloadConfiguration()
+            let waited = try #require(try await offPool { try peer.reply()?.reply(to: WatchEvents.self) })
+            #expect(waited.events.isEmpty)
+            #expect(
+                await Self.isRefused { _ = try await peer.ask(WatchEvents(clientID: nil, position: waited.position)) })
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    /// The terminal of an agent in the foreground: its SIGHUP ends the agent, as it would end any program.
+    @Test func endsWithItsTerminal() async throws {
+        try await AgentProcessFixture.with { f in
+            let script = PackageFolder.path("Tests/DaemonTests/python/closed_terminal.py")
+            let ended = try await TestProcess(
+                "/usr/bin/env", ["python3", script, Executable.path("sso-agent")], environment: f.environment
+            ).finish()
+            #expect(ended.status == 0, "\(ended)")
         }
     }
 

@@ -54,7 +54,7 @@ internal import TokenModel
         try files.replace(path, with: Array("new".utf8))
         #expect(try files.read(path) == Array("new".utf8))
         #expect(try TemporaryFolder.mode(of: path) == 0o600)
-        #expect(files.names(in: folder.path).filter { !$0.hasPrefix(".") } == ["file"])
+        #expect(try PrivateFiles.names(in: folder.path).filter { !$0.hasPrefix(".") } == ["file"])
     }
 
     @Test func makesANewFileInPlaceOfALink() throws {
@@ -147,9 +147,9 @@ internal import TokenModel
             let path = folder.file("cache")
             let writer = try PrivateFileWriter(path, replacing: true, files)
             try writer.write(Secret("secret"))
-            #expect(files.names(in: folder.path).sorted() == [".", ".."])
+            #expect(try PrivateFiles.names(in: folder.path).sorted() == [".", ".."])
             try writer.finish()
-            #expect(files.names(in: folder.path).sorted() == [".", "..", "cache"])
+            #expect(try PrivateFiles.names(in: folder.path).sorted() == [".", "..", "cache"])
             #expect(try TemporaryFolder.mode(of: path) == 0o600)
         }
     #endif
@@ -188,13 +188,20 @@ internal import TokenModel
         _ = try FileDescriptor(readingRegular: folder.file("file"))
     }
 
+    @Test func findsNoNamesInADirectoryThatDoesNotExistAndNoneInAFile() throws {
+        let folder = try TemporaryFolder()
+        #expect(try PrivateFiles.names(in: folder.file("none")).isEmpty)
+        try Data().write(to: URL(filePath: folder.file("file")))
+        #expect(throws: SystemError.self) { try PrivateFiles.names(in: folder.file("file")) }
+    }
+
     @Test func removesAFileThatIsNotFinished() throws {
         let folder = try TemporaryFolder()
         do {
             let writer = try PrivateFileWriter(folder.file("cache"), replacing: true, files)
             try writer.write(Secret("part"))
         }
-        #expect(files.names(in: folder.path).filter { $0.contains("cache") }.isEmpty)
+        #expect(try PrivateFiles.names(in: folder.path).filter { $0.contains("cache") }.isEmpty)
     }
 
     @Test(arguments: [false, true])

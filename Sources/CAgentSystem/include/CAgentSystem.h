@@ -197,6 +197,8 @@ int agent_catch_stop_signals(void);
 
 /* Writes the number of SIGHUP to the same pipe from now on, which ends the process until then. */
 void agent_catch_hangup(void);
+/* The next SIGHUP is written to the pipe again. */
+void agent_hangup_was_read(void);
 
 /* Gives the pages of the program's code, and of its libraries', back to the system, which maps those that are needed again
    from the page cache: what only the start needs is no longer resident. Without effect on macOS. */

@@ -143,7 +143,7 @@ extension TokenError {
             details.isThrottled || others.count == details.httpHeaders.count
         else { return details.httpHeaders }
         var headers = others
-        headers["Retry-After"] = String(max(end - now, 0))
+        headers["Retry-After"] = String(end > now ? end - now : 0)
         return headers
     }
 

@@ -27,7 +27,9 @@ final class AuditTrail: Sendable {
     }
 
     /// Records that the agent has started or stopped, or has read its configuration again.
-    func record(_ kind: AuditEvent.Kind) { writer.record(AuditEvent(kind, time: now())) }
+    func record(_ kind: AuditEvent.Kind, outcome: String = "ok") {
+        writer.record(AuditEvent(kind, time: now(), outcome: outcome))
+    }
 
     /// Records that a process was refused when it connected.
     ///

@@ -2,7 +2,7 @@ internal import NIOCore
 internal import TokenCache
 internal import TokenModel
 
-/// Tells subscribers of changes, after these are committed: the feeds, and the requests that wait for their events.
+/// Tells subscribers of changes, after these are committed, or cannot be written at the moment: the feeds, and the requests that wait for their events.
 ///
 /// Before a change is visible, `prepare` notes what the feeds list of its accounts; when it is committed, `publish` compares. Without
 /// subscribers neither does anything, and a cache hit is no change. Used on the actor of `CacheOwner` only.
@@ -69,6 +69,11 @@ final class EventFeeds {
             let position = EventPosition(feed: feed.id, generation: waiter.position)
             waiter.promise.succeed(.success(WatchEvents.Reply(position: position, events: [])))
         }
+    }
+
+    /// Answers every waiting request without an event, so that apps ask again.
+    func finishAll() {
+        for session in Array(waiting.keys) { finish(session) }
     }
 
     /// Forgets a connection that is closed.

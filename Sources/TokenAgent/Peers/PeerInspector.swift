@@ -59,6 +59,8 @@ final class PeerInspector: Sendable {
             identification.takePidfd().flatMap { self.identify(credentials, pidfd: $0) }
         }.whenComplete { outcome in
             timeout.cancel()
+            // Threads that have stopped do not begin.
+            identification.release()
             promise.completeWith(outcome)
         }
         return promise.futureResult
@@ -169,6 +171,12 @@ final class Identification: Sendable {
             state = .begun
             return pidfd
         }
+    }
+
+    /// Closes the descriptor, if the identification has not begun.
+    fileprivate func release() {
+        guard let pidfd = takePidfd(), pidfd >= 0 else { return }
+        Self.closeFile(pidfd)
     }
 
     private static func closeFile(_ descriptor: Int32) { _ = try? PosixFiles.FileDescriptor(opened: descriptor) }

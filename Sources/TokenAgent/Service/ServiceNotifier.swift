@@ -1,6 +1,6 @@
 internal import AgentSocket
-internal import CAgentSystem
 internal import PosixFiles
+internal import Synchronization
 package import TokenModel
 
 #if canImport(Glibc)
@@ -15,7 +15,7 @@ package final class ServiceNotifier: Sendable {
     package enum State: Sendable, Equatable {
         /// Requests are served on the socket.
         case ready(socketPath: String)
-        /// The configuration is read again; `ready` or `failedToReload` follows.
+        /// The configuration is read again; `ready` follows, also if it cannot be read.
         case reloading
         /// The process ends.
         case stopping
@@ -25,10 +25,17 @@ package final class ServiceNotifier: Sendable {
         fileprivate var text: String {
             switch self {
             case .ready(let socketPath): "READY=1\nSTATUS=serving on \(UntrustedText.clean(socketPath, limit: 108))"
-            case .reloading: "RELOADING=1\nMONOTONIC_USEC=\(agent_milliseconds() * 1000)"
+            case .reloading: "RELOADING=1\nMONOTONIC_USEC=\(Self.microseconds)"
             case .stopping: "STOPPING=1"
             case .alive: "WATCHDOG=1"
             }
+        }
+
+        /// The time of the monotonic clock. The manager compares it with the time at which it has asked, and so needs all digits.
+        private static var microseconds: Int64 {
+            var time = timespec()
+            clock_gettime(CLOCK_MONOTONIC, &time)
+            return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
         }
     }
 
@@ -37,6 +44,7 @@ package final class ServiceNotifier: Sendable {
     package let watchdogInterval: Int64?
     /// Connected at once: a process that has restricted itself can open no other one.
     private let socket: PosixFiles.FileDescriptor
+    private let isStopping = Atomic(false)
 
     /// - Parameters:
     ///   - address: the path of the manager's socket, or a name that begins with `@`.
@@ -68,8 +76,12 @@ package final class ServiceNotifier: Sendable {
         }
     }
 
-    /// Sends a state, without waiting. A manager that does not read it learns nothing, and ends the process in time.
+    /// Sends a state, without waiting. A manager that does not read it learns nothing, and ends the process in time. Nothing is sent
+    /// after `stopping`.
     package func send(_ state: State) {
+        let wasStopping =
+            state == .stopping ? isStopping.exchange(true, ordering: .relaxed) : isStopping.load(ordering: .relaxed)
+        guard !wasStopping else { return }
         let bytes = Array(state.text.utf8)
         _ = systemSend(socket.number, bytes, bytes.count, Self.flags)
     }

@@ -187,6 +187,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
             // The start of the next frame is unknown.
             isEnding = true
             write(ReplyFrame.encode(error, id: 0), context)
+            finishWatching()
         }
         return true
     }

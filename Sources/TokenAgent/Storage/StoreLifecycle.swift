@@ -169,8 +169,8 @@ final class StoreLifecycle {
     ///
     /// Responses of token endpoints that are on their way are saved first, since they may have replaced refresh tokens.
     ///
-    /// - Parameter cancel: ends what waits for the user or for other requests.
-    func lock(_ cancel: () -> Void) async throws(TokenError) -> KeyStatus {
+    /// - Parameter cancel: ends what waits for the user or for other requests, and what reads the cache on other threads.
+    func lock(_ cancel: () async -> Void) async throws(TokenError) -> KeyStatus {
         if case .loading(let load) = state { _ = try? await load.outcome() }
         guard case .loaded = state else {
             // Another call may not have finished yet.
@@ -182,7 +182,7 @@ final class StoreLifecycle {
         }
         (state, isLockedByUser) = (.locked, true)
         commits.beginClosing(.storeWasLocked)
-        cancel()
+        await cancel()
         await waitForResponses()
         do throws(TokenError) {
             try await commits.close(.storeWasLocked) { () async throws(TokenError) in

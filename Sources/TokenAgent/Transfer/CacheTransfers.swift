@@ -25,6 +25,8 @@ final class CacheTransfers {
     private let saving = TransferThread("import-saving")
     private let exporting = TransferThread("export")
     private var table: TransferTable
+    /// Of the transfers in progress.
+    private var cancellation = TransferCancellation()
 
     init(_ core: AgentCore, _ options: AgentOptions) {
         table = TransferTable(importLimit: options.importLimit)
@@ -42,7 +44,17 @@ final class CacheTransfers {
     /// Discards the transfers of a session that has ended, except imports that have been received completely.
     func discardAll(of session: SessionID) { table.discardAll(of: session) }
 
-    func discardAll() { table.discardAll() }
+    /// Discards every transfer; those in progress end with an error.
+    func cancelAll(_ error: TokenError) {
+        table.discardAll()
+        cancellation.cancel(error)
+        cancellation = TransferCancellation()
+    }
+
+    /// Waits until no thread works with the tokens of the cache or of a file.
+    func waitUntilIdle() async {
+        for thread in [reading, saving, exporting] { await thread.waitUntilIdle() }
+    }
 
     /// Receives a part of an import; with the last part, performs the import.
     func receive(
@@ -83,10 +95,11 @@ final class CacheTransfers {
         if let refusal = table.refusal(of: 0) { return .now(.failure(refusal)) }
         return .later(
             tasks.start { () async throws(TokenError) in
-                let (cache, now) = (self.memory.cache, self.now())
+                let (cache, now, cancellation) = (self.memory.cache, self.now(), self.cancellation)
                 let export = try await self.exporting.run { () throws(TokenError) in
                     try cache.startExport(request.format, of: request.sharingGroup, now: now)
                 }
+                try cancellation.check()
                 // Checked again, since other transfers may have begun meanwhile.
                 if let refusal = self.table.refusal(of: 0) { throw refusal }
                 let download = TransferTable.Download(export: export, session: session)
@@ -139,14 +152,19 @@ final class CacheTransfers {
     /// The import is computed before it is its turn to be saved: other changes are saved meanwhile. If they have changed the cache, it
     /// is computed again.
     private func finish(_ request: ImportCache, _ file: ForeignFile) async throws(TokenError) -> ImportCache.Report {
-        let (count, cache, now) = (memory.changeCount, memory.cache, now())
-        let (foreign, prepared) = try await reading.run { [readingTime, timeZone] () throws(TokenError) in
-            let budget = ImportBudget(readingTime)
+        let (clouds, now, cancellation) = (memory.cache.clouds, now(), cancellation)
+        let (foreign, budget) = try await reading.run { [readingTime, timeZone] () throws(TokenError) in
+            let budget = ImportBudget(readingTime, cancellation)
             let foreign = try ForeignCache(
-                file, format: request.format, now: now, timeZone: timeZone, clouds: cache.clouds, budget: budget)
-            return (foreign, try PreparedImport(foreign, against: cache, in: request.sharingGroup, within: budget))
+                file, format: request.format, now: now, timeZone: timeZone, clouds: clouds, budget: budget)
+            return (foreign, budget)
         }
-        return try await save(foreign, prepared, computedAt: count, isDryRun: request.isDryRun)
+        // Taken now: while a copy of the cache is held, a change of the cache copies what it changes.
+        let (count, cache) = (memory.changeCount, memory.cache)
+        let prepared = try await reading.run { () throws(TokenError) in
+            try PreparedImport(foreign, against: cache, in: request.sharingGroup, within: budget)
+        }
+        return try await save(foreign, prepared, computedAt: count, isDryRun: request.isDryRun, cancellation)
     }
 
     /// Saves an import, within its time. No other commit is in progress, so that only removals and clouds that were learnt change the
@@ -154,14 +172,16 @@ final class CacheTransfers {
     ///
     /// - Parameter count: `CacheMemory.changeCount` when the import was computed.
     private func save(
-        _ foreign: ForeignCache, _ prepared: PreparedImport, computedAt count: Int, isDryRun: Bool
+        _ foreign: ForeignCache, _ prepared: PreparedImport, computedAt count: Int, isDryRun: Bool,
+        _ cancellation: TransferCancellation
     ) async throws(TokenError) -> ImportCache.Report {
         var (prepared, count) = (prepared, count)
         while true {
             var report: ImportCache.Report?
             var tokenInUse: Secret?
             try await commits.exclusively { () async throws(TokenError) in
-                let budget = ImportBudget(savingTime)
+                let budget = ImportBudget(savingTime, cancellation)
+                try budget.check()
                 if count != memory.changeCount {
                     let (cache, group) = (memory.cache, prepared.group)
                     count = memory.changeCount

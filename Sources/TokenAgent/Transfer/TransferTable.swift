@@ -98,14 +98,16 @@ struct TransferTable {
         }
         guard uploads.count + downloads.count < Self.limit else {
             return TokenError(
-                .interactionInProgress, "\(Self.limit) imports and exports are under way already; wait for one of them")
+                .interactionInProgress, "\(Self.limit) imports and exports are under way already; wait for one of them",
+                reason: .agent)
         }
         return nil
     }
 
     static let unknown = TokenError(
         .sessionCanceled,
-        "there is no such import or export on this connection; it was finished, or not continued in time")
+        "there is no such import or export on this connection; it was finished, or not continued in time",
+        reason: .request)
 
     /// The maximum number of transfers in progress.
     static let limit = 8

@@ -24,6 +24,11 @@ struct TransferThread: Sendable {
         }.get()
     }
 
+    /// Waits for the end of the work that has been given to the thread so far.
+    func waitUntilIdle() async {
+        await withCheckedContinuation { done in queue.async { done.resume() } }
+    }
+
     /// Has a stack frame of its own, below which the stack is wiped.
     @inline(never)
     private static func result<Value>(of work: () throws(TokenError) -> Value) -> Result<Value, TokenError> {

@@ -1,41 +1,41 @@
 extension TokenError {
-    /// What does not fit, or what failed: the part of a request or of its surroundings that has to change before the request can succeed.
+    /// The part of a request, or of its surroundings, that caused a failure.
     @nonexhaustive public enum Reason: Int32, Sendable, CaseIterable {
-        /// The app: its client ID is refused, or nobody is signed in to it.
+        /// The app: its client ID is refused.
         case app = 1
         /// The account: it is unknown, not signed in to the app, ambiguous, or another one than requested.
         case account = 2
-        /// The authority: it is unknown, of the wrong kind, or not the account's.
+        /// The authority: it is unknown, or not that of the account's tokens.
         case authority = 3
-        /// The scopes or the resource: they are invalid, or not all of them were granted.
+        /// The scopes or the resource.
         case scope = 4
-        /// Another part of the request is invalid.
+        /// Another part of the request.
         case request = 5
         /// The identity provider has refused, or its response is of no use.
         case provider = 6
-        /// The network: the identity provider cannot be reached.
+        /// The identity provider cannot be reached.
         case network = 7
-        /// The identity provider is overloaded, and is not asked before `throttledUntil`.
+        /// The identity provider is overloaded; `throttledUntil` says when it is asked again.
         case throttled = 8
-        /// The user has cancelled, or is signing in elsewhere.
+        /// The user has cancelled, or has another sign-in in progress.
         case user = 9
-        /// The agent's store is locked.
+        /// The store is locked.
         case locked = 10
-        /// The agent's store cannot be read or written.
+        /// The store cannot be read or written.
         case store = 11
-        /// The agent's access policy.
+        /// The access policy, or the limits of a published socket.
         case policy = 12
-        /// The agent: it is not running, belongs to another user, is too old, or has a defect.
+        /// The agent, or its version.
         case agent = 13
 
         /// The name in JSON output.
         public var name: String { "\(self)" }
     }
 
-    /// What does not fit: as the agent has found out, or else as the code says. Nil if that is not known.
+    /// The part that caused the failure: as the agent has found out, or else as the code says. Nil if that is not known.
     public var reason: Reason? {
         if let reason = details.reason { return reason }
-        return code == .interactionRequired && details.oauthError != nil ? .provider : Self.reason(of: code)
+        return details.oauthError != nil && Self.codesOfProviders.contains(code) ? .provider : Self.reason(of: code)
     }
 
     /// Creates an error of which more is known than its code says.
@@ -53,7 +53,10 @@ extension TokenError {
         return error
     }
 
-    /// What usually does not fit if a request fails with a code.
+    /// The codes that have more than one cause: with an OAuth error, it is the identity provider's.
+    private static let codesOfProviders: Set<Code> = [.interactionRequired, .authorizationFailed]
+
+    /// The part that usually causes a failure with a code.
     private static func reason(of code: Code) -> Reason? {
         switch code {
         case .invalidClient, .unauthorizedClient: .app
@@ -64,14 +67,14 @@ extension TokenError {
             .frameTooLarge:
             .request
         case .serverOAuth, .serverInvalidResponse, .refreshTokenRejected, .invalidGrant, .serverError, .invalidState,
-            .protectionPolicyRequired, .authorizationFailed, .unhandledHTTPResponse, .workplaceJoinRequired:
+            .protectionPolicyRequired, .unhandledHTTPResponse, .workplaceJoinRequired:
             .provider
         case .networkUnavailable: .network
         case .accessDenied, .userCanceled, .sessionCanceled, .interactionInProgress: .user
         case .storeUnavailable: .store
         case .requestDenied: .policy
         case .internalError, .unsupportedProtocolVersion, .agentUnavailable, .peerNotAuthorized: .agent
-        case .timedOut, .cancelled, .unrecognized: nil
+        case .authorizationFailed, .timedOut, .cancelled, .unrecognized: nil
         }
     }
 }

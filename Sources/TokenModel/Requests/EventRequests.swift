@@ -48,7 +48,7 @@ public struct EventPosition: Sendable, Hashable, Codable {
     }
 }
 
-/// A change of an account or of the agent's store, which has been committed.
+/// A change of an account or of the agent's store. It is durable, or written later if the disk has failed (`unwritable`).
 ///
 /// Several changes of one account may be one event. An event has no token.
 public struct AgentEvent: Sendable, Equatable {

@@ -126,7 +126,7 @@ struct StorePaths: Sendable {
 
     /// The names of the files in quarantine; the log of a quarantined database is not listed.
     var quarantined: [String] {
-        let names = PrivateFiles.store.names(in: directory).filter { $0.contains(Self.quarantineMark) }
+        let names = ((try? PrivateFiles.names(in: directory)) ?? []).filter { $0.contains(Self.quarantineMark) }
         return names.filter { !$0.hasSuffix("-wal") || !names.contains(String($0.dropLast(4))) }.sorted()
     }
 

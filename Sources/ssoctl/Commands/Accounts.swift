@@ -41,7 +41,7 @@ struct AccountsCommand: Command {
     }
 
     func execute(_ agent: AgentClient) async throws -> Printout {
-        let filter = try AppFilter(app) { CommandLineWords("ssoctl", "accounts", "--app", $0) }
+        let filter = try AppFilter(app) { command(app: $0) }
         let accounts = try await agent.listAccounts(
             ListAccounts(clientID: filter.clientID, sharingGroup: filter.sharingGroup))
         var printout = Printout(accounts: accounts.map(AccountJSON.init), emptyText: emptyText(filter))
@@ -58,11 +58,15 @@ struct AccountsCommand: Command {
     }
 
     private func emptyText(_ filter: AppFilter) -> String {
-        guard let appText = filter.appText else { return "No accounts. Sign in with: ssoctl sign-in" }
-        let words =
-            app.name.map { [$0] } ?? filter.clientID.map { ["--client-id", $0.text, "--scope", "User.Read"] } ?? []
-        return
-            "No accounts are signed in to \(appText). Sign in with: \((CommandLineWords("ssoctl", "sign-in") + words).text)"
+        let command = filter.signIn(filter.clientID).text
+        guard let appText = filter.appText else { return "No accounts. Sign in with: \(command)" }
+        return "No accounts are signed in to \(appText). Sign in with: \(command)"
+    }
+
+    /// The same command for an app with another name.
+    private func command(app name: String) -> CommandLineWords {
+        CommandLineWords("ssoctl", "accounts") + app.words(name: name)
+            + (verbose ? ["--verbose"] : [])
     }
 
     func style(_ list: Printout) -> StyledText? {

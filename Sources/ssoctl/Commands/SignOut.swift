@@ -92,9 +92,7 @@ struct SignOutCommand: Command {
     /// A command of this kind for an account.
     private func words(_ account: String, app name: String? = nil) -> CommandLineWords {
         let flags = [("--wipe", wipe), ("--browser", endsBrowserSession)]
-        let values = [("--app", name ?? app.name), ("--client-id", app.clientID?.text), ("--group", app.group?.name)]
-        return CommandLineWords("ssoctl", "sign-out", account)
-            + values.flatMap { option, value in value.map { [option, $0] } ?? [] } + flags.filter(\.1).map(\.0)
+        return CommandLineWords("ssoctl", "sign-out", account) + app.words(name: name) + flags.filter(\.1).map(\.0)
     }
 
     func describe(_ done: Printout) -> String? {

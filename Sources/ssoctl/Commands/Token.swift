@@ -50,7 +50,8 @@ struct TokenCommand: Command {
         let target = try Target(target, for: "token")
         let name = try account.name ?? target.defaultAccount()
         let result = try await SilentToken(
-            agent: agent, target: target, name: name, isNamed: account.name != nil, freshness: freshness
+            agent: agent, target: target, name: name, isNamed: account.name != nil, freshness: freshness,
+            formWords: form.words
         ).acquire()
         var printout = Printout(result)
         if form.isIDToken {
@@ -95,6 +96,11 @@ struct FreshnessOptions: ParsableArguments {
         }
     }
 
+    /// The options as words of a command line.
+    var words: [String] {
+        (forceRefresh ? ["--force-refresh"] : []) + (minimumValidity.map { ["--min-valid", "\($0)"] } ?? [])
+    }
+
     private static let longest: Int64 = 86_400
 }
 
@@ -119,6 +125,12 @@ struct TokenForm: ParsableArguments {
             throw ValidationError("--header goes with neither --decode nor --json.")
         }
         guard !isHeader || !isIDToken else { throw ValidationError("An ID token is not sent in a header.") }
+    }
+
+    /// The options as words of a command line.
+    var words: [String] {
+        [("--id-token", isIDToken), ("--decode", decodes), ("--header", isHeader)].filter(\.1).map(\.0)
+            + (file.map { ["--output", $0] } ?? [])
     }
 
     /// Writes a text and the end of its line.

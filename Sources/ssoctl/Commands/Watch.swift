@@ -21,7 +21,10 @@ struct WatchCommand: AsyncParsableCommand {
 
     @OptionGroup var app: AppFilterOptions
 
-    @Flag(help: "Also show sign-ins that are due, sign-outs and problems of the store as notifications of the desktop.")
+    @Flag(
+        help: ArgumentHelp(
+            "Also show sign-ins that are due, sign-outs and problems of the store as notifications of the desktop, without names of accounts."
+        ))
     var notify = false
 
     @Flag(help: "Print one JSON object for each event, on a line.")
@@ -29,16 +32,24 @@ struct WatchCommand: AsyncParsableCommand {
 
     func run() async throws {
         do {
-            let filter = try AppFilter(app) { CommandLineWords("ssoctl", "watch", "--app", $0) }
+            let filter = try AppFilter(app) { command(app: $0) }
             let request = WatchEvents(clientID: filter.clientID, sharingGroup: filter.sharingGroup)
-            let output = EventOutput(isJSON: json, notifies: notify, appNames: filter.appNames)
+            let output = EventOutput(isJSON: json, notifies: notify, filter: filter)
             try await Interruption.cancelling {
                 for try await event in AgentClient.shared.events(request) { output.show(event) }
             }
+        } catch let failure as CommandFailure where failure.endingSignal != nil {
+            // The user has ended it.
         } catch {
             let status = await CommandFailure(caught: error).withRemedy(.shared).report(asJSON: json, onOneLine: true)
             throw ExitCode(status.rawValue)
         }
+    }
+
+    /// The same command for an app with another name.
+    private func command(app name: String) -> CommandLineWords {
+        CommandLineWords("ssoctl", "watch") + app.words(name: name)
+            + (notify ? ["--notify"] : [])
     }
 }
 
@@ -46,17 +57,18 @@ struct WatchCommand: AsyncParsableCommand {
 private struct EventOutput: Sendable {
     let isJSON: Bool
     let notifies: Bool
-    let appNames: [ClientID: String]
+    let filter: AppFilter
 
     func show(_ event: AgentEvent) {
         if isJSON {
-            Terminal.print(Terminal.jsonLine(EventJSON(event, app: event.clientID.flatMap { appNames[$0] })))
+            Terminal.print(Terminal.jsonLine(EventJSON(event, app: event.clientID.flatMap { filter.appNames[$0] })))
         } else {
             Terminal.print(line(event))
         }
         guard notifies, event.isForNotification else { return }
-        let summary = "\(account(of: event).map { "\($0): " } ?? "")\(what(event))"
-        _ = Program.output(of: ["notify-send", "--app-name=sso-agent", "--", UntrustedText.clean(summary, limit: 256)])
+        // Without the account: other users can read the arguments of a program.
+        let summary = UntrustedText.clean(what(event), limit: 256)
+        _ = Program.output(of: ["notify-send", "--app-name=sso-agent", "--", summary])
     }
 
     private func line(_ event: AgentEvent) -> String {
@@ -73,7 +85,7 @@ private struct EventOutput: Sendable {
     }
 
     private func what(_ event: AgentEvent) -> String {
-        let app = event.clientID.map { appNames[$0] ?? UntrustedText.clean($0.text, limit: 80) }
+        let app = event.clientID.map { filter.appNames[$0] ?? UntrustedText.clean($0.text, limit: 80) }
         switch event.kind {
         case .resynchronise: return "watching from now on"
         case .accountAdded: return "account added"
@@ -94,10 +106,8 @@ private struct EventOutput: Sendable {
 
     /// The command by which the user signs in.
     private func signIn(_ event: AgentEvent) -> String {
-        var words = ["ssoctl", "sign-in"]
-        if let clientID = event.clientID { words += appNames[clientID].map { [$0] } ?? ["--client-id", clientID.text] }
-        if let username = event.account?.username { words += ["--login-hint", username] }
-        return UntrustedText.clean(CommandLineWords(words).text)
+        let hint = event.account?.username.map { ["--login-hint", $0] } ?? []
+        return UntrustedText.clean((filter.signIn(event.clientID) + hint).text)
     }
 
     /// The width of the column that says what has happened.

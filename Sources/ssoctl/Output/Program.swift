@@ -9,7 +9,7 @@ internal import PosixFiles
 
 /// Other programs, which help if they are installed.
 enum Program {
-    /// What a program prints; nil if it cannot be started, fails, or takes longer than two seconds.
+    /// What a program prints, if that is short; nil if it cannot be started, fails, or takes longer than two seconds.
     static func output(of words: [String]) -> String? {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return nil }
@@ -19,7 +19,7 @@ enum Program {
         var child = pid_t()
         let hasStarted = agent_spawn(&arguments, ends[1], &child) == 0
         close(ends[1])
-        // The drawing fits into the pipe, so that the program does not wait for a reader.
+        // Output that fits into the pipe is read afterwards; with more, the program waits, and is ended after two seconds.
         guard hasStarted, agent_wait_or_kill(child, 2000) == 0,
             let file = try? FileDescriptor(opened: dup(ends[0])), let bytes = try? file.readStream(limit: 32 << 10)
         else { return nil }

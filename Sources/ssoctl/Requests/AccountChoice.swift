@@ -73,8 +73,20 @@ struct AccountChoice {
         request.username = name.text
         let found = try await agent.listAccounts(request)
         if !found.isEmpty { return found }
+        // The exact name of an account that is not signed in to the app does not mean one whose name begins so.
+        if clientID != nil, try await isKnown(name) { return [] }
         request.username = nil
         return name.matches(in: try await agent.listAccounts(request))
+    }
+
+    /// Whether an account of any app has exactly this name. An app that may list its own accounts only does not learn it.
+    private func isKnown(_ name: AccountName) async throws(TokenError) -> Bool {
+        let request = ListAccounts(
+            clientID: nil, sharingGroup: sharingGroup, username: name.text, onlySignedIn: false)
+        do throws(TokenError) { return try await !agent.listAccounts(request).isEmpty } catch {
+            guard error.code == .requestDenied else { throw error }
+            return false
+        }
     }
 
     /// The only account that a name means.

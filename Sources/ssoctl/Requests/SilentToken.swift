@@ -11,6 +11,8 @@ struct SilentToken {
     /// listed only if there is no token for it.
     let isNamed: Bool
     let freshness: FreshnessOptions
+    /// The options of the command line that say how the token is written, for a command that repeats it.
+    var formWords: [String] = []
 
     private var choice: AccountChoice { AccountChoice(agent: agent, sharingGroup: target.sharingGroup) }
 
@@ -31,21 +33,17 @@ struct SilentToken {
         return try await token(of: found[0].reference, at: [authority], found)
     }
 
-    /// The token of an account, from the first of the authorities that the agent admits: it refuses others without a request to the
-    /// provider.
+    /// The token of an account, from the first of the authorities that the agent admits: it refuses one with the wrong URL scheme
+    /// without a request to the provider.
     private func token(
         of account: AccountReference, at authorities: [Authority], _ found: [Account]
     ) async throws -> TokenResult {
         var last = Result<TokenResult, TokenError>.failure(TokenError(.internalError, "no authority is known"))
         for authority in authorities {
             last = await outcome(account, authority)
-            guard case .failure(let error) = last, Self.isRefusal(error) else { break }
+            guard case .failure(let error) = last, error.code == .invalidDeveloperParameter else { break }
         }
         return try await result(last, of: AccountName(account), found)
-    }
-
-    private static func isRefusal(_ error: TokenError) -> Bool {
-        error.code == .invalidDeveloperParameter || error.code == .requestDenied
     }
 
     /// The token, or the failure that says what does not fit.
@@ -127,8 +125,9 @@ struct SilentToken {
 
     private func failure(_ error: TokenError) -> CommandFailure {
         if error.reason == .throttled, let end = error.details.throttledUntil {
-            let wait = "sleep \(max(end - Terminal.now, 1))"
-            return CommandFailure(error, nextCommand: "\(wait) && \(target.command("token", accountWords))")
+            let now = Terminal.now
+            let again = target.command("token", accountWords + freshness.words + formWords)
+            return CommandFailure(error, nextCommand: "sleep \(end > now ? end - now : 1) && \(again)")
         }
         return switch error.code {
         case .declinedScopes, .protectionPolicyRequired:

@@ -33,7 +33,7 @@ struct Target {
         let resource = options.token.isEmpty ? app?.resource : options.token.resource
         guard !scopes.isEmpty || resource != nil else {
             throw .usage(
-                "the app “\(app?.name ?? "")” has no scopes in the configuration; give --scope or --resource",
+                "the app \(app.map { "“\($0.name)”" } ?? clientID.text) has no scopes in the configuration; give --scope or --resource",
                 nextCommand: (options.command(command) + ["--scope", "User.Read"]).text)
         }
         appName = app?.name
@@ -45,7 +45,7 @@ struct Target {
         self.scopes = resource.map { ScopeSet(resource: $0) } ?? ScopeSet(scopes)
         redirectURI = options.token.redirectURI ?? app?.redirectURI
         claims = options.token.claims
-        try refuseSeveralResources()
+        try refuseSeveralResources(command)
     }
 
     /// The app that the options name, or else the default one.
@@ -63,16 +63,16 @@ struct Target {
     }
 
     /// Entra ID issues a token for one resource, and refuses a request with two after the user has signed in.
-    private func refuseSeveralResources() throws(CommandFailure) {
+    private func refuseSeveralResources(_ command: String) throws(CommandFailure) {
         guard version == .v2, (authority ?? .common).kind == .entra else { return }
         let resources = ScopeList.resources(scopes.scopes)
         guard resources.count > 1 else { return }
         throw .usage(
             "the scopes are for \(resources.count) resources, \(resources.joined(separator: " and ")), and a token is for one; "
                 + "request a token for each",
-            nextCommand: (CommandLineWords("ssoctl", "token") + options.app.words
-                + scopes.scopes.filter { ScopeList.resources([$0]) == [resources[0]] }.flatMap { ["--scope", $0] }).text
-        )
+            nextCommand: options.command(
+                command, scopes: scopes.scopes.filter { ScopeList.resources([$0]) == [resources[0]] }
+            ).text)
     }
 
     /// The account of the environment or the configuration; nil if there is none.
@@ -104,14 +104,19 @@ struct Target {
 extension TargetOptions {
     /// A command with the same options.
     ///
-    /// - Parameter app: the words that name the app; nil for those of the options.
-    fileprivate func command(_ name: String, app words: [String]? = nil) -> CommandLineWords {
+    /// - Parameters:
+    ///   - app: the words that name the app; nil for those of the options.
+    ///   - scopes: nil for those of the options.
+    fileprivate func command(
+        _ name: String, app words: [String]? = nil, scopes: [String]? = nil
+    ) -> CommandLineWords {
         let values = [
             ("--resource", token.resource), ("--claims", token.claims), ("--redirect-uri", token.redirectURI),
             ("--authority", provider.authority), ("--authority-kind", provider.kind?.rawValue),
             ("--tenant", provider.tenant?.text), ("--cloud", provider.cloud?.rawValue), ("--group", app.group?.name),
         ]
-        return CommandLineWords("ssoctl", name) + (words ?? app.words) + token.scope.flatMap { ["--scope", $0] }
+        return CommandLineWords("ssoctl", name) + (words ?? app.words)
+            + (scopes ?? token.scope).flatMap { ["--scope", $0] }
             + values.flatMap { option, value in value.map { [option, $0] } ?? [] }
     }
 }

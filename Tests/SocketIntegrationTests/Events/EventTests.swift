@@ -137,17 +137,43 @@ internal import TokenWire
     /// The peer closes its sending side while it waits: it gets a reply without events, and the connection is closed.
     @Test func answersAPeerThatStopsSending() async throws {
         try await AgentFixture.with { f in
-            let peer = try RawPeer(f.socketPath)
-            let first = try #require(try await peer.ask(WatchEvents(clientID: nil)))
-            try peer.write(WatchEvents(clientID: nil, position: first.position), id: 2)
+            let (peer, position) = try await Self.watchingPeer(f)
             peer.finishWriting()
             let replies = try await offPool {
                 var replies: [WatchEvents.Reply] = []
                 while let reply = try peer.reply() { replies.append(try reply.reply(to: WatchEvents.self)) }
                 return replies
             }
-            #expect(replies.count == 1)
+            #expect(replies.map(\.events) == [[]])
+            #expect(replies.first?.position == position)
         }
+    }
+
+    /// Nothing after a frame that is too long can be read: the waiting request is answered, and the connection is closed.
+    @Test func answersAPeerThatSendsABrokenFrame() async throws {
+        try await AgentFixture.with { f in
+            let (peer, _) = try await Self.watchingPeer(f)
+            _ = peer.write([0xFF, 0xFF, 0xFF, 0xFF])
+            let ids = try await offPool {
+                var ids: [UInt64] = []
+                while let reply = try peer.reply() { ids.append(reply.id) }
+                return ids
+            }
+            #expect(ids.sorted() == [0, 2])
+        }
+    }
+
+    /// A peer whose second request waits for the next event.
+    private static func watchingPeer(_ f: AgentFixture) async throws -> (RawPeer, EventPosition) {
+        // The store has been loaded, so that there is no event to come.
+        _ = try await f.agent.listAccounts(ListAccounts(clientID: nil))
+        let peer = try RawPeer(f.socketPath)
+        var reply = try #require(try await peer.ask(WatchEvents(clientID: nil)))
+        while !reply.events.contains(where: { $0.storeState == .open }) {
+            reply = try #require(try await peer.ask(WatchEvents(clientID: nil, position: reply.position)))
+        }
+        try peer.write(WatchEvents(clientID: nil, position: reply.position), id: 2)
+        return (peer, reply.position)
     }
 
     @Test func doesNotTakeAGuessedPositionForAConfirmation() async throws {

@@ -30,6 +30,26 @@ internal import TokenWire
         }
     }
 
+    /// What was read of the file, and the cache that it is compared with, hold tokens that nothing may keep.
+    @Test(arguments: [true, false]) func endsWhenTheStoreIsLocked(isDryRun: Bool) async throws {
+        try await AgentFixture.with { f in
+            _ = try await f.signIn("alice@contoso.com", f.parameters())
+            let peer = try RawPeer(f.socketPath)
+            let replies = try await offPool {
+                try peer.sendImport(of: Self.file(accounts: 2000), isDryRun: isDryRun)
+                try peer.write(Lock(), id: 2)
+                return try [peer.reply(), peer.reply()].compactMap(\.self)
+            }
+            let report = try #require(replies.first { $0.id != 2 })
+            let error = #expect(throws: TokenError.self) { try report.reply(to: ImportCache.self) }
+            #expect(error?.code == .storeUnavailable)
+            let status = try #require(replies.first { $0.id == 2 })
+            #expect(try status.reply(to: Lock.self).isOpen == false)
+            _ = try await f.agent.unlock(Unlock())
+            #expect(try await f.agent.listAccounts(ListAccounts(clientID: nil, onlySignedIn: false)).count == 1)
+        }
+    }
+
     /// A hit is answered while the import is written; a request that has to write waits for it.
     @Test func answersOtherRequestsWhileAFileIsWritten() async throws {
         let disk = try FaultyDisk()
