@@ -61,7 +61,7 @@ public struct AgentEvents: AsyncSequence, Sendable {
             while !hasEnded, !Task.isCancelled {
                 if let event = received.popFirst() { return event }
                 do throws(TokenError) {
-                    let reply = try await agent.call(request, timeout: Self.longTime)
+                    let reply = try await agent.call(request, timeout: Self.requestTimeout)
                     (request.position, received) = (reply.position, reply.events[...])
                     (hasConnected, pause) = (true, Self.shortestPause)
                 } catch {
@@ -88,6 +88,6 @@ public struct AgentEvents: AsyncSequence, Sendable {
         private static let shortestPause = Duration.milliseconds(100)
         private static let longestPause = Duration.seconds(5)
         /// The time limit of a request that may wait as long as nothing happens.
-        private static let longTime = Duration.seconds(1 << 40)
+        private static let requestTimeout = Duration.seconds(1 << 40)
     }
 }

@@ -76,11 +76,11 @@ package struct AgentEnvironment: Sendable {
 
     /// Whether an app may keep access tokens in its own memory, and use them again without asking the agent: unless
     /// `$SSO_AGENT_KEEP_TOKENS` is `0`, `no`, `off` or `false`.
-    package var keepsTokens: Bool { isOn("SSO_AGENT_KEEP_TOKENS") }
+    package var keepsTokens: Bool { isEnabled("SSO_AGENT_KEEP_TOKENS") }
 
     /// Whether an app may start the agent if none is running: unless `$SSO_AGENT_START` is `0`, `no`, `off` or `false`, or
     /// `$SSO_AGENT_SOCK` names a socket, which somebody else serves.
-    package var startsAgent: Bool { isOn("SSO_AGENT_START") && value("SSO_AGENT_SOCK") == nil }
+    package var startsAgent: Bool { isEnabled("SSO_AGENT_START") && value("SSO_AGENT_SOCK") == nil }
 
     /// The program of the agent that an app may start: `$SSO_AGENT_EXECUTABLE`. Nil for the installed one.
     package var agentExecutable: String? { value("SSO_AGENT_EXECUTABLE") }
@@ -111,7 +111,8 @@ package struct AgentEnvironment: Sendable {
         #endif
     }
 
-    private func isOn(_ name: String) -> Bool { !["0", "no", "off", "false"].contains(value(name)?.lowercased()) }
+    /// Whether a variable is anything but `0`, `no`, `off` or `false`.
+    private func isEnabled(_ name: String) -> Bool { !["0", "no", "off", "false"].contains(value(name)?.lowercased()) }
 
     private var hasDisplay: Bool {
         #if os(macOS)
