@@ -99,9 +99,18 @@ package struct FileDescriptor: ~Copyable {
         try self.init(opened: open(path, O_RDONLY | O_CLOEXEC))
     }
 
-    /// Opens an existing file for reading without waiting, as `open` does for the writer of a pipe.
-    init(readingWithoutWaiting path: String) throws(SystemError) {
-        try self.init(opened: open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC))
+    /// Opens a file without waiting for the other end of a pipe, as `open` does by itself. A file that it creates has mode 0600.
+    ///
+    /// - Parameter flags: those of `open` that say what the file is opened for.
+    init(withoutWaiting path: String, _ flags: Int32 = O_RDONLY) throws(SystemError) {
+        try self.init(opened: open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0o600))
+    }
+
+    /// Opens a regular file, and nothing else, without waiting.
+    private init(regular path: String, _ flags: Int32) throws(SystemError) {
+        let file = try FileDescriptor(withoutWaiting: path, flags)
+        guard try file.status.kind == .regular else { throw .notRegular }
+        self = file
     }
 
     /// Opens a directory.
@@ -114,27 +123,14 @@ package struct FileDescriptor: ~Copyable {
         try self.init(opened: open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600))
     }
 
-    /// Opens a regular file of mode 0600 for appending, and creates it if it does not exist. Symbolic links are refused. Does not wait
-    /// for the reader of a pipe.
+    /// Opens a regular file of mode 0600 for appending, and creates it if it does not exist. Symbolic links are refused.
     package init(appendingTo path: String) throws(SystemError) {
-        let number = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0o600)
-        try self.init(regular: number)
+        try self.init(regular: path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW)
     }
 
-    /// Opens an existing regular file for reading, without waiting for the writer of a pipe.
+    /// Opens an existing regular file for reading.
     package init(readingRegular path: String) throws(SystemError) {
-        try self.init(regular: open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC))
-    }
-
-    /// Takes the result of `open`, and closes it if it is anything but a regular file.
-    private init(regular number: Int32) throws(SystemError) {
-        guard number >= 0 else { throw .last }
-        var status = stat()
-        guard fstat(number, &status) == 0, FileStatus(status).kind == .regular else {
-            close(number)
-            throw .notRegular
-        }
-        self.number = number
+        try self.init(regular: path, O_RDONLY)
     }
 
     /// Sets the mode to 0600.

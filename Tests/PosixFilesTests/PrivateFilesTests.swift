@@ -182,11 +182,33 @@ internal import TokenModel
         let folder = try TemporaryFolder()
         let pipe = folder.file("pipe")
         #expect(mkfifo(pipe, 0o600) == 0)
-        #expect(throws: SystemError.self) { _ = try FileDescriptor(appendingTo: pipe) }
-        #expect(throws: SystemError.self) { _ = try FileDescriptor(readingRegular: pipe) }
+        for path in [pipe, folder.path, "/dev/zero"] {
+            #expect(throws: SystemError.self) { _ = try FileDescriptor(appendingTo: path) }
+            let error = #expect(throws: SystemError.self) { _ = try FileDescriptor(readingRegular: path) }
+            #expect(error == .notRegular)
+            #expect(throws: TokenError.self) { try files.read(path) }
+        }
+        let trusted = #expect(throws: TrustedFileError.self) { _ = try FileDescriptor.trusted(pipe) }
+        #expect(trusted?.description == "it is not a regular file")
         _ = try FileDescriptor(appendingTo: folder.file("file"))
         _ = try FileDescriptor(readingRegular: folder.file("file"))
     }
+
+    #if os(Linux)
+        /// The descriptor is closed when the file turns out to be of another kind.
+        @Test func leavesNoDescriptorOfAFileOfAnotherKind() throws {
+            let folder = try TemporaryFolder()
+            let pipe = folder.file("pipe")
+            #expect(mkfifo(pipe, 0o600) == 0)
+            for _ in 0..<10 {
+                #expect(throws: SystemError.self) { _ = try FileDescriptor(readingRegular: pipe) }
+            }
+            let open = files.names(in: "/proc/self/fd").filter {
+                (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == pipe
+            }
+            #expect(open.isEmpty)
+        }
+    #endif
 
     @Test func removesAFileThatIsNotFinished() throws {
         let folder = try TemporaryFolder()
