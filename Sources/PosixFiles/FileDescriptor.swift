@@ -1,3 +1,5 @@
+internal import CAgentSystem
+
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Darwin)
@@ -273,6 +275,20 @@ package struct FileDescriptor: ~Copyable {
     /// Waits until the content has reached the disk.
     package func synchronize() throws(SystemError) {
         guard fsync(number) == 0 else { throw .last }
+    }
+}
+
+/// The two ends of a pipe, which are closed on exec. Whoever makes it closes them.
+package struct PipeEnds: Sendable {
+    package let read: Int32
+    package let write: Int32
+
+    /// - Parameter isNonBlocking: whether reading from an empty pipe, and writing to a full one, fails instead of waiting.
+    package init(isNonBlocking: Bool = false) throws(SystemError) {
+        var ends: [Int32] = [-1, -1]
+        let code = agent_make_pipe(&ends, isNonBlocking ? 1 : 0)
+        guard code == 0 else { throw SystemError(number: code) }
+        (read, write) = (ends[0], ends[1])
     }
 }
 

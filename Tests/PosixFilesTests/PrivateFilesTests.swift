@@ -194,6 +194,19 @@ internal import TokenModel
         _ = try FileDescriptor(readingRegular: folder.file("file"))
     }
 
+    /// Another thread may start a program at any time, which must not inherit an end.
+    @Test(arguments: [true, false]) func closesBothEndsOfAPipeOnExec(isNonBlocking: Bool) throws {
+        let ends = try PipeEnds(isNonBlocking: isNonBlocking)
+        defer { for end in [ends.read, ends.write] { close(end) } }
+        for end in [ends.read, ends.write] {
+            #expect(fcntl(end, F_GETFD) & FD_CLOEXEC != 0)
+            #expect((fcntl(end, F_GETFL) & O_NONBLOCK != 0) == isNonBlocking)
+        }
+        #expect(write(ends.write, "x", 1) == 1)
+        var byte: UInt8 = 0
+        #expect(read(ends.read, &byte, 1) == 1 && byte == UInt8(ascii: "x"))
+    }
+
     #if os(Linux)
         /// The descriptor is closed when the file turns out to be of another kind.
         @Test func leavesNoDescriptorOfAFileOfAnotherKind() throws {

@@ -91,20 +91,18 @@ struct AgentStarter {
             close(socket)
             return .started
         }
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { throw StartFailure("\(SystemError.last)") }
-        let (readEnd, writeEnd) = (ends[0], ends[1])
-        defer { close(readEnd) }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let ends: PipeEnds
+        do throws(SystemError) { ends = try PipeEnds() } catch { throw StartFailure("\(error)") }
+        defer { close(ends.read) }
         let command: [String] = [program, "--on-demand", "--socket", path]
         var words = command.map { strdup($0) } + [nil]
         var variables = Self.variables().map { strdup($0) } + [nil]
         defer { for text in words + variables { free(text) } }
         var child = pid_t()
-        let code = agent_spawn_with_environment(&words, &variables, writeEnd, &child)
-        close(writeEnd)
+        let code = agent_spawn_with_environment(&words, &variables, ends.write, &child)
+        close(ends.write)
         guard code == 0 else { throw StartFailure("\(program): \(SystemError(number: code))") }
-        let printed = Self.read(readEnd, until: deadline)
+        let printed = Self.read(ends.read, until: deadline)
         // The agent itself goes on as another process.
         _ = agent_wait_or_kill(child, 1000)
         guard let printed else { throw Self.late(program) }

@@ -1,4 +1,5 @@
 internal import AgentSocket
+internal import PosixFiles
 internal import Synchronization
 internal import TokenModel
 internal import TokenWire
@@ -81,23 +82,17 @@ struct ConnectionReader: ~Copyable {
     }
 
     private func serve(_ socket: Int32) {
-        var wake: [Int32] = [-1, -1]
-        guard pipe(&wake) == 0 else {
+        guard let wake = try? PipeEnds(isNonBlocking: true) else {
             close(socket)
             return
-        }
-        let (wakeEnd, wakeStart) = (wake[0], wake[1])
-        for end in wake {
-            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-            _ = fcntl(end, F_SETFL, O_NONBLOCK)
         }
         UnixSocket.letReadersWait(on: socket, milliseconds: 1)
         var hello = Hello(appName: appName)
         hello.acceptsPage = connection.results != nil
         let greeting = (try? RequestFrame.encode(hello, id: connection.newID())) ?? []
         connection.stream.withLock { $0 = ReplyStream(socket: socket, results: connection.results) }
-        connection.state.withLock { $0.opened(socket: socket, wake: wakeStart, greeting: greeting) }
-        deliverReplies(from: socket, wake: wakeEnd)
+        connection.state.withLock { $0.opened(socket: socket, wake: wake.write, greeting: greeting) }
+        deliverReplies(from: socket, wake: wake.read)
         // State and stream drop the file descriptors, under their locks, before these are closed and may be reused.
         connection.state.withLock { $0.disconnected() }
         connection.stream.withLock { stream in
@@ -106,8 +101,8 @@ struct ConnectionReader: ~Copyable {
             connection.results?.drop()
         }
         close(socket)
-        close(wakeEnd)
-        close(wakeStart)
+        close(wake.read)
+        close(wake.write)
     }
 
     private func deliverReplies(from socket: Int32, wake: Int32) {
