@@ -76,6 +76,8 @@ public struct AgentEvents: AsyncSequence, Sendable {
         /// Waits if the agent may be restarting.
         private mutating func handle(_ error: TokenError) async throws(TokenError) {
             if error.code == .cancelled, Task.isCancelled { return }
+            // The request itself has no reply as long as nothing happens.
+            hasConnected = hasConnected || agent.hasReachedAgent
             guard error.code == .agentUnavailable, hasConnected else {
                 hasEnded = true
                 agent.close()

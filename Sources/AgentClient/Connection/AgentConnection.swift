@@ -83,6 +83,9 @@ final class AgentConnection: Sendable {
         }
     }
 
+    /// Whether the agent has replied to anything, be it the greeting.
+    var hasReceivedReply: Bool { state.withLock(\.hasReceivedReply) }
+
     /// Returns a number for a request.
     func newID() -> UInt64 { lastID.add(1, ordering: .relaxed).newValue }
 

@@ -22,6 +22,8 @@ struct ConnectionState {
     private(set) var calls: [UInt64: PendingCall] = [:]
     /// The calls that are about to be added. One that is abandoned is removed, and is not added.
     private(set) var reserved: Set<UInt64> = []
+    /// Whether a reply has arrived on any connection. The first one is that to the greeting.
+    private(set) var hasReceivedReply = false
     private var isClosed = false
     private var hasThread = false
     private var socket: Int32?
@@ -184,6 +186,7 @@ struct ConnectionState {
 
     /// Returns the call that a reply belongs to, and removes it; nil if there is none, or its caller fetches the reply.
     mutating func takeCall(repliedBy reply: ReplyFrame) -> PendingCall? {
+        hasReceivedReply = true
         if alone?.id == reply.id {
             alone?.reply = reply
             return nil
