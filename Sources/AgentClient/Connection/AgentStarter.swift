@@ -19,6 +19,8 @@ struct AgentStarter {
         case started
         /// The reason why none could be started.
         case failed(String)
+        /// Something listens that is not an agent to be used, or it cannot be found out.
+        case unusable(TokenError)
         /// This program does not start agents: the user is root, has turned it off or has a unit, or the socket is not the standard one.
         case mayNot
     }
@@ -87,9 +89,16 @@ struct AgentStarter {
     /// Runs the program while this process has the lock.
     private func run(_ program: String, until deadline: MonotonicTime) throws(StartFailure) -> Outcome {
         // Another program may have started one before this one had the lock.
-        if case .connected(let socket)? = try? UnixSocket.connect(to: path) {
-            close(socket)
-            return .started
+        do throws(TokenError) {
+            switch try UnixSocket.connect(to: path) {
+            case .connected(let socket):
+                close(socket)
+                return .started
+            case .busy: return .started
+            case .nobody: break
+            }
+        } catch {
+            return .unusable(error)
         }
         let ends: PipeEnds
         do throws(SystemError) { ends = try PipeEnds() } catch { throw StartFailure("\(error)") }

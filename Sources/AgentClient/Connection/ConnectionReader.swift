@@ -50,6 +50,7 @@ struct ConnectionReader: ~Copyable {
             switch AgentStarter(path: path).start() {
             case .started: (socket, isMissing) = try tryToConnect(again: true)
             case .failed(let why): reason = why
+            case .unusable(let error): throw error
             case .mayNot: break
             }
         }
