@@ -15,12 +15,17 @@ struct ConnectionReader: ~Copyable {
     let connection: AgentConnection
     let path: String
     let appName: String
+    private let starter: AgentConnection.Starter
     private var wasConnected: Bool
 
-    init(connection: AgentConnection, path: String, appName: String, wasConnected: Bool) {
+    init(
+        connection: AgentConnection, path: String, appName: String, starter: @escaping AgentConnection.Starter,
+        wasConnected: Bool
+    ) {
         self.connection = connection
         self.path = path
         self.appName = appName
+        self.starter = starter
         self.wasConnected = wasConnected
     }
 
@@ -42,12 +47,12 @@ struct ConnectionReader: ~Copyable {
         }
     }
 
-    /// Connects to the agent, and starts it if there is none and the user wants that.
+    /// Connects to the agent, and starts it if there is none and the user wants that. Calls end at their deadlines meanwhile.
     private func connect() throws(TokenError) -> Int32 {
         var (socket, isMissing) = try tryToConnect(again: wasConnected)
         var reason = "start it with: \(ServiceUnit.startCommand)"
         if socket == nil, isMissing, connection.state.withLock({ $0.isOpen }) {
-            switch AgentStarter(path: path).start() {
+            switch starter(connection.endLateCalls) {
             case .started: (socket, isMissing) = try tryToConnect(again: true)
             case .failed(let why): reason = why
             case .unusable(let error): throw error
@@ -79,6 +84,7 @@ struct ConnectionReader: ~Copyable {
                 return (nil, isMissing)
             }
             poll(nil, 0, 10)
+            connection.endLateCalls()
         }
     }
 
@@ -92,7 +98,10 @@ struct ConnectionReader: ~Copyable {
         hello.acceptsPage = connection.results != nil
         let greeting = (try? RequestFrame.encode(hello, id: connection.newID())) ?? []
         connection.stream.withLock { $0 = ReplyStream(socket: socket, results: connection.results) }
-        connection.state.withLock { $0.opened(socket: socket, wake: wake.write, greeting: greeting) }
+        let late = connection.state.withLock {
+            $0.opened(socket: socket, wake: wake.write, greeting: greeting, at: .now)
+        }
+        for call in late { call.deliver(.failure(AgentConnection.late)) }
         deliverReplies(from: socket, wake: wake.read)
         // State and stream drop the file descriptors, under their locks, before these are closed and may be reused.
         connection.state.withLock { $0.disconnected() }
@@ -120,8 +129,7 @@ struct ConnectionReader: ~Copyable {
             {
                 return
             }
-            let late = TokenError(.timedOut, "the agent did not answer in time")
-            for call in connection.state.withLock({ $0.expire(at: .now) }) { call.deliver(.failure(late)) }
+            connection.endLateCalls()
         }
     }
 

@@ -149,13 +149,17 @@ struct ConnectionState {
     var isOpen: Bool { !isClosed }
 
     /// Uses a new connection: sends the greeting and all calls that wait, oldest first.
-    mutating func opened(socket: Int32, wake: Int32, greeting: [UInt8]) {
+    ///
+    /// - Returns: the calls whose deadline has passed. They are not sent: the agent would do what the caller was told has failed.
+    mutating func opened(socket: Int32, wake: Int32, greeting: [UInt8], at now: MonotonicTime) -> [PendingCall] {
         self.socket = socket
         self.wake = wake
         connections += 1
         reader = .thread
         outbox = greeting
+        let expired = expire(at: now)
         for id in calls.keys.sorted() { transmit(id) }
+        return expired
     }
 
     /// Stops writing to the connection, which is about to be closed.
