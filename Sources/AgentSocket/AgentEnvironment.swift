@@ -30,6 +30,12 @@ package struct AgentEnvironment: Sendable {
         return AgentEnvironment(variables: variables)
     }
 
+    /// The variables that name a file or a folder of the agent, which may be relative to the folder in which it is started.
+    package static let pathNames = [
+        "SSO_AGENT_SOCK", "SSO_AGENT_STATE_DIR", "SSO_AGENT_CONFIG", "SSO_AGENT_SYSTEM_CONFIG", "SSL_CERT_FILE",
+        "CREDENTIALS_DIRECTORY",
+    ]
+
     /// The value of a variable of this process; nil if it is not set or blank.
     package static func value(_ name: String) -> String? {
         getenv(name).flatMap { String(cString: $0).trimmedNonEmpty }
@@ -39,7 +45,7 @@ package struct AgentEnvironment: Sendable {
     /// directory of the store. Never in `/tmp`, where another user can make the directory first.
     package var socketPath: String {
         if let path = value("SSO_AGENT_SOCK") { return path }
-        if let runtime = value("XDG_RUNTIME_DIR") { return "\(runtime)/sso-agent/agent.sock" }
+        if let runtime = folder("XDG_RUNTIME_DIR") { return "\(runtime)/sso-agent/agent.sock" }
         return "\(stateDirectory)/run/agent.sock"
     }
 
@@ -51,14 +57,14 @@ package struct AgentEnvironment: Sendable {
     /// `~/.local/state/sso-agent`.
     package var stateDirectory: String {
         if let directory = value("SSO_AGENT_STATE_DIR") { return directory }
-        return "\(value("XDG_STATE_HOME") ?? "\(home)/.local/state")/sso-agent"
+        return "\(folder("XDG_STATE_HOME") ?? "\(home)/.local/state")/sso-agent"
     }
 
     /// The configuration file: `$SSO_AGENT_CONFIG`, else `$XDG_CONFIG_HOME/sso-agent/config.toml`, else the same under
     /// `~/.config`.
     package var configFile: String {
         if let file = value("SSO_AGENT_CONFIG") { return file }
-        return "\(value("XDG_CONFIG_HOME") ?? "\(home)/.config")/sso-agent/config.toml"
+        return "\(folder("XDG_CONFIG_HOME") ?? "\(home)/.config")/sso-agent/config.toml"
     }
 
     /// Whether `$SSO_AGENT_CONFIG` names the configuration file, so that its absence is an error.
@@ -94,11 +100,11 @@ package struct AgentEnvironment: Sendable {
             return ["\(home)/Library/LaunchAgents", "/Library/LaunchAgents"]
         #else
             let folders = [
-                "\(value("XDG_CONFIG_HOME") ?? "\(home)/.config")/systemd/user", "/etc/systemd/user",
+                "\(folder("XDG_CONFIG_HOME") ?? "\(home)/.config")/systemd/user", "/etc/systemd/user",
                 "\(home)/.local/share/systemd/user", "/usr/local/lib/systemd/user", "/usr/lib/systemd/user",
                 "/lib/systemd/user",
             ]
-            return folders + (value("XDG_RUNTIME_DIR").map { ["\($0)/systemd/user"] } ?? [])
+            return folders + (folder("XDG_RUNTIME_DIR").map { ["\($0)/systemd/user"] } ?? [])
         #endif
     }
 
@@ -107,7 +113,7 @@ package struct AgentEnvironment: Sendable {
         #if os(macOS)
             true
         #else
-            value("XDG_RUNTIME_DIR").map { FileStatus("\($0)/systemd/private") != nil } ?? false
+            folder("XDG_RUNTIME_DIR").map { FileStatus("\($0)/systemd/private") != nil } ?? false
         #endif
     }
 
@@ -131,6 +137,9 @@ package struct AgentEnvironment: Sendable {
     }
 
     private var home: String { value("HOME") ?? "/nonexistent" }
+
+    /// The folder in a variable of the XDG Base Directory Specification, which has relative ones ignored.
+    private func folder(_ name: String) -> String? { value(name).flatMap { $0.hasPrefix("/") ? $0 : nil } }
 
     private func value(_ name: String) -> String? { variables[name]?.trimmedNonEmpty }
 }

@@ -138,8 +138,9 @@ int agent_spawn_with(char *const words[], const char *variable, int descriptor, 
 /* The same, with this environment, which ends with NULL. */
 int agent_spawn_with_environment(char *const words[], char *const environment[], int descriptor, pid_t *child);
 
-/* Goes on as another process: the one that has called it ends with status 0. The new one is in a session of its own, has no open file
-   but the standard ones, and writes its errors to its output. Must be called while this process has one thread. 0, or an errno. */
+/* Goes on as another process: the one that has called it ends with status 0. The new one is in a session of its own and in the root
+   directory, has no open file but the standard ones, and writes its errors to its output. Must be called while this process has one
+   thread. 0, or an errno. */
 int agent_detach(void);
 
 /* Has the standard streams lead nowhere, so that whoever reads them sees their end; 0, or an errno. */
