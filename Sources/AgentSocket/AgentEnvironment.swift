@@ -41,12 +41,39 @@ package struct AgentEnvironment: Sendable {
         getenv(name).flatMap { String(cString: $0).trimmedNonEmpty }
     }
 
-    /// The path of the socket: `$SSO_AGENT_SOCK`, else `$XDG_RUNTIME_DIR/sso-agent/agent.sock`, else `run/agent.sock` in the
+    /// The path of the socket: `$SSO_AGENT_SOCK`, else `defaultSocketPath`.
+    package var socketPath: String { value("SSO_AGENT_SOCK") ?? defaultSocketPath }
+
+    /// The path of the socket if no variable names it: `sso-agent/agent.sock` in the runtime folder, else `run/agent.sock` in the
     /// directory of the store. Never in `/tmp`, where another user can make the directory first.
-    package var socketPath: String {
-        if let path = value("SSO_AGENT_SOCK") { return path }
-        if let runtime = folder("XDG_RUNTIME_DIR") { return "\(runtime)/sso-agent/agent.sock" }
-        return "\(stateDirectory)/run/agent.sock"
+    package var defaultSocketPath: String {
+        "\(runtimeDirectory.map { "\($0)/sso-agent" } ?? "\(stateDirectory)/run")/agent.sock"
+    }
+
+    /// The path at which the unit has the service manager listen; nil if that cannot be.
+    var unitSocketPath: String? {
+        #if os(macOS)
+            defaultSocketPath
+        #else
+            runtimeDirectory == nil ? nil : defaultSocketPath
+        #endif
+    }
+
+    /// The user's runtime folder: `$XDG_RUNTIME_DIR`, else that of the user's log-in sessions. Nil if there is none.
+    var runtimeDirectory: String? { folder("XDG_RUNTIME_DIR") ?? assumedRuntimeDirectory }
+
+    /// The folder that systemd makes at log-in, `/run/user/UID`, if there is no variable, as in a program that cron or `su` has started:
+    /// the user's agent listens there. It has to be the user's, and closed to others. Nil if there is a variable, or no such folder.
+    var assumedRuntimeDirectory: String? {
+        #if os(Linux)
+            let path = "/run/user/\(FileStatus.effectiveUser)"
+            guard folder("XDG_RUNTIME_DIR") == nil, let status = FileStatus(path, followsLinks: false),
+                status.kind == .directory, status.isOwn, !status.isAccessibleToOthers
+            else { return nil }
+            return path
+        #else
+            return nil
+        #endif
     }
 
     /// The ID of another user whose agent may listen on the socket, since that user has published it: `$SSO_AGENT_OWNER`. Nil for
@@ -91,8 +118,11 @@ package struct AgentEnvironment: Sendable {
     /// The program of the agent that an app may start: `$SSO_AGENT_EXECUTABLE`. Nil for the installed one.
     package var agentExecutable: String? { value("SSO_AGENT_EXECUTABLE") }
 
-    /// Whether this process is in the sandbox of a Flatpak or a Snap, in which an agent would be one of the sandbox.
-    package var isSandboxed: Bool { value("SNAP") != nil || FileStatus("/.flatpak-info") != nil }
+    /// The kind of sandbox that this process runs in, as far as its environment and its files show it; nil for none.
+    var sandbox: String? {
+        if FileStatus("/.flatpak-info") != nil { return "Flatpak" }
+        return value("SNAP") == nil ? nil : "Snap"
+    }
 
     /// The folders in which the service manager of the user finds its units.
     var unitFolders: [String] {
@@ -104,16 +134,25 @@ package struct AgentEnvironment: Sendable {
                 "\(home)/.local/share/systemd/user", "/usr/local/lib/systemd/user", "/usr/lib/systemd/user",
                 "/lib/systemd/user",
             ]
-            return folders + (folder("XDG_RUNTIME_DIR").map { ["\($0)/systemd/user"] } ?? [])
+            return folders + (runtimeDirectory.map { ["\($0)/systemd/user"] } ?? [])
         #endif
     }
 
-    /// Whether the user has a service manager.
+    /// Whether the service manager of the user runs.
     var hasServiceManager: Bool {
         #if os(macOS)
             true
         #else
-            folder("XDG_RUNTIME_DIR").map { FileStatus("\($0)/systemd/private") != nil } ?? false
+            runtimeDirectory.map { FileStatus("\($0)/systemd/private") != nil } ?? false
+        #endif
+    }
+
+    /// Whether the system was started by a service manager, which then has one for each user who is logged in: sd_booted(3).
+    var isRunByServiceManager: Bool {
+        #if os(macOS)
+            true
+        #else
+            FileStatus("/run/systemd/system", followsLinks: false)?.kind == .directory
         #endif
     }
 

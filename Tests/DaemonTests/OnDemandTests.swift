@@ -69,10 +69,14 @@ internal import Testing
 
     @Test func startsNoneIfTheUserHasTurnedItOff() async throws {
         let home = try OnDemandHome()
-        for variables in [["SSO_AGENT_START": "0"], ["SSO_AGENT_SOCK": home.socketPath]] {
-            let ended = try await home.run(Self.status, variables)
+        let cases = [
+            (["SSO_AGENT_START": "0"], "sso-agent &"),
+            (["SSO_AGENT_SOCK": home.socketPath], "sso-agent --socket \(home.socketPath) &"),
+        ]
+        for (variables, command) in cases {
+            let ended = try await home.run("exec \"$0\" status", variables)
             #expect(ended.status == 4, "\(ended)")
-            #expect(ended.output.contains("sso-agent &"), "\(ended)")
+            #expect(ended.errors.hasSuffix("no agent is running at \(home.socketPath)\n  → \(command)\n"), "\(ended)")
         }
         try home.write("[agent]\nstart_on_demand = false\n", to: ".config/sso-agent/config.toml")
         let ended = try await home.run(Self.status)
@@ -110,6 +114,38 @@ internal import Testing
             let ended = try await home.run(script)
             #expect(ended.status == 4, "\(ended)")
             #expect(ended.output.contains("systemctl --user enable --now sso-agent.socket"), "\(ended)")
+        }
+    #endif
+
+    #if os(Linux)
+        /// A program finds no agent and waits for the lock, until one listens whose queue of connections is full.
+        @Test func startsNoneWhereOneListensThatIsBusy() async throws {
+            let home = try OnDemandHome()
+            let folder = home.folder.file("run/sso-agent")
+            let script = """
+                mkdir -p -m 700 "$XDG_RUNTIME_DIR/sso-agent" && touch "$XDG_RUNTIME_DIR/sso-agent/agent.sock.start"
+                printf '#!/bin/sh\\ntouch "$HOME/started"\\n' >"$HOME/program" && chmod 700 "$HOME/program"
+                """
+            let prepared = try await home.run(script)
+            #expect(prepared.status == 0, "\(prepared)")
+            let lock = open(folder + "/agent.sock.start", O_RDWR)
+            let watch = inotify_init1(0)
+            defer { for descriptor in [lock, watch] { close(descriptor) } }
+            try #require(flock(lock, LOCK_EX) == 0)
+            try #require(inotify_add_watch(watch, folder + "/agent.sock.start", UInt32(IN_OPEN)) >= 0)
+            async let ended = home.run(Self.status, ["SSO_AGENT_EXECUTABLE": home.folder.file("program")])
+            // It opens the lock's file after it has found no agent.
+            let count = try await offPool {
+                var event = [UInt8](repeating: 0, count: 4096)
+                return read(watch, &event, event.count)
+            }
+            #expect(count > 0)
+            let busy = try BusySocket(at: home.socketPath)
+            flock(lock, LOCK_UN)
+            let outcome = try await ended
+            #expect(outcome.status == 4, "\(outcome)")
+            #expect(!FileManager.default.fileExists(atPath: home.folder.file("started")), "\(outcome)")
+            withExtendedLifetime(busy) {}
         }
     #endif
 

@@ -13,7 +13,8 @@ internal import TokenModel
 /// Starts the agent of the user if none is running, in a session and an environment of its own.
 ///
 /// A lock file beside the socket makes programs that find no agent at the same time start one only. The started process is no child
-/// of the app: it ends with the user's session, or when it is stopped.
+/// of the app, and runs until it is stopped. At the end of the user's session it is stopped only if the system ends all processes of
+/// the session (`KillUserProcesses=` of systemd-logind).
 struct AgentStarter {
     enum Outcome: Equatable {
         /// An agent listens.
@@ -22,7 +23,8 @@ struct AgentStarter {
         case failed(String)
         /// Something listens that is not an agent to be used, or it cannot be found out.
         case unusable(TokenError)
-        /// This program does not start agents: the user is root, has turned it off or has a unit, or the socket is not the standard one.
+        /// This program does not start agents: the user is root, has turned it off or has a unit, the socket is not the standard one, or
+        /// the program is in a sandbox.
         case mayNot
     }
 
@@ -41,7 +43,7 @@ struct AgentStarter {
     func start(whileWaiting: () -> Void) -> Outcome {
         // An agent of root's would be started by a command with `sudo`, and nobody would look for it.
         guard geteuid() != 0, getuid() == geteuid(), environment.startsAgent, path == environment.socketPath,
-            !environment.isSandboxed, !ServiceUnit.isInstalled(environment)
+            ServiceUnit.state(environment) == .notInstalled, SessionIsolation.reason(environment) == nil
         else { return .mayNot }
         if let reason = Self.failures.withLock({ $0.reason(at: path, now: .now) }) { return .failed(reason) }
         do throws(StartFailure) {

@@ -50,7 +50,7 @@ struct ConnectionReader: ~Copyable {
     /// Connects to the agent, and starts it if there is none and the user wants that. Calls end at their deadlines meanwhile.
     private func connect() throws(TokenError) -> Int32 {
         var (socket, isMissing) = try tryToConnect(again: wasConnected)
-        var reason = "start it with: \(ServiceUnit.startCommand)"
+        var reason: String?
         if socket == nil, isMissing, connection.state.withLock({ $0.isOpen }) {
             switch starter(connection.endLateCalls) {
             case .started: (socket, isMissing) = try tryToConnect(again: true)
@@ -60,7 +60,8 @@ struct ConnectionReader: ~Copyable {
             }
         }
         guard let socket else {
-            throw TokenError(.agentUnavailable, "no agent is running at \(path); \(reason)")
+            let remedy = reason ?? StartAdvice(forSocket: path).text
+            throw TokenError(.agentUnavailable, "no agent is running at \(path); \(remedy)")
         }
         return socket
     }
