@@ -61,7 +61,7 @@ public struct AgentEvents: AsyncSequence, Sendable {
             while !hasEnded, !Task.isCancelled {
                 if let event = received.popFirst() { return event }
                 do throws(TokenError) {
-                    let reply = try await agent.call(request, timeout: Self.longTime)
+                    let reply = try await agent.call(request, timeout: Self.requestTimeout)
                     (request.position, received) = (reply.position, reply.events[...])
                     (hasConnected, pause) = (true, Self.shortestPause)
                 } catch {
@@ -76,6 +76,8 @@ public struct AgentEvents: AsyncSequence, Sendable {
         /// Waits if the agent may be restarting.
         private mutating func handle(_ error: TokenError) async throws(TokenError) {
             if error.code == .cancelled, Task.isCancelled { return }
+            // The request itself has no reply as long as nothing happens.
+            hasConnected = hasConnected || agent.hasReachedAgent
             guard error.code == .agentUnavailable, hasConnected else {
                 hasEnded = true
                 agent.close()
@@ -88,6 +90,6 @@ public struct AgentEvents: AsyncSequence, Sendable {
         private static let shortestPause = Duration.milliseconds(100)
         private static let longestPause = Duration.seconds(5)
         /// The time limit of a request that may wait as long as nothing happens.
-        private static let longTime = Duration.seconds(1 << 40)
+        private static let requestTimeout = Duration.seconds(1 << 40)
     }
 }

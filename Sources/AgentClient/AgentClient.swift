@@ -60,6 +60,9 @@ public final class AgentClient: Sendable {
         AgentClient(socketPath: socketPath, appName: appName, timeout: timeout, results: nil)
     }
 
+    /// Whether the agent has replied to anything on a connection of this client, be it the greeting.
+    var hasReachedAgent: Bool { connection.hasReceivedReply }
+
     /// Closes the connection. Calls in flight and later calls fail.
     func close() { connection.close() }
 

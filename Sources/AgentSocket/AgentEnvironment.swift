@@ -30,17 +30,50 @@ package struct AgentEnvironment: Sendable {
         return AgentEnvironment(variables: variables)
     }
 
+    /// The variables that name a file or a folder of the agent, which may be relative to the folder in which it is started.
+    package static let pathNames = [
+        "SSO_AGENT_SOCK", "SSO_AGENT_STATE_DIR", "SSO_AGENT_CONFIG", "SSO_AGENT_SYSTEM_CONFIG", "SSL_CERT_FILE",
+        "CREDENTIALS_DIRECTORY",
+    ]
+
     /// The value of a variable of this process; nil if it is not set or blank.
     package static func value(_ name: String) -> String? {
         getenv(name).flatMap { String(cString: $0).trimmedNonEmpty }
     }
 
-    /// The path of the socket: `$SSO_AGENT_SOCK`, else `$XDG_RUNTIME_DIR/sso-agent/agent.sock`, else `run/agent.sock` in the
+    /// The path of the socket: `$SSO_AGENT_SOCK`, else `defaultSocketPath`.
+    package var socketPath: String { value("SSO_AGENT_SOCK") ?? defaultSocketPath }
+
+    /// The path of the socket if no variable names it: `sso-agent/agent.sock` in the runtime folder, else `run/agent.sock` in the
     /// directory of the store. Never in `/tmp`, where another user can make the directory first.
-    package var socketPath: String {
-        if let path = value("SSO_AGENT_SOCK") { return path }
-        if let runtime = value("XDG_RUNTIME_DIR") { return "\(runtime)/sso-agent/agent.sock" }
-        return "\(stateDirectory)/run/agent.sock"
+    package var defaultSocketPath: String {
+        "\(runtimeDirectory.map { "\($0)/sso-agent" } ?? "\(stateDirectory)/run")/agent.sock"
+    }
+
+    /// The path at which the unit has the service manager listen; nil if that cannot be.
+    var unitSocketPath: String? {
+        #if os(macOS)
+            defaultSocketPath
+        #else
+            runtimeDirectory == nil ? nil : defaultSocketPath
+        #endif
+    }
+
+    /// The user's runtime folder: `$XDG_RUNTIME_DIR`, else that of the user's log-in sessions. Nil if there is none.
+    var runtimeDirectory: String? { folder("XDG_RUNTIME_DIR") ?? assumedRuntimeDirectory }
+
+    /// The folder that systemd makes at log-in, `/run/user/UID`, if there is no variable, as in a program that cron or `su` has started:
+    /// the user's agent listens there. It has to be the user's, and closed to others. Nil if there is a variable, or no such folder.
+    var assumedRuntimeDirectory: String? {
+        #if os(Linux)
+            let path = "/run/user/\(FileStatus.effectiveUser)"
+            guard folder("XDG_RUNTIME_DIR") == nil, let status = FileStatus(path, followsLinks: false),
+                status.kind == .directory, status.isOwn, !status.isAccessibleToOthers
+            else { return nil }
+            return path
+        #else
+            return nil
+        #endif
     }
 
     /// The ID of another user whose agent may listen on the socket, since that user has published it: `$SSO_AGENT_OWNER`. Nil for
@@ -51,14 +84,14 @@ package struct AgentEnvironment: Sendable {
     /// `~/.local/state/sso-agent`.
     package var stateDirectory: String {
         if let directory = value("SSO_AGENT_STATE_DIR") { return directory }
-        return "\(value("XDG_STATE_HOME") ?? "\(home)/.local/state")/sso-agent"
+        return "\(folder("XDG_STATE_HOME") ?? "\(home)/.local/state")/sso-agent"
     }
 
     /// The configuration file: `$SSO_AGENT_CONFIG`, else `$XDG_CONFIG_HOME/sso-agent/config.toml`, else the same under
     /// `~/.config`.
     package var configFile: String {
         if let file = value("SSO_AGENT_CONFIG") { return file }
-        return "\(value("XDG_CONFIG_HOME") ?? "\(home)/.config")/sso-agent/config.toml"
+        return "\(folder("XDG_CONFIG_HOME") ?? "\(home)/.config")/sso-agent/config.toml"
     }
 
     /// Whether `$SSO_AGENT_CONFIG` names the configuration file, so that its absence is an error.
@@ -76,17 +109,20 @@ package struct AgentEnvironment: Sendable {
 
     /// Whether an app may keep access tokens in its own memory, and use them again without asking the agent: unless
     /// `$SSO_AGENT_KEEP_TOKENS` is `0`, `no`, `off` or `false`.
-    package var keepsTokens: Bool { isOn("SSO_AGENT_KEEP_TOKENS") }
+    package var keepsTokens: Bool { isEnabled("SSO_AGENT_KEEP_TOKENS") }
 
     /// Whether an app may start the agent if none is running: unless `$SSO_AGENT_START` is `0`, `no`, `off` or `false`, or
     /// `$SSO_AGENT_SOCK` names a socket, which somebody else serves.
-    package var startsAgent: Bool { isOn("SSO_AGENT_START") && value("SSO_AGENT_SOCK") == nil }
+    package var startsAgent: Bool { isEnabled("SSO_AGENT_START") && value("SSO_AGENT_SOCK") == nil }
 
     /// The program of the agent that an app may start: `$SSO_AGENT_EXECUTABLE`. Nil for the installed one.
     package var agentExecutable: String? { value("SSO_AGENT_EXECUTABLE") }
 
-    /// Whether this process is in the sandbox of a Flatpak or a Snap, in which an agent would be one of the sandbox.
-    package var isSandboxed: Bool { value("SNAP") != nil || FileStatus("/.flatpak-info") != nil }
+    /// The kind of sandbox that this process runs in, as far as its environment and its files show it; nil for none.
+    var sandbox: String? {
+        if FileStatus("/.flatpak-info") != nil { return "Flatpak" }
+        return value("SNAP") == nil ? nil : "Snap"
+    }
 
     /// The folders in which the service manager of the user finds its units.
     var unitFolders: [String] {
@@ -94,24 +130,34 @@ package struct AgentEnvironment: Sendable {
             return ["\(home)/Library/LaunchAgents", "/Library/LaunchAgents"]
         #else
             let folders = [
-                "\(value("XDG_CONFIG_HOME") ?? "\(home)/.config")/systemd/user", "/etc/systemd/user",
+                "\(folder("XDG_CONFIG_HOME") ?? "\(home)/.config")/systemd/user", "/etc/systemd/user",
                 "\(home)/.local/share/systemd/user", "/usr/local/lib/systemd/user", "/usr/lib/systemd/user",
                 "/lib/systemd/user",
             ]
-            return folders + (value("XDG_RUNTIME_DIR").map { ["\($0)/systemd/user"] } ?? [])
+            return folders + (runtimeDirectory.map { ["\($0)/systemd/user"] } ?? [])
         #endif
     }
 
-    /// Whether the user has a service manager.
+    /// Whether the service manager of the user runs.
     var hasServiceManager: Bool {
         #if os(macOS)
             true
         #else
-            value("XDG_RUNTIME_DIR").map { FileStatus("\($0)/systemd/private") != nil } ?? false
+            runtimeDirectory.map { FileStatus("\($0)/systemd/private") != nil } ?? false
         #endif
     }
 
-    private func isOn(_ name: String) -> Bool { !["0", "no", "off", "false"].contains(value(name)?.lowercased()) }
+    /// Whether the system was started by a service manager, which then has one for each user who is logged in: sd_booted(3).
+    var isRunByServiceManager: Bool {
+        #if os(macOS)
+            true
+        #else
+            FileStatus("/run/systemd/system", followsLinks: false)?.kind == .directory
+        #endif
+    }
+
+    /// Whether a variable is anything but `0`, `no`, `off` or `false`.
+    private func isEnabled(_ name: String) -> Bool { !["0", "no", "off", "false"].contains(value(name)?.lowercased()) }
 
     private var hasDisplay: Bool {
         #if os(macOS)
@@ -130,6 +176,9 @@ package struct AgentEnvironment: Sendable {
     }
 
     private var home: String { value("HOME") ?? "/nonexistent" }
+
+    /// The folder in a variable of the XDG Base Directory Specification, which has relative ones ignored.
+    private func folder(_ name: String) -> String? { value(name).flatMap { $0.hasPrefix("/") ? $0 : nil } }
 
     private func value(_ name: String) -> String? { variables[name]?.trimmedNonEmpty }
 }

@@ -105,16 +105,16 @@ package enum UnixSocket {
         }
     }
 
-    /// What the kernel tells of a socket of this process.
-    package struct Place: Sendable, Equatable {
+    /// The local address of a socket, and its type and state.
+    package struct LocalAddress: Sendable, Equatable {
         package let isStream: Bool
         package let isListening: Bool
         /// The path that the socket is bound to; empty if it has none.
         package let path: String
     }
 
-    /// The type and the place of a Unix socket; nil if the descriptor is none.
-    package static func place(of descriptor: Int32) -> Place? {
+    /// The local address of a Unix socket of this process; nil if the descriptor is not one.
+    package static func localAddress(of descriptor: Int32) -> LocalAddress? {
         var address = sockaddr_un()
         var length = socklen_t(MemoryLayout<sockaddr_un>.size)
         let code = withUnsafeMutablePointer(to: &address) {
@@ -129,7 +129,7 @@ package enum UnixSocket {
         #else
             let stream = SOCK_STREAM
         #endif
-        return Place(
+        return LocalAddress(
             isStream: option(SO_TYPE, of: descriptor) == stream,
             isListening: option(SO_ACCEPTCONN, of: descriptor) == 1, path: path)
     }

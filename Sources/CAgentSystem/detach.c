@@ -1,13 +1,49 @@
+#define _GNU_SOURCE
 #include "CAgentSystem.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#if defined(__linux__)
+#include <sys/syscall.h>
+#define OPEN_FILES "/proc/self/fd"
+#else
+#define OPEN_FILES "/dev/fd"
+#endif
+
+/* Closes the descriptors from 3 on that a folder of the system lists; 0, or an errno. The list may lack some if it changes while it is
+   read, so that it is read until there are no more. */
+static int close_listed(void) {
+    for (int closed = 1; closed > 0;) {
+        DIR *list = opendir(OPEN_FILES);
+        if (list == NULL) return errno;
+        closed = 0;
+        for (struct dirent *entry; (entry = readdir(list)) != NULL;) {
+            char *end;
+            long descriptor = strtol(entry->d_name, &end, 10);
+            if (*end != 0 || end == entry->d_name || descriptor < 3 || descriptor == dirfd(list)) continue;
+            if (close((int)descriptor) == 0) closed++;
+        }
+        closedir(list);
+    }
+    return 0;
+}
+
+/* Closes every descriptor but the standard ones, whatever its number; 0, or an errno. */
+static int close_files(void) {
+#if defined(__linux__) && defined(SYS_close_range)
+    if (syscall(SYS_close_range, 3U, ~0U, 0U) == 0) return 0;
+#endif
+    return close_listed();
+}
+
 int agent_detach(void) {
-    long limit = sysconf(_SC_OPEN_MAX);
-    for (int descriptor = 3; descriptor < limit && descriptor < 65536; descriptor++) close(descriptor);
+    int code = close_files();
+    if (code != 0) return code;
     pid_t child = fork();
     if (child < 0) return errno;
     if (child > 0) _exit(0);

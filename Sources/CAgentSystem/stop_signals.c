@@ -1,7 +1,6 @@
 #include "CAgentSystem.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -22,21 +21,17 @@ static void write_number(int number) {
     errno = code;
 }
 
-static int configure(int descriptor) {
-    if (fcntl(descriptor, F_SETFD, FD_CLOEXEC) != 0) return -1;
-    return fcntl(descriptor, F_SETFL, O_NONBLOCK);
-}
-
 int agent_catch_stop_signals(void) {
     int ends[2];
-    if (pipe(ends) != 0) return -1;
+    int code = agent_make_pipe(ends, 1);
+    if (code != 0) {
+        errno = code;
+        return -1;
+    }
     struct sigaction action = {.sa_handler = write_number, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     write_end = ends[1];
-    if (configure(ends[0]) != 0 || configure(ends[1]) != 0 || sigaction(SIGTERM, &action, NULL) != 0 ||
-        sigaction(SIGINT, &action, NULL) != 0) {
-        return -1;
-    }
+    if (sigaction(SIGTERM, &action, NULL) != 0 || sigaction(SIGINT, &action, NULL) != 0) return -1;
     return ends[0];
 }
 

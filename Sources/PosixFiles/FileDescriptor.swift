@@ -1,3 +1,5 @@
+internal import CAgentSystem
+
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Darwin)
@@ -110,9 +112,18 @@ package struct FileDescriptor: ~Copyable {
         try self.init(opened: open(path, O_RDONLY | O_CLOEXEC))
     }
 
-    /// Opens an existing file for reading without waiting, as `open` does for the writer of a pipe.
-    init(readingWithoutWaiting path: String) throws(SystemError) {
-        try self.init(opened: open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC))
+    /// Opens a file without waiting for the other end of a pipe, as `open` does by itself. A file that it creates has mode 0600.
+    ///
+    /// - Parameter flags: those of `open` that say what the file is opened for.
+    init(withoutWaiting path: String, _ flags: Int32 = O_RDONLY) throws(SystemError) {
+        try self.init(opened: open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0o600))
+    }
+
+    /// Opens a regular file, and nothing else, without waiting.
+    private init(regular path: String, _ flags: Int32) throws(SystemError) {
+        let file = try FileDescriptor(withoutWaiting: path, flags)
+        guard try file.status.kind == .regular else { throw .notRegular }
+        self = file
     }
 
     /// Opens a directory.
@@ -125,27 +136,14 @@ package struct FileDescriptor: ~Copyable {
         try self.init(opened: open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600))
     }
 
-    /// Opens a regular file of mode 0600 for appending, and creates it if it does not exist. Symbolic links are refused. Does not wait
-    /// for the reader of a pipe.
+    /// Opens a regular file of mode 0600 for appending, and creates it if it does not exist. Symbolic links are refused.
     package init(appendingTo path: String) throws(SystemError) {
-        let number = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0o600)
-        try self.init(regular: number)
+        try self.init(regular: path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW)
     }
 
-    /// Opens an existing regular file for reading, without waiting for the writer of a pipe.
+    /// Opens an existing regular file for reading.
     package init(readingRegular path: String) throws(SystemError) {
-        try self.init(regular: open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC))
-    }
-
-    /// Takes the result of `open`, and closes it if it is anything but a regular file.
-    private init(regular number: Int32) throws(SystemError) {
-        guard number >= 0 else { throw .last }
-        var status = stat()
-        guard fstat(number, &status) == 0, FileStatus(status).kind == .regular else {
-            close(number)
-            throw .notRegular
-        }
-        self.number = number
+        try self.init(regular: path, O_RDONLY)
     }
 
     /// Sets the mode to 0600.
@@ -288,6 +286,20 @@ package struct FileDescriptor: ~Copyable {
     /// Waits until the content has reached the disk.
     package func synchronize() throws(SystemError) {
         guard fsync(number) == 0 else { throw .last }
+    }
+}
+
+/// The two ends of a pipe, which are closed on exec. Whoever makes it closes them.
+package struct PipeEnds: Sendable {
+    package let read: Int32
+    package let write: Int32
+
+    /// - Parameter isNonBlocking: whether reading from an empty pipe, and writing to a full one, fails instead of waiting.
+    package init(isNonBlocking: Bool = false) throws(SystemError) {
+        var ends: [Int32] = [-1, -1]
+        let code = agent_make_pipe(&ends, isNonBlocking ? 1 : 0)
+        guard code == 0 else { throw SystemError(number: code) }
+        (read, write) = (ends[0], ends[1])
     }
 }
 

@@ -12,7 +12,7 @@ extension FileDescriptor {
     package static func named(_ path: String, orInput allowsInput: Bool = false) throws(TrustedFileError)
         -> FileDescriptor
     {
-        let file = try attempt { () throws(SystemError) in try FileDescriptor(readingWithoutWaiting: path) }
+        let file = try attempt { () throws(SystemError) in try FileDescriptor(withoutWaiting: path) }
         let status = try attempt { () throws(SystemError) in try file.status }
         if status.kind == .regular { return file }
         if allowsInput, isInput(path), status.kind != .directory {

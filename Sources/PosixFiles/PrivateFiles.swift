@@ -74,7 +74,7 @@ package struct PrivateFiles: Sendable {
         }
         guard status.isAccessibleToOthers else { return }
         // By its descriptor: the agent's process may change no mode by a path.
-        try? FileDescriptor(readingWithoutWaiting: path).restrictToOwner()
+        try? FileDescriptor(readingRegular: path).restrictToOwner()
     }
 
     /// Makes an empty file of mode 0600, whatever the umask, in place of any file with the name.
@@ -86,10 +86,8 @@ package struct PrivateFiles: Sendable {
     /// Reads the content of a regular file, `limit` bytes at most; nil if the file does not exist.
     package func read(_ path: String, limit: Int = .max) throws(TokenError) -> [UInt8]? {
         do throws(SystemError) {
-            let file = try FileDescriptor(readingWithoutWaiting: path)
             // A pipe would have no end, and a device may have none.
-            guard try file.status.kind == .regular else { throw .notRegular }
-            return try file.readToEnd(limit: limit)
+            return try FileDescriptor(readingRegular: path).readToEnd(limit: limit)
         } catch {
             if error.isFileMissing { return nil }
             throw failure("cannot read \(path)", error)

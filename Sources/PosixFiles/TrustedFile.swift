@@ -10,7 +10,9 @@ package struct TrustedFileError: Error, Sendable, Equatable, CustomStringConvert
 
     init(_ description: String) { self.description = description }
 
-    package init(_ error: SystemError) { description = error.description }
+    package init(_ error: SystemError) {
+        description = error == .notRegular ? "it is not a regular file" : error.description
+    }
 }
 
 extension FileDescriptor {
@@ -18,9 +20,8 @@ extension FileDescriptor {
     /// root can change or replace.
     package static func trusted(_ path: String) throws(TrustedFileError) -> FileDescriptor {
         if let defect = TrustedPath.defect(ofDirectoriesAbove: path) { throw TrustedFileError(defect) }
-        let file = try attempt { () throws(SystemError) in try FileDescriptor(readingWithoutWaiting: path) }
+        let file = try attempt { () throws(SystemError) in try FileDescriptor(readingRegular: path) }
         let status = try attempt { () throws(SystemError) in try file.status }
-        guard status.kind == .regular else { throw TrustedFileError("it is not a regular file") }
         guard status.isOwnOrRoots else {
             throw TrustedFileError(
                 "it belongs to user \(status.owner); run: chown \(FileStatus.effectiveUser) '\(path)'")

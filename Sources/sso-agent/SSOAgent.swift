@@ -90,7 +90,8 @@ struct SSOAgent: ParsableCommand {
 
     static func main() {
         do {
-            try parse().run()
+            var command = try parse()
+            try command.run()
         } catch {
             // The text of an error of the command line has parts of the arguments.
             let (status, text) = (exitCode(for: error), fullMessage(for: error))
@@ -99,10 +100,20 @@ struct SSOAgent: ParsableCommand {
         }
     }
 
-    func run() throws {
+    func validate() throws {
+        guard !onDemand || passphraseDescriptor == nil else {
+            throw ValidationError(
+                "--on-demand and --passphrase-fd exclude each other: an agent in the background has no open files.")
+        }
+    }
+
+    mutating func run() throws {
         do throws(TokenError) {
             if checkConfig { return try checkConfiguration() }
-            if onDemand { try Self.detach() }
+            if onDemand {
+                makePathsAbsolute()
+                try Self.detach()
+            }
             let (options, sandbox) = try prepare()
             try runUntilStopped(options, sandbox)
         } catch {
@@ -139,6 +150,16 @@ struct SSOAgent: ParsableCommand {
         let sandbox = noSandbox ? nil : sandbox(folders, places, options.network, variables)
         if let sandbox { options.sandbox = sandbox.enter() }
         return (options, sandbox)
+    }
+
+    /// Replaces relative paths of the options and of the environment, before this process leaves its folder.
+    private mutating func makePathsAbsolute() {
+        socketPath = socketPath.map(Self.absolute)
+        stateDirectory = stateDirectory.map(Self.absolute)
+        config = config.map(Self.absolute)
+        for name in AgentEnvironment.pathNames {
+            if let path = AgentEnvironment.value(name) { setenv(name, Self.absolute(path), 1) }
+        }
     }
 
     /// Goes on as a process of its own, whose messages the program that has started it reads until it listens.
@@ -216,7 +237,7 @@ struct SSOAgent: ParsableCommand {
         let resolver = URL(filePath: "/etc/resolv.conf").resolvingSymlinksInPath().path
         return ProcessSandbox(
             folders: folders,
-            files: [network.caFile.map(absolute), resolver].compactMap(\.self) + configuration.map(absolute),
+            files: [network.caFile.map(Self.absolute), resolver].compactMap(\.self) + configuration.map(Self.absolute),
             home: variables["HOME"] ?? "/root", usesProxy: network.usesProxy, environment: variables)
     }
 
@@ -230,8 +251,8 @@ struct SSOAgent: ParsableCommand {
             try Self.requireTrusted(caFile, "the file of certificate authorities")
         }
         var options = AgentOptions(
-            socketPath: absolute(socketPath ?? environment.socketPath),
-            stateDirectory: absolute(stateDirectory ?? environment.stateDirectory),
+            socketPath: Self.absolute(socketPath ?? environment.socketPath),
+            stateDirectory: Self.absolute(stateDirectory ?? environment.stateDirectory),
             keys: KeySettings(
                 credentialsDirectory: variables["CREDENTIALS_DIRECTORY"], required: requiredSource),
             allowsLoopbackHTTP: allowLoopbackHttp,
@@ -272,7 +293,7 @@ struct SSOAgent: ParsableCommand {
         return source
     }
 
-    private func absolute(_ path: String) -> String {
+    private static func absolute(_ path: String) -> String {
         path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
     }
 }

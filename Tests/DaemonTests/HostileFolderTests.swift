@@ -35,7 +35,8 @@ internal import TokenModel
     }
 
     /// Without a runtime directory, the socket is beside the store, and never in a folder that another user can make first.
-    @Test func listensBesideTheStoreWithoutARuntimeDirectory() async throws {
+    @Test(.disabled(if: FileManager.default.fileExists(atPath: "/run/user/\(geteuid())"), "the user has one"))
+    func listensBesideTheStoreWithoutARuntimeDirectory() async throws {
         try await AgentProcessFixture.with { f in
             var environment = f.environment
             environment["SSO_AGENT_SOCK"] = nil

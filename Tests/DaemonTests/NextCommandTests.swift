@@ -81,7 +81,9 @@ internal import Testing
     @Test func namesOneCommandForOneError() async throws {
         try await AgentProcessFixture.with { f in
             let none = try await f.ssoctl(["status"], status: 4).errors
-            #expect(none.hasSuffix("no agent is running at \(f.socketPath)\n  → sso-agent &\n"), "\(none)")
+            #expect(
+                none.hasSuffix("no agent is running at \(f.socketPath)\n  → sso-agent --socket \(f.socketPath) &\n"),
+                "\(none)")
             let agent = try await f.agent()
             try await f.waitUntilOpen()
             #expect(try await f.ssoctl(["lock"]).output == "The store is locked.\n")
@@ -92,6 +94,36 @@ internal import Testing
                 #expect(doctor.contains("FAIL \(check): the store was locked\n     → ssoctl unlock\n"), "\(doctor)")
             }
             withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func startsTheAgentAtTheSocketThatWasMeant() async throws {
+        try await AgentProcessFixture.with { f in
+            let path = f.folder.file("it's here/agent.sock")
+            let named = try await f.failure(["status"], status: 4, variables: ["SSO_AGENT_SOCK": path])
+            let command = "sso-agent --socket '\(f.folder.path)/it'\\''s here/agent.sock' &"
+            #expect(named["nextCommand"] as? String == command, "\(named)")
+            // The unit listens elsewhere.
+            let units = f.folder.file("units/systemd/user")
+            try FileManager.default.createDirectory(atPath: units, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                atPath: f.folder.file("runtime/systemd"), withIntermediateDirectories: true)
+            for file in [units + "/sso-agent.socket", f.folder.file("runtime/systemd/private")] {
+                #expect(FileManager.default.createFile(atPath: file, contents: Data()))
+            }
+            let variables = ["XDG_CONFIG_HOME": f.folder.file("units"), "XDG_RUNTIME_DIR": f.folder.file("runtime")]
+            let beside = try await f.failure(["status"], status: 4, variables: variables)
+            #expect(beside["nextCommand"] as? String == "sso-agent --socket \(f.socketPath) &", "\(beside)")
+            let own = f.folder.file("runtime/sso-agent/agent.sock")
+            let unit = try await f.failure(
+                ["status"], status: 4, variables: variables.merging(["SSO_AGENT_SOCK": own]) { $1 })
+            #expect(unit["nextCommand"] as? String == "systemctl --user enable --now sso-agent.socket", "\(unit)")
+            let doctor = try await f.ssoctl(["doctor"], status: 4).output
+            #expect(doctor.contains("→ start the agent: sso-agent --socket \(f.socketPath) &\n"), "\(doctor)")
+            // Only the other user can open the socket again.
+            let published = try await f.failure(["status"], status: 4, variables: ["SSO_AGENT_OWNER": "4711"])
+            #expect((published["message"] as? String)?.contains("user 4711") == true, "\(published)")
+            #expect(published["nextCommand"] == nil, "\(published)")
         }
     }
 

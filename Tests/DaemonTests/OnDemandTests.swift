@@ -5,66 +5,10 @@ internal import Testing
 
 /// An agent that a program starts because none is running. Root starts none, so these tests run as another user if they can.
 @Suite(.bounded) struct OnDemandTests {
-    private struct Home {
-        let folder: TemporaryFolder
-        var environment: [String: String]
-
-        var socketPath: String { "\(folder.path)/run/sso-agent/agent.sock" }
-
-        init() throws {
-            folder = try TemporaryFolder()
-            let owner: [FileAttributeKey: Any] =
-                OtherUser.isPossible ? [.ownerAccountID: OtherUser.id, .groupOwnerAccountID: OtherUser.id] : [:]
-            for path in [folder.path, folder.file("run"), folder.file(".config"), folder.file(".config/sso-agent")] {
-                try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-                try FileManager.default.setAttributes(
-                    owner.merging([.posixPermissions: 0o700]) { $1 }, ofItemAtPath: path)
-            }
-            let inherited = ProcessInfo.processInfo.environment
-            environment = [
-                "PATH": inherited["PATH"] ?? "/usr/bin:/bin", "HOME": folder.path,
-                "XDG_RUNTIME_DIR": folder.file("run"), "SSO_AGENT_SYSTEM_CONFIG": folder.file("system"),
-                "SECRET_OF_THE_APP": "17",
-            ]
-        }
-
-        /// Writes a file that belongs to the user.
-        func write(_ text: String, to name: String) throws {
-            try text.write(toFile: folder.file(name), atomically: false, encoding: .utf8)
-            if OtherUser.isPossible { chown(folder.file(name), OtherUser.id, OtherUser.id) }
-        }
-
-        /// Runs a script of the user's, in which `$0` is `ssoctl`, and then stops the agent that it has started.
-        ///
-        /// - Parameter inspect: called with the agent's process ID before it is stopped.
-        func run(
-            _ script: String, _ variables: [String: String] = [:], asRoot: Bool = false,
-            inspect: (Int32) throws -> Void = { _ in }
-        ) async throws -> (status: Int32, output: String, errors: String) {
-            let user = ["setpriv", "--reuid=\(OtherUser.id)", "--regid=\(OtherUser.id)", "--clear-groups"]
-            let words =
-                (OtherUser.isPossible && !asRoot ? user : []) + ["bash", "-c", script, Executable.path("ssoctl")]
-            let ended = try await TestProcess(
-                "/usr/bin/env", words, environment: environment.merging(variables) { $1 }
-            ).finish()
-            if let agent = agent {
-                defer { kill(agent, SIGKILL) }
-                try inspect(agent)
-            }
-            return ended
-        }
-
-        /// The process ID of the agent.
-        var agent: Int32? {
-            guard let text = try? String(contentsOfFile: socketPath + ".lock", encoding: .utf8) else { return nil }
-            return Int32(text.trimmingCharacters(in: .whitespacesAndNewlines))
-        }
-    }
-
     private static let status = "exec \"$0\" status --json"
 
     @Test func startsOneAgentForProgramsThatFindNone() async throws {
-        let home = try Home()
+        let home = try OnDemandHome()
         let script = """
             for _ in {1..12}; do "$0" status --json & processes+=($!); done
             for process in "${processes[@]}"; do wait "$process" || exit 1; done
@@ -80,7 +24,7 @@ internal import Testing
         /// Root may look into a process that forbids inspection; its user may not.
         @Test(.enabled(if: OtherUser.isPossible, "only root can look into the agent"))
         func startsItInASessionAndAnEnvironmentOfItsOwn() async throws {
-            let home = try Home()
+            let home = try OnDemandHome()
             let script = """
                 echo text >"$HOME/document"
                 exec 40<"$HOME/document"
@@ -111,7 +55,7 @@ internal import Testing
     #endif
 
     @Test func startsAnotherOneAfterTheFirstWasStopped() async throws {
-        let home = try Home()
+        let home = try OnDemandHome()
         let script = """
             "$0" status --json || exit 1
             read -r agent <"$XDG_RUNTIME_DIR/sso-agent/agent.sock.lock"
@@ -124,11 +68,15 @@ internal import Testing
     }
 
     @Test func startsNoneIfTheUserHasTurnedItOff() async throws {
-        let home = try Home()
-        for variables in [["SSO_AGENT_START": "0"], ["SSO_AGENT_SOCK": home.socketPath]] {
-            let ended = try await home.run(Self.status, variables)
+        let home = try OnDemandHome()
+        let cases = [
+            (["SSO_AGENT_START": "0"], "sso-agent &"),
+            (["SSO_AGENT_SOCK": home.socketPath], "sso-agent --socket \(home.socketPath) &"),
+        ]
+        for (variables, command) in cases {
+            let ended = try await home.run("exec \"$0\" status", variables)
             #expect(ended.status == 4, "\(ended)")
-            #expect(ended.output.contains("sso-agent &"), "\(ended)")
+            #expect(ended.errors.hasSuffix("no agent is running at \(home.socketPath)\n  → \(command)\n"), "\(ended)")
         }
         try home.write("[agent]\nstart_on_demand = false\n", to: ".config/sso-agent/config.toml")
         let ended = try await home.run(Self.status)
@@ -137,7 +85,7 @@ internal import Testing
     }
 
     @Test func saysWhyItCouldNotBeStarted() async throws {
-        let home = try Home()
+        let home = try OnDemandHome()
         try home.write("[agent]\nstart = false\n", to: ".config/sso-agent/config.toml")
         let ended = try await home.run(Self.status)
         #expect(ended.status == 4, "\(ended)")
@@ -146,7 +94,7 @@ internal import Testing
 
     @Test(.enabled(if: OtherUser.isPossible, "only root can run it as root"))
     func startsNoneForRoot() async throws {
-        let home = try Home()
+        let home = try OnDemandHome()
         let ended = try await home.run(Self.status, asRoot: true)
         #expect(ended.status == 4, "\(ended)")
         let direct = try await TestProcess(
@@ -157,7 +105,7 @@ internal import Testing
 
     #if os(Linux)
         @Test func startsNoneWhereTheServiceManagerHasAUnit() async throws {
-            let home = try Home()
+            let home = try OnDemandHome()
             let script = """
                 mkdir -p "$XDG_RUNTIME_DIR/systemd" "$HOME/.config/systemd/user"
                 touch "$XDG_RUNTIME_DIR/systemd/private" "$HOME/.config/systemd/user/sso-agent.socket"
@@ -169,8 +117,40 @@ internal import Testing
         }
     #endif
 
+    #if os(Linux)
+        /// A program finds no agent and waits for the lock, until one listens whose queue of connections is full.
+        @Test func startsNoneWhereOneListensThatIsBusy() async throws {
+            let home = try OnDemandHome()
+            let folder = home.folder.file("run/sso-agent")
+            let script = """
+                mkdir -p -m 700 "$XDG_RUNTIME_DIR/sso-agent" && touch "$XDG_RUNTIME_DIR/sso-agent/agent.sock.start"
+                printf '#!/bin/sh\\ntouch "$HOME/started"\\n' >"$HOME/program" && chmod 700 "$HOME/program"
+                """
+            let prepared = try await home.run(script)
+            #expect(prepared.status == 0, "\(prepared)")
+            let lock = open(folder + "/agent.sock.start", O_RDWR)
+            let watch = inotify_init1(0)
+            defer { for descriptor in [lock, watch] { close(descriptor) } }
+            try #require(flock(lock, LOCK_EX) == 0)
+            try #require(inotify_add_watch(watch, folder + "/agent.sock.start", UInt32(IN_OPEN)) >= 0)
+            async let ended = home.run(Self.status, ["SSO_AGENT_EXECUTABLE": home.folder.file("program")])
+            // It opens the lock's file after it has found no agent.
+            let count = try await offPool {
+                var event = [UInt8](repeating: 0, count: 4096)
+                return read(watch, &event, event.count)
+            }
+            #expect(count > 0)
+            let busy = try BusySocket(at: home.socketPath)
+            flock(lock, LOCK_UN)
+            let outcome = try await ended
+            #expect(outcome.status == 4, "\(outcome)")
+            #expect(!FileManager.default.fileExists(atPath: home.folder.file("started")), "\(outcome)")
+            withExtendedLifetime(busy) {}
+        }
+    #endif
+
     @Test func startsNoProgramThatOthersCanChange() async throws {
-        let home = try Home()
+        let home = try OnDemandHome()
         let script = """
             cp /bin/true "$HOME/program" && chmod 777 "$HOME/program"
             SSO_AGENT_EXECUTABLE="$HOME/program" exec "$0" status --json
@@ -181,7 +161,7 @@ internal import Testing
     }
 
     @Test func reportsAProgramThatIsNoAgent() async throws {
-        let home = try Home()
+        let home = try OnDemandHome()
         let ended = try await home.run(Self.status, ["SSO_AGENT_EXECUTABLE": "/bin/true"])
         #expect(ended.status == 4, "\(ended)")
         #expect(ended.output.contains("/bin/true has ended"), "\(ended)")

@@ -182,8 +182,14 @@ internal import TokenModel
         let folder = try TemporaryFolder()
         let pipe = folder.file("pipe")
         #expect(mkfifo(pipe, 0o600) == 0)
-        #expect(throws: SystemError.self) { _ = try FileDescriptor(appendingTo: pipe) }
-        #expect(throws: SystemError.self) { _ = try FileDescriptor(readingRegular: pipe) }
+        for path in [pipe, folder.path, "/dev/zero"] {
+            #expect(throws: SystemError.self) { _ = try FileDescriptor(appendingTo: path) }
+            let error = #expect(throws: SystemError.self) { _ = try FileDescriptor(readingRegular: path) }
+            #expect(error == .notRegular)
+            #expect(throws: TokenError.self) { try files.read(path) }
+        }
+        let trusted = #expect(throws: TrustedFileError.self) { _ = try FileDescriptor.trusted(pipe) }
+        #expect(trusted?.description == "it is not a regular file")
         _ = try FileDescriptor(appendingTo: folder.file("file"))
         _ = try FileDescriptor(readingRegular: folder.file("file"))
     }
@@ -194,6 +200,35 @@ internal import TokenModel
         try Data().write(to: URL(filePath: folder.file("file")))
         #expect(throws: SystemError.self) { try PrivateFiles.names(in: folder.file("file")) }
     }
+
+    /// Another thread may start a program at any time, which must not inherit an end.
+    @Test(arguments: [true, false]) func closesBothEndsOfAPipeOnExec(isNonBlocking: Bool) throws {
+        let ends = try PipeEnds(isNonBlocking: isNonBlocking)
+        defer { for end in [ends.read, ends.write] { close(end) } }
+        for end in [ends.read, ends.write] {
+            #expect(fcntl(end, F_GETFD) & FD_CLOEXEC != 0)
+            #expect((fcntl(end, F_GETFL) & O_NONBLOCK != 0) == isNonBlocking)
+        }
+        #expect(write(ends.write, "x", 1) == 1)
+        var byte: UInt8 = 0
+        #expect(read(ends.read, &byte, 1) == 1 && byte == UInt8(ascii: "x"))
+    }
+
+    #if os(Linux)
+        /// The descriptor is closed when the file turns out to be of another kind.
+        @Test func leavesNoDescriptorOfAFileOfAnotherKind() throws {
+            let folder = try TemporaryFolder()
+            let pipe = folder.file("pipe")
+            #expect(mkfifo(pipe, 0o600) == 0)
+            for _ in 0..<10 {
+                #expect(throws: SystemError.self) { _ = try FileDescriptor(readingRegular: pipe) }
+            }
+            let open = try PrivateFiles.names(in: "/proc/self/fd").filter {
+                (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == pipe
+            }
+            #expect(open.isEmpty)
+        }
+    #endif
 
     @Test func removesAFileThatIsNotFinished() throws {
         let folder = try TemporaryFolder()

@@ -8,6 +8,7 @@ access token, or the error on standard error with exit status 1 (2 if the user h
 import argparse
 import os
 import socket
+import stat
 import struct
 import sys
 
@@ -62,9 +63,16 @@ def fields(message):
 def socket_path():
     if path := os.environ.get("SSO_AGENT_SOCK"):
         return path
-    if runtime := os.environ.get("XDG_RUNTIME_DIR"):
+    runtime, user = os.environ.get("XDG_RUNTIME_DIR", ""), os.geteuid()
+    if os.path.isabs(runtime):
         return f"{runtime}/sso-agent/agent.sock"
-    return f"{os.environ.get('TMPDIR') or '/tmp'}/sso-agent-{os.geteuid()}/agent.sock"
+    if os.path.isdir(runtime := f"/run/user/{user}"):
+        status = os.lstat(runtime)
+        if status.st_uid == user and stat.S_IMODE(status.st_mode) == 0o700:
+            return f"{runtime}/sso-agent/agent.sock"
+    if not os.path.isabs(state := os.environ.get("XDG_STATE_HOME", "")):
+        state = os.path.expanduser("~/.local/state")
+    return f"{os.environ.get('SSO_AGENT_STATE_DIR') or f'{state}/sso-agent'}/run/agent.sock"
 
 
 def receive(connection, count):

@@ -13,6 +13,7 @@ final class AgentConnection: Sendable {
 
     private let path: String
     private let appName: String
+    private let starter: Starter
     /// Nil if no results are kept.
     let results: KeptResults?
     private let lastID = Atomic<UInt64>(0)
@@ -21,10 +22,15 @@ final class AgentConnection: Sendable {
     /// caller reads from a file descriptor that has been reused.
     let stream = Mutex<ReplyStream?>(nil)
 
-    init(path: String, appName: String, results: KeptResults?) {
+    /// Starts the agent if there is none. It blocks, and calls its parameter again and again meanwhile.
+    typealias Starter = @Sendable (_ whileWaiting: () -> Void) -> AgentStarter.Outcome
+
+    /// - Parameter starter: nil starts the user's agent.
+    init(path: String, appName: String, results: KeptResults?, starter: Starter? = nil) {
         self.path = path
         self.appName = appName
         self.results = results
+        self.starter = starter ?? { AgentStarter(path: path).start(whileWaiting: $0) }
     }
 
     /// What `exchange` has come to.
@@ -83,6 +89,9 @@ final class AgentConnection: Sendable {
         }
     }
 
+    /// Whether the agent has replied to anything, be it the greeting.
+    var hasReceivedReply: Bool { state.withLock(\.hasReceivedReply) }
+
     /// Returns a number for a request.
     func newID() -> UInt64 { lastID.add(1, ordering: .relaxed).newValue }
 
@@ -102,7 +111,8 @@ final class AgentConnection: Sendable {
     private func startThread(wasConnected: Bool) {
         BackgroundThread.start {
             var reader = ConnectionReader(
-                connection: self, path: self.path, appName: self.appName, wasConnected: wasConnected)
+                connection: self, path: self.path, appName: self.appName, starter: self.starter,
+                wasConnected: wasConnected)
             reader.run()
         }
     }
@@ -126,6 +136,12 @@ final class AgentConnection: Sendable {
         state.withLock { $0.takeCall(repliedBy: reply) }?.deliver(.success(reply))
     }
 
+    /// Ends the calls whose deadline has passed. Called by the reading thread, also while there is no connection.
+    func endLateCalls() {
+        for call in state.withLock({ $0.expire(at: .now) }) { call.deliver(.failure(Self.late)) }
+    }
+
+    static let late = TokenError(.timedOut, "the agent did not answer in time")
     static let gone = TokenError(.agentUnavailable, "the agent closed the connection before it replied; try again")
     static let cancelled = TokenError(.cancelled, "the call was cancelled")
 }

@@ -1,6 +1,7 @@
 internal import AgentSocket
 internal import CAgentSystem
 internal import PosixFiles
+internal import Synchronization
 internal import TokenModel
 
 #if canImport(Glibc)
@@ -12,14 +13,18 @@ internal import TokenModel
 /// Starts the agent of the user if none is running, in a session and an environment of its own.
 ///
 /// A lock file beside the socket makes programs that find no agent at the same time start one only. The started process is no child
-/// of the app: it ends with the user's session, or when it is stopped.
+/// of the app, and runs until it is stopped. At the end of the user's session it is stopped only if the system ends all processes of
+/// the session (`KillUserProcesses=` of systemd-logind).
 struct AgentStarter {
     enum Outcome: Equatable {
         /// An agent listens.
         case started
         /// The reason why none could be started.
         case failed(String)
-        /// This program does not start agents: the user is root, has turned it off or has a unit, or the socket is not the standard one.
+        /// Something listens that is not an agent to be used, or it cannot be found out.
+        case unusable(TokenError)
+        /// This program does not start agents: the user is root, has turned it off or has a unit, the socket is not the standard one, or
+        /// the program is in a sandbox.
         case mayNot
     }
 
@@ -31,27 +36,40 @@ struct AgentStarter {
     }
 
     /// Starts the agent, and waits until it listens, ten seconds at most. Blocks the calling thread.
-    func start() -> Outcome {
+    ///
+    /// After a failure, this process does not try again for five seconds, and returns the same.
+    ///
+    /// - Parameter whileWaiting: called about every 20 ms while the thread is blocked.
+    func start(whileWaiting: () -> Void) -> Outcome {
         // An agent of root's would be started by a command with `sudo`, and nobody would look for it.
         guard geteuid() != 0, getuid() == geteuid(), environment.startsAgent, path == environment.socketPath,
-            !environment.isSandboxed, !ServiceUnit.isInstalled(environment)
+            ServiceUnit.state(environment) == .notInstalled, SessionIsolation.reason(environment) == nil
         else { return .mayNot }
-        let deadline = MonotonicTime.now.advanced(by: Self.limit)
+        if let reason = Self.failures.withLock({ $0.reason(at: path, now: .now) }) { return .failed(reason) }
         do throws(StartFailure) {
-            guard let program = try program() else { return .mayNot }
-            let lock = try lock()
-            while true {
-                switch lock.acquire() {
-                case .acquired: return try run(program, until: deadline)
-                case .failed(let error): throw StartFailure("\(path).start cannot be locked: \(error)")
-                case .held:
-                    // Another program starts one.
-                    guard MonotonicTime.now < deadline else { throw Self.late(program) }
-                    poll(nil, 0, 20)
-                }
-            }
+            return try startOrWait(until: MonotonicTime.now.advanced(by: Self.limit), whileWaiting)
         } catch {
-            return .failed("it could not be started: \(error.reason)")
+            let reason = "it could not be started: \(error.reason)"
+            Self.failures.withLock { $0.add(reason, at: path, now: .now) }
+            return .failed(reason)
+        }
+    }
+
+    /// Starts the agent, or waits for the program that is starting it.
+    private func startOrWait(
+        until deadline: MonotonicTime, _ whileWaiting: () -> Void
+    ) throws(StartFailure) -> Outcome {
+        guard let program = try program() else { return .mayNot }
+        let lock = try lock()
+        while true {
+            switch lock.acquire() {
+            case .acquired: return try run(program, until: deadline, whileWaiting)
+            case .failed(let error): throw StartFailure("\(path).start cannot be locked: \(error)")
+            case .held:
+                guard MonotonicTime.now < deadline else { throw Self.late(program) }
+                poll(nil, 0, Self.step)
+                whileWaiting()
+            }
         }
     }
 
@@ -85,28 +103,28 @@ struct AgentStarter {
     }
 
     /// Runs the program while this process has the lock.
-    private func run(_ program: String, until deadline: MonotonicTime) throws(StartFailure) -> Outcome {
+    private func run(
+        _ program: String, until deadline: MonotonicTime, _ whileWaiting: () -> Void
+    ) throws(StartFailure) -> Outcome {
         // Another program may have started one before this one had the lock.
-        if case .connected(let socket)? = try? UnixSocket.connect(to: path) {
-            close(socket)
-            return .started
+        do throws(TokenError) {
+            switch try UnixSocket.connect(to: path) {
+            case .connected(let socket):
+                close(socket)
+                return .started
+            case .busy: return .started
+            case .nobody: break
+            }
+        } catch {
+            return .unusable(error)
         }
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { throw StartFailure("\(SystemError.last)") }
-        let (readEnd, writeEnd) = (ends[0], ends[1])
-        defer { close(readEnd) }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        let command: [String] = [program, "--on-demand", "--socket", path]
-        var words = command.map { strdup($0) } + [nil]
-        var variables = Self.variables().map { strdup($0) } + [nil]
-        defer { for text in words + variables { free(text) } }
-        var child = pid_t()
-        let code = agent_spawn_with_environment(&words, &variables, writeEnd, &child)
-        close(writeEnd)
-        guard code == 0 else { throw StartFailure("\(program): \(SystemError(number: code))") }
-        let printed = Self.read(readEnd, until: deadline)
+        let ends: PipeEnds
+        do throws(SystemError) { ends = try PipeEnds() } catch { throw StartFailure("\(error)") }
+        defer { close(ends.read) }
+        let child = try spawn(program, output: ends.write)
+        let printed = Self.read(ends.read, until: deadline, whileWaiting)
         // The agent itself goes on as another process.
-        _ = agent_wait_or_kill(child, 1000)
+        Self.reap(child, whileWaiting)
         guard let printed else { throw Self.late(program) }
         guard printed.contains("listening on ") else {
             throw StartFailure(UntrustedText.clean(printed, limit: 500).trimmedNonEmpty ?? "\(program) has ended")
@@ -114,12 +132,31 @@ struct AgentStarter {
         return .started
     }
 
+    /// Starts the program with a descriptor as its output, which is closed here, and returns the process ID.
+    private func spawn(_ program: String, output: Int32) throws(StartFailure) -> pid_t {
+        let command: [String] = [program, "--on-demand", "--socket", path]
+        var words = command.map { strdup($0) } + [nil]
+        var variables = Self.variables().map { strdup($0) } + [nil]
+        defer { for text in words + variables { free(text) } }
+        var child = pid_t()
+        let code = agent_spawn_with_environment(&words, &variables, output, &child)
+        close(output)
+        guard code == 0 else { throw StartFailure("\(program): \(SystemError(number: code))") }
+        return child
+    }
+
     /// What the agent prints until it listens or ends; nil if it does neither in time.
-    private static func read(_ descriptor: Int32, until deadline: MonotonicTime) -> String? {
+    private static func read(
+        _ descriptor: Int32, until deadline: MonotonicTime, _ whileWaiting: () -> Void
+    ) -> String? {
         var printed: [UInt8] = []
         while printed.count < 16 << 10 {
             var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            guard poll(&event, 1, deadline.pollTimeout(from: .now)) > 0 else { return nil }
+            guard poll(&event, 1, step) > 0 else {
+                guard MonotonicTime.now < deadline else { return nil }
+                whileWaiting()
+                continue
+            }
             var part = [UInt8](repeating: 0, count: 4096)
             let count = systemRead(descriptor, &part, part.count)
             if count <= 0 { break }
@@ -127,6 +164,21 @@ struct AgentStarter {
             if String(decoding: printed, as: UTF8.self).contains("listening on ") { break }
         }
         return String(decoding: printed, as: UTF8.self)
+    }
+
+    /// Waits for the end of a child for a second, and then kills it.
+    private static func reap(_ child: pid_t, _ whileWaiting: () -> Void) {
+        let deadline = MonotonicTime.now.advanced(by: .seconds(1))
+        var status: Int32 = 0
+        while waitpid(child, &status, WNOHANG) == 0 {
+            guard MonotonicTime.now < deadline else {
+                kill(child, SIGKILL)
+                _ = agent_wait(child)
+                return
+            }
+            poll(nil, 0, 5)
+            whileWaiting()
+        }
     }
 
     private static func late(_ program: String) -> StartFailure {
@@ -163,6 +215,23 @@ struct AgentStarter {
     ]
 
     private static let limit = Duration.seconds(10)
+    /// How long to wait at a time, in milliseconds.
+    private static let step: Int32 = 20
+    private static let failures = Mutex(FailedStarts())
+}
+
+/// The starts of this process that have failed. They are not repeated at once: each may block for ten seconds.
+struct FailedStarts {
+    private var last: [String: (reason: String, end: MonotonicTime)] = [:]
+
+    /// The reason of the last failure at a path; nil if the agent may be started again.
+    func reason(at path: String, now: MonotonicTime) -> String? {
+        last[path].flatMap { now < $0.end ? $0.reason : nil }
+    }
+
+    mutating func add(_ reason: String, at path: String, now: MonotonicTime) {
+        last[path] = (reason, now.advanced(by: .seconds(5)))
+    }
 }
 
 /// The reason why an agent could not be started.

@@ -1,4 +1,5 @@
 internal import AgentSocket
+internal import PosixFiles
 internal import Synchronization
 internal import TokenModel
 internal import TokenWire
@@ -14,12 +15,17 @@ struct ConnectionReader: ~Copyable {
     let connection: AgentConnection
     let path: String
     let appName: String
+    private let starter: AgentConnection.Starter
     private var wasConnected: Bool
 
-    init(connection: AgentConnection, path: String, appName: String, wasConnected: Bool) {
+    init(
+        connection: AgentConnection, path: String, appName: String, starter: @escaping AgentConnection.Starter,
+        wasConnected: Bool
+    ) {
         self.connection = connection
         self.path = path
         self.appName = appName
+        self.starter = starter
         self.wasConnected = wasConnected
     }
 
@@ -41,19 +47,21 @@ struct ConnectionReader: ~Copyable {
         }
     }
 
-    /// Connects to the agent, and starts it if there is none and the user wants that.
+    /// Connects to the agent, and starts it if there is none and the user wants that. Calls end at their deadlines meanwhile.
     private func connect() throws(TokenError) -> Int32 {
         var (socket, isMissing) = try tryToConnect(again: wasConnected)
-        var reason = "start it with: \(ServiceUnit.startCommand)"
+        var reason: String?
         if socket == nil, isMissing, connection.state.withLock({ $0.isOpen }) {
-            switch AgentStarter(path: path).start() {
+            switch starter(connection.endLateCalls) {
             case .started: (socket, isMissing) = try tryToConnect(again: true)
             case .failed(let why): reason = why
+            case .unusable(let error): throw error
             case .mayNot: break
             }
         }
         guard let socket else {
-            throw TokenError(.agentUnavailable, "no agent is running at \(path); \(reason)")
+            let remedy = reason ?? StartAdvice(forSocket: path).text
+            throw TokenError(.agentUnavailable, "no agent is running at \(path); \(remedy)")
         }
         return socket
     }
@@ -77,27 +85,25 @@ struct ConnectionReader: ~Copyable {
                 return (nil, isMissing)
             }
             poll(nil, 0, 10)
+            connection.endLateCalls()
         }
     }
 
     private func serve(_ socket: Int32) {
-        var wake: [Int32] = [-1, -1]
-        guard pipe(&wake) == 0 else {
+        guard let wake = try? PipeEnds(isNonBlocking: true) else {
             close(socket)
             return
-        }
-        let (wakeEnd, wakeStart) = (wake[0], wake[1])
-        for end in wake {
-            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-            _ = fcntl(end, F_SETFL, O_NONBLOCK)
         }
         UnixSocket.letReadersWait(on: socket, milliseconds: 1)
         var hello = Hello(appName: appName)
         hello.acceptsPage = connection.results != nil
         let greeting = (try? RequestFrame.encode(hello, id: connection.newID())) ?? []
         connection.stream.withLock { $0 = ReplyStream(socket: socket, results: connection.results) }
-        connection.state.withLock { $0.opened(socket: socket, wake: wakeStart, greeting: greeting) }
-        deliverReplies(from: socket, wake: wakeEnd)
+        let late = connection.state.withLock {
+            $0.opened(socket: socket, wake: wake.write, greeting: greeting, at: .now)
+        }
+        for call in late { call.deliver(.failure(AgentConnection.late)) }
+        deliverReplies(from: socket, wake: wake.read)
         // State and stream drop the file descriptors, under their locks, before these are closed and may be reused.
         connection.state.withLock { $0.disconnected() }
         connection.stream.withLock { stream in
@@ -106,8 +112,8 @@ struct ConnectionReader: ~Copyable {
             connection.results?.drop()
         }
         close(socket)
-        close(wakeEnd)
-        close(wakeStart)
+        close(wake.read)
+        close(wake.write)
     }
 
     private func deliverReplies(from socket: Int32, wake: Int32) {
@@ -124,8 +130,7 @@ struct ConnectionReader: ~Copyable {
             {
                 return
             }
-            let late = TokenError(.timedOut, "the agent did not answer in time")
-            for call in connection.state.withLock({ $0.expire(at: .now) }) { call.deliver(.failure(late)) }
+            connection.endLateCalls()
         }
     }
 

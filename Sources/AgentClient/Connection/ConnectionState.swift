@@ -22,6 +22,8 @@ struct ConnectionState {
     private(set) var calls: [UInt64: PendingCall] = [:]
     /// The calls that are about to be added. One that is abandoned is removed, and is not added.
     private(set) var reserved: Set<UInt64> = []
+    /// Whether a reply has arrived on any connection. The first one is that to the greeting.
+    private(set) var hasReceivedReply = false
     private var isClosed = false
     private var hasThread = false
     private var socket: Int32?
@@ -147,13 +149,17 @@ struct ConnectionState {
     var isOpen: Bool { !isClosed }
 
     /// Uses a new connection: sends the greeting and all calls that wait, oldest first.
-    mutating func opened(socket: Int32, wake: Int32, greeting: [UInt8]) {
+    ///
+    /// - Returns: the calls whose deadline has passed. They are not sent: the agent would do what the caller was told has failed.
+    mutating func opened(socket: Int32, wake: Int32, greeting: [UInt8], at now: MonotonicTime) -> [PendingCall] {
         self.socket = socket
         self.wake = wake
         connections += 1
         reader = .thread
         outbox = greeting
+        let expired = expire(at: now)
         for id in calls.keys.sorted() { transmit(id) }
+        return expired
     }
 
     /// Stops writing to the connection, which is about to be closed.
@@ -184,6 +190,7 @@ struct ConnectionState {
 
     /// Returns the call that a reply belongs to, and removes it; nil if there is none, or its caller fetches the reply.
     mutating func takeCall(repliedBy reply: ReplyFrame) -> PendingCall? {
+        hasReceivedReply = true
         if alone?.id == reply.id {
             alone?.reply = reply
             return nil

@@ -110,6 +110,10 @@ int agent_search_socket_user(const void *own, const void *remote, uint32_t *user
    too long. Linux only. */
 int agent_search_socket_table(const char *path, const void *own, const void *remote, int is_ipv4, uint32_t *user);
 
+/* Makes a pipe: `ends[0]` is read from, `ends[1]` written to. Both are closed on exec; on Linux from the moment they exist, so that a
+   program that another thread starts meanwhile inherits none. 0, or an errno. */
+int agent_make_pipe(int ends[2], int is_nonblocking);
+
 /* Has every descriptor from `lowest` on closed in the process that is about to be started; 0, or an errno. */
 int agent_spawn_close_from(posix_spawn_file_actions_t *actions, int lowest);
 
@@ -134,8 +138,9 @@ int agent_spawn_with(char *const words[], const char *variable, int descriptor, 
 /* The same, with this environment, which ends with NULL. */
 int agent_spawn_with_environment(char *const words[], char *const environment[], int descriptor, pid_t *child);
 
-/* Goes on as another process: the one that has called it ends with status 0. The new one is in a session of its own, has no open file
-   but the standard ones, and writes its errors to its output. Must be called while this process has one thread. 0, or an errno. */
+/* Goes on as another process: the one that has called it ends with status 0. The new one is in a session of its own and in the root
+   directory, has no open file but the standard ones, and writes its errors to its output. Must be called while this process has one
+   thread. 0, or an errno. */
 int agent_detach(void);
 
 /* Has the standard streams lead nowhere, so that whoever reads them sees their end; 0, or an errno. */

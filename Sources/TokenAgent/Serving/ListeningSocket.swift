@@ -35,13 +35,13 @@ enum ListeningSocket {
     ///
     /// - Throws: `agentUnavailable` (-53004) with the reason and the remedy.
     static func adopt(_ descriptor: Int32, at path: String) throws(TokenError) {
-        let place = UnixSocket.place(of: descriptor)
-        guard let place, place.isStream, place.isListening else {
+        let address = UnixSocket.localAddress(of: descriptor)
+        guard let address, address.isStream, address.isListening else {
             throw handover("is not a stream socket that listens; use ListenStream= in the socket unit")
         }
-        guard place.path == path else {
+        guard address.path == path else {
             throw handover(
-                "listens at \(UntrustedText.clean(place.path, limit: 108)), and the agent's socket is \(path); use "
+                "listens at \(UntrustedText.clean(address.path, limit: 108)), and the agent's socket is \(path); use "
                     + "ListenStream=\(path) in the socket unit, or set SSO_AGENT_SOCK")
         }
         guard let status = FileStatus(path, followsLinks: false), status.kind == .socket, status.isOwn else {

@@ -1,5 +1,6 @@
 internal import NIOCore
 internal import NIOPosix
+internal import PosixFiles
 internal import TokenModel
 
 #if canImport(Glibc)
@@ -29,17 +30,14 @@ final class LoopPipe: ChannelInboundHandler {
     ///
     /// - Throws: `agentUnavailable` (-53004) if the process has no file descriptors left.
     static func open(on loop: any EventLoop) async throws -> NIOLoopBound<LoopPipe> {
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else {
-            throw TokenError(.agentUnavailable, "cannot open a pipe (errno \(errno)); raise the limit of open files")
+        let ends: PipeEnds
+        do throws(SystemError) {
+            ends = try PipeEnds(isNonBlocking: true)
+        } catch {
+            throw TokenError(.agentUnavailable, "cannot open a pipe: \(error); raise the limit of open files")
         }
-        for end in ends {
-            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-            _ = fcntl(end, F_SETFL, O_NONBLOCK)
-        }
-        let (readEnd, writeEnd) = (ends[0], ends[1])
         return try await loop.flatSubmit {
-            let pipe = LoopPipe(writeEnd: writeEnd)
+            let pipe = LoopPipe(writeEnd: ends.write)
             let bound = NIOLoopBound(pipe, eventLoop: loop)
             return NIOPipeBootstrap(group: loop)
                 .channelInitializer { channel in
@@ -47,7 +45,7 @@ final class LoopPipe: ChannelInboundHandler {
                         try channel.pipeline.syncOperations.addHandler(bound.value)
                     }
                 }
-                .takingOwnershipOfDescriptor(input: readEnd).map { _ in bound }
+                .takingOwnershipOfDescriptor(input: ends.read).map { _ in bound }
         }.get()
     }
 

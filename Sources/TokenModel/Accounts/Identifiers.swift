@@ -12,7 +12,7 @@ public struct ClientID: Sendable, Hashable, CustomStringConvertible {
 
     private init(unchecked text: String) { (self.text, key) = (text, text) }
 
-    /// What stands for the app in a request of `ssoctl` that is about no app.
+    /// A placeholder client ID, for requests of `ssoctl` that concern no app.
     package static let commandLine = ClientID(unchecked: "ssoctl")
 
     /// The identifier in lower case, for cache keys and comparisons.

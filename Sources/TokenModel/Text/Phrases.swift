@@ -18,3 +18,11 @@ package enum Phrases {
         return rest == 0 ? text : "\(text) \(count(rest, next.noun))"
     }
 }
+
+extension String {
+    /// The text as one word of a shell's command line, with quotation marks where a shell needs them.
+    package var shellWord: String {
+        let isPlain = !isEmpty && utf8.allSatisfy { $0.isASCIILetterOrDigit || "-_./:@%+=,".utf8.contains($0) }
+        return isPlain ? self : "'\(replacing("'", with: "'\\''"))'"
+    }
+}

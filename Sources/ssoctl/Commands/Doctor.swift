@@ -1,5 +1,4 @@
 internal import AgentClient
-internal import AgentSocket
 internal import ArgumentParser
 internal import PosixFiles
 internal import TokenModel
@@ -47,9 +46,10 @@ struct DoctorCommand: Command {
             let socket = HealthCheck(name: "socket", ok: true, detail: "the agent answers at \(agent.socketPath)")
             return Printout(checks: ([socket, folder] + checks).map(Printout.Check.init))
         } catch  where error.code == .agentUnavailable || error.code == .peerNotAuthorized {
+            let advice = Advice(error.message)
             let socket = HealthCheck(
-                name: "socket", ok: false, detail: Advice(error.message).message,
-                hint: "start the agent: \(ServiceUnit.startCommand)")
+                name: "socket", ok: false, detail: advice.message,
+                hint: advice.command.map { "start the agent: \($0)" })
             return Printout(checks: [socket, folder].map(Printout.Check.init), isAgentThere: false)
         }
     }

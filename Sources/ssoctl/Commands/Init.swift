@@ -52,7 +52,7 @@ struct InitCommand: Command {
 
           ssoctl token
 
-        Also: ssoctl accounts, ssoctl app list, ssoctl sign-out \(CommandLineWords.quoted(done.account.username ?? "NAME")), ssoctl --help
+        Also: ssoctl accounts, ssoctl app list, ssoctl sign-out \((done.account.username ?? "NAME").shellWord), ssoctl --help
         """
     }
 

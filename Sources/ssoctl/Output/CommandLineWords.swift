@@ -14,11 +14,5 @@ struct CommandLineWords: Sendable, Equatable {
     }
 
     /// The words with quotation marks where a shell needs them.
-    var text: String { words.map(Self.quoted).joined(separator: " ") }
-
-    static func quoted(_ word: String) -> String {
-        let isPlain =
-            !word.isEmpty && word.utf8.allSatisfy { $0.isASCIILetterOrDigit || "-_./:@%+=,".utf8.contains($0) }
-        return isPlain ? word : "'\(word.replacing("'", with: "'\\''"))'"
-    }
+    var text: String { words.map(\.shellWord).joined(separator: " ") }
 }

@@ -1,5 +1,4 @@
 internal import AgentClient
-internal import AgentSocket
 internal import TokenModel
 
 /// The exit status of a command. Scripts rely on the numbers.
@@ -143,15 +142,18 @@ struct Advice {
 
     /// Takes a message that nobody else has written a part of.
     init(_ message: String) {
-        for mark in ["; run: ", ", then run: ", "; start it with: ", ", see: ", "; see: "] {
+        for mark in [Self.startMark, "; run: ", ", then run: ", ", see: ", "; see: "] {
             guard let place = message.ranges(of: mark).last else { continue }
             let rest = message[place.upperBound...]
-            guard rest.hasPrefix("ssoctl ") || rest == ServiceUnit.startCommand else { continue }
+            guard rest.hasPrefix("ssoctl ") || mark == Self.startMark else { continue }
             (self.message, command) = (String(message[..<place.lowerBound]), String(rest))
             return
         }
         (self.message, command) = (message, nil)
     }
+
+    /// What precedes the command that starts the agent, as `StartAdvice` has it.
+    private static let startMark = "; start it with: "
 
     /// Whether the message has a command in a sentence that is not understood without it.
     var namesCommand: Bool { message.contains("run: ") }

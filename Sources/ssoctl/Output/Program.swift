@@ -11,17 +11,16 @@ internal import PosixFiles
 enum Program {
     /// What a program prints, if that is short; nil if it cannot be started, fails, or takes longer than two seconds.
     static func output(of words: [String]) -> String? {
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { return nil }
-        defer { close(ends[0]) }
+        guard let ends = try? PipeEnds() else { return nil }
+        defer { close(ends.read) }
         var arguments = words.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
         var child = pid_t()
-        let hasStarted = agent_spawn(&arguments, ends[1], &child) == 0
-        close(ends[1])
+        let hasStarted = agent_spawn(&arguments, ends.write, &child) == 0
+        close(ends.write)
         // Output that fits into the pipe is read afterwards; with more, the program waits, and is ended after two seconds.
         guard hasStarted, agent_wait_or_kill(child, 2000) == 0,
-            let file = try? FileDescriptor(opened: dup(ends[0])), let bytes = try? file.readStream(limit: 32 << 10)
+            let file = try? FileDescriptor(opened: dup(ends.read)), let bytes = try? file.readStream(limit: 32 << 10)
         else { return nil }
         return String(validating: bytes, as: UTF8.self)
     }

@@ -106,6 +106,31 @@ internal import TokenWire
         }
     }
 
+    /// A subscription at a position has no reply as long as nothing happens. The client itself repeats the request once.
+    @Test func continuesAtAPositionAfterConnectionsThatHadNoEvent() async throws {
+        try await AgentFixture.with { f in
+            try await f.signIn(Self.alice, f.parameters())
+            var first = f.agent.events().makeAsyncIterator()
+            var position: EventPosition?
+            while let event = try await first.next() {
+                position = event.position
+                if event.storeState == .open { break }
+            }
+            let path = f.folder.file("relay.sock")
+            let relay = try SocketRelay(at: path, to: f.socketPath, closedConnections: 4)
+            defer { relay.end() }
+            let request = WatchEvents(clientID: nil, position: position)
+            let next = Task {
+                var events = AgentClient(socketPath: path).events(request).makeAsyncIterator()
+                return try await events.next()
+            }
+            try await offPool { relay.waitForLastingConnection() }
+            try await f.signIn("bob@contoso.com", f.parameters())
+            let event = try #require(try await next.value)
+            #expect(event.kind == .accountAdded && event.account?.username == "bob@contoso.com")
+        }
+    }
+
     @Test func endsWithTheTaskThatIterates() async throws {
         try await AgentFixture.with { f in
             _ = try await f.agent.listAccounts(ListAccounts(clientID: nil))

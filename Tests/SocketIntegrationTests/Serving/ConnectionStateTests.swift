@@ -114,11 +114,31 @@ internal import TokenWire
             let connection = try #require(sent)
             state.disconnected()
             _ = state.connectionBroke()
-            state.opened(socket: pair.socket, wake: pair.wake, greeting: [])
+            _ = state.opened(socket: pair.socket, wake: pair.wake, greeting: [], at: .now)
             state.callerFinishedReading(on: connection)
             #expect(state.sendAlone([2], id: 2) == nil)
             _ = state.nextWait()
             #expect(state.sendAlone([3], id: 3) != nil)
+        }
+    }
+
+    /// While the client waited for an agent, a deadline has passed. What cannot be undone must not happen after its caller gave up.
+    @Test func sendsNoCallOnANewConnectionWhoseDeadlineHasPassed() throws {
+        try Pair.with { pair in
+            var state = ConnectionState()
+            let now = MonotonicTime.now
+            for (id, seconds) in [(1, 1), (2, 3)] as [(UInt64, Int)] {
+                state.reserve(id)
+                _ = state.add(
+                    PendingCall(
+                        frame: [UInt8(id)], deadline: now.advanced(by: .seconds(seconds)), isRepeatable: false
+                    ) { _ in }, id: id)
+            }
+            let late = state.opened(
+                socket: pair.socket, wake: pair.wake, greeting: [9], at: now.advanced(by: .seconds(2)))
+            #expect(late.map(\.frame) == [[1]] && late.map(\.timesSent) == [0])
+            #expect(pair.sent == [9, 2])
+            #expect(state.calls.keys.map(\.self) == [2])
         }
     }
 
@@ -133,6 +153,7 @@ internal import TokenWire
     private struct Pair {
         let socket: Int32
         let wake: Int32
+        private let peer: Int32
         private let wakeEnd: Int32
 
         static func with(_ body: (Pair) throws -> Void) throws {
@@ -140,17 +161,24 @@ internal import TokenWire
             try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
             try #require(pipe(&pipes) == 0)
             defer { for end in ends + pipes { close(end) } }
-            try body(Pair(socket: ends[0], wake: pipes[1], wakeEnd: pipes[0]))
+            try body(Pair(socket: ends[0], wake: pipes[1], peer: ends[1], wakeEnd: pipes[0]))
         }
 
-        private init(socket: Int32, wake: Int32, wakeEnd: Int32) {
-            (self.socket, self.wake, self.wakeEnd) = (socket, wake, wakeEnd)
+        private init(socket: Int32, wake: Int32, peer: Int32, wakeEnd: Int32) {
+            (self.socket, self.wake, self.peer, self.wakeEnd) = (socket, wake, peer, wakeEnd)
+        }
+
+        /// The bytes that have arrived at the other end of the socket.
+        var sent: [UInt8] {
+            var bytes = [UInt8](repeating: 0, count: 64)
+            let count = recv(peer, &bytes, bytes.count, Int32(MSG_DONTWAIT))
+            return Array(bytes.prefix(max(count, 0)))
         }
 
         /// The state of a connection whose thread waits for nothing.
         func connected() -> ConnectionState {
             var state = ConnectionState()
-            state.opened(socket: socket, wake: wake, greeting: [])
+            _ = state.opened(socket: socket, wake: wake, greeting: [], at: .now)
             _ = state.nextWait()
             return state
         }

@@ -1,0 +1,75 @@
+internal import Synchronization
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+@testable internal import AgentClient
+
+/// The reading thread while it looks for an agent, and starts one.
+@Suite(.bounded) struct ConnectionReaderTests {
+    /// The start goes on until the call has ended: without a deadline, neither would.
+    @Test func endsACallAtItsDeadlineWhileTheAgentIsBeingStarted() async throws {
+        let folder = try TemporaryFolder()
+        let hasEnded = Flag()
+        let connection = AgentConnection(path: folder.file("agent.sock"), appName: "test", results: nil) {
+            while !hasEnded.isSet { $0() }
+            return .failed("nothing was started")
+        }
+        let outcome = try await outcome(of: connection, .milliseconds(50)) { hasEnded.set() }
+        #expect(throws: TokenError(.timedOut, "the agent did not answer in time")) { try outcome.get() }
+        connection.close()
+    }
+
+    @Test func endsCallsWithTheReasonWhyNoneCouldBeStarted() async throws {
+        let folder = try TemporaryFolder()
+        let connection = AgentConnection(path: folder.file("agent.sock"), appName: "test", results: nil) { _ in
+            .failed("it could not be started: no reason")
+        }
+        let outcome = try await outcome(of: connection, .seconds(600))
+        let error = #expect(throws: TokenError.self) { try outcome.get() }
+        #expect(error?.code == .agentUnavailable)
+        #expect(error?.message.hasSuffix("agent.sock; it could not be started: no reason") == true)
+    }
+
+    @Test func endsCallsWithTheErrorOfASocketThatCannotBeUsed() async throws {
+        let folder = try TemporaryFolder()
+        let refused = TokenError(.peerNotAuthorized, "another user's")
+        let connection = AgentConnection(path: folder.file("agent.sock"), appName: "test", results: nil) { _ in
+            .unusable(refused)
+        }
+        let outcome = try await outcome(of: connection, .seconds(600))
+        #expect(throws: refused) { try outcome.get() }
+    }
+
+    @Test func repeatsNoFailedStartAtOnce() {
+        var failures = FailedStarts()
+        let now = MonotonicTime.now
+        failures.add("no reason", at: "/a", now: now)
+        #expect(failures.reason(at: "/a", now: now.advanced(by: .seconds(4))) == "no reason")
+        #expect(failures.reason(at: "/b", now: now) == nil)
+        #expect(failures.reason(at: "/a", now: now.advanced(by: .seconds(6))) == nil)
+    }
+
+    /// Sends a request, and waits for its outcome.
+    private func outcome(
+        of connection: AgentConnection, _ limit: Duration, onEnd: @escaping @Sendable () -> Void = {}
+    ) async throws -> AgentConnection.Outcome {
+        guard case .unfinished(let call) = try connection.exchange(GetStatus()) else {
+            throw TokenError(.internalError, "there is an agent")
+        }
+        return await withCheckedContinuation { continuation in
+            connection.wait(for: call, deadline: .now.advanced(by: limit)) {
+                onEnd()
+                continuation.resume(returning: $0)
+            }
+        }
+    }
+
+    private final class Flag: Sendable {
+        private let value = Atomic(false)
+
+        var isSet: Bool { value.load(ordering: .relaxed) }
+
+        func set() { value.store(true, ordering: .relaxed) }
+    }
+}
