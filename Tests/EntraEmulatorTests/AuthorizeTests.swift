@@ -98,7 +98,8 @@ internal import Testing
             #expect(reply.status == 200)
             #expect(reply.body.contains(#"action="http://localhost/callback""#))
             #expect(reply.body.contains(#"name="code""#))
-            #expect(!reply.body.contains("<script>"))
+            #expect(!reply.body.contains(#""><script>"#))
+            #expect(reply.headers["content-security-policy"]?.contains("form-action http://localhost;") == true)
         }
     }
 
