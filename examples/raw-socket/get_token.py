@@ -64,7 +64,8 @@ def socket_path():
         return path
     if runtime := os.environ.get("XDG_RUNTIME_DIR"):
         return f"{runtime}/sso-agent/agent.sock"
-    return f"{os.environ.get('TMPDIR') or '/tmp'}/sso-agent-{os.geteuid()}/agent.sock"
+    states = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    return f"{os.environ.get('SSO_AGENT_STATE_DIR') or f'{states}/sso-agent'}/run/agent.sock"
 
 
 def receive(connection, count):
