@@ -98,8 +98,9 @@ internal import Testing
             let report = try await Chromium.visit(
                 page,
                 [
-                    "title Enter code", "look", "type NOSUCHONE", "press Enter", "title Unknown code", "look",
-                    "press Tab", "press Enter", "title Enter code", "type \(code)", "press Tab",
+                    "title Enter code", "look", "press Tab", "type NOSUCHONE", "press Enter", "title Unknown code",
+                    "look",
+                    "press Tab", "press Enter", "title Enter code", "press Tab", "type \(code)", "press Tab",
                     "type dora@contoso.example", "press Enter", "title You are signed in on your other device", "look",
                 ])
             expectAccessible(

@@ -57,7 +57,7 @@ struct DeviceLoginRoute: Sendable {
             <form method="get">
             <label for="code">Code</label>
             <input id="code" name="code" type="text" autocomplete="off" autocapitalize="characters" spellcheck="false" \
-            required autofocus>
+            required>
             <label for="user">Username</label>
             <input id="user" name="user" type="text" inputmode="email" autocomplete="off" autocapitalize="none" \
             spellcheck="false" placeholder="user@contoso.example">

@@ -15,6 +15,7 @@ The browser is controlled over a pipe (--remote-debugging-pipe), with the Chrome
 import base64
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -178,6 +179,7 @@ def main():
         shots, arguments = arguments[1], arguments[2:]
     url, steps = arguments[0], arguments[1:]
     looks = []
+    signal.alarm(180)  # ends a wait for a page that never comes
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         browser = Browser(folder)
         try:
