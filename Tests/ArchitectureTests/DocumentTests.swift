@@ -32,6 +32,27 @@ internal import Testing
         }
     }
 
+    @Test(arguments: documents)
+    func linksToHeadingsThatExist(document: String) throws {
+        let folder = PackageFolder.root.appending(path: document).deletingLastPathComponent()
+        for line in try Self.prose(of: document) {
+            for link in line.matches(of: #/\]\(([^)#\s]*)#([^)\s]+)\)/#) where !link.output.1.hasPrefix("http") {
+                let target = link.output.1.isEmpty ? document : String(link.output.1)
+                let base = link.output.1.isEmpty ? PackageFolder.root : folder
+                guard target.hasSuffix(".md") else { continue }
+                let text = try String(contentsOf: base.appending(path: target), encoding: .utf8)
+                let anchors = text.split(separator: "\n").filter { $0.hasPrefix("#") }.map(Self.anchor)
+                #expect(anchors.contains(String(link.output.2)), "\(document): \(target) has no #\(link.output.2)")
+            }
+        }
+    }
+
+    /// The anchor of a heading: lower case, without punctuation, hyphens for blanks.
+    private static func anchor(_ heading: Substring) -> String {
+        let title = heading.drop { $0 == "#" }.trimmingPrefix(" ").lowercased()
+        return String(title.compactMap { $0 == " " ? "-" : $0.isLetter || $0.isNumber || "-_".contains($0) ? $0 : nil })
+    }
+
     @Test func listsEveryPageInTheIndex() throws {
         let index = try #require(PackageTree.text("docs/README.md"))
         for document in Self.documents where document.hasPrefix("docs/") && !document.hasPrefix("docs/decisions/") {
