@@ -153,6 +153,25 @@ internal import Testing
         }
     }
 
+    /// `make docs`: every link of the catalogues leads somewhere, and every parameter is documented as it is called.
+    @Test(.enabled(if: hasDocC, "the toolchain has no docc"))
+    func buildsTheDocumentationOfTheModulesWithoutAWarning() async throws {
+        let folder = try TemporaryFolder()
+        let ended = try await TestProcess(
+            PackageFolder.path(".ci/docs"), [Executable.folder.path, folder.file("docs")]
+        )
+        .finish()
+        #expect(ended.status == 0, "\(ended.output)\(ended.errors)")
+        #expect(
+            FileManager.default.fileExists(
+                atPath: folder.file("docs/MSAL.doccarchive/data/tutorials/msal-tutorials.json")))
+    }
+
+    private static var hasDocC: Bool {
+        (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin").split(separator: ":")
+            .contains { FileManager.default.isExecutableFile(atPath: "\($0)/docc") }
+    }
+
     /// The steps of a tutorial, each a whole file.
     private static func tutorialFiles(of module: String) throws -> [CodeBlock] {
         let folder = "Sources/\(module)/\(module).docc/Tutorials/Code"
