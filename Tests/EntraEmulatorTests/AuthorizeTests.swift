@@ -103,6 +103,24 @@ internal import Testing
         }
     }
 
+    /// A browser applies the policy to the redirect that answers the form.
+    @Test(arguments: [
+        (redirectURI: "http://localhost:1234/callback", source: "http://localhost:1234"),
+        ("https://app.contoso.example/x?y=1", "https://app.contoso.example"),
+        ("msauth.com.contoso.notes://auth", "msauth.com.contoso.notes:"), ("urn:ietf:wg:oauth:2.0:oob", "urn:"),
+    ])
+    func letsTheFormsOfAPageLeadToTheApp(row: (redirectURI: String, source: String)) async throws {
+        try await withEmulator { emulator in
+            emulator.control.addUser("alice@contoso.example")
+            emulator.control.addUser("bob@contoso.example")
+            let reply = try await App(emulator: emulator).authorize(["redirect_uri": row.redirectURI])
+            #expect(reply.status == 200)
+            let policy = reply.headers["content-security-policy"] ?? ""
+            #expect(policy.contains("; form-action 'self' \(row.source); "), "\(policy)")
+            #expect(!reply.body.contains("<script"))
+        }
+    }
+
     @Test func refusesADisabledUser() async throws {
         try await withEmulator { emulator in
             emulator.control.setDisabled(true, username: "alice@contoso.example")
