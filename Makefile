@@ -1,5 +1,5 @@
 # demo and test install what they need; the other targets need the same packages.
-.PHONY: demo test test-stress soak sanitize api-parity bench bench-check fuzz protos format lint deps release install sbom clean
+.PHONY: demo test test-stress soak sanitize api-parity bench bench-check fuzz docs protos format lint deps release install sbom clean
 SWIFT ?= swift
 PREFIX ?= /usr/local
 BUILD = $(SWIFT) build --explicit-target-dependency-import-check error
@@ -48,6 +48,11 @@ bench-check: deps
 SECONDS ?= 60
 fuzz:
 	Tests/Fuzz/run.sh all $(SECONDS)
+
+# The API of the modules that apps import, with articles and a tutorial, in .build/docs; a warning is an error.
+docs: deps
+	for target in MSAL ADAL AgentClient; do $(BUILD) --target $$target || exit 1; done
+	.ci/docs "$$($(SWIFT) build --show-bin-path)" .build/docs
 
 protos:
 	Protos/generate.sh

@@ -292,9 +292,8 @@ let package = Package(
         .testTarget(
             name: "ExampleTests",
             dependencies: [
-                "AgentTestSupport", "EntraEmulator", "TestSupport", "legacy-mail", "migration", "modern-notes",
-                "sso-agent",
-                "ssoctl",
+                "AgentTestSupport", "EntraEmulator", "TestSupport", "entra-emulator", "legacy-mail", "migration",
+                "modern-notes", "sso-agent", "ssoctl",
             ], swiftSettings: strict),
         .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: strict),
 

@@ -9,6 +9,8 @@ extension AgentClient {
     ///
     /// - Parameters:
     ///   - data: the cache as the library wrote it; at most 256 MiB.
+    ///   - format: the library's format.
+    ///   - sharingGroup: the sharing group that gets the accounts.
     ///   - isDryRun: whether to report what would be imported, without importing it.
     ///   - progress: called with the fraction that the agent has received, after each part but the last.
     /// - Throws: `cacheBadFormat` (-51201) if `data` is not in this format; `frameTooLarge` (-53002) if it is too long;
@@ -30,8 +32,12 @@ extension AgentClient {
     /// Imports another library's cache, as `importCache(_:format:sharingGroup:isDryRun:progress:)` does, without having
     /// all of it in memory.
     ///
-    /// - Parameter next: returns the next bytes, any number of them; nil at the end. Called one request ahead of what the
-    ///   agent has received.
+    /// - Parameters:
+    ///   - format: the library's format.
+    ///   - sharingGroup: the sharing group that gets the accounts.
+    ///   - isDryRun: whether to report what would be imported, without importing it.
+    ///   - next: returns the next bytes, any number of them; nil at the end. Called one request ahead of what the agent has
+    ///     received.
     /// - Throws: also what `next` throws; then nothing is imported.
     public func importCache(
         format: CacheFormat, sharingGroup: SharingGroup = .standard, isDryRun: Bool = false,
@@ -76,6 +82,8 @@ extension AgentClient {
     /// The result holds refresh tokens in clear text: store it as you would store passwords.
     ///
     /// - Parameters:
+    ///   - format: the format of the library that is to read it.
+    ///   - sharingGroup: the sharing group whose accounts are exported.
     ///   - includesSecrets: must be true; confirms that the caller knows that the result holds refresh tokens.
     ///   - progress: called with the fraction that has arrived.
     /// - Throws: `invalidDeveloperParameter` (-51112) unless `includesSecrets`; `unsupportedFunctionality` (-51114) for
@@ -95,6 +103,8 @@ extension AgentClient {
     /// memory. The parts are a snapshot of the cache at the time of the call.
     ///
     /// - Parameters:
+    ///   - format: the format of the library that is to read it.
+    ///   - sharingGroup: the sharing group whose accounts are exported.
     ///   - includesSecrets: must be true; confirms that the caller knows that the parts hold refresh tokens.
     ///   - progress: called with the fraction that has arrived.
     ///   - receive: called with each part, in order.

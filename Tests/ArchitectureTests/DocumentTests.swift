@@ -6,7 +6,10 @@ internal import Testing
 @Suite(.bounded) struct DocumentTests {
     /// Every document of the package, by its path.
     static let documents: [String] = {
-        let folders = ["", "docs", "docs/decisions", "Protos", "examples"]
+        let folders = [
+            "", "docs", "docs/decisions", "Protos", "examples", "examples/legacy-mail", "examples/migration",
+            "examples/modern-notes", "examples/python-client", "examples/raw-socket",
+        ]
         return folders.flatMap { folder in
             let names = (try? FileManager.default.contentsOfDirectory(atPath: PackageFolder.path(folder))) ?? []
             return names.filter { $0.hasSuffix(".md") }.map { folder.isEmpty ? $0 : "\(folder)/\($0)" }
@@ -27,6 +30,46 @@ internal import Testing
                 #expect(FileManager.default.fileExists(atPath: path), "\(document): there is no \(link)")
             }
         }
+    }
+
+    @Test(arguments: documents)
+    func linksToHeadingsThatExist(document: String) throws {
+        let folder = PackageFolder.root.appending(path: document).deletingLastPathComponent()
+        for line in try Self.prose(of: document) {
+            for link in line.matches(of: #/\]\(([^)#\s]*)#([^)\s]+)\)/#) where !link.output.1.hasPrefix("http") {
+                let target = link.output.1.isEmpty ? document : String(link.output.1)
+                let base = link.output.1.isEmpty ? PackageFolder.root : folder
+                guard target.hasSuffix(".md") else { continue }
+                let text = try String(contentsOf: base.appending(path: target), encoding: .utf8)
+                let anchors = text.split(separator: "\n").filter { $0.hasPrefix("#") }.map(Self.anchor)
+                #expect(anchors.contains(String(link.output.2)), "\(document): \(target) has no #\(link.output.2)")
+            }
+        }
+    }
+
+    /// The anchor of a heading: lower case, without punctuation, hyphens for blanks.
+    private static func anchor(_ heading: Substring) -> String {
+        let title = heading.drop { $0 == "#" }.trimmingPrefix(" ").lowercased()
+        return String(title.compactMap { $0 == " " ? "-" : $0.isLetter || $0.isNumber || "-_".contains($0) ? $0 : nil })
+    }
+
+    @Test func listsEveryPageInTheIndex() throws {
+        let index = try #require(PackageTree.text("docs/README.md"))
+        for document in Self.documents where document.hasPrefix("docs/") && !document.hasPrefix("docs/decisions/") {
+            let name = String(document.dropFirst("docs/".count))
+            #expect(name == "README.md" || index.contains("](\(name))"), "docs/README.md does not list \(name)")
+        }
+    }
+
+    /// Each failure has its row in docs/troubleshooting.md, with what to do.
+    @Test func explainsEveryFailure() throws {
+        let specification = try #require(PackageTree.text("Protos/PROTOCOL.md"))
+        let page = try #require(PackageTree.text("docs/troubleshooting.md"))
+        let codes = specification.matches(of: #/(?m)^\| (-5\d+) \| `(\w+)` \|/#).map {
+            "| \($0.output.1) | `\($0.output.2)` |"
+        }
+        #expect(codes.count > 35)
+        for code in codes { #expect(page.contains(code), "docs/troubleshooting.md has no row \(code)") }
     }
 
     /// Names in docs/architecture.md of modules and functions that are declared elsewhere.

@@ -30,9 +30,10 @@ enum PackageTree {
     /// nothing to check after a folder was renamed.
     static func swiftFiles(_ folder: String) -> [File] {
         let paths = FileManager.default.subpaths(atPath: PackageFolder.path(folder)) ?? []
-        let files = paths.filter { $0.hasSuffix(".swift") && !$0.contains(".build/") }.sorted().compactMap { path in
-            text("\(folder)/\(path)").map { File(path: "\(folder)/\(path)", text: $0) }
-        }
+        let files = paths.filter { $0.hasSuffix(".swift") && !$0.contains(".build/") && !$0.contains(".docc/") }
+            .sorted().compactMap { path in
+                text("\(folder)/\(path)").map { File(path: "\(folder)/\(path)", text: $0) }
+            }
         if files.isEmpty { Issue.record("there are no Swift files in \(folder)") }
         return files
     }

@@ -98,7 +98,26 @@ internal import Testing
             #expect(reply.status == 200)
             #expect(reply.body.contains(#"action="http://localhost/callback""#))
             #expect(reply.body.contains(#"name="code""#))
-            #expect(!reply.body.contains("<script>"))
+            #expect(!reply.body.contains(#""><script>"#))
+            #expect(reply.headers["content-security-policy"]?.contains("form-action http://localhost;") == true)
+        }
+    }
+
+    /// A browser applies the policy to the redirect that answers the form.
+    @Test(arguments: [
+        (redirectURI: "http://localhost:1234/callback", source: "http://localhost:1234"),
+        ("https://app.contoso.example/x?y=1", "https://app.contoso.example"),
+        ("msauth.com.contoso.notes://auth", "msauth.com.contoso.notes:"), ("urn:ietf:wg:oauth:2.0:oob", "urn:"),
+    ])
+    func letsTheFormsOfAPageLeadToTheApp(row: (redirectURI: String, source: String)) async throws {
+        try await withEmulator { emulator in
+            emulator.control.addUser("alice@contoso.example")
+            emulator.control.addUser("bob@contoso.example")
+            let reply = try await App(emulator: emulator).authorize(["redirect_uri": row.redirectURI])
+            #expect(reply.status == 200)
+            let policy = reply.headers["content-security-policy"] ?? ""
+            #expect(policy.contains("; form-action 'self' \(row.source); "), "\(policy)")
+            #expect(!reply.body.contains("<script"))
         }
     }
 

@@ -91,6 +91,45 @@ internal import Testing
         }
     }
 
+    private static let hasProtobuf =
+        ["/usr/bin/protoc", "/usr/lib/python3/dist-packages/google/protobuf"].allSatisfy(FileManager.default.fileExists)
+
+    /// docs/clients.md.
+    @Test(.enabled(if: hasProtobuf, "protobuf-compiler and python3-protobuf are not installed"))
+    func anAppInPythonSignsInWithACode() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let generated = [
+                "protoc", "--python_out=\(f.folder.path)", "-I", PackageFolder.path("Protos"), "agent.proto",
+            ]
+            #expect(try await f.run("/usr/bin/env", generated).status == 0)
+            let arguments = [
+                "PYTHONPATH=\(f.folder.path)", "PYTHONDONTWRITEBYTECODE=1", "/usr/bin/python3",
+                PackageFolder.path("examples/python-client/notes.py"), "--client-id", Self.app, "--scope", "User.Read",
+                "--authority", "\(f.emulator.url)/common",
+            ]
+            let app = try TestProcess("/usr/bin/env", arguments, environment: f.environment)
+            let shown = try await app.waitForError("enter the code")
+            let code = try #require(shown.firstMatch(of: #/enter the code (\S+)/#)).output.1
+            #expect(f.emulator.control.approveDeviceCode(String(code), username: "alice@contoso.com") == 1)
+            let first = try await app.finish()
+            #expect(first.output.contains("a token of alice@contoso.com"), "\(first.errors)")
+            #expect(try await f.run("/usr/bin/env", arguments).output.hasSuffix("from the cache: yes\n"))
+            let listed = try await f.run("/usr/bin/env", arguments + ["--list"])
+            #expect(listed.output.hasPrefix("alice@contoso.com "))
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    /// docs/images/demo.svg is what the programs show today; record.py writes it again.
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/stty"), "there is no stty"))
+    func theRecordingShowsWhatTheProgramsShow() async throws {
+        let script = PackageFolder.path("docs/images/record.py")
+        let ended = try await TestProcess("/usr/bin/env", ["python3", script, "--check", Executable.folder.path])
+            .finish()
+        #expect(ended.status == 0, "\(ended.errors)")
+    }
+
     @Test func printsItsUsage() async throws {
         try await AgentProcessFixture.with { f in
             for example in ["modern-notes", "legacy-mail", "migration"] {

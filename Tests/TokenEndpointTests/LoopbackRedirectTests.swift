@@ -32,6 +32,19 @@ internal import TokenModel
         #expect(try AuthorizationResponse(url: url, expectedState: "s", issuer: nil).code == Secret("c+1"))
     }
 
+    @Test func allowsABrowserNothingButTheStyleOfThePage() async throws {
+        let redirect = try await listen()
+        defer { redirect.close() }
+        let reply = try await WebClient.send(redirect.redirectURI + "/?code=c1&state=s")
+        let policy = try #require(reply.headers["content-security-policy"])
+        #expect(policy.hasPrefix("default-src 'none'; style-src 'sha256-"))
+        #expect(policy.hasSuffix("; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"))
+        #expect(reply.headers["cache-control"] == "no-store")
+        #expect(reply.headers["referrer-policy"] == "no-referrer")
+        #expect(!reply.body.contains("<script"))
+        #expect(!reply.body.contains("c1"))
+    }
+
     @Test func acceptsAPostedForm() async throws {
         let redirect = try await listen("http://127.0.0.1/cb")
         defer { redirect.close() }

@@ -143,9 +143,9 @@ struct FaultApplication: Sendable {
         }
         if fault.drop { throw ConnectionDropped() }
         if fault.garbage {
-            return .html(
-                "<html><body>\u{0} not what you expected {", status: HTTPResponseStatus(statusCode: fault.status ?? 200)
-            )
+            return .text(
+                "<html><body>\u{0} not what you expected {", type: "text/html; charset=utf-8",
+                status: HTTPResponseStatus(statusCode: fault.status ?? 200))
         }
         if let error = fault.error { return try response(for: error) }
         return fault.status.map { plainResponse(status: $0) }

@@ -23,10 +23,6 @@ struct Response: Sendable {
             status: status, headers: headers)
     }
 
-    static func html(_ page: String, status: HTTPResponseStatus = .ok) -> Response {
-        text(page, type: "text/html; charset=utf-8", status: status)
-    }
-
     static func text(
         _ body: String, type: String, status: HTTPResponseStatus, headers: HTTPHeaders = [:]
     ) -> Response {

@@ -21,8 +21,7 @@ struct AuthorizeRoute: Sendable {
         if let refusal = refusal(of: reply.redirectURI, request) {
             // RFC 6749 section 4.1.2.1 forbids a redirect to an unregistered URI: an error page is shown.
             let text = htmlEscaped(refusal.description(trace: state.trace(of: request)))
-            return .html(
-                "<!doctype html><title>Sign in</title><h1>The sign-in failed</h1><p>\(text)</p>", status: .badRequest)
+            return Page(title: "The sign-in failed", content: "<p>\(text)</p>").response(status: .badRequest)
         }
         do throws(OAuthFailure) {
             switch try outcome(of: request, redirectURI: reply.redirectURI) {
@@ -123,7 +122,7 @@ struct AuthorizeReply: Sendable {
         fields["iss"] = issuer
         for (name, value) in replacements { fields[name] = if case .string(let text) = value { text } else { nil } }
         switch mode {
-        case "form_post": return .html(form(fields))
+        case "form_post": return form(fields).response()
         case "fragment": return redirect(to: "\(redirectURI)#\(Parameters(fields).encoded)")
         default:
             let separator = redirectURI.contains("?") ? "&" : "?"
@@ -135,44 +134,61 @@ struct AuthorizeReply: Sendable {
         .redirect(to: location, headers: ["Cache-Control": "no-store, no-cache"])
     }
 
-    private func form(_ fields: [String: String]) -> String {
-        let inputs = fields.sorted { $0.key < $1.key }.map { name, value in
-            #"<input type="hidden" name="\#(htmlEscaped(name))" value="\#(htmlEscaped(value))">"#
-        }
-        return """
-            <!doctype html><title>Working…</title>
-            <body onload="document.forms[0].submit()">
-            <form method="post" action="\(htmlEscaped(redirectURI))">
-            \(inputs.joined(separator: "\n"))
-            <noscript><button>Continue</button></noscript>
-            </form>
-            """
+    /// A form that the browser posts to the redirect URI by itself; without scripts, the user does.
+    private func form(_ fields: [String: String]) -> Page {
+        Page(
+            title: "Back to the app",
+            content: """
+                <form method="post" action="\(htmlEscaped(redirectURI))">
+                \(Page.hiddenFields(fields))
+                <button>Continue</button>
+                </form>
+                """,
+            formTargets: [Page.source(of: redirectURI)], script: "document.forms[0].submit()")
     }
 }
 
-/// A page with a link for each user that can sign in.
+/// The page on which the user chooses an account, or names another one.
 private struct AccountPicker: Sendable {
     let users: [User]
     let request: EmulatorRequest
 
     var response: Response {
-        .html(
-            """
-            <!doctype html><title>Pick an account</title>
-            <h1>Pick an account</h1>
-            <ul>
-            \(users.map(link).joined(separator: "\n"))
-            </ul>
-            """)
+        let app = request.clientID.map { " to the app <strong>\(htmlEscaped($0))</strong>" } ?? ""
+        return Page(
+            title: "Pick an account",
+            content: """
+                <p>You are signing in\(app).</p>
+                <ul>
+                \(users.map(link).joined(separator: "\n"))
+                </ul>
+                <form method="get" action="\(htmlEscaped(request.path))">
+                \(Page.hiddenFields(repeated.fields))
+                <label for="username">Another username</label>
+                <input id="username" name="login_hint" type="text" inputmode="email" autocomplete="off" \
+                autocapitalize="none" spellcheck="false" required>
+                <button>Sign in</button>
+                </form>
+                """,
+            // The reply to the form is a redirect, to which the policy applies too.
+            formTargets: ["'self'"] + (request.parameters["redirect_uri"].map { [Page.source(of: $0)] } ?? [])
+        ).response()
+    }
+
+    /// The parameters of the request, without those that say who signs in.
+    private var repeated: Parameters {
+        Parameters(request.parameters.fields.filter { !["login_hint", "prompt"].contains($0.key) })
     }
 
     /// A link that repeats the request with the user as `login_hint`.
     private func link(_ user: User) -> String {
-        var parameters = request.parameters
+        var parameters = repeated
         parameters["login_hint"] = user.username
-        parameters["prompt"] = nil
         let target = "\(request.path)?\(parameters.encoded)"
-        return #"<li><a href="\#(htmlEscaped(target))">\#(htmlEscaped(user.username))</a></li>"#
+        return """
+            <li><a href="\(htmlEscaped(target))"><strong>\(htmlEscaped(user.name))</strong>\
+            <span>\(htmlEscaped(user.username))</span></a></li>
+            """
     }
 }
 

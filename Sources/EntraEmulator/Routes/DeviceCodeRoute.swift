@@ -36,23 +36,33 @@ struct DeviceLoginRoute: Sendable {
     let state: EmulatorState
 
     func respond(to request: EmulatorRequest) -> Response {
-        guard let userCode = request.parameters["code"] else { return .html(Self.form) }
+        guard let userCode = request.parameters["code"] else { return Self.form.response() }
         let isDeclined = request.parameters["decline"] == "1"
         let decision: DeviceCode.Decision =
             isDeclined ? .declined : .approved(username: request.parameters["user"])
         let count = state.update { $0.ledger.decide(decision, userCode: userCode) }
         guard count > 0 else {
-            return .html("<!doctype html><title>Unknown code</title><p>That code did not work.", status: .badRequest)
+            let link = "<a href=\"\(request.path)\">Try another code</a>"
+            let content = "<p>That code is not known, or has expired. \(link)</p>"
+            return Page(title: "Unknown code", content: content).response(status: .badRequest)
         }
-        return .html("<!doctype html><title>Done</title><p>You may close this window.")
+        let title = isDeclined ? "You declined the sign-in" : "You are signed in on your other device"
+        return Page(title: title, content: "<p>You can close this window.</p>").response()
     }
 
-    private static let form = """
-        <!doctype html><title>Enter code</title>
-        <form method="get">
-        <label>Code <input name="code"></label>
-        <label>Username <input name="user"></label>
-        <button>Next</button>
-        </form>
-        """
+    private static let form = Page(
+        title: "Enter code",
+        content: """
+            <p>The device on which you want to sign in shows the code.</p>
+            <form method="get">
+            <label for="code">Code</label>
+            <input id="code" name="code" type="text" autocomplete="off" autocapitalize="characters" spellcheck="false" \
+            required>
+            <label for="user">Username</label>
+            <input id="user" name="user" type="text" inputmode="email" autocomplete="off" autocapitalize="none" \
+            spellcheck="false" placeholder="user@contoso.example">
+            <button>Sign in</button>
+            <button name="decline" value="1" class="quiet">Decline</button>
+            </form>
+            """)
 }

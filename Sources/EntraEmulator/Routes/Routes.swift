@@ -87,7 +87,7 @@ struct EndpointRoutes: Sendable {
 enum LogoutRoute {
     static func respond(to request: EmulatorRequest) -> Response {
         guard let target = request.parameters["post_logout_redirect_uri"] else {
-            return .html("<!doctype html><title>Signed out</title><p>You signed out.")
+            return Page(title: "You are signed out", content: "<p>You can close this window.</p>").response()
         }
         return .redirect(to: target)
     }

@@ -1,0 +1,199 @@
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// The code of the documents: commands are run against an agent and the emulator, configurations are checked by the agent, Swift is
+/// compiled, JSON is parsed. A block that is not tested says why, in a comment on the line before it.
+@Suite(.bounded) struct DocumentCodeTests {
+    /// The languages of blocks; text is output or a picture, and `hex` has tests of the protocol.
+    private static let languages: Set = [
+        "", "hex request", "hex reply", "ini", "json", "python", "sh", "swift", "toml",
+    ]
+
+    @Test func knowsTheLanguageOfEveryBlock() {
+        #expect(CodeBlock.all.count > 50)
+        for block in CodeBlock.all where !block.document.hasPrefix("Protos/") {
+            #expect(Self.languages.contains(block.language), "\(block.testDescription): \(block.language)")
+            let isChecked = !["ini", "python"].contains(block.language)
+            #expect(isChecked || block.exemption != nil, "\(block.testDescription) has no reason why it is not run")
+        }
+    }
+
+    private static func documents(with language: String) -> [String] {
+        Set(CodeBlock.all.filter { $0.language == language && $0.exemption == nil }.map(\.document)).sorted()
+    }
+
+    private static func blocks(of document: String, in language: String) -> [CodeBlock] {
+        CodeBlock.all.filter { $0.document == document && $0.language == language && $0.exemption == nil }
+    }
+
+    // MARK: Commands
+
+    /// What the reader of a document has done before.
+    private static let preparations = [
+        "docs/import.md":
+            "cp \"$ROOT/Tests/CacheFormatsTests/Fixtures/msal-json/go_devapps_serialized_cache.json\" token_cache.json",
+        "docs/emulator.md": "export url=$EMULATOR",
+        "docs/sockets.md": signIn, "docs/recipes.md": signIn,
+    ]
+
+    private static let signIn = """
+        ssoctl sign-in --client-id 11111111-2222-4333-8444-555555555555 --tenant organizations --scope User.Read \
+        --login-hint alice@contoso.com
+        """
+
+    /// A document's commands run in one shell, in a network in which every host is the emulator. `sleep` waits until an agent answers,
+    /// and `curl` trusts the emulator for every host.
+    @Test(arguments: documents(with: "sh"))
+    func runsTheCommands(document: String) async throws {
+        try await AgentProcessFixture.with(isOnline: true) { f in
+            let agent = try await f.agent()
+            f.emulator.control.addUser("alice@contoso.com")
+            let port = try await Self.freePort()
+            let script = Self.blocks(of: document, in: "sh").map { block in
+                let code = block.code.replacing("8400", with: "\(port)")
+                let commands = "echo 'at \(block.testDescription)' >&2\n\(code)"
+                return block.needsOwnShell ? "(\nown_shell\n\(commands))" : commands
+            }
+            let file = f.folder.file("document.sh")
+            try ([Self.prelude, Self.preparations[document] ?? ""] + script).joined(separator: "\n")
+                .write(toFile: file, atomically: false, encoding: .utf8)
+            let variables = [
+                "ROOT": PackageFolder.root.path, "EMULATOR": f.emulator.url, "TMPDIR": f.folder.path,
+                "SSO_AGENT_START": "0", "PATH": "\(Executable.folder.path):\(f.environment["PATH"] ?? "")",
+            ]
+            let ended = try await TestProcess(
+                "/bin/bash", [file], environment: f.environment.merging(variables) { $1 }
+            ).finish()
+            #expect(ended.status == 0, "\(document): \(ended.output)\n\(ended.errors)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    private static let prelude = """
+        set -euo pipefail
+        cd "$HOME"
+        end_jobs() { jobs -p | while read -r process; do kill "$process" 2>/dev/null || true; done; }
+        trap end_jobs EXIT
+        own_shell() {
+            trap end_jobs EXIT
+            HOME=$(mktemp -d)
+            cd "$HOME"
+            unset SSO_AGENT_SOCK SSO_AGENT_STATE_DIR SSO_AGENT_CONFIG XDG_RUNTIME_DIR
+        }
+        sleep() { until ssoctl status >/dev/null 2>&1; do command sleep 0.1; done; }
+        curl() { command curl --insecure "$@"; }
+        """
+
+    /// A port that was free a moment ago.
+    private static func freePort() async throws -> Int {
+        let emulator = try await Emulator.start()
+        await emulator.stop()
+        return try #require(URL(string: emulator.url)?.port)
+    }
+
+    // MARK: Values
+
+    @Test(arguments: CodeBlock.all.filter { $0.language == "toml" && $0.exemption == nil })
+    func showsAConfigurationThatTheAgentAccepts(block: CodeBlock) async throws {
+        let folder = try TemporaryFolder()
+        let file = folder.file("config.toml")
+        try block.code.write(toFile: file, atomically: false, encoding: .utf8)
+        let ended = try await TestProcess(
+            "sso-agent", ["--check-config"],
+            environment: [
+                "HOME": folder.path, "SSO_AGENT_CONFIG": file, "SSO_AGENT_SYSTEM_CONFIG": folder.file("system"),
+                "LD_LIBRARY_PATH": ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"] ?? "",
+            ]
+        ).finish()
+        #expect(ended.status == 0, "\(block.testDescription): \(ended.output)\(ended.errors)")
+    }
+
+    @Test(arguments: CodeBlock.all.filter { $0.language == "json" && $0.exemption == nil })
+    func showsJSON(block: CodeBlock) {
+        #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(block.code.utf8)) }
+    }
+
+    // MARK: Swift
+
+    /// Code of apps, one module for each library; each block is the body of a function.
+    @Test(arguments: ["MSAL", "ADAL", "AgentClient"])
+    func showsSwiftThatCompiles(module: String) async throws {
+        var blocks = CodeBlock.all.filter {
+            $0.language == "swift" && $0.exemption == nil && $0.code.hasPrefix("import \(module)\n")
+        }
+        blocks += try Self.tutorialFiles(of: module)
+        #expect(!blocks.isEmpty)
+        let functions = blocks.enumerated().map { number, block in
+            """
+            func block\(number)() async throws {
+            #sourceLocation(file: "\(block.document)", line: \(block.line + 1))
+            \(block.code.split(separator: "\n", omittingEmptySubsequences: false).dropFirst().joined(separator: "\n"))
+            #sourceLocation()
+            }
+            """
+        }
+        let folder = try TemporaryFolder()
+        let file = folder.file("Blocks.swift")
+        try (["import \(module)"] + functions).joined(separator: "\n")
+            .write(toFile: file, atomically: false, encoding: .utf8)
+        let ended = try await TestProcess(
+            "/usr/bin/env", ["swiftc", "-typecheck", "-swift-version", "6", file] + Self.moduleFlags()
+        ).finish()
+        #expect(ended.status == 0, "\(ended.output)\(ended.errors)")
+    }
+
+    @Test func compilesEveryBlockOfSwift() {
+        for block in CodeBlock.all where block.language == "swift" && block.exemption == nil {
+            let isImported = ["MSAL", "ADAL", "AgentClient"].contains { block.code.hasPrefix("import \($0)\n") }
+            #expect(
+                isImported, "\(block.testDescription) begins with no import, and has no reason why it is not compiled")
+        }
+    }
+
+    /// `make docs`: every link of the catalogues leads somewhere, and every parameter is documented as it is called.
+    @Test(.enabled(if: hasDocC, "the toolchain has no docc"))
+    func buildsTheDocumentationOfTheModulesWithoutAWarning() async throws {
+        let folder = try TemporaryFolder()
+        let ended = try await TestProcess(
+            PackageFolder.path(".ci/docs"), [Executable.folder.path, folder.file("docs")]
+        )
+        .finish()
+        #expect(ended.status == 0, "\(ended.output)\(ended.errors)")
+        #expect(
+            FileManager.default.fileExists(
+                atPath: folder.file("docs/MSAL.doccarchive/data/tutorials/msal-tutorials.json")))
+    }
+
+    private static var hasDocC: Bool {
+        (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin").split(separator: ":")
+            .contains { FileManager.default.isExecutableFile(atPath: "\($0)/docc") }
+    }
+
+    /// The steps of a tutorial, each a whole file.
+    private static func tutorialFiles(of module: String) throws -> [CodeBlock] {
+        let folder = "Sources/\(module)/\(module).docc/Tutorials/Code"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: PackageFolder.path(folder))) ?? []
+        return try names.filter { $0.hasPrefix("main-") }.sorted().map { name in
+            CodeBlock(
+                document: "\(folder)/\(name)", line: 1, language: "swift",
+                code: try String(contentsOfFile: PackageFolder.path("\(folder)/\(name)"), encoding: .utf8),
+                exemption: nil,
+                needsOwnShell: false)
+        }
+    }
+
+    /// Where the compiler finds the package's modules and the C modules that they import.
+    private static func moduleFlags() throws -> [String] {
+        let build = Executable.folder.path
+        let sources = try FileManager.default.contentsOfDirectory(atPath: PackageFolder.path("Sources"))
+        let folders = sources.filter { $0.hasPrefix("C") }.flatMap { ["Sources/\($0)", "Sources/\($0)/include"] }
+        let maps = try FileManager.default.contentsOfDirectory(atPath: build)
+            .filter { $0.hasPrefix("C") && $0.hasSuffix(".build") }.map { "\(build)/\($0)/module.modulemap" }
+            .filter(FileManager.default.fileExists)
+        return ["-I", "\(build)/Modules"] + folders.map { "-I\(PackageFolder.path($0))" }
+            + maps.flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] }
+    }
+}
