@@ -107,9 +107,12 @@ package struct AgentEnvironment: Sendable {
         #if os(macOS)
             true
         #else
-            value("XDG_RUNTIME_DIR").map { FileStatus("\($0)/systemd/private") != nil } ?? false
+            managerFolder.map { FileStatus("\($0)/private") != nil } ?? false
         #endif
     }
+
+    /// The folder of the user's systemd; nil if the user has none.
+    var managerFolder: String? { value("XDG_RUNTIME_DIR").map { "\($0)/systemd" } }
 
     private func isOn(_ name: String) -> Bool { !["0", "no", "off", "false"].contains(value(name)?.lowercased()) }
 

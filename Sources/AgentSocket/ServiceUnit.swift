@@ -9,6 +9,17 @@ package enum ServiceUnit {
             && environment.unitFolders.contains { folder in names.contains { FileStatus("\(folder)/\($0)") != nil } }
     }
 
+    /// Whether the service manager runs the agent's service, so that a connection to the unit's socket starts nothing.
+    package static func isRunning(_ environment: AgentEnvironment = .current) -> Bool {
+        #if os(macOS)
+            true
+        #else
+            // systemd keeps a link with the invocation's ID for each unit that it runs.
+            guard let folder = environment.managerFolder else { return false }
+            return FileStatus("\(folder)/units/invocation:sso-agent.service", followsLinks: false) != nil
+        #endif
+    }
+
     /// The command with which a person starts the agent.
     package static var startCommand: String { isInstalled() ? managerCommand : "sso-agent &" }
 

@@ -19,10 +19,10 @@ struct EntraEmulatorCommand: AsyncParsableCommand {
     @Option(help: "Number that tenant IDs, object IDs and opaque tokens follow from.")
     var seed: UInt64 = 1
 
-    @Option(help: ArgumentHelp("Certificate chain, a PEM file.", valueName: "file"))
+    @Option(help: ArgumentHelp("Certificate chain, a PEM file.", valueName: "file"), completion: .file())
     var tlsCert: String?
 
-    @Option(help: ArgumentHelp("Private key, a PEM file.", valueName: "file"))
+    @Option(help: ArgumentHelp("Private key, a PEM file.", valueName: "file"), completion: .file())
     var tlsKey: String?
 
     @Option(name: .customLong("user"), parsing: .upToNextOption, help: "Users that exist from the start.")

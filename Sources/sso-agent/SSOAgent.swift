@@ -47,10 +47,10 @@ struct SSOAgent: ParsableCommand {
             """,
         version: ProductVersion.text)
 
-    @Option(name: .customLong("socket"), help: "The socket to listen on.")
+    @Option(name: .customLong("socket"), help: "The socket to listen on.", completion: .file())
     var socketPath: String?
 
-    @Option(name: .customLong("state-dir"), help: "The folder of the token store.")
+    @Option(name: .customLong("state-dir"), help: "The folder of the token store.", completion: .directory)
     var stateDirectory: String?
 
     @Option(help: "The user's configuration file (TOML).", completion: .file())
@@ -76,6 +76,7 @@ struct SSOAgent: ParsableCommand {
     @Option(
         name: .customLong("require-key-source"),
         help: "Open a store only if its key comes from here: file, credential, secret-service or passphrase.",
+        completion: .list(KeySource.allCases.map(\.name)),
         transform: Self.source)
     var requiredSource: KeySource?
 
@@ -85,7 +86,9 @@ struct SSOAgent: ParsableCommand {
     @Flag(help: "Leave the process unrestricted: if the agent does not find a file or a program on this system.")
     var noSandbox = false
 
-    @Option(help: "trace, debug, info, notice, warning, error or critical.", transform: Self.level)
+    @Option(
+        help: "trace, debug, info, notice, warning, error or critical.",
+        completion: .list(Logger.Level.allCases.map(\.rawValue)), transform: Self.level)
     var logLevel: Logger.Level = .notice
 
     static func main() {

@@ -68,24 +68,27 @@ struct AppAddCommand: Command {
     @Argument(help: "The name.")
     var name: String
 
-    @Option(name: .customLong("client-id"), help: "The application (client) ID.", transform: ClientID.option)
+    @Option(
+        name: .customLong("client-id"), help: "The application (client) ID.", completion: Candidates.clientID,
+        transform: ClientID.option)
     var clientID: ClientID
 
     @OptionGroup(title: "Identity provider") var provider: ProviderOptions
 
     @Option(
         name: [.customShort("s"), .customLong("scope")], parsing: .singleValue,
-        help: "A permission, or several with blanks or commas between them; may be repeated.")
+        help: "A permission, or several with blanks or commas between them; may be repeated.",
+        completion: Candidates.scope)
     var scope: [String] = []
 
-    @Option(help: "A resource, as in ADAL, instead of scopes.")
+    @Option(help: "A resource, as in ADAL, instead of scopes.", completion: Candidates.resource)
     var resource: String?
 
     @Option(
         name: .customLong("redirect-uri"), help: "The app's registered redirect URI, if it is not http://localhost.")
     var redirectURI: String?
 
-    @Option(help: "The sharing group.", transform: SharingGroup.option)
+    @Option(help: "The sharing group.", completion: Candidates.group, transform: SharingGroup.option)
     var group: SharingGroup?
 
     @Flag(help: "Replace the values of an app with the name.")
@@ -158,7 +161,7 @@ struct AppListCommand: Command {
 
     func style(_ list: Printout) -> StyledText? {
         guard !list.apps.isEmpty else {
-            return "No apps. Add one with: ssoctl app add NAME --client-id ID --scope User.Read, or ssoctl init"
+            return "No apps. Add one with: ssoctl init, or ssoctl app add graph --client-id CLIENT-ID --scope User.Read"
         }
         return Table.text(
             ["", "NAME", "CLIENT ID", "FOR", "AUTHORITY"],
@@ -172,7 +175,7 @@ struct AppListCommand: Command {
 struct AppShowCommand: Command {
     static let configuration = CommandConfiguration(commandName: "show", abstract: "Show an app of the configuration.")
 
-    @Argument(help: "The name; by default that of the default app.")
+    @Argument(help: "The name; by default that of the default app.", completion: Candidates.app)
     var name: String?
 
     @OptionGroup var output: OutputOptions
@@ -193,7 +196,7 @@ struct AppRemoveCommand: Command {
         commandName: "remove", abstract: "Remove an app from your configuration. Its tokens stay until you sign out.",
         aliases: ["rm"])
 
-    @Argument(help: "The name.")
+    @Argument(help: "The name.", completion: Candidates.app)
     var name: String
 
     @OptionGroup var output: OutputOptions
@@ -234,7 +237,7 @@ struct UseCommand: Command {
               ssoctl use --none                    no defaults
             """)
 
-    @Argument(help: "An app or an account.")
+    @Argument(help: "An app or an account.", completion: Candidates.appOrAccount)
     var name: String?
 
     @Flag(name: .customLong("none"), help: "Remove the default app and the default account.")

@@ -12,7 +12,7 @@ struct DoctorCommand: Command {
             "Check the socket, its folder, the state folder, the key, the published sockets, the clock, the redirect of browser sign-ins and the token endpoint."
     )
 
-    @Option(help: "The authority whose token endpoint to try.")
+    @Option(help: "The authority whose token endpoint to try.", completion: Candidates.authority)
     var authority: String?
 
     @OptionGroup var output: OutputOptions

@@ -13,10 +13,12 @@ struct ExportCommand: Command {
             after use.
             """)
 
-    @Option(help: "The format: msal-json (of MSAL for Python, Go, Java, .NET and Node) or adal-archive.")
+    @Option(
+        help: "The format: msal-json (of MSAL for Python, Go, Java, .NET and Node) or adal-archive.",
+        completion: .list(["msal-json", "adal-archive"]))
     var format: FormatName
 
-    @Option(help: "The sharing group.", transform: SharingGroup.option)
+    @Option(help: "The sharing group.", completion: Candidates.group, transform: SharingGroup.option)
     var group = SharingGroup.standard
 
     @Flag(

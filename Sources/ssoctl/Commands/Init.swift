@@ -27,7 +27,7 @@ struct InitCommand: Command {
         guard Terminal.isInteractive else {
             throw CommandFailure.usage(
                 "“ssoctl init” asks questions on a terminal, and there is none",
-                nextCommand: "ssoctl app add NAME --client-id ID --scope User.Read --default")
+                nextCommand: "ssoctl app add graph --client-id CLIENT-ID --scope User.Read --default")
         }
         _ = try await agent.status()
         let settings = try Settings.read(mayCreate: true)

@@ -54,7 +54,9 @@ struct KeySetCommand: Command {
             with one, then the new one.
             """)
 
-    @Argument(help: "file, credential, secret-service or passphrase.", transform: Self.source)
+    @Argument(
+        help: "file, credential, secret-service or passphrase.",
+        completion: .list(KeySource.allCases.map(\.name)), transform: Self.source)
     var source: KeySource
 
     @OptionGroup var output: OutputOptions

@@ -28,31 +28,35 @@ struct PublishCommand: Command {
 
     @Option(
         name: .customLong("client-id"), parsing: .upToNextOption,
-        help: "The client ID of an app whose tokens are served; may be repeated.", transform: ClientID.option)
+        help: "The client ID of an app whose tokens are served; may be repeated.", completion: Candidates.clientID,
+        transform: ClientID.option)
     var clientIDs: [ClientID]
 
     @Option(
         name: .customLong("scope"), parsing: .upToNextOption,
-        help: "A permission that tokens may have, or several with blanks or commas between them; may be repeated.")
+        help: "A permission that tokens may have, or several with blanks or commas between them; may be repeated.",
+        completion: Candidates.scope)
     var scopes: [String] = []
 
     @Option(
         name: .customLong("resource"), parsing: .upToNextOption,
-        help: "A resource that tokens may be for, with all its scopes; may be repeated.")
+        help: "A resource that tokens may be for, with all its scopes; may be repeated.",
+        completion: Candidates.resource)
     var resources: [String] = []
 
-    @Option(help: "The account, by its name or identifier. By default every account.")
+    @Option(help: "The account, by its name or identifier. By default every account.", completion: Candidates.account)
     var account: String?
 
     @Option(
         name: .customLong("authority"), parsing: .upToNextOption,
-        help: "An authority that requests may name; may be repeated. By default those of the account's home tenant.")
+        help: "An authority that requests may name; may be repeated. By default those of the account's home tenant.",
+        completion: Candidates.authority)
     var authorities: [String] = []
 
     @Option(name: .customLong("authority-kind"), help: "The kind of the authorities, if their URL does not tell.")
     var kind: AuthorityKindName?
 
-    @Option(help: "The sharing group.", transform: SharingGroup.option)
+    @Option(help: "The sharing group.", completion: Candidates.group, transform: SharingGroup.option)
     var group = SharingGroup.standard
 
     @Option(
@@ -133,7 +137,7 @@ struct UnpublishCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "unpublish", abstract: "Close a published socket and its connections, and remove its file.")
 
-    @Argument(help: "The path or the label of the socket.", completion: .file())
+    @Argument(help: "The path or the label of the socket.", completion: Candidates.socket)
     var socket: String
 
     @OptionGroup var output: OutputOptions

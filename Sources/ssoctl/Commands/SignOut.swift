@@ -18,7 +18,9 @@ struct SignOutCommand: Command {
             """,
         aliases: ["logout"])
 
-    @Argument(help: "The account: its name, the beginning of its name, or its identifier.")
+    @Argument(
+        help: ArgumentHelp("Its name, the beginning of its name, or its identifier.", valueName: "account"),
+        completion: Candidates.account)
     var name: String?
 
     @OptionGroup(title: "Account") var account: AccountOptions
