@@ -103,7 +103,7 @@ package struct AgentEnvironment: Sendable {
     }
 
     /// Whether the user has a service manager.
-    var hasServiceManager: Bool {
+    package var hasServiceManager: Bool {
         #if os(macOS)
             true
         #else

@@ -11,6 +11,10 @@ struct EntraEmulatorCommand: AsyncParsableCommand {
         discussion: """
             Listens on 127.0.0.1 and prints its base URL as one line of JSON when it is ready. Anybody may sign in, \
             without a password: it is for tests, and for nothing else. SIGTERM and SIGINT stop it.
+
+            Examples:
+              entra-emulator --port 8080
+              entra-emulator --user alice@contoso.com bob@contoso.com
             """)
 
     @Option(help: "Port to listen on; 0 lets the system choose.")

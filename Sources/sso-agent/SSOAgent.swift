@@ -44,6 +44,11 @@ struct SSOAgent: ParsableCommand {
 
             The configuration is /etc/sso-agent/config.toml, then the files *.toml of /etc/sso-agent/conf.d in the order of \
             their names, then the user's, whose values replace those before.
+
+            Examples:
+              systemctl --user enable --now sso-agent.socket
+              sso-agent --check-config
+              sso-agent &
             """,
         version: ProductVersion.text)
 

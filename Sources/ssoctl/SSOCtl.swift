@@ -14,14 +14,15 @@ struct SSOCtl: AsyncParsableCommand {
             standard error. Exit status: 0 done, 1 failed, 2 interaction required, 3 no such account, 4 the agent \
             cannot be reached, 64 usage.
 
-            Begin with “ssoctl init”, or with:
-              ssoctl app add graph --client-id ID --scope User.Read
-              ssoctl sign-in
-              ssoctl token
-
             Environment: SSO_AGENT_APP and SSO_AGENT_ACCOUNT replace the defaults of “ssoctl use”, BROWSER names the browser for \
             sign-in, NO_COLOR disables colours, SSO_AGENT_SOCK names the agent's socket, and SSO_AGENT_OWNER the ID of another \
             user who has published it.
+
+            Examples:
+              ssoctl init                          step by step; the same without questions:
+              ssoctl app add graph --client-id CLIENT-ID --scope User.Read
+              ssoctl sign-in
+              ssoctl token
             """,
         version: ProductVersion.text,
         subcommands: [],

@@ -13,8 +13,8 @@ struct AppCommand: AsyncParsableCommand {
             of your own file, which these commands change. Comments and order stay as they are.
 
             Examples:
-              ssoctl app add graph --client-id 11111111-2222-4333-8444-555555555555 --scope User.Read
-              ssoctl app add azure --client-id ID --resource https://management.azure.com --tenant contoso.com
+              ssoctl app add graph --client-id CLIENT-ID --scope User.Read
+              ssoctl app add azure --client-id ID --resource https://management.azure.com
               ssoctl use graph
             """,
         subcommands: [AppAddCommand.self, AppListCommand.self, AppShowCommand.self, AppRemoveCommand.self],
@@ -63,6 +63,10 @@ struct AppAddCommand: Command {
         discussion: """
             The client ID is that of the app's registration (Entra: App registrations, Overview). The registration needs the \
             redirect URI http://localhost, platform “Mobile and desktop applications”.
+
+            Examples:
+              ssoctl app add graph --client-id CLIENT-ID --scope User.Read --default
+              ssoctl app add mail --client-id CLIENT-ID -s Mail.Read --tenant contoso.com
             """)
 
     @Argument(help: "The name.")
@@ -146,7 +150,14 @@ struct AppAddCommand: Command {
 /// Lists the apps.
 struct AppListCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the apps of the configuration.")
+        commandName: "list", abstract: "List the apps of the configuration.",
+        discussion: """
+            The app with “*” is the default one (ssoctl use APP).
+
+            Examples:
+              ssoctl app list
+              ssoctl app list --json | jq -r '.apps[].name'
+            """)
 
     @OptionGroup var output: OutputOptions
 
@@ -173,7 +184,13 @@ struct AppListCommand: Command {
 
 /// Shows an app.
 struct AppShowCommand: Command {
-    static let configuration = CommandConfiguration(commandName: "show", abstract: "Show an app of the configuration.")
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show an app of the configuration.",
+        discussion: """
+            Examples:
+              ssoctl app show                      the default app
+              ssoctl app show graph
+            """)
 
     @Argument(help: "The name; by default that of the default app.", completion: Candidates.app)
     var name: String?
@@ -194,6 +211,11 @@ struct AppShowCommand: Command {
 struct AppRemoveCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Remove an app from your configuration. Its tokens stay until you sign out.",
+        discussion: """
+            Examples:
+              ssoctl sign-out alice --app mail     first, if its tokens are to be removed too
+              ssoctl app remove mail
+            """,
         aliases: ["rm"])
 
     @Argument(help: "The name.", completion: Candidates.app)

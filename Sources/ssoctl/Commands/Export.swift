@@ -11,6 +11,9 @@ struct ExportCommand: Command {
         discussion: """
             Anyone who has the file can act as every account in it. Only its owner can read it (mode 0600). Delete it \
             after use.
+
+            Examples:
+              ssoctl export --format msal-json --include-secrets -o cache.json
             """)
 
     @Option(

@@ -15,7 +15,7 @@ struct SignInCommand: Command {
               ssoctl sign-in                       the default app
               ssoctl sign-in graph --tenant contoso.com --login-hint alice@contoso.com
               ssoctl sign-in --device-code         with a code, such as over SSH
-              ssoctl sign-in --client-id ID --scope User.Read
+              ssoctl sign-in --client-id CLIENT-ID --scope User.Read
             """,
         aliases: ["login"])
 

@@ -14,7 +14,7 @@ struct SignOutCommand: Command {
             Examples:
               ssoctl sign-out alice                everywhere on this machine
               ssoctl sign-out alice --app graph    one app
-              ssoctl sign-out alice --browser      and open the provider's page that ends the browser's session
+              ssoctl sign-out alice --browser      and end the session of the browser
             """,
         aliases: ["logout"])
 
