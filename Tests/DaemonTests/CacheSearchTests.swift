@@ -42,12 +42,12 @@ internal import Testing
         }
     }
 
-    /// A pipe may bring blanks first, and a byte order mark.
+    /// A pipe may bring a byte order mark and blanks first.
     @Test func tellsTheFormatOfWhatAPipeBrings() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
             let cache = try Self.write(Self.fixture("msal-json/python_1.39.0_basic.json"), "cache", f)
-            let script = #"{ printf '\n'; printf '\357\273\277  '; cat "$1"; } | "$0" import /dev/stdin --json"#
+            let script = #"{ printf '\357\273\277'; printf ' \n'; cat "$1"; } | "$0" import /dev/stdin --json"#
             let ended = try await TestProcess(
                 "/bin/sh", ["-c", script, Executable.path("ssoctl"), cache], environment: f.environment
             ).finish()

@@ -61,6 +61,8 @@ internal import Testing
     @Test func givesExamplesThatExist() async throws {
         let root = try await Self.command("ssoctl")
         for line in ([root] + root.leaves).flatMap(\.examples) {
+            // What is behind several blanks is a comment.
+            let line = line.components(separatedBy: "   ")[0]
             let words = line.split(separator: "|").map { $0.split(separator: " ") }.first { $0.first == "ssoctl" }
             guard let words else { continue }
             var command = root

@@ -29,6 +29,7 @@ internal import Testing
         let pages = try await Self.pages(in: TemporaryFolder())
         let others = ["ssoctl.1", "sso-agent.1", "entra-emulator.1", "sso-agent.toml.5", "sso-agent-protocol.7"]
         let help = try await TestProcess("ssoctl", ["--help"]).finish().output
+            .components(separatedBy: "SUBCOMMANDS:").dropFirst().joined()
         let commands = help.split(separator: "\n").compactMap { try? #/  ([a-z][a-z-]*)(,| ).*/#.wholeMatch(in: $0) }
             .map { "ssoctl-\($0.output.1).1" }
         #expect(commands.count > 15)
@@ -52,7 +53,7 @@ internal import Testing
         let pages = try await Self.pages(in: TemporaryFolder())
         let token = try #require(pages["ssoctl-token.1"])
         for text in [
-            ".Fl -min-valid Ar seconds", ".Op Fl -header", ".Ss Identity provider", "ssoctl token \\-\\-header",
+            ".It Fl -min-valid Ar seconds", ".Op Fl -header", ".Ss Identity provider", "ssoctl token \\-\\-header",
         ] {
             #expect(token.contains(text), "\(text)")
         }

@@ -213,7 +213,7 @@ struct AppRemoveCommand: Command {
         commandName: "remove", abstract: "Remove an app from your configuration. Its tokens stay until you sign out.",
         discussion: """
             Examples:
-              ssoctl sign-out alice --app mail     first, if its tokens are to be removed too
+              ssoctl sign-out alice --app mail     first, to remove its tokens too
               ssoctl app remove mail
             """,
         aliases: ["rm"])

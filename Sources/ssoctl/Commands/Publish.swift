@@ -18,8 +18,8 @@ struct PublishCommand: Command {
             path and SSO_AGENT_OWNER to your user ID.
 
             Examples:
-              ssoctl publish --socket /run/user/1000/ci.sock --client-id ID --scope User.Read
-              ssoctl publish --socket /srv/agent/db.sock --client-id ID --uid 1001 --ttl 8h
+              ssoctl publish --socket /run/user/1000/ci.sock --client-id ID --ttl 30m
+              ssoctl publish --socket /srv/db.sock --uid 1001 --client-id ID --scope User.Read
             """)
 
     @OptionGroup(title: "Socket") var socket: PublishedSocketOptions
