@@ -1,5 +1,5 @@
 # demo and test install what they need; the other targets need the same packages.
-.PHONY: demo test test-stress soak sanitize api-parity bench bench-check fuzz docs protos format lint deps release install sbom clean
+.PHONY: demo docs man test test-stress soak sanitize api-parity bench bench-check fuzz protos format lint deps release install sbom clean
 SWIFT ?= swift
 PREFIX ?= /usr/local
 BUILD = $(SWIFT) build --explicit-target-dependency-import-check error
@@ -53,6 +53,12 @@ fuzz:
 docs: deps
 	for target in MSAL ADAL AgentClient; do $(BUILD) --target $$target || exit 1; done
 	.ci/docs "$$($(SWIFT) build --show-bin-path)" .build/docs
+
+# The manual pages, from what `--help` says and from docs/, in .build/man. PROGRAMS=FOLDER takes programs that are built.
+man: deps
+	@[ -n "$(PROGRAMS)" ] || for product in sso-agent ssoctl entra-emulator; do $(BUILD) --product $$product || exit 1; done
+	rm -rf .build/man
+	packaging/manual/generate.py "$(or $(PROGRAMS),$$($(SWIFT) build --show-bin-path))" .build/man
 
 protos:
 	Protos/generate.sh

@@ -277,7 +277,7 @@ let package = Package(
             name: "DaemonTests",
             dependencies: [
                 "AgentClient", "AgentTestSupport", "EntraEmulator", "TestSupport", "TokenModel", "TokenStore",
-                "TokenWire", "sso-agent", "ssoctl",
+                "TokenWire", "entra-emulator", "sso-agent", "ssoctl",
             ], exclude: ["python"],
             swiftSettings: strict),
         .testTarget(

@@ -79,13 +79,26 @@ package struct Configuration: Sendable, Equatable {
     /// The app with a name; nil if there is none.
     package func app(named name: String) -> ConfiguredApp? { apps.first { $0.name == name } }
 
+    /// Whether a rule may have a person confirm a request.
+    ///
+    /// - Parameter request: the name of the request in PROTOCOL.md.
+    package func confirms(_ request: String) -> Bool {
+        rules.contains { rule in
+            guard rule.effect == .confirm else { return false }
+            switch rule.requests {
+            case .all: return true
+            case .named(let names, let includesOwn): return includesOwn || names.contains(request)
+            }
+        }
+    }
+
     /// - Throws: `invalidDeveloperParameter` (-51112) if the default app is none of the apps. The agent starts nevertheless.
     package func requireDefaultApp() throws(TokenError) {
         guard let name = defaultApp, app(named: name.value) == nil else { return }
         throw TokenError(
             .invalidDeveloperParameter,
             "the configuration \(name.file), line \(name.line): the default app “\(name.value)” does not exist; run: "
-                + "ssoctl use with the name of an app, or add [apps.\(name.value)]")
+                + (apps.first.map { "ssoctl use \($0.name)" } ?? "ssoctl init") + ", or add [apps.\(name.value)]")
     }
 
     private mutating func read(_ path: String) throws(TokenError) {

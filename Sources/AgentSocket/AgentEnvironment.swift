@@ -139,7 +139,7 @@ package struct AgentEnvironment: Sendable {
     }
 
     /// Whether the service manager of the user runs.
-    var hasServiceManager: Bool {
+    package var hasServiceManager: Bool {
         #if os(macOS)
             true
         #else

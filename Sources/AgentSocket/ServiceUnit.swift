@@ -22,13 +22,24 @@ package enum ServiceUnit {
     }
 
     /// The command with which the user has the service manager start the agent.
-    static func startCommand(_ environment: AgentEnvironment) -> String {
+    package static func startCommand(_ environment: AgentEnvironment = .current) -> String {
         #if os(macOS)
             "launchctl kickstart gui/$UID/sso-agent"
         #else
             // systemctl finds the manager by this variable, and in no other way.
             (environment.assumedRuntimeDirectory.map { "XDG_RUNTIME_DIR=\($0) " } ?? "")
                 + "systemctl --user enable --now sso-agent.socket"
+        #endif
+    }
+
+    /// Whether the service manager runs the agent's service, so that a connection to the unit's socket starts nothing.
+    package static func isRunning(_ environment: AgentEnvironment = .current) -> Bool {
+        #if os(macOS)
+            true
+        #else
+            // systemd keeps a link with the invocation's ID for each unit that it runs.
+            guard let folder = environment.runtimeDirectory else { return false }
+            return FileStatus("\(folder)/systemd/units/invocation:sso-agent.service", followsLinks: false) != nil
         #endif
     }
 

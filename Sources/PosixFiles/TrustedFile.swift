@@ -8,7 +8,7 @@
 package struct TrustedFileError: Error, Sendable, Equatable, CustomStringConvertible {
     package let description: String
 
-    init(_ description: String) { self.description = description }
+    package init(_ description: String) { self.description = description }
 
     package init(_ error: SystemError) {
         description = error == .notRegular ? "it is not a regular file" : error.description

@@ -11,6 +11,10 @@ struct EntraEmulatorCommand: AsyncParsableCommand {
         discussion: """
             Listens on 127.0.0.1 and prints its base URL as one line of JSON when it is ready. Anybody may sign in, \
             without a password: it is for tests, and for nothing else. SIGTERM and SIGINT stop it.
+
+            Examples:
+              entra-emulator --port 8080
+              entra-emulator --user alice@contoso.com bob@contoso.com
             """)
 
     @Option(help: "Port to listen on; 0 lets the system choose.")
@@ -19,10 +23,10 @@ struct EntraEmulatorCommand: AsyncParsableCommand {
     @Option(help: "Number that tenant IDs, object IDs and opaque tokens follow from.")
     var seed: UInt64 = 1
 
-    @Option(help: ArgumentHelp("Certificate chain, a PEM file.", valueName: "file"))
+    @Option(help: ArgumentHelp("Certificate chain, a PEM file.", valueName: "file"), completion: .file())
     var tlsCert: String?
 
-    @Option(help: ArgumentHelp("Private key, a PEM file.", valueName: "file"))
+    @Option(help: ArgumentHelp("Private key, a PEM file.", valueName: "file"), completion: .file())
     var tlsKey: String?
 
     @Option(name: .customLong("user"), parsing: .upToNextOption, help: "Users that exist from the start.")

@@ -44,13 +44,18 @@ struct SSOAgent: ParsableCommand {
 
             The configuration is /etc/sso-agent/config.toml, then the files *.toml of /etc/sso-agent/conf.d in the order of \
             their names, then the user's, whose values replace those before.
+
+            Examples:
+              systemctl --user enable --now sso-agent.socket
+              sso-agent --check-config
+              sso-agent &
             """,
         version: ProductVersion.text)
 
-    @Option(name: .customLong("socket"), help: "The socket to listen on.")
+    @Option(name: .customLong("socket"), help: "The socket to listen on.", completion: .file())
     var socketPath: String?
 
-    @Option(name: .customLong("state-dir"), help: "The folder of the token store.")
+    @Option(name: .customLong("state-dir"), help: "The folder of the token store.", completion: .directory)
     var stateDirectory: String?
 
     @Option(help: "The user's configuration file (TOML).", completion: .file())
@@ -76,6 +81,7 @@ struct SSOAgent: ParsableCommand {
     @Option(
         name: .customLong("require-key-source"),
         help: "Open a store only if its key comes from here: file, credential, secret-service or passphrase.",
+        completion: .list(KeySource.allCases.map(\.name)),
         transform: Self.source)
     var requiredSource: KeySource?
 
@@ -85,7 +91,9 @@ struct SSOAgent: ParsableCommand {
     @Flag(help: "Leave the process unrestricted: if the agent does not find a file or a program on this system.")
     var noSandbox = false
 
-    @Option(help: "trace, debug, info, notice, warning, error or critical.", transform: Self.level)
+    @Option(
+        help: "trace, debug, info, notice, warning, error or critical.",
+        completion: .list(Logger.Level.allCases.map(\.rawValue)), transform: Self.level)
     var logLevel: Logger.Level = .notice
 
     static func main() {

@@ -3,44 +3,19 @@ internal import AgentConfiguration
 internal import ArgumentParser
 internal import TokenModel
 
-/// The options that name the app of a request.
-struct AppOptions: ParsableArguments {
-    @Argument(help: "The name of an app in the configuration, as “ssoctl app list” shows it.")
-    var name: String?
-
-    @Option(name: .customLong("app"), help: "The same as an option.")
-    var option: String?
-
-    @Option(
-        name: .customLong("client-id"), help: "The application (client) ID, instead of a name.",
-        transform: ClientID.option)
-    var clientID: ClientID?
-
-    @Option(
-        help: "The sharing group. By default that of the app, or the one of Microsoft's libraries.",
-        transform: SharingGroup.option)
-    var group: SharingGroup?
-
-    func validate() throws {
-        guard [name, option, clientID?.text].compactMap(\.self).count <= 1 else {
-            throw ValidationError("Name one app: APP, --app or --client-id.")
-        }
-    }
-}
-
-/// The options that limit a command to one app.
+/// The options that name an app.
 struct AppFilterOptions: ParsableArguments {
-    @Option(name: .customLong("app"), help: "Only this app of the configuration.")
+    @Option(name: .customLong("app"), help: "The name of an app in the configuration.", completion: Candidates.app)
     var name: String?
 
     @Option(
-        name: .customLong("client-id"), help: "Only the app with this application (client) ID.",
-        transform: ClientID.option)
+        name: .customLong("client-id"), help: "The application (client) ID of an app, instead of its name.",
+        completion: Candidates.clientID, transform: ClientID.option)
     var clientID: ClientID?
 
     @Option(
         help: "The sharing group. By default that of the app, or the one of Microsoft's libraries.",
-        transform: SharingGroup.option)
+        completion: Candidates.group, transform: SharingGroup.option)
     var group: SharingGroup?
 
     func validate() throws {
@@ -53,6 +28,28 @@ struct AppFilterOptions: ParsableArguments {
     func words(name other: String? = nil) -> [String] {
         [("--app", other ?? name), ("--client-id", clientID?.text), ("--group", group?.name)]
             .flatMap { option, value in value.map { [option, $0] } ?? [] }
+    }
+}
+
+/// The argument and the options that name the app of a request.
+struct AppOptions: ParsableArguments {
+    @Argument(
+        help: ArgumentHelp(
+            "The name of an app in the configuration, as “ssoctl app list” shows it.", valueName: "app"),
+        completion: Candidates.app)
+    var name: String?
+
+    @OptionGroup var options: AppFilterOptions
+
+    /// The name that an option has given.
+    var option: String? { options.name }
+    var clientID: ClientID? { options.clientID }
+    var group: SharingGroup? { options.group }
+
+    func validate() throws {
+        guard name == nil || (option == nil && clientID == nil) else {
+            throw ValidationError("Name one app: APP, --app or --client-id.")
+        }
     }
 }
 
@@ -98,7 +95,9 @@ struct AppFilter {
 
 /// The options of the identity provider.
 struct ProviderOptions: ParsableArguments {
-    @Option(help: "The URL of the authority that issues the tokens. By default that of the app, or of the account.")
+    @Option(
+        help: "The URL of the authority that issues the tokens. By default that of the app, or of the account.",
+        completion: Candidates.authority)
     var authority: String?
 
     @Option(
@@ -106,7 +105,9 @@ struct ProviderOptions: ParsableArguments {
         help: "The kind of provider, if the URL does not tell; openid is any OpenID Connect provider.")
     var kind: AuthorityKindName?
 
-    @Option(help: "The tenant: its domain or ID, or organizations, consumers or common.", transform: Self.tenant)
+    @Option(
+        help: "The tenant: its domain or ID, or organizations, consumers or common.", completion: Candidates.tenant,
+        transform: Self.tenant)
     var tenant: TenantName?
 
     @Option(help: "Microsoft's cloud, if it is not the public one.")
@@ -146,10 +147,11 @@ struct ProviderOptions: ParsableArguments {
 struct ScopeOptions: ParsableArguments {
     @Option(
         name: [.customShort("s"), .customLong("scope")], parsing: .singleValue,
-        help: "A permission, or several with blanks or commas between them; may be repeated.")
+        help: "A permission, or several with blanks or commas between them; may be repeated.",
+        completion: Candidates.scope)
     var scope: [String] = []
 
-    @Option(help: "A resource, as in ADAL, instead of scopes.")
+    @Option(help: "A resource, as in ADAL, instead of scopes.", completion: Candidates.resource)
     var resource: String?
 
     @Option(help: "JSON of a claims request.")
@@ -186,10 +188,12 @@ struct TargetOptions: ParsableArguments {
 
 /// The options that name an account.
 struct AccountOptions: ParsableArguments {
-    @Option(name: .customLong("account"), help: "The account: its identifier, its name, or the beginning of its name.")
+    @Option(
+        name: .customLong("account"), help: "The account: its identifier, its name, or the beginning of its name.",
+        completion: Candidates.account)
     var identifier: String?
 
-    @Option(help: "The account's name, or the beginning of it.")
+    @Option(help: "The account's name, or the beginning of it.", completion: Candidates.account)
     var username: String?
 
     func validate() throws {

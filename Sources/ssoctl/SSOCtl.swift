@@ -14,14 +14,15 @@ struct SSOCtl: AsyncParsableCommand {
             standard error. Exit status: 0 done, 1 failed, 2 interaction required, 3 no such account, 4 the agent \
             cannot be reached, 64 usage.
 
-            Begin with “ssoctl init”, or with:
-              ssoctl app add graph --client-id ID --scope User.Read
-              ssoctl sign-in
-              ssoctl token
-
             Environment: SSO_AGENT_APP and SSO_AGENT_ACCOUNT replace the defaults of “ssoctl use”, BROWSER names the browser for \
             sign-in, NO_COLOR disables colours, SSO_AGENT_SOCK names the agent's socket, and SSO_AGENT_OWNER the ID of another \
             user who has published it.
+
+            Examples:
+              ssoctl init                          step by step; the same without questions:
+              ssoctl app add graph --client-id CLIENT-ID --scope User.Read
+              ssoctl sign-in
+              ssoctl token
             """,
         version: ProductVersion.text,
         subcommands: [],
@@ -50,24 +51,29 @@ struct SSOCtl: AsyncParsableCommand {
         // This process handles passphrases and exported caches. If the system refuses, the agent has reported that.
         _ = agent_forbid_inspection()
         let arguments = Array(CommandLine.arguments.dropFirst())
+        CompletionRun.prepare(arguments)
         do {
             try refuseUnknownCommand(arguments)
-            var command = try parseAsRoot(arguments)
+            var command = try await asyncParseAsRoot(arguments)
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {
                 try command.run()
             }
         } catch {
-            end(error, asJSON: arguments.prefix { $0 != "--" }.contains("--json"))
+            end(error, arguments.prefix { $0 != "--" })
         }
     }
 
     /// Ends the process after an error of the command or the command line, or a request for help, whose text may have parts of the
     /// arguments.
-    private static func end(_ error: any Error, asJSON isJSON: Bool) {
-        let (status, text) = (exitCode(for: error), fullMessage(for: error))
-        if isJSON, !text.isEmpty, !status.isSuccess {
+    private static func end(_ error: any Error, _ arguments: ArraySlice<String>) {
+        let status = exitCode(for: error)
+        var text = fullMessage(for: error)
+        if status.isSuccess, arguments.first == "--generate-completion-script" {
+            text = CompletionScript.extended(text, aliases: aliases)
+        }
+        if arguments.contains("--json"), !text.isEmpty, !status.isSuccess {
             Terminal.print(json: CommandFailure.usage(message(for: error), nextCommand: "ssoctl --help"))
         } else if !text.isEmpty {
             (status.isSuccess ? StandardStream.output : .error).write(text + "\n")
@@ -78,17 +84,19 @@ struct SSOCtl: AsyncParsableCommand {
     /// - Throws: if the first word is no command, with the command that was probably meant.
     private static func refuseUnknownCommand(_ arguments: [String]) throws {
         guard let word = arguments.first, !word.hasPrefix("-") else { return }
-        var names = ["help"]
-        for group in configuration.groupedSubcommands {
-            for command in group.subcommands {
-                let command = command.configuration
-                if let name = command.commandName { names.append(name) }
-                names += command.aliases
-            }
-        }
+        let names = ["help"] + commands.compactMap(\.commandName) + aliases.map(\.alias)
         guard !names.contains(word) else { return }
         let nearest = Suggestion.nearest(to: word, among: names)
         throw ValidationError(
             "“\(word)” is not a command of ssoctl.\(nearest.map { " Did you mean “\($0)”?" } ?? "")")
+    }
+
+    private static var commands: [CommandConfiguration] {
+        configuration.groupedSubcommands.flatMap { group in group.subcommands.map { $0.configuration } }
+    }
+
+    /// The aliases of commands, each with the command's name.
+    private static var aliases: [(alias: String, name: String)] {
+        commands.flatMap { command in command.aliases.map { (alias: $0, name: command.commandName ?? "") } }
     }
 }

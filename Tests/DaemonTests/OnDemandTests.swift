@@ -20,6 +20,15 @@ internal import Testing
         #expect(!ended.errors.contains("listening on"))
     }
 
+    @Test func startsNoneForTheCompletionOfACommandLine() async throws {
+        let script = """
+            "$0" ---completion token -- --account 0 0 ssoctl token ''
+            [ ! -e "$XDG_RUNTIME_DIR/sso-agent" ]
+            """
+        let ended = try await Home().run(script)
+        #expect(ended.status == 0 && ended.output.allSatisfy(\.isNewline) && ended.errors.isEmpty, "\(ended)")
+    }
+
     #if os(Linux)
         /// Root may look into a process that forbids inspection; its user may not.
         @Test(.enabled(if: OtherUser.isPossible, "only root can look into the agent"))

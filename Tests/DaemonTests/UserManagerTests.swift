@@ -66,11 +66,15 @@ internal import Testing
                 try Self.install(in: home)
                 let script = """
                     systemctl --user start sso-agent.socket || exit 1
+                    # A completion connects to nothing that would start the agent.
+                    complete=(---completion token -- --account 0 0 ssoctl token "")
+                    "$0" "${complete[@]}"
                     systemctl --user is-active sso-agent.service && exit 2
                     target=(--client-id app-1 --authority "$1" --scope User.Read)
                     # The first connection starts the agent, which serves it.
                     "$0" sign-in --browser --login-hint alice@contoso.com "${target[@]}" || exit 4
                     "$0" token --username alice@contoso.com "${target[@]}" || exit 5
+                    [ "$("$0" "${complete[@]}")" = alice@contoso.com ] || exit 11
                     systemctl --user show --property=ActiveState,NRestarts sso-agent
                     "$0" doctor
                     # No other process of the user can read its memory.

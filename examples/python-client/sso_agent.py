@@ -35,13 +35,16 @@ def socket_path():
     given = os.environ.get("SSO_AGENT_SOCK", "").strip()
     if given:
         return given
-    if runtime := os.environ.get("XDG_RUNTIME_DIR"):
+    runtime, user = os.environ.get("XDG_RUNTIME_DIR", ""), os.geteuid()
+    if os.path.isabs(runtime):
         return f"{runtime}/sso-agent/agent.sock"
-    state = os.environ.get("SSO_AGENT_STATE_DIR")
-    if not state:
-        home = os.environ.get("XDG_STATE_HOME") or str(pathlib.Path.home() / ".local/state")
-        state = f"{home}/sso-agent"
-    return f"{state}/run/agent.sock"
+    if os.path.isdir(runtime := f"/run/user/{user}"):
+        status = os.lstat(runtime)
+        if status.st_uid == user and stat.S_IMODE(status.st_mode) == 0o700:
+            return f"{runtime}/sso-agent/agent.sock"
+    if not os.path.isabs(home := os.environ.get("XDG_STATE_HOME", "")):
+        home = os.path.expanduser("~/.local/state")
+    return f"{os.environ.get('SSO_AGENT_STATE_DIR') or f'{home}/sso-agent'}/run/agent.sock"
 
 
 class Agent:

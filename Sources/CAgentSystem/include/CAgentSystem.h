@@ -219,4 +219,7 @@ int agent_forbid_inspection(void);
 /* Whether that has been done. */
 int agent_is_inspectable(void);
 
+/* Whether the system keeps the clock right, as the kernel knows it: 1 or 0; -1 where it does not tell. */
+int agent_clock_is_synchronised(void);
+
 #endif

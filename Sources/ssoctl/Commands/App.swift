@@ -13,8 +13,8 @@ struct AppCommand: AsyncParsableCommand {
             of your own file, which these commands change. Comments and order stay as they are.
 
             Examples:
-              ssoctl app add graph --client-id 11111111-2222-4333-8444-555555555555 --scope User.Read
-              ssoctl app add azure --client-id ID --resource https://management.azure.com --tenant contoso.com
+              ssoctl app add graph --client-id CLIENT-ID --scope User.Read
+              ssoctl app add azure --client-id ID --resource https://management.azure.com
               ssoctl use graph
             """,
         subcommands: [AppAddCommand.self, AppListCommand.self, AppShowCommand.self, AppRemoveCommand.self],
@@ -63,29 +63,36 @@ struct AppAddCommand: Command {
         discussion: """
             The client ID is that of the app's registration (Entra: App registrations, Overview). The registration needs the \
             redirect URI http://localhost, platform “Mobile and desktop applications”.
+
+            Examples:
+              ssoctl app add graph --client-id CLIENT-ID --scope User.Read --default
+              ssoctl app add mail --client-id CLIENT-ID -s Mail.Read --tenant contoso.com
             """)
 
     @Argument(help: "The name.")
     var name: String
 
-    @Option(name: .customLong("client-id"), help: "The application (client) ID.", transform: ClientID.option)
+    @Option(
+        name: .customLong("client-id"), help: "The application (client) ID.", completion: Candidates.clientID,
+        transform: ClientID.option)
     var clientID: ClientID
 
     @OptionGroup(title: "Identity provider") var provider: ProviderOptions
 
     @Option(
         name: [.customShort("s"), .customLong("scope")], parsing: .singleValue,
-        help: "A permission, or several with blanks or commas between them; may be repeated.")
+        help: "A permission, or several with blanks or commas between them; may be repeated.",
+        completion: Candidates.scope)
     var scope: [String] = []
 
-    @Option(help: "A resource, as in ADAL, instead of scopes.")
+    @Option(help: "A resource, as in ADAL, instead of scopes.", completion: Candidates.resource)
     var resource: String?
 
     @Option(
         name: .customLong("redirect-uri"), help: "The app's registered redirect URI, if it is not http://localhost.")
     var redirectURI: String?
 
-    @Option(help: "The sharing group.", transform: SharingGroup.option)
+    @Option(help: "The sharing group.", completion: Candidates.group, transform: SharingGroup.option)
     var group: SharingGroup?
 
     @Flag(help: "Replace the values of an app with the name.")
@@ -143,7 +150,14 @@ struct AppAddCommand: Command {
 /// Lists the apps.
 struct AppListCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the apps of the configuration.")
+        commandName: "list", abstract: "List the apps of the configuration.",
+        discussion: """
+            The app with “*” is the default one (ssoctl use APP).
+
+            Examples:
+              ssoctl app list
+              ssoctl app list --json | jq -r '.apps[].name'
+            """)
 
     @OptionGroup var output: OutputOptions
 
@@ -158,7 +172,7 @@ struct AppListCommand: Command {
 
     func style(_ list: Printout) -> StyledText? {
         guard !list.apps.isEmpty else {
-            return "No apps. Add one with: ssoctl app add NAME --client-id ID --scope User.Read, or ssoctl init"
+            return "No apps. Add one with: ssoctl init, or ssoctl app add graph --client-id CLIENT-ID --scope User.Read"
         }
         return Table.text(
             ["", "NAME", "CLIENT ID", "FOR", "AUTHORITY"],
@@ -170,9 +184,15 @@ struct AppListCommand: Command {
 
 /// Shows an app.
 struct AppShowCommand: Command {
-    static let configuration = CommandConfiguration(commandName: "show", abstract: "Show an app of the configuration.")
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show an app of the configuration.",
+        discussion: """
+            Examples:
+              ssoctl app show                      the default app
+              ssoctl app show graph
+            """)
 
-    @Argument(help: "The name; by default that of the default app.")
+    @Argument(help: "The name; by default that of the default app.", completion: Candidates.app)
     var name: String?
 
     @OptionGroup var output: OutputOptions
@@ -191,9 +211,14 @@ struct AppShowCommand: Command {
 struct AppRemoveCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Remove an app from your configuration. Its tokens stay until you sign out.",
+        discussion: """
+            Examples:
+              ssoctl sign-out alice --app mail     first, to remove its tokens too
+              ssoctl app remove mail
+            """,
         aliases: ["rm"])
 
-    @Argument(help: "The name.")
+    @Argument(help: "The name.", completion: Candidates.app)
     var name: String
 
     @OptionGroup var output: OutputOptions
@@ -234,7 +259,7 @@ struct UseCommand: Command {
               ssoctl use --none                    no defaults
             """)
 
-    @Argument(help: "An app or an account.")
+    @Argument(help: "An app or an account.", completion: Candidates.appOrAccount)
     var name: String?
 
     @Flag(name: .customLong("none"), help: "Remove the default app and the default account.")

@@ -13,6 +13,11 @@ struct AuditCommand: AsyncParsableCommand {
             error, and the exit status is then 1. Whoever may write to the state directory can replace the whole log, or \
             remove its end; the journal ([audit] destination = "journal") is out of the user's reach. With --json, prints the \
             lines as they are, each a JSON object.
+
+            Examples:
+              ssoctl audit
+              ssoctl audit --follow
+              ssoctl audit --json | jq 'select(.event == "refusal")'
             """)
 
     @Flag(help: "Wait for further lines.")

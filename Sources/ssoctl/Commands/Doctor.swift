@@ -7,11 +7,20 @@ internal import TokenModel
 struct DoctorCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract:
-            "Check the socket, its folder, the state folder, the key, the published sockets, the clock, the redirect of browser sign-ins and the token endpoint."
-    )
+        abstract: "Check the agent, the session, the network settings and the store, and say what helps.",
+        discussion: """
+            The agent checks its folder, its store and key, its sandbox, the published sockets, the redirect of browser sign-ins, and, \
+            with one request to it, the token endpoint and the clock. The command checks the socket, the service unit, lingering, the \
+            configuration, the proxy, the file of certificate authorities and the keyring, and finds tokens that other tools have left \
+            in plain text. Exit status: 0 if every check has passed, 1 if one has not, 4 if there is no agent.
 
-    @Option(help: "The authority whose token endpoint to try.")
+            Examples:
+              ssoctl doctor
+              ssoctl doctor --authority https://login.microsoftonline.us/contoso.com
+              ssoctl doctor --json | jq '.checks[] | select(.ok | not)'
+            """)
+
+    @Option(help: "The authority whose token endpoint to try.", completion: Candidates.authority)
     var authority: String?
 
     @OptionGroup var output: OutputOptions
@@ -44,13 +53,16 @@ struct DoctorCommand: Command {
         do throws(TokenError) {
             let checks = try await agent.diagnose(request).checks
             let socket = HealthCheck(name: "socket", ok: true, detail: "the agent answers at \(agent.socketPath)")
-            return Printout(checks: ([socket, folder] + checks).map(Printout.Check.init))
+            let ownChecks = ConfigurationChecks.all(knowsClock: checks.contains { $0.name == "clock" })
+            return Printout(
+                checks: ([socket, folder] + checks + SessionChecks.all + ownChecks).map(Printout.Check.init))
         } catch  where error.code == .agentUnavailable || error.code == .peerNotAuthorized {
             let advice = Advice(error.message)
             let socket = HealthCheck(
                 name: "socket", ok: false, detail: advice.message,
                 hint: advice.command.map { "start the agent: \($0)" })
-            return Printout(checks: [socket, folder].map(Printout.Check.init), isAgentThere: false)
+            let ownChecks = SessionChecks.all + ConfigurationChecks.all(knowsClock: false)
+            return Printout(checks: ([socket, folder] + ownChecks).map(Printout.Check.init), isAgentThere: false)
         }
     }
 

@@ -11,12 +11,17 @@ struct ExportCommand: Command {
         discussion: """
             Anyone who has the file can act as every account in it. Only its owner can read it (mode 0600). Delete it \
             after use.
+
+            Examples:
+              ssoctl export --format msal-json --include-secrets -o cache.json
             """)
 
-    @Option(help: "The format: msal-json (of MSAL for Python, Go, Java, .NET and Node) or adal-archive.")
+    @Option(
+        help: "The format: msal-json (of MSAL for Python, Go, Java, .NET and Node) or adal-archive.",
+        completion: .list(["msal-json", "adal-archive"]))
     var format: FormatName
 
-    @Option(help: "The sharing group.", transform: SharingGroup.option)
+    @Option(help: "The sharing group.", completion: Candidates.group, transform: SharingGroup.option)
     var group = SharingGroup.standard
 
     @Flag(

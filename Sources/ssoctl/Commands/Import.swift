@@ -6,20 +6,29 @@ internal import TokenModel
 /// Imports the cache of another library.
 struct ImportCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "import", abstract: "Import another library's token cache.",
+        commandName: "import", abstract: "Import another library's token cache, so that nobody has to sign in again.",
         discussion: """
             Formats: msal-json, of MSAL for Python, Go, Java, .NET and Node; adal-json, of ADAL for Python and Node; \
-            adal-archive, a keychain item or macOS cache of ADAL for Objective-C. The same file twice changes nothing, \
-            and a newer token is never replaced by an older one.
+            adal-archive, a keychain item or macOS cache of ADAL for Objective-C. The format is that of the file's content. The same \
+            file twice changes nothing, and a newer token is never replaced by an older one. No file is changed or removed.
+
+            Examples:
+              ssoctl import --find                 what other tools have left in plain text
+              ssoctl import --from azure-cli       the caches of “az login”
+              ssoctl import cache.json --dry-run   only report what a file would bring
+              program | ssoctl import /dev/stdin
             """)
 
-    @Option(help: "The format of the file: msal-json, adal-json or adal-archive.")
-    var format: FormatName
+    @Argument(help: "The cache: a regular file, or /dev/stdin.", completion: .file())
+    var file: String?
 
-    @Argument(help: "The cache.", completion: .file())
-    var file: String
+    @OptionGroup(title: "Caches of other tools") var search: CacheSearchOptions
 
-    @Option(help: "The sharing group to import into.", transform: SharingGroup.option)
+    @Option(help: "The format of the file, instead of what its content tells.")
+    var format: FormatName?
+
+    @Option(
+        help: "The sharing group to import into.", completion: Candidates.group, transform: SharingGroup.option)
     var group = SharingGroup.standard
 
     @Flag(name: .customLong("dry-run"), help: "Only report what would be imported.")
@@ -27,53 +36,75 @@ struct ImportCommand: Command {
 
     @OptionGroup var output: OutputOptions
 
-    struct Printout: Encodable {
-        struct Counts: Encodable {
-            var accounts: Int64
-            var refreshTokens: Int64
-            var accessTokens: Int64
-            var idTokens: Int64
+    func validate() throws {
+        guard [file != nil, search.tool != nil, search.finds].filter(\.self).count == 1 else {
+            throw ValidationError("Name one FILE, or give --from or --find.")
         }
-
-        struct Skipped: Encodable {
-            var entry: String
-            var reason: String
-        }
-
-        var imported: Counts
-        var skipped: [Skipped]
-        /// The number of skipped entries that are not in the list.
-        var moreSkipped: Int64?
+        guard format == nil || file != nil else { throw ValidationError("--format is for a FILE.") }
+        guard !search.finds || !isDryRun else { throw ValidationError("--find imports nothing; leave out --dry-run.") }
     }
 
-    func execute(_ agent: AgentClient) async throws(TokenError) -> Printout {
-        let cache = try PrivateFileReader(file, .commandLine)
-        let progress = Progress("importing \(file)")
+    func execute(_ agent: AgentClient) async throws -> ImportPrintout {
+        if let file { return try await importFile(file, format, agent) }
+        let found = FoundCaches(of: search.tool.map { [$0] } ?? OtherTool.allCases)
+        for problem in found.unusable { Terminal.printError("ssoctl: \(problem)") }
+        guard let tool = search.tool else { return ImportPrintout(caches: found.caches) }
+        guard !found.caches.isEmpty else {
+            throw CommandFailure(
+                TokenError(
+                    .invalidDeveloperParameter,
+                    "\(tool.rawValue) has no cache in plain text in \(tool.usualPlace); others, such as those in a keyring, cannot be read"
+                ), nextCommand: "ssoctl import --find")
+        }
+        var printout = ImportPrintout(caches: found.caches)
+        for cache in found.caches { printout.add(try await importFile(cache.file, cache.format, agent)) }
+        return printout
+    }
+
+    private func importFile(
+        _ path: String, _ given: FormatName?, _ agent: AgentClient
+    ) async throws -> ImportPrintout {
+        let file = try PrivateFileReader(path, .commandLine)
+        let (format, start) = try given.map { ($0, []) } ?? Self.detect(file, path)
+        var parts = start[...]
+        let progress = Progress("importing \(path)")
         let report = try await agent.importCache(
             format: format.value, sharingGroup: group, isDryRun: isDryRun
         ) { () throws(TokenError) in
-            if let size = cache.size, size > 0 { progress.report(Double(cache.position) / Double(size)) }
-            return try cache.next()
+            if let size = file.size, size > 0 { progress.report(Double(file.position) / Double(size)) }
+            if let part = parts.popFirst() { return part }
+            return try file.next()
         }
-        let more = report.skippedCount - Int64(report.skipped.count)
-        return Printout(
-            imported: Printout.Counts(
-                accounts: report.accounts, refreshTokens: report.refreshTokens, accessTokens: report.accessTokens,
-                idTokens: report.idTokens),
-            skipped: report.skipped.map { Printout.Skipped(entry: $0.entry, reason: $0.reason) },
-            moreSkipped: more > 0 ? more : nil)
+        return ImportPrintout(report, detected: given == nil ? format : nil)
     }
 
-    func describe(_ done: Printout) -> String? {
-        let counts = [
-            (done.imported.accounts, "account"), (done.imported.refreshTokens, "refresh token"),
-            (done.imported.accessTokens, "access token"), (done.imported.idTokens, "ID token"),
-        ].map { Phrases.count($0.0, $0.1) }.joined(separator: ", ")
-        var lines = ["\(isDryRun ? "Would import" : "Imported") \(counts)."]
-        if !done.skipped.isEmpty { lines.append("Skipped:") }
-        // One line each, whatever the file has for a name.
-        lines += done.skipped.map { UntrustedText.clean("  \($0.entry): \($0.reason)", limit: .max) }
-        if let more = done.moreSkipped { lines.append("  … and \(more) more") }
-        return lines.joined(separator: "\n")
+    /// The format of a file, and what had to be read of it.
+    private static func detect(_ file: PrivateFileReader, _ path: String) throws -> (FormatName, [Secret]) {
+        var parts: [Secret] = []
+        // A pipe may bring the first bytes one by one; blanks without an end are no cache.
+        while parts.count < 64, let part = try file.next() {
+            parts.append(part)
+            if let format = part.withBytes({ CacheDetection.format(ofFileThatBegins: $0) }) { return (format, parts) }
+            guard part.withBytes({ CacheDetection.isBlank($0) }) else { break }
+        }
+        throw TokenError(
+            .cacheBadFormat,
+            "\(path) is no cache that can be read: neither JSON nor a property list; one that is encrypted has to be exported by the program that wrote it"
+        )
     }
+
+    func style(_ done: ImportPrintout) -> StyledText? {
+        done.imported == nil ? done.list : StyledText(done.report(isDryRun: isDryRun))
+    }
+}
+
+/// Which caches of other tools are meant.
+struct CacheSearchOptions: ParsableArguments {
+    @Option(
+        name: .customLong("from"),
+        help: ArgumentHelp("Import the caches that this tool has left in plain text.", valueName: "tool"))
+    var tool: OtherTool?
+
+    @Flag(name: .customLong("find"), help: "List the caches that other tools have left in plain text; import nothing.")
+    var finds = false
 }

@@ -9,8 +9,11 @@ struct InitCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "init", abstract: "Set up an app, sign in and get a first token, step by step.",
         discussion: """
-            Asks questions on the terminal. The same without them:
-              ssoctl app add graph --client-id ID --tenant organizations --scope User.Read --default
+            Asks questions on the terminal. The same without them are the commands of the examples.
+
+            Examples:
+              ssoctl init
+              ssoctl app add graph --client-id CLIENT-ID --scope User.Read --default
               ssoctl sign-in
               ssoctl token
             """)
@@ -27,7 +30,7 @@ struct InitCommand: Command {
         guard Terminal.isInteractive else {
             throw CommandFailure.usage(
                 "“ssoctl init” asks questions on a terminal, and there is none",
-                nextCommand: "ssoctl app add NAME --client-id ID --scope User.Read --default")
+                nextCommand: "ssoctl app add graph --client-id CLIENT-ID --scope User.Read --default")
         }
         _ = try await agent.status()
         let settings = try Settings.read(mayCreate: true)

@@ -10,6 +10,10 @@ struct KeyCommand: AsyncParsableCommand {
             file: a file of mode 0600 beside the store. credential: sso-agent.key in $CREDENTIALS_DIRECTORY, from the \
             service manager. secret-service: the desktop's keyring, through secret-tool. passphrase: asked for after each \
             start of the agent (ssoctl unlock).
+
+            Examples:
+              ssoctl key                           where the key comes from
+              ssoctl key set secret-service        keep it in the desktop's keyring
             """,
         subcommands: [KeyShowCommand.self, KeySetCommand.self], defaultSubcommand: KeyShowCommand.self)
 }
@@ -34,7 +38,12 @@ struct KeyPrintout: Encodable {
 /// Shows the source of the store's key.
 struct KeyShowCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Show where the store's key comes from.")
+        commandName: "show", abstract: "Show where the store's key comes from.",
+        discussion: """
+            Examples:
+              ssoctl key show
+              ssoctl key show --json | jq -r .source
+            """)
 
     @OptionGroup var output: OutputOptions
 
@@ -52,9 +61,15 @@ struct KeySetCommand: Command {
         discussion: """
             Passphrases are asked for on the terminal, or are lines of standard input: the current one if the store is sealed \
             with one, then the new one.
+
+            Examples:
+              ssoctl key set passphrase            asked for after each start of the agent
+              ssoctl key set file
             """)
 
-    @Argument(help: "file, credential, secret-service or passphrase.", transform: Self.source)
+    @Argument(
+        help: "file, credential, secret-service or passphrase.",
+        completion: .list(KeySource.allCases.map(\.name)), transform: Self.source)
     var source: KeySource
 
     @OptionGroup var output: OutputOptions
@@ -81,9 +96,13 @@ struct LockCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "lock",
         abstract: "Lock the agent's store: it forgets its key and every token until ssoctl unlock.",
-        discussion:
-            "Apps get no tokens meanwhile, and sign-ins in progress end. Only with a passphrase, or with a keyring that is "
-            + "locked as well, other processes of yours cannot unlock it.")
+        discussion: """
+            Apps get no tokens meanwhile, and sign-ins in progress end. Only with a passphrase, or with a keyring that is \
+            locked as well, other processes of yours cannot unlock it.
+
+            Examples:
+              ssoctl lock                          for example when the screen is locked
+            """)
 
     @OptionGroup var output: OutputOptions
 
@@ -97,7 +116,13 @@ struct UnlockCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "unlock",
         abstract: "Open the agent's store: with its passphrase, or by reading the key from its source once more.",
-        discussion: "The passphrase is asked for on the terminal, or is the first line of standard input.")
+        discussion: """
+            The passphrase is asked for on the terminal, or is the first line of standard input.
+
+            Examples:
+              ssoctl unlock
+              pass show sso-agent | ssoctl unlock
+            """)
 
     @OptionGroup var output: OutputOptions
 

@@ -16,8 +16,30 @@ struct PublishCommand: Command {
 
             The folder of the socket must be yours, and nobody else may be able to write to it. Other users set SSO_AGENT_SOCK to the \
             path and SSO_AGENT_OWNER to your user ID.
+
+            Examples:
+              ssoctl publish --socket /run/user/1000/ci.sock --client-id ID --ttl 30m
+              ssoctl publish --socket /srv/db.sock --uid 1001 --client-id ID --scope User.Read
             """)
 
+    @OptionGroup(title: "Socket") var socket: PublishedSocketOptions
+    @OptionGroup(title: "What it serves") var access: PublishedAccessOptions
+    @OptionGroup var output: OutputOptions
+
+    func execute(_ agent: AgentClient) async throws(TokenError) -> SocketPrintout {
+        SocketPrintout(
+            try await agent.publishSocket(
+                PublishSocket(
+                    path: socket.path, userIDs: socket.userIDs, clientIDs: access.clientIDs,
+                    sharingGroup: access.group, scopes: access.allScopes, authorities: try access.namedAuthorities(),
+                    account: access.account?.trimmedNonEmpty, lifetime: socket.lifetime, label: socket.label)))
+    }
+
+    func describe(_ socket: SocketPrintout) -> String? { socket.text }
+}
+
+/// Where the socket is, for whom and how long.
+struct PublishedSocketOptions: ParsableArguments {
     @Option(name: .customLong("socket"), help: "The absolute path of the socket.", completion: .file())
     var path: String
 
@@ -27,35 +49,6 @@ struct PublishCommand: Command {
     var userIDs: [UInt32] = []
 
     @Option(
-        name: .customLong("client-id"), parsing: .upToNextOption,
-        help: "The client ID of an app whose tokens are served; may be repeated.", transform: ClientID.option)
-    var clientIDs: [ClientID]
-
-    @Option(
-        name: .customLong("scope"), parsing: .upToNextOption,
-        help: "A permission that tokens may have, or several with blanks or commas between them; may be repeated.")
-    var scopes: [String] = []
-
-    @Option(
-        name: .customLong("resource"), parsing: .upToNextOption,
-        help: "A resource that tokens may be for, with all its scopes; may be repeated.")
-    var resources: [String] = []
-
-    @Option(help: "The account, by its name or identifier. By default every account.")
-    var account: String?
-
-    @Option(
-        name: .customLong("authority"), parsing: .upToNextOption,
-        help: "An authority that requests may name; may be repeated. By default those of the account's home tenant.")
-    var authorities: [String] = []
-
-    @Option(name: .customLong("authority-kind"), help: "The kind of the authorities, if their URL does not tell.")
-    var kind: AuthorityKindName?
-
-    @Option(help: "The sharing group.", transform: SharingGroup.option)
-    var group = SharingGroup.standard
-
-    @Option(
         name: .customLong("ttl"), help: "The time until the socket is closed, such as 90s, 30m or 8h; at most 24h.",
         transform: Self.seconds)
     var lifetime = PublishSocket.standardLifetime
@@ -63,36 +56,9 @@ struct PublishCommand: Command {
     @Option(help: "The name of the socket in lists and in the audit log. By default its path.")
     var label: String?
 
-    @OptionGroup var output: OutputOptions
-
     func validate() throws {
         guard path.hasPrefix("/") else { throw ValidationError("--socket must be an absolute path.") }
-        guard !clientIDs.isEmpty else { throw ValidationError("Give --client-id at least one app.") }
-        // An empty list of scopes would publish all of them.
-        guard scopes.allSatisfy({ !ScopeList.split([$0]).isEmpty }),
-            resources.allSatisfy({ $0.trimmedNonEmpty != nil })
-        else { throw ValidationError("--scope and --resource must not be blank.") }
-        guard account.map({ $0.trimmedNonEmpty != nil }) ?? true else {
-            throw ValidationError("--account must not be blank.")
-        }
-        do { _ = try authorities.map { try Authority($0, kind: kind?.kind) } } catch {
-            throw ValidationError("--authority: \((error as? TokenError)?.message ?? "it is not a URL").")
-        }
     }
-
-    func execute(_ agent: AgentClient) async throws(TokenError) -> SocketPrintout {
-        var named: [Authority] = []
-        for authority in authorities { named.append(try Authority(authority, kind: kind?.kind)) }
-        let resources = resources.compactMap { ScopeSet(resource: $0).scopes.first }
-        return SocketPrintout(
-            try await agent.publishSocket(
-                PublishSocket(
-                    path: path, userIDs: userIDs, clientIDs: clientIDs, sharingGroup: group,
-                    scopes: ScopeSet(ScopeList.split(scopes) + resources),
-                    authorities: named, account: account?.trimmedNonEmpty, lifetime: lifetime, label: label)))
-    }
-
-    func describe(_ socket: SocketPrintout) -> String? { socket.text }
 
     @Sendable private static func seconds(_ text: String) throws -> Int64 {
         let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600]
@@ -108,10 +74,76 @@ struct PublishCommand: Command {
     }
 }
 
+/// Of which apps, scopes and account the socket serves tokens.
+struct PublishedAccessOptions: ParsableArguments {
+    @Option(
+        name: .customLong("client-id"), parsing: .upToNextOption,
+        help: "The client ID of an app whose tokens are served; may be repeated.", completion: Candidates.clientID,
+        transform: ClientID.option)
+    var clientIDs: [ClientID]
+
+    @Option(
+        name: .customLong("scope"), parsing: .upToNextOption,
+        help: "A permission that tokens may have, or several with blanks or commas between them; may be repeated.",
+        completion: Candidates.scope)
+    var scopes: [String] = []
+
+    @Option(
+        name: .customLong("resource"), parsing: .upToNextOption,
+        help: "A resource that tokens may be for, with all its scopes; may be repeated.",
+        completion: Candidates.resource)
+    var resources: [String] = []
+
+    @Option(help: "The account, by its name or identifier. By default every account.", completion: Candidates.account)
+    var account: String?
+
+    @Option(
+        name: .customLong("authority"), parsing: .upToNextOption,
+        help: "An authority that requests may name; may be repeated. By default those of the account's home tenant.",
+        completion: Candidates.authority)
+    var authorities: [String] = []
+
+    @Option(name: .customLong("authority-kind"), help: "The kind of the authorities, if their URL does not tell.")
+    var kind: AuthorityKindName?
+
+    @Option(help: "The sharing group.", completion: Candidates.group, transform: SharingGroup.option)
+    var group = SharingGroup.standard
+
+    func validate() throws {
+        guard !clientIDs.isEmpty else { throw ValidationError("Give --client-id at least one app.") }
+        // An empty list of scopes would publish all of them.
+        guard scopes.allSatisfy({ !ScopeList.split([$0]).isEmpty }),
+            resources.allSatisfy({ $0.trimmedNonEmpty != nil })
+        else { throw ValidationError("--scope and --resource must not be blank.") }
+        guard account.map({ $0.trimmedNonEmpty != nil }) ?? true else {
+            throw ValidationError("--account must not be blank.")
+        }
+        do throws(TokenError) { _ = try namedAuthorities() } catch {
+            throw ValidationError("--authority: \(error.message).")
+        }
+    }
+
+    func namedAuthorities() throws(TokenError) -> [Authority] {
+        var named: [Authority] = []
+        for authority in authorities { named.append(try Authority(authority, kind: kind?.kind)) }
+        return named
+    }
+
+    /// The scopes, and those of the resources.
+    var allScopes: ScopeSet {
+        ScopeSet(ScopeList.split(scopes) + resources.compactMap { ScopeSet(resource: $0).scopes.first })
+    }
+}
+
 /// Lists the published sockets.
 struct SocketsCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "sockets", abstract: "List the published sockets.")
+        commandName: "sockets", abstract: "List the published sockets.",
+        discussion: """
+            Examples:
+              ssoctl sockets
+              ssoctl sockets --json | jq -r '.sockets[].path'
+            """)
 
     @OptionGroup var output: OutputOptions
 
@@ -131,9 +163,13 @@ struct SocketsCommand: Command {
 /// Closes a published socket.
 struct UnpublishCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "unpublish", abstract: "Close a published socket and its connections, and remove its file.")
+        commandName: "unpublish", abstract: "Close a published socket and its connections, and remove its file.",
+        discussion: """
+            Examples:
+              ssoctl unpublish /run/user/1000/ci.sock
+            """)
 
-    @Argument(help: "The path or the label of the socket.", completion: .file())
+    @Argument(help: "The path or the label of the socket.", completion: Candidates.socket)
     var socket: String
 
     @OptionGroup var output: OutputOptions

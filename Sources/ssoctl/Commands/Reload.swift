@@ -11,7 +11,7 @@ struct ReloadCommand: Command {
             Rules and audit.names are in effect at once, for open connections too. What needs a restart is named. If the \
             configuration cannot be used, the agent keeps the one that it has. SIGHUP does the same.
 
-            Example:
+            Examples:
               ssoctl reload
             """)
 

@@ -15,7 +15,7 @@ struct SignInCommand: Command {
               ssoctl sign-in                       the default app
               ssoctl sign-in graph --tenant contoso.com --login-hint alice@contoso.com
               ssoctl sign-in --device-code         with a code, such as over SSH
-              ssoctl sign-in --client-id ID --scope User.Read
+              ssoctl sign-in --client-id CLIENT-ID --scope User.Read
             """,
         aliases: ["login"])
 
@@ -66,7 +66,9 @@ struct SignInCommand: Command {
 
 /// How the user signs in.
 struct SignInOptions: ParsableArguments {
-    @Option(name: .customLong("login-hint"), help: "The account name to suggest on the sign-in page.")
+    @Option(
+        name: .customLong("login-hint"), help: "The account name to suggest on the sign-in page.",
+        completion: Candidates.account)
     var loginHint: String?
 
     @Option(
@@ -74,7 +76,9 @@ struct SignInOptions: ParsableArguments {
         help: "The domain of the account, so that its own sign-in page is shown at once.")
     var domainHint: String?
 
-    @Option(help: "What the page asks for: select_account, login, consent, create or none.")
+    @Option(
+        help: "What the page asks for: select_account, login, consent, create or none.",
+        completion: .list(["select_account", "login", "consent", "create", "none"]))
     var prompt: String?
 
     @Flag(name: .customLong("device-code"), help: "Print a code to enter on another device.")

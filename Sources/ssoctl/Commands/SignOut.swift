@@ -14,11 +14,13 @@ struct SignOutCommand: Command {
             Examples:
               ssoctl sign-out alice                everywhere on this machine
               ssoctl sign-out alice --app graph    one app
-              ssoctl sign-out alice --browser      and open the provider's page that ends the browser's session
+              ssoctl sign-out alice --browser      and end the session of the browser
             """,
         aliases: ["logout"])
 
-    @Argument(help: "The account: its name, the beginning of its name, or its identifier.")
+    @Argument(
+        help: ArgumentHelp("Its name, the beginning of its name, or its identifier.", valueName: "account"),
+        completion: Candidates.account)
     var name: String?
 
     @OptionGroup(title: "Account") var account: AccountOptions

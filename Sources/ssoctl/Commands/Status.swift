@@ -5,7 +5,12 @@ internal import TokenModel
 /// Shows the state of the agent.
 struct StatusCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Show the state of the agent.")
+        commandName: "status", abstract: "Show the state of the agent.",
+        discussion: """
+            Examples:
+              ssoctl status
+              ssoctl status --json | jq -r .socket
+            """)
 
     @OptionGroup var output: OutputOptions
 

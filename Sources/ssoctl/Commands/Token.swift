@@ -16,7 +16,7 @@ struct TokenCommand: Command {
               ssoctl token                         the default app and account
               ssoctl token graph --account alice   an app, and an account
               ssoctl token --header -o auth.txt    for: curl -H @auth.txt URL
-              ssoctl token --client-id ID --scope User.Read
+              ssoctl token --client-id CLIENT-ID --scope User.Read
             """)
 
     @OptionGroup var target: TargetOptions

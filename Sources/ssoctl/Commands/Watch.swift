@@ -16,10 +16,10 @@ struct WatchCommand: AsyncParsableCommand {
             Examples:
               ssoctl watch
               ssoctl watch --app graph             the accounts that are signed in to an app
-              ssoctl watch --json | jq -r 'select(.event == "interactionDue") | .account.username'
+              ssoctl watch --json | jq -r 'select(.event == "interactionDue").account'
             """)
 
-    @OptionGroup var app: AppFilterOptions
+    @OptionGroup(title: "App") var app: AppFilterOptions
 
     @Flag(
         help: ArgumentHelp(

@@ -70,7 +70,7 @@ struct Settings {
         guard configuration.apps.isEmpty else {
             throw .usage(
                 "there are several apps; name one of \(configuration.apps.map(\.name).joined(separator: ", ")), or choose a default",
-                nextCommand: "ssoctl use APP")
+                nextCommand: "ssoctl use \(configuration.apps[0].name)")
         }
         throw .usage(
             "no app is known: give --client-id and --scope, or set an app up, once", nextCommand: "ssoctl init")

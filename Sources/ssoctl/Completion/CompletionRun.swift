@@ -1,0 +1,59 @@
+internal import AgentSocket
+internal import ArgumentParser
+internal import Dispatch
+internal import PosixFiles
+internal import TokenModel
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// A run of the program in which a shell asks for candidates. It prints these and nothing else: it asks nobody, starts no agent, and
+/// ends within a second, whatever the agent does.
+enum CompletionRun {
+    /// The time for one request to the agent.
+    static let timeout = Duration.milliseconds(700)
+
+    /// Prepares the process if the command line is such a request of a shell.
+    static func prepare(_ arguments: [String]) {
+        guard arguments.first == "---completion" else { return }
+        setenv("SSO_AGENT_START", "0", 1)
+        let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
+        if nowhere >= 0 { dup2(nowhere, STDERR_FILENO) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(900)) { _exit(EXIT_FAILURE) }
+    }
+
+    /// Whether a connection starts no agent, as one to a socket of systemd's would while the service is stopped.
+    static var mayAskAgent: Bool {
+        let environment = AgentEnvironment.current
+        return AgentEnvironment.value("SSO_AGENT_SOCK") != nil || ServiceUnit.state(environment) != .reachable
+            || ServiceUnit.isRunning(environment)
+    }
+
+    /// The words as the shell's script wants them: once each, without those that no command line can have.
+    static func words(_ words: [String], for shell: CompletionShell?) -> [String] {
+        var seen: Set<String> = []
+        return words.filter { word in
+            !word.isEmpty && word.utf8.count <= 256 && !word.hasPrefix("-") && UntrustedText.clean(word) == word
+                && seen.insert(word).inserted
+        }.map { word in
+            switch shell {
+            case .bash: quotedForBash(word)
+            case .zsh: word.replacing("\\", with: "\\\\").replacing(":", with: "\\:")
+            default: word
+            }
+        }
+    }
+
+    /// The word with a backslash before what a shell would expand: bash expands the words of `compgen -W`, and a username is what an
+    /// identity provider has said.
+    private static func quotedForBash(_ word: String) -> String {
+        word.reduce(into: "") { text, character in
+            let isPlain = character.isLetter || character.isNumber || "@._-+:/%,=".contains(character)
+            if !isPlain { text.append("\\") }
+            text.append(character)
+        }
+    }
+}

@@ -1,0 +1,97 @@
+internal import AgentSocket
+internal import ArgumentParser
+internal import PosixFiles
+internal import TokenModel
+
+/// Tools that keep tokens in files in plain text, where they are found without being named.
+enum OtherTool: String, CaseIterable, ExpressibleByArgument {
+    case azureCLI = "azure-cli"
+    /// Azure Identity for Python and Java, and other programs with MSAL's extensions, where an unencrypted file was allowed.
+    case azureIdentity = "azure-identity"
+    /// MSAL's extensions for .NET: Azure PowerShell, Azure Identity for .NET, Azure Artifacts' credential provider.
+    case msalDotNet = "msal-dotnet"
+
+    /// The places where the tool may have caches.
+    var places: [String] {
+        guard let home = AgentEnvironment.value("HOME") else { return [] }
+        switch self {
+        case .azureCLI:
+            let folder = AgentEnvironment.value("AZURE_CONFIG_DIR") ?? "\(home)/.azure"
+            // The second one is of versions before 2.30, which used ADAL.
+            return ["\(folder)/msal_token_cache.json", "\(folder)/accessTokens.json"]
+        case .azureIdentity: return Self.files(in: "\(home)/.IdentityService")
+        case .msalDotNet:
+            let data = AgentEnvironment.value("XDG_DATA_HOME") ?? "\(home)/.local/share"
+            return Self.files(in: "\(data)/.IdentityService")
+        }
+    }
+
+    /// Where the caches would be, for a message.
+    var usualPlace: String {
+        switch self {
+        case .azureCLI: "$AZURE_CONFIG_DIR or ~/.azure"
+        case .azureIdentity: "~/.IdentityService"
+        case .msalDotNet: "$XDG_DATA_HOME/.IdentityService or ~/.local/share/.IdentityService"
+        }
+    }
+
+    /// The caches have names that programs choose.
+    private static func files(in folder: String) -> [String] {
+        PrivateFiles.commandLine.names(in: folder).filter { !$0.hasPrefix(".") && !$0.hasSuffix(".lockfile") }
+            .sorted().prefix(limit).map { "\(folder)/\($0)" }
+    }
+
+    private static let limit = 64
+}
+
+/// A cache of another tool in plain text.
+struct FoundCache {
+    let tool: OtherTool
+    let file: String
+    let format: FormatName
+    let bytes: Int
+    /// Whether its mode lets other users read it.
+    let isReadableByOthers: Bool
+
+    /// The command that imports every cache of the tool.
+    var importCommand: String { CommandLineWords("ssoctl", "import", "--from", tool.rawValue).text }
+
+    /// The command that removes the file, which nothing here does.
+    var removeCommand: String { CommandLineWords("rm", file).text }
+}
+
+/// The caches of other tools, and the files in their places that are not used.
+struct FoundCaches {
+    private(set) var caches: [FoundCache] = []
+    /// Each with the file and the reason.
+    private(set) var unusable: [String] = []
+
+    init(of tools: [OtherTool] = OtherTool.allCases) {
+        for tool in tools {
+            for path in tool.places where FileStatus(path, followsLinks: false) != nil {
+                do throws(TrustedFileError) {
+                    if let cache = try Self.inspect(path, tool) { caches.append(cache) }
+                } catch {
+                    unusable.append("\(path) is not used: \(error)")
+                }
+            }
+        }
+    }
+
+    /// Nil for a file without tokens in plain text, such as the marker beside a cache in a keyring.
+    private static func inspect(_ path: String, _ tool: OtherTool) throws(TrustedFileError) -> FoundCache? {
+        let file = try FileDescriptor.named(path)
+        let (status, start): (FileStatus, [UInt8])
+        do throws(SystemError) {
+            status = try file.status
+            start = try file.readToEnd(limit: 256)
+        } catch {
+            throw TrustedFileError(error)
+        }
+        guard let format = CacheDetection.format(ofFileThatBegins: start) else { return nil }
+        guard status.isOwn else { throw TrustedFileError("it belongs to user \(status.owner)") }
+        return FoundCache(
+            tool: tool, file: path, format: format, bytes: status.size,
+            isReadableByOthers: status.mode & 0o044 != 0)
+    }
+}

@@ -1,0 +1,149 @@
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// What shells complete when the user presses Tab, typed in real ones.
+@Suite(.bounded) struct CompletionTests {
+    private struct Completed: Decodable {
+        var line: String
+        var screen: String
+    }
+
+    private static func isInstalled(_ shell: String) -> Bool {
+        ["/bin", "/usr/bin", "/usr/local/bin"].contains {
+            FileManager.default.isExecutableFile(atPath: "\($0)/\(shell)")
+        }
+    }
+
+    /// What the lines become, each typed with a Tab behind it.
+    private func typed(_ lines: [String], in shell: String, _ f: AgentProcessFixture) async throws -> [Completed] {
+        let script = f.folder.file("completions.\(shell)")
+        try await f.ssoctl(["--generate-completion-script", shell]).output
+            .write(toFile: script, atomically: false, encoding: .utf8)
+        let list = String(decoding: try JSONEncoder().encode(lines), as: UTF8.self)
+        var environment = f.environment
+        environment["PATH"] = "\(Executable.folder.path):\(f.environment["PATH"] ?? "/usr/bin:/bin")"
+        let driver = PackageFolder.path("Tests/DaemonTests/python/complete.py")
+        let ended = try await TestProcess(
+            "/usr/bin/env", ["python3", driver, shell, script, list], environment: environment
+        ).finish()
+        #expect(ended.status == 0, "\(ended)")
+        return try JSONDecoder().decode([Completed].self, from: Data(ended.output.utf8))
+    }
+
+    /// A name with which an identity provider could have a shell run a command.
+    private static let hostile = "zoe$(touch pwned)`touch pwned`@contoso.com"
+
+    private func completes(in shell: String, _ more: [(String, String)] = []) async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1", scopes: "User.Read Notes.Write")
+            try await f.ssoctl([
+                "app", "add", "mail", "--client-id", "app-2", "--resource", "https://notes.example.com",
+            ])
+            for name in ["alice@contoso.com", "o'brien@contoso.com", Self.hostile] {
+                try await f.signIn(app: "graph", name)
+            }
+            let expected =
+                [
+                    ("ssoctl token gr", "ssoctl token graph "),
+                    ("ssoctl token --app ma", "ssoctl token --app mail "),
+                    ("ssoctl token --account ali", "ssoctl token --account alice@contoso.com "),
+                    ("ssoctl token --account alice@con", "ssoctl token --account alice@contoso.com "),
+                    ("ssoctl token --account o", #"ssoctl token --account o\'brien@contoso.com "#),
+                    ("ssoctl token -s Notes", "ssoctl token -s Notes.Write "),
+                    ("ssoctl token --resource https://not", "ssoctl token --resource https://notes.example.com "),
+                    ("ssoctl login --login-hint ali", "ssoctl login --login-hint alice@contoso.com "),
+                    ("ssoctl sign-out alice@c", "ssoctl sign-out alice@contoso.com "),
+                    ("ssoctl use ma", "ssoctl use mail "),
+                    ("ssoctl token --cloud us", "ssoctl token --cloud usgov "),
+                    ("ssoctl export --format adal-a", "ssoctl export --format adal-archive "),
+                    ("ssoctl key set pass", "ssoctl key set passphrase "),
+                    ("ssoctl app sh", "ssoctl app show "),
+                    ("ssoctl audit --file /etc/hostn", "ssoctl audit --file /etc/hostname "),
+                    ("ssoctl token --account nobo", "ssoctl token --account nobo"),
+                ] + more
+            let completed = try await typed(expected.map(\.0), in: shell, f)
+            for (found, expected) in zip(completed, expected) { #expect(found.line == expected.1, "\(found)") }
+            #expect(completed.count == expected.count)
+            // Nothing is an error, and nothing of a name is run.
+            let hostile = try await typed(["ssoctl token --account zo"], in: shell, f)[0]
+            #expect(hostile.line.hasPrefix("ssoctl token --account zoe\\$\\(touch"), "\(hostile)")
+            #expect(!FileManager.default.fileExists(atPath: "pwned"))
+            #expect(!(completed + [hostile]).contains { $0.screen.contains("rror") })
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test(.enabled(if: isInstalled("bash"), "there is no bash")) func completesInBash() async throws {
+        try await completes(in: "bash", [("ssoctl token --app=ma", "ssoctl token --app=mail ")])
+    }
+
+    @Test(.enabled(if: isInstalled("zsh"), "there is no zsh")) func completesInZsh() async throws {
+        try await completes(in: "zsh")
+    }
+
+    @Test(.enabled(if: isInstalled("fish"), "there is no fish")) func completesInFish() async throws {
+        try await completes(in: "fish", [("ssoctl token --app=ma", "ssoctl token --app=mail ")])
+    }
+
+    private static let accounts = ["---completion", "token", "--", "--account", "0", "0", "ssoctl", "token", ""]
+
+    @Test func offersWhatIsConfiguredWithoutAnAgent() async throws {
+        try await AgentProcessFixture.with { f in
+            try await f.addApp("graph", clientID: "app-1")
+            let apps = try await f.ssoctl(["---completion", "token", "--", "--app", "0", "0", "ssoctl", "token", ""])
+            #expect(apps.output == "graph\n" && apps.errors.isEmpty, "\(apps)")
+            let none = try await f.ssoctl(Self.accounts)
+            #expect(none.output.allSatisfy(\.isNewline) && none.errors.isEmpty, "\(none)")
+        }
+    }
+
+    @Test func doesNotWaitForAnAgentThatHangs() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            try await f.signIn(app: "graph", "alice@contoso.com")
+            #expect(try await f.ssoctl(Self.accounts).output == "alice@contoso.com\n")
+            agent.process.signal(SIGSTOP)
+            let ended = try await f.run("ssoctl", Self.accounts)
+            #expect(ended.output.allSatisfy(\.isNewline) && ended.errors.isEmpty, "\(ended)")
+        }
+    }
+
+    /// A rule may have a person confirm lists; nobody is asked because of a Tab.
+    @Test func asksNobody() async throws {
+        let rules = """
+            [[rule]]
+            requests = ["list_accounts"]
+            effect = "confirm"
+
+            [[rule]]
+            requests = ["all"]
+            effect = "allow"
+
+            """
+        try await AgentProcessFixture.with(rules: rules) { f in
+            let asked = f.folder.file("asked")
+            let askpass = f.folder.file("askpass")
+            try "#!/bin/sh\ntouch '\(asked)'\n".write(toFile: askpass, atomically: false, encoding: .utf8)
+            try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: askpass)
+            try f.configure(rules + "[confirmation]\naskpass = \"\(askpass)\"\n")
+            let agent = try await f.agent()
+            let ended = try await f.ssoctl(Self.accounts)
+            #expect(ended.output.allSatisfy(\.isNewline) && ended.errors.isEmpty, "\(ended)")
+            #expect(!FileManager.default.fileExists(atPath: asked))
+            try await f.ssoctl(["accounts"])
+            #expect(FileManager.default.fileExists(atPath: asked))
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    /// Errors of the shells' own protocol are not shown either.
+    @Test func printsNoErrorsToTheTerminal() async throws {
+        let ended = try await TestProcess("ssoctl", ["---completion", "nothing", "--", "--app", "0", "0"]).finish()
+        #expect(ended.output.isEmpty && ended.errors.isEmpty, "\(ended)")
+    }
+}

@@ -1,0 +1,90 @@
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// What `ssoctl doctor` finds beside the agent: in the session, the configuration and the home folder.
+@Suite(.bounded) struct DoctorTests {
+    private struct Check: Decodable, Equatable {
+        var name: String
+        var ok: Bool
+        var detail: String
+        var hint: String?
+    }
+
+    private struct Report: Decodable { var checks: [Check] }
+
+    private func check(
+        _ name: String, _ f: AgentProcessFixture, status: Int32, _ variables: [String: String] = [:]
+    ) async throws -> Check {
+        let printed = try await f.ssoctl(["doctor", "--json"], status: status, variables: variables)
+        let report = try JSONDecoder().decode(Report.self, from: Data(printed.output.utf8))
+        return try #require(report.checks.first { $0.name == name }, "\(report)")
+    }
+
+    /// Without an agent, all that can be checked is checked.
+    @Test func checksTheSessionWithoutAnAgent() async throws {
+        try await AgentProcessFixture.with { f in
+            let printed = try await f.ssoctl(["doctor"], status: 4)
+            for name in [
+                "service unit", "app sandbox", "configuration", "proxy", "certificates", "clock", "other caches",
+            ] {
+                #expect(printed.output.contains("ok   \(name): "), "\(name): \(printed)")
+            }
+            #expect(try await check("service unit", f, status: 4).detail.contains("SSO_AGENT_SOCK"))
+        }
+    }
+
+    @Test func checksTheProxyWithoutShowingItsPassword() async throws {
+        try await AgentProcessFixture.with { f in
+            let proxy = try await check("proxy", f, status: 4, ["HTTPS_PROXY": "http://alice:secret@proxy:8080/x"])
+            #expect(proxy.ok && proxy.detail == "http://proxy:8080 (HTTPS_PROXY of this shell)")
+            let wrong = try await check("proxy", f, status: 4, ["HTTPS_PROXY": "ftp://alice:secret@proxy"])
+            #expect(!wrong.ok && !"\(wrong)".contains("secret"), "\(wrong)")
+            try f.configure("[network]\nproxy = \"socks5h://127.0.0.1:1080\"\n")
+            #expect(try await check("proxy", f, status: 4).detail == "socks5h://127.0.0.1:1080 ([network] proxy)")
+        }
+    }
+
+    @Test func checksTheFileOfCertificateAuthorities() async throws {
+        try await AgentProcessFixture.with(usesTLS: true) { f in
+            #expect(try await check("certificates", f, status: 4).detail.hasSuffix("has 1 certificate"))
+            let file = f.folder.file("der")
+            try Data([0x30, 0x82]).write(to: URL(filePath: file))
+            let der = try await check("certificates", f, status: 4, ["SSL_CERT_FILE": file])
+            #expect(!der.ok && der.hint?.contains("-inform der") == true)
+            let none = try await check("certificates", f, status: 4, ["SSL_CERT_FILE": f.folder.file("none")])
+            #expect(!none.ok)
+        }
+    }
+
+    @Test func reportsAConfigurationThatCannotBeRead() async throws {
+        try await AgentProcessFixture.with { f in
+            try f.configure("[network]\nprxy = \"x\"\n")
+            let check = try await check("configuration", f, status: 4)
+            #expect(!check.ok && check.detail.contains("line 2"), "\(check)")
+        }
+    }
+
+    /// A file in plain text is a hint, and one that other users can read a failure.
+    @Test func findsTokensThatOtherToolsHaveLeft() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let emulator = ["--authority", "\(f.emulator.url)/common"]
+            let folder = f.folder.file(".azure")
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            let file = "\(folder)/msal_token_cache.json"
+            try Data("{}".utf8).write(to: URL(filePath: file))
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
+            let printed = try await f.ssoctl(["doctor"] + emulator)
+            #expect(
+                printed.output.contains(
+                    "azure-cli keeps tokens in plain text: \(file)\n     → ssoctl import --from azure-cli"))
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
+            let open = try await f.ssoctl(["doctor"] + emulator, status: 1)
+            #expect(open.output.contains("which other users can read\n     → chmod 600 \(file)"), "\(open)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+}
