@@ -1,5 +1,5 @@
 # demo and test install what they need; the other targets need the same packages.
-.PHONY: demo test test-stress soak sanitize api-parity bench bench-check fuzz protos format lint deps release install sbom clean
+.PHONY: demo test test-stress soak sanitize api-parity bench bench-check fuzz protos format lint deps release install uninstall man completions deb rpm sbom clean
 SWIFT ?= swift
 PREFIX ?= /usr/local
 BUILD = $(SWIFT) build --explicit-target-dependency-import-check error
@@ -64,10 +64,12 @@ deps:
 	@.ci/install-deps
 	@[ -e Package.resolved ] || cp packaging/versions.json Package.resolved
 
-# A small static agent and command line. On Linux, Swift exports every symbol of an executable, which keeps unused code in it;
+PROGRAMS = sso-agent ssoctl entra-emulator
+# Small static executables. On Linux, Swift exports every symbol of an executable, which keeps unused code in it;
 # equal functions are folded; and the C++ library, which Swift's runtime uses a little of, is linked in: a folder with only its static
-# form comes first.
+# form comes first. Names of source files are relative, so that the folder of the build is not in the executables.
 RELEASE = $(SWIFT) build -c release --static-swift-stdlib --only-use-versions-from-resolved-file
+RELEASE += -Xcc -ffile-prefix-map=$(CURDIR)=. -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=.
 ifeq ($(shell uname),Linux)
 STATIC_CXX = $(CURDIR)/.build/static-c++
 RELEASE += -Xlinker --no-export-dynamic -Xlinker --icf=safe -Xlinker -L$(STATIC_CXX)
@@ -79,22 +81,36 @@ ifeq ($(shell uname),Linux)
 	mkdir -p $(STATIC_CXX)
 	ln -sf "$$(cc -print-file-name=libstdc++.a)" $(STATIC_CXX)
 endif
-	$(RELEASE) --product sso-agent
-	$(RELEASE) --product ssoctl
-	.ci/check-hardening "$$($(SWIFT) build -c release --show-bin-path)/sso-agent" "$$($(SWIFT) build -c release --show-bin-path)/ssoctl"
+	for program in $(PROGRAMS); do $(RELEASE) --product $$program || exit 1; done
+	bin=$$($(SWIFT) build -c release --show-bin-path) && .ci/check-hardening $(PROGRAMS:%="$$bin/%")
 
-install: release
-	install -d "$(DESTDIR)$(PREFIX)/bin"
-	install -s -m 0755 "$$($(SWIFT) build -c release --show-bin-path)/sso-agent" "$$($(SWIFT) build -c release --show-bin-path)/ssoctl" "$(DESTDIR)$(PREFIX)/bin"
-ifeq ($(shell uname),Linux)
-	install -d "$(DESTDIR)$(PREFIX)/lib/systemd/user"
-	for unit in sso-agent.service sso-agent.socket; do \
-		sed 's#/usr/local/bin#$(PREFIX)/bin#' packaging/systemd/$$unit >"$(DESTDIR)$(PREFIX)/lib/systemd/user/$$unit" || exit 1; \
-	done
-else
-	install -d "$(DESTDIR)$(PREFIX)/share/sso-agent"
-	sed 's#/usr/local/bin#$(PREFIX)/bin#' packaging/launchd/sso-agent.plist >"$(DESTDIR)$(PREFIX)/share/sso-agent/sso-agent.plist"
-endif
+# The folder of the executables to install and to package: those of "make release", which is run first, unless BIN names another one.
+BIN ?=
+BUILT = $(or $(BIN),$$($(SWIFT) build -c release --show-bin-path))
+COMPONENTS ?= sso-agent
+MANIFEST = $(PREFIX)/share/sso-agent/installed
+
+# As root: "make release" first, then "sudo make install BIN=.build/release", since root seldom has the toolchain.
+install: $(if $(BIN),,release) man completions
+	BIN="$(BUILT)" PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" MANIFEST="$(MANIFEST)" packaging/install $(COMPONENTS)
+
+# Users' stores and configurations stay.
+uninstall:
+	DESTDIR="$(DESTDIR)" MANIFEST="$(MANIFEST)" packaging/uninstall
+
+man:
+	@mkdir -p .build/man
+
+completions: $(if $(BIN),,release)
+	packaging/completions "$(BUILT)" .build/completions
+
+# The packages, in .build/packages. PACKAGE_VERSION=0.1.0~rc1 makes a version before 0.1.0.
+PACKAGES = .build/packages
+deb: $(if $(BIN),,release) man completions
+	BIN="$(BUILT)" CHECKOUTS=.build/checkouts packaging/build-deb $(PACKAGES)
+
+rpm: $(if $(BIN),,release) man completions
+	BIN="$(BUILT)" CHECKOUTS=.build/checkouts packaging/build-rpm $(PACKAGES)
 
 # The packages and libraries in the agent and ssoctl, as SPDX 2.3.
 sbom:
