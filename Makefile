@@ -1,5 +1,5 @@
 # demo and test install what they need; the other targets need the same packages.
-.PHONY: demo test test-stress soak sanitize api-parity bench bench-check fuzz protos format lint deps release install uninstall man completions deb rpm sbom clean
+.PHONY: demo test test-stress soak sanitize api-parity bench bench-check fuzz protos format lint deps release install uninstall man completions deb rpm packages test-packages sbom clean
 SWIFT ?= swift
 PREFIX ?= /usr/local
 BUILD = $(SWIFT) build --explicit-target-dependency-import-check error
@@ -15,6 +15,7 @@ test: deps lint
 	Protos/check.sh --if-possible
 	$(BUILD) --build-tests
 	Tests/APIParity/api_parity.py "$$($(SWIFT) build --show-bin-path)"
+	Tests/Packaging/install_test.sh "$$($(SWIFT) build --show-bin-path)"
 	SWIFT="$(SWIFT)" Tests/suite.sh
 
 # The suite 20 times, under increasing load; prints the tally. ROUNDS=5 for fewer.
@@ -111,6 +112,16 @@ deb: $(if $(BIN),,release) man completions
 
 rpm: $(if $(BIN),,release) man completions
 	BIN="$(BUILT)" CHECKOUTS=.build/checkouts packaging/build-rpm $(PACKAGES)
+
+# Everything of a release: the packages, the bill of materials, the sources, and the sums of all these.
+packages: deb rpm
+	.ci/sbom >"$(PACKAGES)/sso-agent-$$(packaging/version).spdx.json"
+	git archive --prefix="sso-agent-$$(packaging/version)/" HEAD | gzip -9n >"$(PACKAGES)/sso-agent-$$(packaging/version).tar.gz"
+	cd $(PACKAGES) && rm -f SHA256SUMS && sha256sum * >../SHA256SUMS && mv ../SHA256SUMS .
+
+# Makes the packages, and installs, upgrades and purges them in a clean Debian; takes root for that.
+test-packages: $(if $(BIN),,release) man completions
+	Tests/Packaging/packages_test.sh "$(BUILT)"
 
 # The packages and libraries in the agent and ssoctl, as SPDX 2.3.
 sbom:
