@@ -69,7 +69,7 @@ PROGRAMS = sso-agent ssoctl entra-emulator
 # Small static executables. On Linux, Swift exports every symbol of an executable, which keeps unused code in it;
 # equal functions are folded; and the C++ library, which Swift's runtime uses a little of, is linked in: a folder with only its static
 # form comes first. Names of source files are relative, so that the folder of the build is not in the executables.
-RELEASE = $(SWIFT) build -c release --static-swift-stdlib --only-use-versions-from-resolved-file
+RELEASE = $(SWIFT) build -c release --static-swift-stdlib --only-use-versions-from-resolved-file --disable-local-rpath
 RELEASE += -Xcc -ffile-prefix-map=$(CURDIR)=. -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=.
 ifeq ($(shell uname),Linux)
 STATIC_CXX = $(CURDIR)/.build/static-c++
