@@ -65,7 +65,7 @@ deps:
 	@.ci/install-deps
 	@[ -e Package.resolved ] || cp packaging/versions.json Package.resolved
 
-PROGRAMS = sso-agent ssoctl entra-emulator
+RELEASED = sso-agent ssoctl entra-emulator
 # Small static executables. On Linux, Swift exports every symbol of an executable, which keeps unused code in it;
 # equal functions are folded; and the C++ library, which Swift's runtime uses a little of, is linked in: a folder with only its static
 # form comes first. Names of source files are relative, so that the folder of the build is not in the executables.
@@ -82,8 +82,8 @@ ifeq ($(shell uname),Linux)
 	mkdir -p $(STATIC_CXX)
 	ln -sf "$$(cc -print-file-name=libstdc++.a)" $(STATIC_CXX)
 endif
-	for program in $(PROGRAMS); do $(RELEASE) --product $$program || exit 1; done
-	bin=$$($(SWIFT) build -c release --show-bin-path) && .ci/check-hardening $(PROGRAMS:%="$$bin/%")
+	for program in $(RELEASED); do $(RELEASE) --product $$program || exit 1; done
+	bin=$$($(SWIFT) build -c release --show-bin-path) && .ci/check-hardening $(RELEASED:%="$$bin/%")
 
 # The folder of the executables to install and to package: those of "make release", which is run first, unless BIN names another one.
 BIN ?=
