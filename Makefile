@@ -1,5 +1,6 @@
 # demo and test install what they need; the other targets need the same packages.
-.PHONY: demo docs man test test-stress soak sanitize api-parity bench bench-check fuzz protos format lint deps release install sbom clean
+.PHONY: demo docs man completions test test-stress test-packages soak sanitize api-parity bench bench-check fuzz protos format lint deps \
+	release install uninstall deb rpm packages sbom clean
 SWIFT ?= swift
 PREFIX ?= /usr/local
 BUILD = $(SWIFT) build --explicit-target-dependency-import-check error
@@ -15,6 +16,7 @@ test: deps lint
 	Protos/check.sh --if-possible
 	$(BUILD) --build-tests
 	Tests/APIParity/api_parity.py "$$($(SWIFT) build --show-bin-path)"
+	Tests/Packaging/install_test.sh "$$($(SWIFT) build --show-bin-path)"
 	SWIFT="$(SWIFT)" Tests/suite.sh
 
 # The suite 20 times, under increasing load; prints the tally. ROUNDS=5 for fewer.
@@ -54,12 +56,6 @@ docs: deps
 	for target in MSAL ADAL AgentClient; do $(BUILD) --target $$target || exit 1; done
 	.ci/docs "$$($(SWIFT) build --show-bin-path)" .build/docs
 
-# The manual pages, from what `--help` says and from docs/, in .build/man. PROGRAMS=FOLDER takes programs that are built.
-man: deps
-	@[ -n "$(PROGRAMS)" ] || for product in sso-agent ssoctl entra-emulator; do $(BUILD) --product $$product || exit 1; done
-	rm -rf .build/man
-	packaging/manual/generate.py "$(or $(PROGRAMS),$$($(SWIFT) build --show-bin-path))" .build/man
-
 protos:
 	Protos/generate.sh
 
@@ -75,10 +71,12 @@ deps:
 	@.ci/install-deps
 	@[ -e Package.resolved ] || cp packaging/versions.json Package.resolved
 
-# A small static agent and command line. On Linux, Swift exports every symbol of an executable, which keeps unused code in it;
+RELEASED = sso-agent ssoctl entra-emulator
+# Small static executables. On Linux, Swift exports every symbol of an executable, which keeps unused code in it;
 # equal functions are folded; and the C++ library, which Swift's runtime uses a little of, is linked in: a folder with only its static
-# form comes first.
-RELEASE = $(SWIFT) build -c release --static-swift-stdlib --only-use-versions-from-resolved-file
+# form comes first. Names of source files are relative, so that the folder of the build is not in the executables.
+RELEASE = $(SWIFT) build -c release --static-swift-stdlib --only-use-versions-from-resolved-file --disable-local-rpath
+RELEASE += -Xcc -ffile-prefix-map=$(CURDIR)=. -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=.
 ifeq ($(shell uname),Linux)
 STATIC_CXX = $(CURDIR)/.build/static-c++
 RELEASE += -Xlinker --no-export-dynamic -Xlinker --icf=safe -Xlinker -L$(STATIC_CXX)
@@ -90,22 +88,48 @@ ifeq ($(shell uname),Linux)
 	mkdir -p $(STATIC_CXX)
 	ln -sf "$$(cc -print-file-name=libstdc++.a)" $(STATIC_CXX)
 endif
-	$(RELEASE) --product sso-agent
-	$(RELEASE) --product ssoctl
-	.ci/check-hardening "$$($(SWIFT) build -c release --show-bin-path)/sso-agent" "$$($(SWIFT) build -c release --show-bin-path)/ssoctl"
+	for program in $(RELEASED); do $(RELEASE) --product $$program || exit 1; done
+	bin=$$($(SWIFT) build -c release --show-bin-path) && .ci/check-hardening $(RELEASED:%="$$bin/%")
 
-install: release
-	install -d "$(DESTDIR)$(PREFIX)/bin"
-	install -s -m 0755 "$$($(SWIFT) build -c release --show-bin-path)/sso-agent" "$$($(SWIFT) build -c release --show-bin-path)/ssoctl" "$(DESTDIR)$(PREFIX)/bin"
-ifeq ($(shell uname),Linux)
-	install -d "$(DESTDIR)$(PREFIX)/lib/systemd/user"
-	for unit in sso-agent.service sso-agent.socket; do \
-		sed 's#/usr/local/bin#$(PREFIX)/bin#' packaging/systemd/$$unit >"$(DESTDIR)$(PREFIX)/lib/systemd/user/$$unit" || exit 1; \
-	done
-else
-	install -d "$(DESTDIR)$(PREFIX)/share/sso-agent"
-	sed 's#/usr/local/bin#$(PREFIX)/bin#' packaging/launchd/sso-agent.plist >"$(DESTDIR)$(PREFIX)/share/sso-agent/sso-agent.plist"
-endif
+# The folder of the executables to install and to package: those of "make release", which is run first, unless BIN names another one.
+BIN ?=
+BUILT = $(or $(BIN),$$($(SWIFT) build -c release --show-bin-path))
+COMPONENTS ?= sso-agent
+MANIFEST = $(PREFIX)/share/sso-agent/installed
+
+# As root: "make release" first, then "sudo make install BIN=.build/release", since root seldom has the toolchain.
+install: $(if $(BIN),,release) man completions
+	BIN="$(BUILT)" PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" MANIFEST="$(MANIFEST)" packaging/install $(COMPONENTS)
+
+# Users' stores and configurations stay.
+uninstall:
+	DESTDIR="$(DESTDIR)" MANIFEST="$(MANIFEST)" packaging/uninstall
+
+# The manual pages, from what `--help` says and from docs/, in .build/man.
+man: $(if $(BIN),,release)
+	rm -rf .build/man
+	packaging/manual/generate.py "$(BUILT)" .build/man
+
+completions: $(if $(BIN),,release)
+	packaging/completions "$(BUILT)" .build/completions
+
+# The packages, in .build/packages. PACKAGE_VERSION=0.1.0~rc1 makes a version before 0.1.0.
+PACKAGES = .build/packages
+deb: $(if $(BIN),,release) man completions
+	BIN="$(BUILT)" CHECKOUTS=.build/checkouts packaging/build-deb $(PACKAGES)
+
+rpm: $(if $(BIN),,release) man completions
+	BIN="$(BUILT)" CHECKOUTS=.build/checkouts packaging/build-rpm $(PACKAGES)
+
+# Everything of a release: the packages, the bill of materials, the sources, and the sums of all these.
+packages: deb rpm
+	.ci/sbom >"$(PACKAGES)/sso-agent-$$(packaging/version).spdx.json"
+	git archive --prefix="sso-agent-$$(packaging/version)/" HEAD | gzip -9n >"$(PACKAGES)/sso-agent-$$(packaging/version).tar.gz"
+	cd $(PACKAGES) && rm -f SHA256SUMS && sha256sum * >../SHA256SUMS && mv ../SHA256SUMS .
+
+# Makes the packages, and installs, upgrades and purges them in a clean Debian; takes root for that.
+test-packages: $(if $(BIN),,release) man completions
+	Tests/Packaging/packages_test.sh "$(BUILT)"
 
 # The packages and libraries in the agent and ssoctl, as SPDX 2.3.
 sbom:

@@ -4,8 +4,8 @@ docs/clients.md explains each part. `agent_pb2` is generated: protoc --python_ou
 """
 
 import os
-import pathlib
 import socket
+import stat
 import struct
 import threading
 
