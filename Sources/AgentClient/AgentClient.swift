@@ -43,21 +43,27 @@ public final class AgentClient: Sendable {
             socketPath: socketPath, appName: nil, timeout: .seconds(600), results: KeptResults(clock: clock))
     }
 
-    private init(socketPath: String?, appName: String?, timeout: Duration, results: KeptResults?) {
+    /// - Parameter restartsAgent: whether an agent that has stopped after the first connection is started again.
+    private init(
+        socketPath: String?, appName: String?, timeout: Duration, results: KeptResults?, restartsAgent: Bool = true
+    ) {
         let path = socketPath ?? AgentEnvironment.current.socketPath
         let program = CommandLine.arguments.first?.split(separator: "/").last.map(String.init)
         self.socketPath = path
         self.appName = appName
         self.timeout = timeout
         self.results = results
-        self.connection = AgentConnection(path: path, appName: appName ?? program ?? "app", results: results)
+        self.connection = AgentConnection(
+            path: path, appName: appName ?? program ?? "app", results: results,
+            starter: AgentConnection.Starter(startsAgain: restartsAgent))
     }
 
     deinit { connection.close() }
 
-    /// A client of the same agent with a connection of its own.
+    /// A client of the same agent with a connection of its own, for a subscription: it connects again as long as it exists, and must not
+    /// start an agent that its user has stopped.
     func withSeparateConnection() -> AgentClient {
-        AgentClient(socketPath: socketPath, appName: appName, timeout: timeout, results: nil)
+        AgentClient(socketPath: socketPath, appName: appName, timeout: timeout, results: nil, restartsAgent: false)
     }
 
     /// Closes the connection. Calls in flight and later calls fail.

@@ -20,12 +20,32 @@ final class AgentConnection: Sendable {
     /// The reading side of the socket, locked by its reader. Set to nil before the socket is closed, so that no
     /// caller reads from a file descriptor that has been reused.
     let stream = Mutex<ReplyStream?>(nil)
+    private let starter: Starter
+    private let hasConnected = Atomic(false)
 
-    init(path: String, appName: String, results: KeptResults?) {
+    /// How an agent is started if none is running.
+    struct Starter: Sendable {
+        /// Whether an agent is started again after there was a connection to one.
+        var startsAgain = true
+        /// Starts an agent; tests replace it.
+        var start: @Sendable (_ path: String) -> AgentStarter.Outcome = { AgentStarter(path: $0).start() }
+    }
+
+    init(path: String, appName: String, results: KeptResults?, starter: Starter = Starter()) {
         self.path = path
         self.appName = appName
         self.results = results
+        self.starter = starter
     }
+
+    /// Starts the agent, if the connection may do that. Blocks the calling thread.
+    func startAgent() -> AgentStarter.Outcome {
+        guard starter.startsAgain || !hasConnected.load(ordering: .relaxed) else { return .mayNot }
+        return starter.start(path)
+    }
+
+    /// Records that there is a connection to an agent.
+    func connected() { hasConnected.store(true, ordering: .relaxed) }
 
     /// What `exchange` has come to.
     enum Exchange {

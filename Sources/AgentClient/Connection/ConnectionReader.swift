@@ -34,6 +34,7 @@ struct ConnectionReader: ~Copyable {
                 return
             }
             wasConnected = true
+            connection.connected()
             serve(socket)
             let (ended, hasCallsLeft) = connection.state.withLock { $0.connectionBroke() }
             for call in ended { call.deliver(.failure(AgentConnection.gone)) }
@@ -46,7 +47,7 @@ struct ConnectionReader: ~Copyable {
         var (socket, isMissing) = try tryToConnect(again: wasConnected)
         var reason = "start it with: \(ServiceUnit.startCommand)"
         if socket == nil, isMissing, connection.state.withLock({ $0.isOpen }) {
-            switch AgentStarter(path: path).start() {
+            switch connection.startAgent() {
             case .started: (socket, isMissing) = try tryToConnect(again: true)
             case .failed(let why): reason = why
             case .mayNot: break
