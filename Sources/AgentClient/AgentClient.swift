@@ -151,8 +151,10 @@ public final class AgentClient: Sendable {
     }
 
     /// Reports the agent's version, paths, number of accounts and the state of its store.
-    public func status() async throws(TokenError) -> AgentStatus {
-        return try await call(GetStatus())
+    ///
+    /// - Parameter includesMetrics: whether to report the agent's measurements too.
+    public func status(includesMetrics: Bool = false) async throws(TokenError) -> AgentStatus {
+        return try await call(GetStatus(includesMetrics: includesMetrics))
     }
 
     /// Has the agent check its environment, and reports each check.

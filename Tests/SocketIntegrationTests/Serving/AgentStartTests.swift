@@ -3,6 +3,7 @@ internal import Synchronization
 internal import TestSupport
 internal import Testing
 internal import TokenModel
+internal import TokenWire
 
 @testable internal import AgentClient
 
