@@ -11,7 +11,8 @@ extension AgentClient {
     ///
     /// Each iteration is a subscription of its own, with a connection and a thread; it ends when the iterating task is cancelled, or the
     /// iterator is released. The first event is `resynchronise`, unless `request` has a position at which the agent can continue. An agent
-    /// that stops or restarts does not end the iteration: the client connects again, and continues with `resynchronise`.
+    /// that stops or restarts does not end the iteration: the client connects again, and continues with `resynchronise`. An agent that has
+    /// stopped is not started again for a subscription: the next call of another method does that.
     ///
     /// - Parameter request: the accounts to watch. Without a client ID, which sandboxed apps and published sockets may not leave out, these
     ///   are the accounts of every app in the sharing group.
@@ -83,6 +84,8 @@ public struct AgentEvents: AsyncSequence, Sendable {
                 agent.close()
                 throw error
             }
+            // Nothing tells that an agent listens again: systems without inotify have no event for it, and a folder may not exist yet. The
+            // pause is cut short when the task is cancelled.
             try? await Task.sleep(for: pause)
             pause = Swift.min(pause * 2, Self.longestPause)
         }

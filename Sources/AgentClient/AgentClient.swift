@@ -43,21 +43,26 @@ public final class AgentClient: Sendable {
             socketPath: socketPath, appName: nil, timeout: .seconds(600), results: KeptResults(clock: clock))
     }
 
-    private init(socketPath: String?, appName: String?, timeout: Duration, results: KeptResults?) {
+    /// - Parameter restartsAgent: whether an agent that has stopped after the first connection is started again.
+    private init(
+        socketPath: String?, appName: String?, timeout: Duration, results: KeptResults?, restartsAgent: Bool = true
+    ) {
         let path = socketPath ?? AgentEnvironment.current.socketPath
         let program = CommandLine.arguments.first?.split(separator: "/").last.map(String.init)
         self.socketPath = path
         self.appName = appName
         self.timeout = timeout
         self.results = results
-        self.connection = AgentConnection(path: path, appName: appName ?? program ?? "app", results: results)
+        self.connection = AgentConnection(
+            path: path, appName: appName ?? program ?? "app", results: results, restartsAgent: restartsAgent)
     }
 
     deinit { connection.close() }
 
-    /// A client of the same agent with a connection of its own.
+    /// A client of the same agent with a connection of its own, for a subscription: it connects again as long as it exists, and must not
+    /// start an agent that its user has stopped.
     func withSeparateConnection() -> AgentClient {
-        AgentClient(socketPath: socketPath, appName: appName, timeout: timeout, results: nil)
+        AgentClient(socketPath: socketPath, appName: appName, timeout: timeout, results: nil, restartsAgent: false)
     }
 
     /// Whether the agent has replied to anything on a connection of this client, be it the greeting.
@@ -148,8 +153,10 @@ public final class AgentClient: Sendable {
     }
 
     /// Reports the agent's version, paths, number of accounts and the state of its store.
-    public func status() async throws(TokenError) -> AgentStatus {
-        return try await call(GetStatus())
+    ///
+    /// - Parameter includesMetrics: whether to report the agent's measurements too.
+    public func status(includesMetrics: Bool = false) async throws(TokenError) -> AgentStatus {
+        return try await call(GetStatus(includesMetrics: includesMetrics))
     }
 
     /// Has the agent check its environment, and reports each check.

@@ -2,7 +2,7 @@ package import AccessPolicy
 internal import PosixFiles
 package import TokenModel
 
-/// The configuration: the tables `[agent]`, `[network]`, `[confirmation]`, `[audit]` and `[tokens]` and the access rules `[[rule]]`, which the agent uses,
+/// The configuration: the tables `[agent]`, `[network]`, `[confirmation]`, `[audit]`, `[tokens]` and `[metrics]` and the access rules `[[rule]]`, which the agent uses,
 /// and `[apps.NAME]` and `[defaults]`, which `ssoctl` uses. Both read all of it, so that each reports every mistake.
 package struct Configuration: Sendable, Equatable {
     /// The file of certificate authorities to trust instead of the system's; nil if the file does not name one.
@@ -25,6 +25,8 @@ package struct Configuration: Sendable, Equatable {
     package private(set) var defaultAccount: Located<String>?
     /// Whether apps may keep access tokens in their own memory while these hold.
     package private(set) var letsAppsKeepTokens = true
+    /// The path of the socket for the agent's measurements; nil for none.
+    package private(set) var metricsSocket: String?
     /// Whether apps may start the agent if it does not run.
     package private(set) var mayBeStartedOnDemand = true
     /// The files that were read, in this order.
@@ -73,6 +75,7 @@ package struct Configuration: Sendable, Equatable {
         if !hasNewRules { configuration.rules = rules }
         (configuration.caFile, configuration.proxy, configuration.askpass) = (caFile, proxy, askpass)
         (configuration.audit, configuration.letsAppsKeepTokens) = (audit, letsAppsKeepTokens)
+        configuration.metricsSocket = metricsSocket
         return configuration
     }
 
@@ -169,6 +172,9 @@ package struct Configuration: Sendable, Equatable {
             case ("agent", "start_on_demand"): mayBeStartedOnDemand = try entry.flag
             case ("agent", let key):
                 throw TOMLError(entry.line, "“\(key)” is not a key of [agent]; use start_on_demand")
+            case ("metrics", "socket"): metricsSocket = try Self.path(entry)
+            case ("metrics", let key):
+                throw TOMLError(entry.line, "“\(key)” is not a key of [metrics]; use socket")
             case ("", let key):
                 throw TOMLError(entry.line, "“\(key)” is in no table; put it below the line [network] or another one")
             case ("rule", _):
@@ -177,7 +183,7 @@ package struct Configuration: Sendable, Equatable {
                 throw TOMLError(
                     entry.line,
                     "[\(table)] is not a table of the configuration; use [network], [confirmation], [audit], [tokens], "
-                        + "[agent], [defaults] or [apps.NAME]")
+                        + "[agent], [metrics], [defaults] or [apps.NAME]")
             }
         }
         for element in document.elements {

@@ -35,6 +35,9 @@ package struct ConfigurationChanges: Sendable, Equatable {
         if running.proxy != read.proxy { awaitingRestart.append("network.proxy") }
         if running.askpass != read.askpass { awaitingRestart.append("confirmation.askpass") }
         if running.audit != read.audit { awaitingRestart.append("audit.destination = \"\(read.audit.rawValue)\"") }
+        if running.metricsSocket != read.metricsSocket {
+            awaitingRestart.append("metrics.socket\(read.metricsSocket.map { " = \"\($0)\"" } ?? "")")
+        }
         if running.letsAppsKeepTokens != read.letsAppsKeepTokens {
             awaitingRestart.append("tokens.kept_by_apps = \(read.letsAppsKeepTokens)")
         }

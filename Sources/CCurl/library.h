@@ -11,6 +11,9 @@
 #define CCURL_OPTION_QUICK_EXIT ((CURLoption)(CURLOPTTYPE_LONG + 322))
 #define CCURL_OPTION_PREREQUEST_FUNCTION ((CURLoption)(CURLOPTTYPE_FUNCTIONPOINT + 312))
 #define CCURL_OPTION_PREREQUEST_DATA ((CURLoption)(CURLOPTTYPE_OBJECTPOINT + 313))
+#define CCURL_OPTION_CA_CACHE_TIMEOUT ((CURLoption)(CURLOPTTYPE_LONG + 321))
+#define CCURL_INFO_CAINFO ((CURLINFO)(CURLINFO_STRING + 61))
+#define CCURL_INFO_CAPATH ((CURLINFO)(CURLINFO_STRING + 62))
 #define CCURL_INFO_PROXY_ERROR ((CURLINFO)(CURLINFO_LONG + 59))
 enum { CCURL_PROXY_RESOLVE_HOST = 27 };
 enum { CCURL_PREREQUEST_GO_ON = 0, CCURL_PREREQUEST_ABORT = 1 };
@@ -22,6 +25,9 @@ enum { CCURL_PREREQUEST_GO_ON = 0, CCURL_PREREQUEST_ABORT = 1 };
     X(curl_easy_setopt)                                                                                                \
     X(curl_easy_getinfo)                                                                                               \
     X(curl_easy_strerror)                                                                                              \
+    X(curl_share_init)                                                                                                 \
+    X(curl_share_setopt)                                                                                               \
+    X(curl_share_cleanup)                                                                                              \
     X(curl_slist_append)                                                                                               \
     X(curl_slist_free_all)                                                                                             \
     X(curl_multi_init)                                                                                                 \

@@ -2,13 +2,17 @@
 
 struct ccurl_multi {
     CURLM *handle;
+    CURLSH *sessions; /* the TLS sessions, which connections of all transfers resume */
 };
 
 ccurl_multi *ccurl_multi_create(long connections_per_host) {
     ccurl_multi *multi = ccurl_allocate_zeroed(1, sizeof *multi);
     if (multi == NULL) return NULL;
     multi->handle = ccurl.curl_multi_init();
-    if (multi->handle != NULL &&
+    multi->sessions = ccurl.curl_share_init();
+    /* One thread drives all transfers, so that the sessions need no lock. */
+    if (multi->handle != NULL && multi->sessions != NULL &&
+        ccurl.curl_share_setopt(multi->sessions, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) == CURLSHE_OK &&
         ccurl.curl_multi_setopt(multi->handle, CURLMOPT_MAX_HOST_CONNECTIONS, connections_per_host) == CURLM_OK) {
         return multi;
     }
@@ -18,12 +22,14 @@ ccurl_multi *ccurl_multi_create(long connections_per_host) {
 
 void ccurl_multi_destroy(ccurl_multi *multi) {
     if (multi->handle != NULL) ccurl.curl_multi_cleanup(multi->handle);
+    if (multi->sessions != NULL) ccurl.curl_share_cleanup(multi->sessions);
     ccurl_free_wiped(multi);
 }
 
 bool ccurl_multi_add(ccurl_multi *multi, ccurl_transfer *transfer) {
     if (!transfer->asks_before_sending && !transfer->may_send(transfer->context)) return false;
-    return ccurl.curl_multi_add_handle(multi->handle, transfer->easy) == CURLM_OK;
+    return ccurl.curl_easy_setopt(transfer->easy, CURLOPT_SHARE, multi->sessions) == CURLE_OK &&
+           ccurl.curl_multi_add_handle(multi->handle, transfer->easy) == CURLM_OK;
 }
 
 void ccurl_multi_remove(ccurl_multi *multi, ccurl_transfer *transfer) {

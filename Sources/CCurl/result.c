@@ -99,6 +99,7 @@ ccurl_result ccurl_transfer_result(const ccurl_transfer *transfer, CURLcode code
         .head_length = transfer->head.length,
         .body = transfer->received.bytes,
         .body_length = transfer->received.length,
+        .may_trust_ca_folder = transfer->leaves_out_folder && !transfer->was_asked && code == CURLE_PEER_FAILED_VERIFICATION,
         .was_never_sent = !transfer->asks_before_sending && precedes_sending(code),
     };
     if (result.outcome == CCURL_PROXY_REFUSED) result.status = (int)number(transfer, CURLINFO_HTTP_CONNECTCODE);

@@ -10,6 +10,7 @@ struct ccurl_transfer {
     struct curl_slist *fields;
     char *body; /* libcurl sends it from here */
     size_t body_length;
+    bool leaves_out_folder; /* the certificates of the system's folder are not trusted, those of its file are */
     bool has_proxy;
     bool has_tunnel_proxy; /* an HTTP proxy, which answers CONNECT with a status */
     /* Whether libcurl reports that it is about to send. */

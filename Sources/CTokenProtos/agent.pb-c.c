@@ -1177,6 +1177,51 @@ void   sso__get_status__free_unpacked
   assert(message->base.descriptor == &sso__get_status__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   sso__metric__init
+                     (Sso__Metric         *message)
+{
+  static const Sso__Metric init_value = SSO__METRIC__INIT;
+  *message = init_value;
+}
+size_t sso__metric__get_packed_size
+                     (const Sso__Metric *message)
+{
+  assert(message->base.descriptor == &sso__metric__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t sso__metric__pack
+                     (const Sso__Metric *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &sso__metric__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t sso__metric__pack_to_buffer
+                     (const Sso__Metric *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &sso__metric__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Sso__Metric *
+       sso__metric__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Sso__Metric *)
+     protobuf_c_message_unpack (&sso__metric__descriptor,
+                                allocator, len, data);
+}
+void   sso__metric__free_unpacked
+                     (Sso__Metric *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &sso__metric__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   sso__agent_status__init
                      (Sso__AgentStatus         *message)
 {
@@ -5543,9 +5588,29 @@ const ProtobufCMessageDescriptor sso__remove_account_reply__descriptor =
   (ProtobufCMessageInit) sso__remove_account_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-#define sso__get_status__field_descriptors NULL
-#define sso__get_status__field_indices_by_name NULL
-#define sso__get_status__number_ranges NULL
+static const ProtobufCFieldDescriptor sso__get_status__field_descriptors[1] =
+{
+  {
+    "includes_metrics",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Sso__GetStatus, has_includes_metrics),
+    offsetof(Sso__GetStatus, includes_metrics),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned sso__get_status__field_indices_by_name[] = {
+  0,   /* field[0] = includes_metrics */
+};
+static const ProtobufCIntRange sso__get_status__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
 const ProtobufCMessageDescriptor sso__get_status__descriptor =
 {
   PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
@@ -5554,14 +5619,130 @@ const ProtobufCMessageDescriptor sso__get_status__descriptor =
   "Sso__GetStatus",
   "sso",
   sizeof(Sso__GetStatus),
-  0,
+  1,
   sso__get_status__field_descriptors,
   sso__get_status__field_indices_by_name,
-  0,  sso__get_status__number_ranges,
+  1,  sso__get_status__number_ranges,
   (ProtobufCMessageInit) sso__get_status__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor sso__agent_status__field_descriptors[10] =
+static const ProtobufCFieldDescriptor sso__metric__field_descriptors[7] =
+{
+  {
+    "name",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Sso__Metric, has_name),
+    offsetof(Sso__Metric, name),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "metric_kind",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Sso__Metric, has_metric_kind),
+    offsetof(Sso__Metric, metric_kind),
+    &sso__metric_kind__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "labels",
+    3,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__Metric, n_labels),
+    offsetof(Sso__Metric, labels),
+    &sso__text_pair__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "number",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Sso__Metric, has_number),
+    offsetof(Sso__Metric, number),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "sum",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Sso__Metric, has_sum),
+    offsetof(Sso__Metric, sum),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "bounds",
+    6,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Sso__Metric, n_bounds),
+    offsetof(Sso__Metric, bounds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "counts",
+    7,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Sso__Metric, n_counts),
+    offsetof(Sso__Metric, counts),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned sso__metric__field_indices_by_name[] = {
+  5,   /* field[5] = bounds */
+  6,   /* field[6] = counts */
+  2,   /* field[2] = labels */
+  1,   /* field[1] = metric_kind */
+  0,   /* field[0] = name */
+  3,   /* field[3] = number */
+  4,   /* field[4] = sum */
+};
+static const ProtobufCIntRange sso__metric__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 7 }
+};
+const ProtobufCMessageDescriptor sso__metric__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "sso.Metric",
+  "Metric",
+  "Sso__Metric",
+  "sso",
+  sizeof(Sso__Metric),
+  7,
+  sso__metric__field_descriptors,
+  sso__metric__field_indices_by_name,
+  1,  sso__metric__number_ranges,
+  (ProtobufCMessageInit) sso__metric__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor sso__agent_status__field_descriptors[11] =
 {
   {
     "process_id",
@@ -5683,9 +5864,22 @@ static const ProtobufCFieldDescriptor sso__agent_status__field_descriptors[10] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "metrics",
+    11,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Sso__AgentStatus, n_metrics),
+    offsetof(Sso__AgentStatus, metrics),
+    &sso__metric__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned sso__agent_status__field_indices_by_name[] = {
   6,   /* field[6] = accounts */
+  10,   /* field[10] = metrics */
   0,   /* field[0] = process_id */
   2,   /* field[2] = protocol_version */
   9,   /* field[9] = published_sockets */
@@ -5699,7 +5893,7 @@ static const unsigned sso__agent_status__field_indices_by_name[] = {
 static const ProtobufCIntRange sso__agent_status__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 10 }
+  { 0, 11 }
 };
 const ProtobufCMessageDescriptor sso__agent_status__descriptor =
 {
@@ -5709,7 +5903,7 @@ const ProtobufCMessageDescriptor sso__agent_status__descriptor =
   "Sso__AgentStatus",
   "sso",
   sizeof(Sso__AgentStatus),
-  10,
+  11,
   sso__agent_status__field_descriptors,
   sso__agent_status__field_indices_by_name,
   1,  sso__agent_status__number_ranges,
@@ -8046,6 +8240,36 @@ const ProtobufCEnumDescriptor sso__removal_extent__descriptor =
   sso__removal_extent__enum_values_by_name,
   1,
   sso__removal_extent__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue sso__metric_kind__enum_values_by_number[3] =
+{
+  { "COUNTER", "SSO__METRIC_KIND__COUNTER", 1 },
+  { "GAUGE", "SSO__METRIC_KIND__GAUGE", 2 },
+  { "HISTOGRAM", "SSO__METRIC_KIND__HISTOGRAM", 3 },
+};
+static const ProtobufCIntRange sso__metric_kind__value_ranges[] = {
+{1, 0},{0, 3}
+};
+static const ProtobufCEnumValueIndex sso__metric_kind__enum_values_by_name[3] =
+{
+  { "COUNTER", 0 },
+  { "GAUGE", 1 },
+  { "HISTOGRAM", 2 },
+};
+const ProtobufCEnumDescriptor sso__metric_kind__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "sso.MetricKind",
+  "MetricKind",
+  "Sso__MetricKind",
+  "sso",
+  3,
+  sso__metric_kind__enum_values_by_number,
+  3,
+  sso__metric_kind__enum_values_by_name,
+  1,
+  sso__metric_kind__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
 static const ProtobufCEnumValue sso__credential_kind__enum_values_by_number[2] =

@@ -166,8 +166,11 @@ package final class CurlEngine: Sendable {
             }
             multi.advance()
             while let (pointer, result) = multi.nextEnded() {
-                active.removeValue(forKey: pointer)?.end(result)
+                let transfer = active.removeValue(forKey: pointer)
+                let isTriedAgain = result.may_trust_ca_folder
+                if !isTriedAgain { transfer?.end(result) }
                 multi.remove(pointer)
+                if isTriedAgain, let transfer { start(transfer, multi, &active, trustsFolder: true) }
             }
             guard active.isEmpty else {
                 multi.wait(atMost: .seconds(60))
@@ -190,17 +193,23 @@ package final class CurlEngine: Sendable {
 
     private func perform(_ command: Command, _ multi: CurlMulti, _ active: inout [OpaquePointer: CurlTransfer]) {
         switch command {
-        case .start(let transfer):
-            guard !transfer.hasEnded else { return }
-            guard let pointer = multi.add(transfer, idle: idle, emulatesOldLibrary: emulatesOldLibrary) else {
-                return transfer.end(.failure(.other("libcurl does not take the request")))
-            }
-            active[pointer] = transfer
+        case .start(let transfer): start(transfer, multi, &active)
         case .stop(let transfer):
             guard let pointer = active.first(where: { $0.value === transfer })?.key else { return }
             active[pointer] = nil
             multi.remove(pointer)
         }
+    }
+
+    private func start(
+        _ transfer: CurlTransfer, _ multi: CurlMulti, _ active: inout [OpaquePointer: CurlTransfer],
+        trustsFolder: Bool = false
+    ) {
+        guard !transfer.hasEnded else { return }
+        let pointer = multi.add(
+            transfer, idle: idle, emulatesOldLibrary: emulatesOldLibrary, trustsFolder: trustsFolder)
+        guard let pointer else { return transfer.end(.failure(.other("libcurl does not take the request"))) }
+        active[pointer] = transfer
     }
 
     private func join() {

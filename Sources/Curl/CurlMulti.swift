@@ -24,10 +24,14 @@ final class CurlMulti: Sendable {
     func wake() { ccurl_multi_wake(handle) }
 
     /// Starts a transfer; nil if libcurl refuses it. The caller has to keep the transfer until `remove`.
-    func add(_ transfer: CurlTransfer, idle: Duration, emulatesOldLibrary: Bool) -> OpaquePointer? {
+    ///
+    /// - Parameter trustsFolder: whether the system's folder of certificate authorities is used besides its file.
+    func add(
+        _ transfer: CurlTransfer, idle: Duration, emulatesOldLibrary: Bool, trustsFolder: Bool = false
+    ) -> OpaquePointer? {
         guard
             let pointer = transfer.request.makeTransfer(
-                for: transfer, idle: idle, emulatesOldLibrary: emulatesOldLibrary)
+                for: transfer, idle: idle, emulatesOldLibrary: emulatesOldLibrary, trustsFolder: trustsFolder)
         else {
             return nil
         }
@@ -66,10 +70,11 @@ extension Duration {
 
 extension CurlRequest {
     /// Creates the transfer in C, which copies the request.
-    fileprivate func makeTransfer(for transfer: CurlTransfer, idle: Duration, emulatesOldLibrary: Bool)
-        -> OpaquePointer?
-    {
+    fileprivate func makeTransfer(
+        for transfer: CurlTransfer, idle: Duration, emulatesOldLibrary: Bool, trustsFolder: Bool
+    ) -> OpaquePointer? {
         var request = ccurl_request()
+        request.trusts_ca_folder = trustsFolder
         request.connect_timeout = Int(clamping: connectTimeout.milliseconds)
         request.idle_limit = Int(clamping: max(idle.components.seconds, 1))
         request.head_limit = headLimit

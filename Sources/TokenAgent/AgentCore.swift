@@ -9,6 +9,7 @@ internal import TokenStore
 /// Created once, on the actor of `CacheOwner`, and used there only. Its classes are not sendable, so the compiler checks that.
 struct AgentCore {
     let loop: any EventLoop
+    let metrics: AgentMetrics
     /// The clock, in seconds since 1970.
     let now: @Sendable () -> Int64
     let logger: Logger
@@ -32,8 +33,11 @@ struct AgentCore {
 
     init(
         loop: any EventLoop, timers: Timers, target: any CommitTarget, service: any TokenService,
-        allowsLoopbackHTTP: Bool, now: @escaping @Sendable () -> Int64, logger: Logger
+        allowsLoopbackHTTP: Bool, metrics: AgentMetrics = AgentMetrics(), now: @escaping @Sendable () -> Int64,
+        logger: Logger
     ) {
+        let service = MeteredTokenService(service: service, metrics: metrics)
+        self.metrics = metrics
         self.loop = loop
         self.now = now
         self.logger = logger

@@ -14,6 +14,8 @@ package struct AgentOptions: Sendable {
     package var handedSocket: Int32?
     /// The service manager, which is told of the agent's state; nil without one.
     package var notifier: ServiceNotifier?
+    /// The path of the socket for measurements; nil for none.
+    package var metricsSocketPath: String?
     /// The folder of the store.
     package var stateDirectory: String
     /// The sources of the store's key.

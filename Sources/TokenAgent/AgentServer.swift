@@ -27,6 +27,7 @@ package final class AgentServer: Sendable {
         let audit: AuditTrail?
         let pipe: NIOLoopBound<LoopPipe>
         let listener: any Channel
+        let metrics: MetricsServer?
     }
 
     private init(_ options: AgentOptions, _ parts: Parts) {
@@ -34,7 +35,7 @@ package final class AgentServer: Sendable {
         self.parts = parts
     }
 
-    /// Makes the folders of the store and of the socket if they do not exist. `start` does the same; a process that restricts its
+    /// Makes the folders of the store and of the sockets if they do not exist. `start` does the same; a process that restricts its
     /// files does it before.
     ///
     /// - Throws: `storeUnavailable` (-53008) or `agentUnavailable` (-53004) if one is not private or cannot be made.
@@ -42,7 +43,10 @@ package final class AgentServer: Sendable {
     package static func prepareFolders(_ options: AgentOptions) throws(TokenError) -> [String] {
         let folder = try SocketFolder(ofSocket: options.socketPath)
         try Store.prepare(directory: options.stateDirectory)
-        return [options.stateDirectory, folder.path]
+        let metrics = try options.metricsSocketPath.map { path throws(TokenError) in
+            try SocketFolder(ofSocket: path).path
+        }
+        return [options.stateDirectory, folder.path] + (metrics.map { [$0] } ?? [])
     }
 
     /// Opens the store's folder and the socket, and accepts connections when this returns. Requests that need the cache wait
@@ -63,22 +67,24 @@ package final class AgentServer: Sendable {
     ) async throws(TokenError) -> AgentServer {
         _ = try SocketFolder(ofSocket: options.socketPath)
         let lock = LockHolder(try LockFile(beside: options.socketPath))
-        let store = try Store.open(
-            directory: options.stateDirectory, StoreOptions(keys: options.keys, vfs: options.storeVFS, now: options.now)
-        )
+        let metrics = AgentMetrics()
+        var storeOptions = StoreOptions(keys: options.keys, vfs: options.storeVFS, now: options.now)
+        storeOptions.didCommit = { metrics.committed($0) }
+        let store = try Store.open(directory: options.stateDirectory, storeOptions)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.any()
         let endpoint = TokenEndpointClient(
             network: options.network, allowsLoopbackHTTP: options.allowsLoopbackHTTP, timing: options.httpTiming,
             now: options.now)
         let audit = makeAuditTrail(options)
-        let owner = CacheOwner(loop: loop, options: options, store: store, endpoint: endpoint, audit: audit)
+        let owner = CacheOwner(
+            loop: loop, options: options, store: store, endpoint: endpoint, metrics: metrics, audit: audit)
         let inspector = PeerInspector(
             executables: options.policy.executables, helper: options.helper, timers: options.timers)
         do {
             let pipe = try await LoopPipe.open(on: loop)
             let registry = try await loop.submit {
-                NIOLoopBoundBox(SessionRegistry(options, loop, pipe.value), eventLoop: loop)
+                NIOLoopBoundBox(SessionRegistry(options, loop, pipe.value, metrics), eventLoop: loop)
             }.get()
             if options.letsAppsKeepTokens {
                 try await loop.submit { owner.assumeIsolated { $0.sharePage() } }.get()
@@ -94,9 +100,11 @@ package final class AgentServer: Sendable {
                 owner: owner, registry: registry, inspector: inspector, audit: audit, options: options)
             let listener = try await acceptor.bootstrap().withBoundSocket(descriptor).get()
             ListeningSocket.widenQueue(of: descriptor)
+            let server = try await startMetrics(options, owner, inspector)
+            if server != nil { LoopDelay.measure(loop, options.timers, into: metrics.loopDelay) }
             let parts = Parts(
                 lock: lock, store: store, group: group, endpoint: endpoint, owner: owner, registry: registry,
-                inspector: inspector, audit: audit, pipe: pipe, listener: listener)
+                inspector: inspector, audit: audit, pipe: pipe, listener: listener, metrics: server)
             audit?.record(.agentStarted)
             try await loop.submit {
                 owner.assumeIsolated { owner in
@@ -145,6 +153,7 @@ package final class AgentServer: Sendable {
         // A socket of the service manager stays: it holds the connections of those who come meanwhile.
         if options.handedSocket == nil { unlink(options.socketPath) }
         try? await parts.listener.close()
+        await parts.metrics?.stop()
         parts.inspector.stop()
         let (loop, registry, owner) = (parts.registry.eventLoop, parts.registry, parts.owner)
         await runWithTimeout {
@@ -181,6 +190,19 @@ package final class AgentServer: Sendable {
         loop.flatSubmit(work).cascade(to: done)
         try? await done.futureResult.get()
         timer.cancel()
+    }
+
+    /// Starts the server of the metrics socket; nil if there is none.
+    private static func startMetrics(
+        _ options: AgentOptions, _ owner: CacheOwner, _ inspector: PeerInspector
+    ) async throws(TokenError) -> MetricsServer? {
+        guard let path = options.metricsSocketPath else { return nil }
+        guard path != options.socketPath else {
+            throw TokenError(.agentUnavailable, "\(path) is the agent's socket; the metrics socket needs another path")
+        }
+        return try await MetricsServer.start(at: path, options, inspector: inspector) { peer, loop in
+            owner.loop.submit { owner.assumeIsolated { $0.metrics(for: peer) } }.hop(to: loop)
+        }
     }
 
     private static func makeAuditTrail(_ options: AgentOptions) -> AuditTrail? {

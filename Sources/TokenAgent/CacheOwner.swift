@@ -31,7 +31,8 @@ actor CacheOwner {
     private let reloading = TurnLock<Bool, Bool>()
 
     init(
-        loop: any EventLoop, options: AgentOptions, store: Store, endpoint: TokenEndpointClient, audit: AuditTrail?
+        loop: any EventLoop, options: AgentOptions, store: Store, endpoint: TokenEndpointClient, metrics: AgentMetrics,
+        audit: AuditTrail?
     ) {
         self.loop = loop
         self.options = options
@@ -39,7 +40,7 @@ actor CacheOwner {
         policy = options.policy
         let core = AgentCore(
             loop: loop, timers: options.timers, target: store, service: endpoint,
-            allowsLoopbackHTTP: options.allowsLoopbackHTTP, now: options.now, logger: options.logger)
+            allowsLoopbackHTTP: options.allowsLoopbackHTTP, metrics: metrics, now: options.now, logger: options.logger)
         let lifecycle = StoreLifecycle(core, store: store, timers: options.timers, logger: options.logger)
         redeemer = RefreshTokenRedeemer(core)
         signIns = SignInSessions(
@@ -94,6 +95,7 @@ actor CacheOwner {
             guard let event = hit.entry.event else { return nil }
             audit.record(event, from: caller)
         }
+        core.metrics.countRepeatedHit()
         return hit
     }
 
@@ -227,7 +229,23 @@ actor CacheOwner {
         }
     }
 
-    func status() -> Answer<AgentStatus> { .now(.success(diagnosis.status)) }
+    func status(_ request: GetStatus) -> Answer<AgentStatus> {
+        var status = diagnosis.status
+        if request.includesMetrics { status.metrics = Array(metrics.prefix(WireLimits.listItems)) }
+        return .now(.success(status))
+    }
+
+    /// The time since the start, in seconds.
+    var uptime: Int64 { diagnosis.uptime }
+
+    /// Whether requests are answered from the cache.
+    var isLoaded: Bool { lifecycle.isLoaded }
+
+    /// The number of redemptions in progress.
+    var redemptionCount: Int { redeemer.count }
+
+    /// The number of sign-ins in progress.
+    var signInCount: Int { signIns.count }
 
     func diagnose(_ request: Diagnose) -> Answer<Diagnose.Reply> {
         later { owner async throws(TokenError) in Diagnose.Reply(checks: await owner.diagnosis.checks(request)) }

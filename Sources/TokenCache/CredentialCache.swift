@@ -49,6 +49,11 @@ package struct CredentialCache: Sendable, Equatable {
         partitions.values.reduce(0) { $0 + $1.describedCount }
     }
 
+    /// The number of access tokens and refresh tokens, in all sharing groups.
+    package var credentialCount: Int {
+        partitions.values.reduce(0) { $0 + $1.credentials.count }
+    }
+
     /// The hosts under which accounts were saved.
     package var environments: Set<String> {
         Set(partitions.values.flatMap { $0.accounts.values.flatMap { $0.accounts.values.map(\.environment) } })

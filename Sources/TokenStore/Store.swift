@@ -14,18 +14,30 @@ package final class Store: Sendable {
     let queue = DispatchQueue(label: "sso-agent.store", qos: .userInitiated)
     // Used on `queue` only, so that the lock is never contended; with it, the compiler checks the isolation.
     private let engine: Mutex<StoreEngine?>
-    private let waiting = Mutex<[Commit]>([])
+    private let waiting = Mutex(Waiting())
     private let lastReport: Mutex<StoreReport>
     // Not private, so that a test can wait until requests wait.
     let earlyReads: EarlyReads
+
+    /// The commits that have not begun, and whether the queue has been told to write them.
+    private struct Waiting {
+        var commits: [Commit] = []
+        var isDue = false
+        var isScheduled = false
+    }
 
     private struct Commit: Sendable {
         var changes: [StoreChange]
         var done: CheckedContinuation<Result<Void, TokenError>, Never>
     }
 
-    private init(directory: String, engine: sending StoreEngine) {
+    private let didCommit: (@Sendable (StoreCommit) -> Void)?
+
+    private init(
+        directory: String, engine: sending StoreEngine, didCommit: (@Sendable (StoreCommit) -> Void)?
+    ) {
         self.directory = directory
+        self.didCommit = didCommit
         lastReport = Mutex(engine.report)
         earlyReads = engine.earlyReads
         self.engine = Mutex(engine)
@@ -43,7 +55,7 @@ package final class Store: Sendable {
     package static func open(directory: String, _ options: StoreOptions) throws(TokenError) -> Store {
         try StorePaths(directory).prepare()
         let engine = try StoreEngine(directory, options)
-        return Store(directory: engine.paths.directory, engine: engine)
+        return Store(directory: engine.paths.directory, engine: engine, didCommit: options.didCommit)
     }
 
     /// Finds the key and reads every record; commits wait meanwhile. `report` then describes any damage.
@@ -127,16 +139,36 @@ package final class Store: Sendable {
     /// Commits are made in the order of the calls. Those that wait while the disk is busy share one transaction, so that
     /// many of them cost one flush. A failed commit changes nothing, and the next one is tried.
     ///
+    /// - Parameter window: how long to wait for further commits, which share the flush. A call that does not wait ends the wait of
+    ///   earlier ones, and so does any other operation.
     /// - Throws: `storeUnavailable` (-53008), with what to do; `cacheBadFormat` (-51201) if the file is damaged.
-    package func commit(_ changes: [StoreChange]) async throws(TokenError) {
+    package func commit(
+        _ changes: [StoreChange], gatheringFor window: Duration = .zero
+    ) async throws(TokenError) {
         let result = await withCheckedContinuation { done in
-            let isFirst = waiting.withLock { commits in
-                commits.append(Commit(changes: changes, done: done))
-                return commits.count == 1
+            let isFirstToGather = waiting.withLock { waiting in
+                waiting.commits.append(Commit(changes: changes, done: done))
+                guard window > .zero, !waiting.isDue, !waiting.isScheduled else { return false }
+                waiting.isScheduled = true
+                return true
             }
-            if isFirst { queue.async { self.writeWaiting() } }
+            if isFirstToGather {
+                queue.asyncAfter(deadline: .now() + window.seconds) { self.writeWaiting() }
+            } else if window == .zero {
+                expediteWaiting()
+            }
         }
         try result.get()
+    }
+
+    /// Has the commits that wait written after the operations that have begun.
+    private func expediteWaiting() {
+        let isNew = waiting.withLock { waiting in
+            guard !waiting.isDue, !waiting.commits.isEmpty else { return false }
+            waiting.isDue = true
+            return true
+        }
+        if isNew { queue.async { self.writeWaiting() } }
     }
 
     /// Makes all of a long commit durable, or nothing. Its changes are requested batch by batch and are not kept in memory.
@@ -147,11 +179,20 @@ package final class Store: Sendable {
     package func commit(
         batches batch: @escaping @Sendable (Int) throws(TokenError) -> [StoreChange]?
     ) async throws(TokenError) {
-        try await onQueue { engine throws(TokenError) in try engine.apply(batches: batch) }
+        expediteWaiting()
+        try await withCheckedContinuation { done in
+            queue.async {
+                let result = self.observing(1) {
+                    self.withEngine { engine throws(TokenError) in try engine.apply(batches: batch) }
+                }
+                done.resume(returning: result)
+            }
+        }.get()
     }
 
     /// Finishes the commits in progress and closes the file; later calls fail with `storeUnavailable` (-53008).
     package func close() async {
+        expediteWaiting()
         await withCheckedContinuation { done in
             queue.async {
                 self.engine.withLock { $0 = nil }
@@ -161,10 +202,12 @@ package final class Store: Sendable {
     }
 
     private func writeWaiting() {
-        let commits = waiting.withLock { commits in
-            defer { commits = [] }
-            return commits
+        let commits = waiting.withLock { waiting in
+            defer { waiting = Waiting() }
+            return waiting.commits
         }
+        // Another call may have written what has gathered.
+        guard !commits.isEmpty else { return }
         let shared = write(commits)
         for commit in commits {
             // A commit that cannot be made must not fail the others: after a failure, each is tried by itself.
@@ -177,16 +220,29 @@ package final class Store: Sendable {
     }
 
     private func write(_ commits: [Commit]) -> Result<Void, TokenError> {
-        withEngine { engine throws(TokenError) in
-            try engine.apply(commits.lazy.flatMap(\.changes))
+        observing(commits.count) {
+            withEngine { engine throws(TokenError) in
+                try engine.apply(commits.lazy.flatMap(\.changes))
+            }
         }
+    }
+
+    /// Reports how long a transaction has taken.
+    private func observing(_ changes: Int, _ work: () -> Result<Void, TokenError>) -> Result<Void, TokenError> {
+        guard let didCommit else { return work() }
+        let start = ContinuousClock.now
+        let result = work()
+        let isSuccess = if case .success = result { true } else { false }
+        didCommit(StoreCommit(changes: changes, duration: .now - start, isSuccess: isSuccess))
+        return result
     }
 
     /// Runs `body` on the store's queue, after the earlier operations.
     func onQueue<Value: Sendable>(
         _ body: @escaping @Sendable (StoreEngine) throws(TokenError) -> Value
     ) async throws(TokenError) -> Value {
-        try await withCheckedContinuation { done in
+        expediteWaiting()
+        return try await withCheckedContinuation { done in
             queue.async { done.resume(returning: self.withEngine(body)) }
         }.get()
     }
@@ -203,6 +259,10 @@ package final class Store: Sendable {
     }
 }
 
+extension Duration {
+    fileprivate var seconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
+}
+
 /// The settings of a store.
 package struct StoreOptions: Sendable {
     package var keys: KeySettings
@@ -210,12 +270,23 @@ package struct StoreOptions: Sendable {
     package var now: @Sendable () -> Int64
     /// The name of SQLite's VFS; nil for the system's. Tests use one that fails.
     package var vfs: String?
+    /// Called on the store's queue after each transaction of changes; must not block.
+    package var didCommit: (@Sendable (StoreCommit) -> Void)?
 
     package init(keys: KeySettings = KeySettings(), vfs: String? = nil, now: @escaping @Sendable () -> Int64) {
         self.keys = keys
         self.vfs = vfs
         self.now = now
     }
+}
+
+/// A transaction of the store, which has succeeded or failed.
+package struct StoreCommit: Sendable {
+    /// The number of calls of `commit` that share it.
+    package let changes: Int
+    /// Its time, with the flush to the disk.
+    package let duration: Duration
+    package let isSuccess: Bool
 }
 
 /// The state of the store, for `status`, `doctor` and the log.

@@ -58,6 +58,9 @@ struct SSOAgent: ParsableCommand {
     @Option(name: .customLong("state-dir"), help: "The folder of the token store.", completion: .directory)
     var stateDirectory: String?
 
+    @Option(help: "A socket for the agent's measurements, in Prometheus' format: GET /metrics.", completion: .file())
+    var metricsSocket: String?
+
     @Option(help: "The user's configuration file (TOML).", completion: .file())
     var config: String?
 
@@ -152,7 +155,7 @@ struct SSOAgent: ParsableCommand {
             executables: Set(configuration.rules.compactMap(\.executable)))
         options.keys.helper = options.helper?.keyring
         // The agent needs some descriptors itself: for its store, its listeners and its connections to token endpoints.
-        options.connectionLimit = min(options.connectionLimit, max(ResourceLimits.raiseOpenFiles() - 128, 16))
+        options.connectionLimit = min(options.connectionLimit, max(ResourceLimits.raiseOpenFiles() - 256, 16))
         let folders = try AgentServer.prepareFolders(options)
         let places = ConfigurationFiles(environment, named: config).places
         let sandbox = noSandbox ? nil : sandbox(folders, places, options.network, variables)
@@ -268,6 +271,7 @@ struct SSOAgent: ParsableCommand {
                 environment: variables, caFile: configuration.caFile, proxy: configuration.proxy),
             policy: PeerPolicy(userID: FileStatus.effectiveUser, rules: configuration.rules),
             now: { Int64(Date().timeIntervalSince1970) }, logger: logger)
+        options.metricsSocketPath = metricsSocket.map(absolute) ?? configuration.metricsSocket
         options.askpass = configuration.askpass
         options.auditsNames = configuration.auditsNames
         options.letsAppsKeepTokens = configuration.letsAppsKeepTokens

@@ -23,6 +23,7 @@ internal import Testing
         ("[network]\nca_file = \"/a.pem\"\nproxy = \"http://p:1\"\n", [], ["network.ca_file", "network.proxy"]),
         ("[confirmation]\naskpass = \"/usr/bin/askpass\"\n", [], ["confirmation.askpass"]),
         ("[audit]\ndestination = \"off\"\n", [], ["audit.destination = \"off\""]),
+        ("[metrics]\nsocket = \"/run/metrics.sock\"\n", [], ["metrics.socket = \"/run/metrics.sock\""]),
         ("[tokens]\nkept_by_apps = false\n", [], ["tokens.kept_by_apps = false"]),
     ])
     func namesEachChangeOnceAndARestartUntilThereIsOne(text: String, applied: [String], restart: [String]) throws {

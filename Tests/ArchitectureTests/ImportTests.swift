@@ -104,6 +104,8 @@ internal import Testing
             "CacheFormats",
             "Logging",
             "NIOCore",
+            // The metrics socket, for scrapers.
+            "NIOHTTP1",
             "NIOPosix",
             "PosixFiles",
             "TokenCache",

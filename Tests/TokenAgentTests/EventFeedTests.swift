@@ -219,21 +219,55 @@ internal import TokenModel
             _ = try await parts.watch(WatchEvents(clientID: ClientID("app-\(number)"))).value()
         }
         for number in 0..<300 {
-            let pending = await parts.waitFromNow(WatchEvents(clientID: ClientID("app-\(number)")))
+            let session = Self.session(of: Int32(number / EventFeeds.peerLimit))
+            let pending = await parts.waitFromNow(WatchEvents(clientID: ClientID("app-\(number)")), from: session)
             guard number >= 256 else { continue }
             #expect(try await pending.error()?.code == .requestDenied)
         }
-        await parts.endWatches()
+        for process: Int32 in 0..<20 { await parts.endWatches(of: Self.session(of: process)) }
+        #expect(await parts.waitingWatches == 0)
+    }
+
+    /// A process that waits for as many lists as it may leaves room for others, whichever connections it uses.
+    @Test func limitsTheDifferentSubscriptionsOfAProcess() async throws {
+        for number in 0..<300 {
+            let session = SessionID(number: UInt64(number), processID: 1, publication: nil)
+            let pending = await parts.waitFromNow(WatchEvents(clientID: ClientID("app-\(number)")), from: session)
+            guard number >= EventFeeds.peerLimit else { continue }
+            #expect(try await pending.error()?.code == .requestDenied)
+        }
+        // The same list once more is none of the others.
+        let first = Self.session(of: 1)
+        let again = await parts.waitFromNow(WatchEvents(clientID: ClientID("app-0")), from: first)
+        let other = await parts.waitFromNow(WatchEvents(clientID: ClientID("other")), from: Self.session(of: 2))
+        try await parts.settle()
+        #expect(!again.isDone && !other.isDone)
+        // A list that is not waited for any more makes room for another one.
+        await parts.endWatches(of: SessionID(number: 1, processID: 1, publication: nil))
+        let next = await parts.waitFromNow(WatchEvents(clientID: ClientID("next")), from: first)
+        try await parts.settle()
+        #expect(!next.isDone)
+        for number in 0..<300 {
+            await parts.endWatches(of: SessionID(number: UInt64(number), processID: 1, publication: nil))
+        }
+        await parts.endWatches(of: first)
+        await parts.endWatches(of: Self.session(of: 2))
+    }
+
+    private static func session(of process: Int32) -> SessionID {
+        SessionID(number: 1000 + UInt64(process), processID: process, publication: nil)
     }
 }
 
 extension Parts {
-    private static let session = SessionID(number: 1, processID: 1, publication: nil)
+    fileprivate static let session = SessionID(number: 1, processID: 1, publication: nil)
 
     /// Asks for events, as `CacheOwner` does.
-    fileprivate func watch(_ request: WatchEvents) -> Pending<WatchEvents.Reply> {
+    fileprivate func watch(
+        _ request: WatchEvents, from session: SessionID = session
+    ) -> Pending<WatchEvents.Reply> {
         do throws(TokenError) {
-            switch try core.events.next(request, from: Self.session, through: nil) {
+            switch try core.events.next(request, from: session, through: nil) {
             case .now(let outcome): return Pending(loop.makeSucceededFuture(outcome))
             case .later(let future): return Pending(future)
             case .repeatable(let reply, _): return Pending(loop.makeSucceededFuture(.success(reply)))
@@ -244,18 +278,19 @@ extension Parts {
     }
 
     /// Waits for events after the present position.
-    fileprivate func waitFromNow(_ request: WatchEvents) -> Pending<WatchEvents.Reply> {
+    fileprivate func waitFromNow(
+        _ request: WatchEvents, from session: SessionID
+    ) -> Pending<WatchEvents.Reply> {
         var request = request
-        guard case .now(.success(let reply))? = try? core.events.next(request, from: Self.session, through: nil) else {
-            return watch(request)
+        if case .now(.success(let reply))? = try? core.events.next(request, from: session, through: nil) {
+            request.position = reply.position
         }
-        request.position = reply.position
-        return watch(request)
+        return watch(request, from: session)
     }
 
     fileprivate var waitingWatches: Int { core.events.waitingCount }
 
-    fileprivate func endWatches() { core.events.ended(Self.session) }
+    fileprivate func endWatches(of session: SessionID = session) { core.events.ended(session) }
 
     fileprivate func reportStore(_ state: AgentEvent.StoreState) { core.events.storeChanged(to: state) }
 }

@@ -77,6 +77,29 @@ internal import TokenModel
         }
     }
 
+    /// OpenSSL's server closes each connection, and its page says what the handshake was.
+    @Test func resumesTheTLSSessionOfAnEarlierConnection() async throws {
+        let folder = try TemporaryFolder()
+        let certificate = try TestCertificate(in: folder)
+        let server = try TestProcess(
+            "/usr/bin/env",
+            [
+                "openssl", "s_server", "-www", "-accept", "127.0.0.1:0", "-cert", certificate.certificateFile, "-key",
+                certificate.keyFile,
+            ])
+        let printed = try await server.waitForOutput("ACCEPT 127.0.0.1:")
+        let line = try await printed.hasSuffix("\n") ? printed : printed + server.waitForOutput("\n")
+        let port = try #require(line.firstMatch(of: #/ACCEPT 127.0.0.1:(\d+)/#)?.output.1)
+        try await withEngine { engine in
+            for expected in ["New, ", "Reused, ", "Reused, "] {
+                let page = try await engine.send(
+                    CurlRequest(url: "https://127.0.0.1:\(port)/", caFile: certificate.certificateFile))
+                #expect(page.body.reveal().contains("\n\(expected)TLSv1"), "\(page.body.reveal())")
+            }
+        }
+        try await server.killHard()
+    }
+
     @Test func usesAConnectionAgainUntilItHasBeenIdle() async throws {
         try await ScriptedServer.with({ _ in .answer(status: 200, body: "") }) { server in
             let request = CurlRequest(url: "http://127.0.0.1:\(server.port)/")

@@ -53,6 +53,57 @@ internal import TokenModel
         await store.close()
     }
 
+    /// A commit that waits for no others ends the wait of those before it.
+    @available(macOS 26, *)
+    @Test func writesTheCommitsThatGatherWithTheFirstThatDoesNot() async throws {
+        let folder = try StoreFolder()
+        let store = try folder.open()
+        _ = try store.load()
+        let before = try folder.transactionsInTheLog()
+        try await withThrowingTaskGroup { group in
+            for number in 1...10 {
+                group.addImmediateTask { try await store.commit([.put(.sample(number))], gatheringFor: .seconds(3600)) }
+            }
+            group.addImmediateTask { try await store.commit([.put(.sample(11))]) }
+            try await group.waitForAll()
+        }
+        #expect(try folder.transactionsInTheLog() == before + 1)
+        #expect(try store.load().count == 11)
+        await store.close()
+    }
+
+    @available(macOS 26, *)
+    @Test func writesTheCommitsThatGatherAfterTheirTime() async throws {
+        let folder = try StoreFolder()
+        let store = try folder.open()
+        _ = try store.load()
+        let before = try folder.transactionsInTheLog()
+        try await withThrowingTaskGroup { group in
+            for number in 1...10 {
+                group.addImmediateTask { try await store.commit([.put(.sample(number))], gatheringFor: .seconds(1)) }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try folder.transactionsInTheLog() == before + 1)
+        await store.close()
+    }
+
+    @available(macOS 26, *)
+    @Test func writesTheCommitsThatGatherBeforeItIsClosedOrLocked() async throws {
+        let folder = try StoreFolder()
+        for isLocked in [false, true] {
+            let store = try folder.open()
+            _ = try store.load()
+            try await withThrowingTaskGroup { group in
+                group.addImmediateTask { try await store.commit([.put(.sample(1))], gatheringFor: .seconds(3600)) }
+                if isLocked { try await store.lock() }
+                await store.close()
+                try await group.waitForAll()
+            }
+        }
+        #expect(try folder.open().load().count == 1)
+    }
+
     @Test func writesAllChangesOfACallOrNone() async throws {
         let folder = try StoreFolder()
         let store = try folder.open()

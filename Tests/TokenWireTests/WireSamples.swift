@@ -30,6 +30,7 @@ enum WireSamples {
                 clientID: clientID, sharingGroup: group, account: account.reference, extent: .account,
                 environment: account.environment)),
         RequestSample("get_status", GetStatus()),
+        RequestSample("get_status with metrics", GetStatus(includesMetrics: true)),
         RequestSample("diagnose", Diagnose(authority: authority)),
         RequestSample("list_credentials", ListCredentials(sharingGroup: group, version: .v1, after: "page-4")),
         RequestSample("list_credentials without secrets", ListCredentials(sharingGroup: group, withoutSecrets: true)),
@@ -120,6 +121,20 @@ enum WireSamples {
                     processID: 4242, version: "0.1.0", protocolVersion: 1, socketPath: "/run/agent.sock",
                     stateDirectory: "/state", uptimeSeconds: 1, accounts: 2,
                     publishedSockets: ["/srv/build/sso.sock"]), to: GetStatus.self, id: 1)),
+        ReplySample(
+            "get_status with metrics",
+            AnyReply(
+                AgentStatus(
+                    processID: 4242, version: "0.1.0", protocolVersion: 1, socketPath: "/run/agent.sock",
+                    stateDirectory: "/state", uptimeSeconds: 1, accounts: 2,
+                    metrics: [
+                        AgentMetric(
+                            "sso_agent_requests_total", .counter,
+                            labels: ["request": "acquire_token_silent", "outcome": "hit"], value: 1200),
+                        AgentMetric(
+                            "sso_agent_store_commit_seconds", .histogram, value: 3,
+                            durations: AgentMetric.Durations(sum: 4500, bounds: [1000, 2500], counts: [2, 1])),
+                    ]), to: GetStatus.self, id: 1)),
         ReplySample("publish_socket", AnyReply(published, to: PublishSocket.self, id: 1)),
         ReplySample("list_sockets", AnyReply(ListSockets.Reply(sockets: [published]), to: ListSockets.self, id: 1)),
         ReplySample(

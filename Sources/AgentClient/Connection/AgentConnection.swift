@@ -14,6 +14,7 @@ final class AgentConnection: Sendable {
     private let path: String
     private let appName: String
     private let starter: Starter
+    private let restartsAgent: Bool
     /// Nil if no results are kept.
     let results: KeptResults?
     private let lastID = Atomic<UInt64>(0)
@@ -25,12 +26,23 @@ final class AgentConnection: Sendable {
     /// Starts the agent if there is none. It blocks, and calls its parameter again and again meanwhile.
     typealias Starter = @Sendable (_ whileWaiting: () -> Void) -> AgentStarter.Outcome
 
-    /// - Parameter starter: nil starts the user's agent.
-    init(path: String, appName: String, results: KeptResults?, starter: Starter? = nil) {
+    /// - Parameters:
+    ///   - restartsAgent: whether an agent that has stopped after its first reply is started again.
+    ///   - starter: nil starts the user's agent.
+    init(
+        path: String, appName: String, results: KeptResults?, restartsAgent: Bool = true, starter: Starter? = nil
+    ) {
         self.path = path
         self.appName = appName
         self.results = results
+        self.restartsAgent = restartsAgent
         self.starter = starter ?? { AgentStarter(path: path).start(whileWaiting: $0) }
+    }
+
+    /// Starts the agent, if this connection may do that. Blocks the calling thread; calls end at their deadlines meanwhile.
+    func startAgent() -> AgentStarter.Outcome {
+        guard restartsAgent || !hasReceivedReply else { return .mayNot }
+        return starter(endLateCalls)
     }
 
     /// What `exchange` has come to.
@@ -111,8 +123,7 @@ final class AgentConnection: Sendable {
     private func startThread(wasConnected: Bool) {
         BackgroundThread.start {
             var reader = ConnectionReader(
-                connection: self, path: self.path, appName: self.appName, starter: self.starter,
-                wasConnected: wasConnected)
+                connection: self, path: self.path, appName: self.appName, wasConnected: wasConnected)
             reader.run()
         }
     }

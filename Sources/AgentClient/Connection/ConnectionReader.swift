@@ -15,17 +15,12 @@ struct ConnectionReader: ~Copyable {
     let connection: AgentConnection
     let path: String
     let appName: String
-    private let starter: AgentConnection.Starter
     private var wasConnected: Bool
 
-    init(
-        connection: AgentConnection, path: String, appName: String, starter: @escaping AgentConnection.Starter,
-        wasConnected: Bool
-    ) {
+    init(connection: AgentConnection, path: String, appName: String, wasConnected: Bool) {
         self.connection = connection
         self.path = path
         self.appName = appName
-        self.starter = starter
         self.wasConnected = wasConnected
     }
 
@@ -52,7 +47,7 @@ struct ConnectionReader: ~Copyable {
         var (socket, isMissing) = try tryToConnect(again: wasConnected)
         var reason: String?
         if socket == nil, isMissing, connection.state.withLock({ $0.isOpen }) {
-            switch starter(connection.endLateCalls) {
+            switch connection.startAgent() {
             case .started: (socket, isMissing) = try tryToConnect(again: true)
             case .failed(let why): reason = why
             case .unusable(let error): throw error

@@ -36,6 +36,7 @@ typedef struct {
     const void *proxy_password;
     size_t proxy_password_length;
     const char *ca_file;       /* the PEM file of the trusted certificate authorities; NULL for the system's */
+    bool trusts_ca_folder;     /* whether to use the system's folder of them too if there is a file with them, which is slow */
     long connect_timeout;      /* in milliseconds; for connecting, TLS included */
     long idle_limit;           /* in seconds; an older idle connection is not used again */
     size_t head_limit;         /* in bytes; for all header fields of the response */
@@ -76,6 +77,8 @@ typedef struct {
     size_t head_length;
     const void *body;
     size_t body_length;
+    /* The certificate is not trusted, nothing was sent, and another transfer with `trusts_ca_folder` may find it trusted. */
+    bool may_trust_ca_folder;
     /* `may_send` was called, and there was no connection after all. Only with a libcurl older than 7.80. */
     bool was_never_sent;
 } ccurl_result;

@@ -41,6 +41,7 @@ typedef struct Sso__ListAccountsReply Sso__ListAccountsReply;
 typedef struct Sso__RemoveAccount Sso__RemoveAccount;
 typedef struct Sso__RemoveAccountReply Sso__RemoveAccountReply;
 typedef struct Sso__GetStatus Sso__GetStatus;
+typedef struct Sso__Metric Sso__Metric;
 typedef struct Sso__AgentStatus Sso__AgentStatus;
 typedef struct Sso__Diagnose Sso__Diagnose;
 typedef struct Sso__HealthCheck Sso__HealthCheck;
@@ -125,6 +126,12 @@ typedef enum _Sso__RemovalExtent {
   SSO__REMOVAL_EXTENT__REMOVE_EVERYTHING = 3
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(SSO__REMOVAL_EXTENT)
 } Sso__RemovalExtent;
+typedef enum _Sso__MetricKind {
+  SSO__METRIC_KIND__COUNTER = 1,
+  SSO__METRIC_KIND__GAUGE = 2,
+  SSO__METRIC_KIND__HISTOGRAM = 3
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(SSO__METRIC_KIND)
+} Sso__MetricKind;
 typedef enum _Sso__CredentialKind {
   SSO__CREDENTIAL_KIND__ACCESS_TOKEN = 1,
   SSO__CREDENTIAL_KIND__REFRESH_TOKEN = 2
@@ -823,10 +830,41 @@ struct  Sso__RemoveAccountReply
 struct  Sso__GetStatus
 {
   ProtobufCMessage base;
+  protobuf_c_boolean has_includes_metrics;
+  protobuf_c_boolean includes_metrics;
 };
 #define SSO__GET_STATUS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&sso__get_status__descriptor) \
-     }
+    , 0, 0 }
+
+
+/*
+ * Durations are in microseconds.
+ */
+struct  Sso__Metric
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_name;
+  ProtobufCBinaryData name;
+  protobuf_c_boolean has_metric_kind;
+  Sso__MetricKind metric_kind;
+  size_t n_labels;
+  Sso__TextPair **labels;
+  protobuf_c_boolean has_number;
+  int64_t number;
+  /*
+   * histograms only, and the two lists
+   */
+  protobuf_c_boolean has_sum;
+  int64_t sum;
+  size_t n_bounds;
+  int64_t *bounds;
+  size_t n_counts;
+  int64_t *counts;
+};
+#define SSO__METRIC__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&sso__metric__descriptor) \
+    , 0, {0,NULL}, 0, SSO__METRIC_KIND__COUNTER, 0,NULL, 0, 0, 0, 0, 0,NULL, 0,NULL }
 
 
 struct  Sso__AgentStatus
@@ -855,10 +893,15 @@ struct  Sso__AgentStatus
    */
   size_t n_published_sockets;
   ProtobufCBinaryData *published_sockets;
+  /*
+   * if the request includes them
+   */
+  size_t n_metrics;
+  Sso__Metric **metrics;
 };
 #define SSO__AGENT_STATUS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&sso__agent_status__descriptor) \
-    , 0, 0, 0, {0,NULL}, 0, 0, 0, {0,NULL}, 0, {0,NULL}, 0, 0, 0, 0, 0,NULL, 0, {0,NULL}, 0,NULL }
+    , 0, 0, 0, {0,NULL}, 0, 0, 0, {0,NULL}, 0, {0,NULL}, 0, 0, 0, 0, 0,NULL, 0, {0,NULL}, 0,NULL, 0,NULL }
 
 
 struct  Sso__Diagnose
@@ -1931,6 +1974,25 @@ Sso__GetStatus *
 void   sso__get_status__free_unpacked
                      (Sso__GetStatus *message,
                       ProtobufCAllocator *allocator);
+/* Sso__Metric methods */
+void   sso__metric__init
+                     (Sso__Metric         *message);
+size_t sso__metric__get_packed_size
+                     (const Sso__Metric   *message);
+size_t sso__metric__pack
+                     (const Sso__Metric   *message,
+                      uint8_t             *out);
+size_t sso__metric__pack_to_buffer
+                     (const Sso__Metric   *message,
+                      ProtobufCBuffer     *buffer);
+Sso__Metric *
+       sso__metric__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   sso__metric__free_unpacked
+                     (Sso__Metric *message,
+                      ProtobufCAllocator *allocator);
 /* Sso__AgentStatus methods */
 void   sso__agent_status__init
                      (Sso__AgentStatus         *message);
@@ -2657,6 +2719,9 @@ typedef void (*Sso__RemoveAccountReply_Closure)
 typedef void (*Sso__GetStatus_Closure)
                  (const Sso__GetStatus *message,
                   void *closure_data);
+typedef void (*Sso__Metric_Closure)
+                 (const Sso__Metric *message,
+                  void *closure_data);
 typedef void (*Sso__AgentStatus_Closure)
                  (const Sso__AgentStatus *message,
                   void *closure_data);
@@ -2770,6 +2835,7 @@ extern const ProtobufCEnumDescriptor    sso__authority_kind__descriptor;
 extern const ProtobufCEnumDescriptor    sso__account_source__descriptor;
 extern const ProtobufCEnumDescriptor    sso__failure_reason__descriptor;
 extern const ProtobufCEnumDescriptor    sso__removal_extent__descriptor;
+extern const ProtobufCEnumDescriptor    sso__metric_kind__descriptor;
 extern const ProtobufCEnumDescriptor    sso__credential_kind__descriptor;
 extern const ProtobufCEnumDescriptor    sso__grant_kind__descriptor;
 extern const ProtobufCEnumDescriptor    sso__cache_format__descriptor;
@@ -2802,6 +2868,7 @@ extern const ProtobufCMessageDescriptor sso__list_accounts_reply__descriptor;
 extern const ProtobufCMessageDescriptor sso__remove_account__descriptor;
 extern const ProtobufCMessageDescriptor sso__remove_account_reply__descriptor;
 extern const ProtobufCMessageDescriptor sso__get_status__descriptor;
+extern const ProtobufCMessageDescriptor sso__metric__descriptor;
 extern const ProtobufCMessageDescriptor sso__agent_status__descriptor;
 extern const ProtobufCMessageDescriptor sso__diagnose__descriptor;
 extern const ProtobufCMessageDescriptor sso__health_check__descriptor;

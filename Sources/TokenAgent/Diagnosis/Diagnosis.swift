@@ -44,10 +44,13 @@ final class Diagnosis {
         AgentStatus(
             processID: getpid(), version: ProductVersion.text, protocolVersion: WireLimits.protocolVersion,
             socketPath: options.socketPath, stateDirectory: options.stateDirectory,
-            uptimeSeconds: max(options.now() - startedAt, 0), accounts: Int64(memory.cache.accountCount),
+            uptimeSeconds: uptime, accounts: Int64(memory.cache.accountCount),
             quarantined: lifecycle.store.quarantined, storeProblem: storeProblem,
             publishedSockets: sockets.paths)
     }
+
+    /// The time since the start, in seconds.
+    var uptime: Int64 { max(options.now() - startedAt, 0) }
 
     /// Checks the state folder, the store, its key, the protection of memory, the sandbox, the loopback redirect, the token endpoint and the
     /// clock.

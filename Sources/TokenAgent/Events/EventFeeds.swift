@@ -21,6 +21,8 @@ final class EventFeeds {
     private var heldGroups: [SharingGroup: Int] = [:]
     /// The waiting requests of each connection, by their numbers, and the feeds for which they wait.
     private var waiting: [SessionID: [UInt64: EventFeed.Key]] = [:]
+    /// The numbers of waiting requests of each process, by the feeds for which they wait.
+    private var watched: [PeerKey: [EventFeed.Key: Int]] = [:]
     private var lastNumber: UInt64 = 0
     /// The feeds whose waiting requests are answered at the end of the event loop's iteration.
     private var answering: Set<EventFeed.Key> = []
@@ -35,18 +37,22 @@ final class EventFeeds {
     /// The number of requests that wait for an event.
     var waitingCount: Int { waiting.values.reduce(0) { $0 + $1.count } }
 
+    /// The number of different subscriptions.
+    var count: Int { feeds.count }
+
     // MARK: Readers
 
     /// Answers a request for events: at once if there are any, otherwise with the next one.
     ///
-    /// - Throws: `requestDenied` (-53011) if the request is not for what the socket is published for, or there are too many different
-    ///   subscriptions.
+    /// - Throws: `requestDenied` (-53011) if the request is not for what the socket is published for, or if the process, or all
+    ///   together, have too many different subscriptions.
     func next(
         _ request: WatchEvents, from session: SessionID, through publication: Publication?
     ) throws(TokenError) -> Answer<WatchEvents.Reply> {
         let feed = try feed(of: request, publication)
         feed.admit(session)
         if let reply = feed.reply(after: request.position, storeState, at: now()) { return .now(.success(reply)) }
+        try countWaiting(of: session.peer, for: feed.key)
         lastNumber += 1
         let promise = loop.makePromise(of: Result<WatchEvents.Reply, TokenError>.self)
         feed.add(EventFeed.Waiter(session: session, position: feed.generation, promise: promise), lastNumber)
@@ -66,6 +72,7 @@ final class EventFeeds {
     func finish(_ session: SessionID) {
         for (number, key) in waiting.removeValue(forKey: session) ?? [:] {
             guard let feed = feeds[key], let waiter = feed.removeWaiter(number) else { continue }
+            waitEnded(of: session.peer, for: key)
             let position = EventPosition(feed: feed.id, generation: waiter.position)
             waiter.promise.succeed(.success(WatchEvents.Reply(position: position, events: [])))
         }
@@ -80,6 +87,20 @@ final class EventFeeds {
     func ended(_ session: SessionID) {
         finish(session)
         for feed in feeds.values { feed.forget(session) }
+    }
+
+    /// Counts a request that begins to wait. A feed for which somebody waits is not discarded, so that a process which waits for many of
+    /// them could keep others from subscribing.
+    private func countWaiting(of peer: PeerKey, for feed: EventFeed.Key) throws(TokenError) {
+        let others = watched[peer] ?? [:]
+        guard others[feed] != nil || others.count < Self.peerLimit else { throw Self.tooManyOfPeer }
+        watched[peer, default: [:]][feed, default: 0] += 1
+    }
+
+    private func waitEnded(of peer: PeerKey, for feed: EventFeed.Key) {
+        guard let count = watched[peer]?[feed] else { return }
+        watched[peer]?[feed] = count > 1 ? count - 1 : nil
+        if watched[peer]?.isEmpty == true { watched[peer] = nil }
     }
 
     private func feed(of request: WatchEvents, _ publication: Publication?) throws(TokenError) -> EventFeed {
@@ -208,6 +229,7 @@ final class EventFeeds {
             let known = replies[waiter.position] ?? feed.reply(after: position, storeState, at: now())
             guard let reply = known, feed.removeWaiter(number) != nil else { continue }
             replies[waiter.position] = reply
+            waitEnded(of: waiter.session.peer, for: key)
             waiting[waiter.session]?[number] = nil
             if waiting[waiter.session]?.isEmpty == true { waiting[waiter.session] = nil }
             waiter.promise.succeed(.success(reply))
@@ -216,7 +238,13 @@ final class EventFeeds {
 
     /// The largest number of different subscriptions; each is looked at with every change of its sharing group.
     private static let feedLimit = 256
+    /// The largest number of different subscriptions for which one process waits at a time; an app has one for each client ID.
+    static let peerLimit = 16
 
     private static let tooMany = TokenError(
         .requestDenied, "apps watch as many different lists of accounts as the agent can compare; close one of them")
+
+    private static let tooManyOfPeer = TokenError(
+        .requestDenied,
+        "this process watches \(peerLimit) different lists of accounts, which is the limit; close one of them")
 }

@@ -136,7 +136,7 @@ extension CacheOwner {
 
     /// What a stranger may know of the agent: its version, and whether it can serve.
     func status(through publication: Publication) -> Answer<AgentStatus> {
-        status().map { status in
+        status(GetStatus()).map { status in
             AgentStatus(
                 processID: 0, version: status.version, protocolVersion: status.protocolVersion,
                 socketPath: publication.path, stateDirectory: "", uptimeSeconds: 0, accounts: 0,

@@ -49,6 +49,7 @@ struct ConnectionAcceptor: Sendable {
                 identity(of: channel, at: publication, denials).flatMapThrowing { peer in
                     // The socket may have been closed meanwhile.
                     if let publication, !owner.assumeIsolated({ $0.sockets.isServing(publication) }) {
+                        registry.value.metrics.count(.refused(.socket))
                         throw TokenError(.peerNotAuthorized, "the socket is not published any more")
                     }
                     let caller = Caller(
@@ -74,6 +75,7 @@ struct ConnectionAcceptor: Sendable {
             let isAdmitted =
                 publication?.rules.admits(userID: peer.userID) ?? options.policy.admits(userID: peer.userID)
             guard isAdmitted else {
+                registry.value.metrics.count(.refused(.user))
                 denials.add(refusedPeer: "refused a peer", ["uid": "\(peer.userID)"])
                 audit?.refused(PeerIdentity(userID: peer.userID, processID: peer.processID), by: publication)
                 throw TokenError(.peerNotAuthorized, "this agent serves another user")
@@ -90,6 +92,7 @@ struct ConnectionAcceptor: Sendable {
                 .flatMap { inspector.identify(peer, pidfd: $0, for: identification, on: channel.eventLoop) }
                 .flatMapThrowing { identity in
                     guard !identification.isAbandoned else {
+                        registry.value.metrics.count(.refused(.process))
                         throw TokenError(.agentUnavailable, "too many connections of the process wait to be identified")
                     }
                     return identity
@@ -97,6 +100,7 @@ struct ConnectionAcceptor: Sendable {
                 .always { _ in registry.value.end(identification, of: key) }
         }.flatMapThrowing { identity in
             guard let identity else {
+                registry.value.metrics.count(.refused(.process))
                 denials.add(refusedPeer: "refused a peer whose process has ended")
                 throw TokenError(.peerNotAuthorized, "the process has ended")
             }
@@ -104,7 +108,7 @@ struct ConnectionAcceptor: Sendable {
         }
     }
 
-    private static func credentials(of socket: any SocketOptionProvider) -> EventLoopFuture<PeerCredentials> {
+    static func credentials(of socket: any SocketOptionProvider) -> EventLoopFuture<PeerCredentials> {
         let credentials: EventLoopFuture<agent_peer_credentials> = socket.unsafeGetSocketOption(
             level: .socket, name: .init(rawValue: SO_PEERCRED))
         return credentials.map {
@@ -113,7 +117,7 @@ struct ConnectionAcceptor: Sendable {
     }
 
     /// A descriptor of the peer's process; -1 if the kernel has none.
-    private static func pidfd(of socket: any SocketOptionProvider) -> EventLoopFuture<Int32> {
+    static func pidfd(of socket: any SocketOptionProvider) -> EventLoopFuture<Int32> {
         #if os(Linux)
             // SO_PEERPIDFD, which C libraries do not have yet; since Linux 6.5.
             let descriptor: EventLoopFuture<Int32> = socket.unsafeGetSocketOption(

@@ -94,6 +94,8 @@ final class KeptReplies {
     private let ended = Keeper()
     /// The bytes that are kept.
     private(set) var size = 0
+    /// The number of replies.
+    var count: Int { replies.count }
     private var useCount: UInt64 = 0
     private let limit: Int
 

@@ -45,12 +45,13 @@ struct RequestHandler: Sendable {
         self.isSubscription = isSubscription
         let name = RequestFrame.name(of: Request.number) ?? "unknown"
         reply = { frame, session, caller, progress, owner in
-            let id = frame.id
+            let (id, metrics) = (frame.id, owner.core.metrics)
             let decoded: Request
             do throws(TokenError) {
                 decoded = try frame.request(Request.self)
             } catch {
                 caller.log.refused(error, id: id)
+                metrics.count(.request(number: Request.number, .failed(error.code)))
                 return .now(ReplyFrame.encode(error.withReason, id: id))
             }
             // A result may be kept only by apps that share the page, and only if each equal request is allowed without a person.
@@ -61,8 +62,10 @@ struct RequestHandler: Sendable {
             if asked.subject.isContinuation {
                 asked.subject.isContinuation = owner.isContinuation(request, on: session)
             }
-            let encode: @Sendable (Result<Request.Reply, TokenError>) -> [UInt8] = { [asked] outcome in
+            let encode: @Sendable (Result<Request.Reply, TokenError>, _ isLater: Bool) -> [UInt8] = {
+                [asked] outcome, isLater in
                 let outcome = outcome.mapError(\.withReason)
+                metrics.replied(to: Request.number, outcome, isLater: isLater)
                 caller.log.replied(to: request, id: id, outcome)
                 caller.audit?.replied(to: request, asked, outcome, from: caller)
                 return ReplyFrame.encode(outcome, to: Request.self, id: id)
@@ -72,12 +75,12 @@ struct RequestHandler: Sendable {
             case .received:
                 switch caller.admission(of: asked, by: owner.policy, on: owner.loop) {
                 case .allowed: break
-                case .refused(let error): return .now(encode(.failure(error)))
+                case .refused(let error): return .now(encode(.failure(error), false))
                 case .confirming(let future): return .afterConfirmation(future)
                 }
             case .confirmed: break
             case .loaded: hasLoaded = true
-            case .failed(let error): return .now(encode(.failure(error)))
+            case .failed(let error): return .now(encode(.failure(error), false))
             }
             // The store may have been locked while the request waited for its turn.
             if !hasLoaded || waits == .untilLoaded, let load = owner.load(waits, for: request, from: caller) {
@@ -87,7 +90,7 @@ struct RequestHandler: Sendable {
             if let descriptor, case .now(let outcome) = answer, case .success = outcome,
                 let descriptor = descriptor(owner, request, caller)
             {
-                return .withDescriptor(encode(outcome), descriptor)
+                return .withDescriptor(encode(outcome, false), descriptor)
             }
             guard restricted == nil, case .repeatable(let value, let conditions) = answer else {
                 return answer.encoded(encode)
@@ -95,6 +98,7 @@ struct RequestHandler: Sendable {
             let outcome = Result<Request.Reply, TokenError>.success(value)
             let event = caller.audit?.event(of: request, asked, outcome)
             caller.log.replied(to: request, id: id, outcome)
+            metrics.replied(to: Request.number, outcome, isLater: false)
             if let event { caller.audit?.record(event, from: caller) }
             return .repeatable(
                 ReplyFrame.encode(outcome, to: Request.self, id: id),
@@ -126,11 +130,15 @@ enum Answer<Value: Sendable>: Sendable {
     }
 
     /// The frame of the reply, be it a success or a failure.
-    func encoded(_ encode: @escaping @Sendable (Result<Value, TokenError>) -> [UInt8]) -> EncodedReply {
+    ///
+    /// - Parameter encode: encodes an outcome that is there now, or later.
+    func encoded(
+        _ encode: @escaping @Sendable (Result<Value, TokenError>, _ isLater: Bool) -> [UInt8]
+    ) -> EncodedReply {
         switch self {
-        case .now(let outcome): .now(encode(outcome))
-        case .repeatable(let value, _): .now(encode(.success(value)))
-        case .later(let future): .later(future.map { outcome in { encode(outcome) } })
+        case .now(let outcome): .now(encode(outcome, false))
+        case .repeatable(let value, _): .now(encode(.success(value), false))
+        case .later(let future): .later(future.map { outcome in { encode(outcome, true) } })
         }
     }
 }

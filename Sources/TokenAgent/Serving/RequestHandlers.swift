@@ -24,7 +24,7 @@ enum RequestHandlers {
         RequestHandler(CancelInteraction.self) { owner, request, _ in owner.cancelInteraction(request) },
         RequestHandler(ListAccounts.self) { owner, request, _ in owner.listAccounts(request) },
         RequestHandler(RemoveAccount.self) { owner, request, _ in owner.removeAccount(request) },
-        RequestHandler(GetStatus.self, waits: .untilLoadedOrTimeout) { owner, _, _ in owner.status() },
+        RequestHandler(GetStatus.self, waits: .untilLoadedOrTimeout) { owner, request, _ in owner.status(request) },
         RequestHandler(Diagnose.self, waits: .untilLoadedOrTimeout) { owner, request, _ in owner.diagnose(request) },
         RequestHandler(ListCredentials.self) { owner, request, _ in owner.listCredentials(request) },
         RequestHandler(RemoveCredential.self) { owner, request, _ in owner.removeCredential(request) },

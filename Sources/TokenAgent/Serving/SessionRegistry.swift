@@ -13,12 +13,14 @@ final class SessionRegistry {
     private var unidentifiedCount = 0
     private var drained: EventLoopPromise<Void>?
     private var lastID: UInt64 = 0
+    let metrics: AgentMetrics
     private let limit: Int
     private let peerLimits: PeerLimits
     private let logger: Logger
 
     /// - Parameter pipe: the event loop's own.
-    init(_ options: AgentOptions, _ loop: any EventLoop, _ pipe: LoopPipe) {
+    init(_ options: AgentOptions, _ loop: any EventLoop, _ pipe: LoopPipe, _ metrics: AgentMetrics) {
+        self.metrics = metrics
         limit = options.connectionLimit
         peerLimits = options.peerLimits
         logger = options.logger
@@ -83,6 +85,7 @@ final class SessionRegistry {
         // Another connection of the process may have been closed since the peer was looked up.
         if peers[id.peer] == nil { peers[id.peer] = peer }
         peer.add(session)
+        metrics.connectionOpened()
         count += 1
         var crowded: Peer?
         if peer.hasTooManyConnections {
@@ -94,12 +97,14 @@ final class SessionRegistry {
         if let processID = id.processID, crowded === peer, peer.noteClosing() {
             logger.warning("a process has too many connections", metadata: ["pid": "\(processID)"])
         }
+        metrics.count(.closed)
         (crowded.longestIdle(besides: session) ?? session).close()
     }
 
     /// Removes a session whose connection is closed.
     func closed(_ session: AgentSession, of peer: Peer) {
         guard peer.remove(session) else { return }
+        metrics.connectionClosed()
         count -= 1
         if count == 0 { drained?.succeed() }
     }

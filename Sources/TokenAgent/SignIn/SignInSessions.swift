@@ -39,6 +39,9 @@ final class SignInSessions {
         self.browserTimeout = browserTimeout
     }
 
+    /// The number of sign-ins in progress.
+    var count: Int { reservations.count + sessions.values.count { $0.ending == nil } }
+
     func connectionOpened(_ connection: SessionID) { connections.insert(connection) }
 
     /// Ends the sessions of a connection that has closed: nobody is left to get their results.

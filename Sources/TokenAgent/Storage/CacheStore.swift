@@ -5,7 +5,9 @@ internal import TokenStore
 /// The store as `CommitQueue` sees it; see `Store.commit`.
 protocol CommitTarget: Sendable {
     /// Makes all changes durable, or none. Commits are performed in the order of the calls.
-    func commit(_ changes: [StoreChange]) async throws(TokenError)
+    ///
+    /// - Parameter window: how long to wait for further commits, which then cost no flush of their own.
+    func commit(_ changes: [StoreChange], gatheringFor window: Duration) async throws(TokenError)
 
     /// Makes all batches durable, or none. Batches are numbered from 0; the first that is nil ends them.
     func commit(

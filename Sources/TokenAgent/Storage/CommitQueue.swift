@@ -37,6 +37,8 @@ final class CommitQueue {
     private var isClosed = false
     /// The number of the store's losses after which everything has been written again.
     private var rewrittenLosses = 0
+    /// The number of redemptions in progress, each of which commits a note and then its tokens.
+    var redemptions = 0
 
     init(
         memory: CacheMemory, notes: RedemptionNotes, target: any CommitTarget, tasks: TaskTracker, log: StoreLog
@@ -180,7 +182,7 @@ final class CommitQueue {
         let earlier = unsaved.removeAll()
         defer { log.reportNotices() }
         do throws(TokenError) {
-            try await target.commit(earlier + steps)
+            try await target.commit(earlier + steps, gatheringFor: gatheringTime)
             unsaved.supersede(earlier + steps)
         } catch {
             unsaved.append(isRetried ? earlier + steps : earlier)
@@ -191,6 +193,12 @@ final class CommitQueue {
         }
         if memory.events.storeState == .unwritable, unsaved.isEmpty { memory.events.storeChanged(to: .open) }
         rewriteAfterLoss()
+    }
+
+    /// How long a commit waits for those of other redemptions: a disk that flushes faster than their responses arrive would otherwise
+    /// flush once for each. It is short beside the time of a redemption, and nothing if there is only one.
+    private var gatheringTime: Duration {
+        redemptions < 2 ? .zero : min(Self.gatheringTimeOfRedemption * redemptions, Self.longestGatheringTime)
     }
 
     private func retryLater(isolation: isolated (any Actor)? = #isolation) {
@@ -217,6 +225,9 @@ final class CommitQueue {
     /// Encodes the whole cache, off the event loop.
     @concurrent
     private static func everything(in cache: CredentialCache) async -> [StoreChange] { cache.everything() }
+
+    private static let gatheringTimeOfRedemption = Duration.microseconds(330)
+    private static let longestGatheringTime = Duration.milliseconds(30)
 
     /// The time after which failed changes are written again, unless another commit does it before.
     private static let retryDelay = TimeAmount.seconds(5)

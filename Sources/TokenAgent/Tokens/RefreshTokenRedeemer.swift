@@ -27,8 +27,11 @@ final class RefreshTokenRedeemer {
     private let tasks: TaskTracker
     private let loop: any EventLoop
     private let now: @Sendable () -> Int64
+    private let metrics: AgentMetrics
     /// The redemptions in progress, which concurrent requests share.
-    private var inProgress: [RedemptionKey: EventLoopFuture<Result<TokenResult, TokenError>>] = [:]
+    private var inProgress: [RedemptionKey: EventLoopFuture<Result<TokenResult, TokenError>>] = [:] {
+        didSet { commits.redemptions = inProgress.count }
+    }
 
     init(_ core: AgentCore) {
         memory = core.memory
@@ -42,7 +45,11 @@ final class RefreshTokenRedeemer {
         tasks = core.tasks
         loop = core.loop
         now = core.now
+        metrics = core.metrics
     }
+
+    /// The number of redemptions in progress.
+    var count: Int { inProgress.count }
 
     /// Redeems a refresh token of the plan. If that fails, the result is the plan's fallback if it is still valid.
     ///
@@ -86,7 +93,10 @@ final class RefreshTokenRedeemer {
         guard let key = RedemptionKey(plan, request.parameters) else {
             return loop.makeSucceededFuture(.failure(Self.nothingToRedeem))
         }
-        if let redemption = inProgress[key] { return redemption }
+        if let redemption = inProgress[key] {
+            metrics.count(.sharedRedemption)
+            return redemption
+        }
         // MSAL throttles requests, ADAL does not.
         let isThrottled = request.parameters.version == .v2
         if isThrottled, let error = throttle.error(for: key, at: now()) {

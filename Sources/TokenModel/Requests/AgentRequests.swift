@@ -38,8 +38,13 @@ extension Hello: AgentRequest { package static let number: UInt32 = 10 }
 
 /// Returns the state of the agent. The reply is `AgentStatus`. PROTOCOL.md, "status".
 public struct GetStatus: Sendable, Equatable {
+    /// Whether the reply has the agent's measurements.
+    public var includesMetrics: Bool
+
     /// Creates the request.
-    public init() {}
+    public init(includesMetrics: Bool = false) {
+        self.includesMetrics = includesMetrics
+    }
 }
 
 /// The state of the agent.
@@ -64,12 +69,14 @@ public struct AgentStatus: Sendable, Equatable {
     public var storeProblem: String?
     /// The paths of the published sockets.
     public var publishedSockets: [String]
+    /// The agent's measurements; empty unless they were requested.
+    public var metrics: [AgentMetric]
 
     /// Creates the reply.
     public init(
         processID: Int32, version: String, protocolVersion: UInt32, socketPath: String, stateDirectory: String,
         uptimeSeconds: Int64, accounts: Int64, quarantined: [String] = [], storeProblem: String? = nil,
-        publishedSockets: [String] = []
+        publishedSockets: [String] = [], metrics: [AgentMetric] = []
     ) {
         self.processID = processID
         self.version = version
@@ -81,6 +88,7 @@ public struct AgentStatus: Sendable, Equatable {
         self.quarantined = quarantined
         self.storeProblem = storeProblem
         self.publishedSockets = publishedSockets
+        self.metrics = metrics
     }
 }
 

@@ -34,7 +34,9 @@ extension HealthCheck: WireMessage {
 extension GetStatus: WireRequest {
     package static let type = WireType(sso__get_status__init)
 
-    package init(_ value: GetStatus?, _ fields: inout WireFields) throws(TokenError) { self.init() }
+    package init(_ value: GetStatus?, _ fields: inout WireFields) throws(TokenError) {
+        self.init(includesMetrics: fields.wish("includes_metrics", value?.includesMetrics))
+    }
 }
 
 extension AgentStatus: WireMessage {
@@ -51,7 +53,8 @@ extension AgentStatus: WireMessage {
             accounts: fields.number("accounts", value?.accounts) ?? 0,
             quarantined: try fields.wordings("quarantined", value?.quarantined),
             storeProblem: try fields.wording("store_problem", value?.storeProblem, limit: WireLimits.longText),
-            publishedSockets: try fields.wordings("published_sockets", value?.publishedSockets))
+            publishedSockets: try fields.wordings("published_sockets", value?.publishedSockets),
+            metrics: try fields.messages("metrics", value?.metrics))
     }
 }
 

@@ -1,5 +1,6 @@
 internal import AgentClient
 internal import ArgumentParser
+internal import PosixFiles
 internal import TokenModel
 
 /// Shows the state of the agent.
@@ -14,6 +15,9 @@ struct StatusCommand: Command {
 
     @OptionGroup var output: OutputOptions
 
+    @Flag(help: "Show the agent's measurements too: requests, redemptions, connections, the store.")
+    var verbose = false
+
     struct Printout: Encodable {
         var pid: Int32
         var version: String
@@ -27,15 +31,18 @@ struct StatusCommand: Command {
         var storeProblem: String?
         /// The paths of the published sockets; nil if there are none.
         var publishedSockets: [String]?
+        /// The agent's measurements; nil unless they were asked for.
+        var metrics: [MetricJSON]?
     }
 
     func execute(_ agent: AgentClient) async throws(TokenError) -> Printout {
-        let status = try await agent.status()
+        let status = try await agent.status(includesMetrics: verbose)
         return Printout(
             pid: status.processID, version: status.version, protocolVersion: status.protocolVersion,
             socket: status.socketPath, uptimeSeconds: status.uptimeSeconds, accounts: status.accounts,
             quarantined: status.quarantined.isEmpty ? nil : status.quarantined, storeProblem: status.storeProblem,
-            publishedSockets: status.publishedSockets.isEmpty ? nil : status.publishedSockets)
+            publishedSockets: status.publishedSockets.isEmpty ? nil : status.publishedSockets,
+            metrics: verbose ? status.metrics.map(MetricJSON.init) : nil)
     }
 
     func describe(_ status: Printout) -> String? {
@@ -50,5 +57,10 @@ struct StatusCommand: Command {
         let text = status.pid == 0 ? "sso-agent \(status.version) answers at the published \(status.socket)" : whole
         let published = status.publishedSockets.map { ["published: \($0.joined(separator: ", "))"] } ?? []
         return ([text] + published + problem + damage).joined(separator: "\n")
+    }
+
+    func style(_ status: Printout) -> StyledText? {
+        guard let metrics = status.metrics else { return describe(status).map { StyledText($0) } }
+        return StyledText(describe(status) ?? "") + "\n\n" + MetricTable.text(metrics)
     }
 }

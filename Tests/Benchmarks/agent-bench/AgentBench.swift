@@ -49,6 +49,9 @@ struct AgentBench: ParsableCommand {
     @Flag(help: "Measure how fast a sign-out reaches its subscribers only.")
     var eventsOnly = false
 
+    @Flag(help: "Measure redemptions of several accounts at the same time only.")
+    var redemptionsOnly = false
+
     @Flag(help: "Measure one request at a time only.")
     var latenciesOnly = false
 
@@ -107,6 +110,9 @@ struct AgentBench: ParsableCommand {
             return print(rows.table)
         }
         if eventsOnly { return print(try await EventBench.run(rounds: rounds, agent: agent).table) }
+        if redemptionsOnly {
+            return print(try await RedemptionBench.run(rounds: max(rounds / 4, 1), agent: agent).table)
+        }
         if storeOnly {
             print(try await StoreBench.run(accounts: accounts, writes: 200, starts: 5, agent: agent).table)
             return
@@ -122,6 +128,7 @@ struct AgentBench: ParsableCommand {
             store: try await StoreBench.run(accounts: accounts, writes: 200, starts: 5, agent: agent),
             fairness: try await FairnessBench.run(rounds: 3, requests: requests * 4, agent: agent),
             events: try await EventBench.run(rounds: rounds, agent: agent),
+            redemptions: try await RedemptionBench.run(rounds: max(rounds / 4, 1), agent: agent),
             costs: CostBench.isPossible ? try await CostBench.run(agent: agent) : [])
         print(json ? try report.json() : report.table)
     }

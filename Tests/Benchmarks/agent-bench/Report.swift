@@ -9,6 +9,7 @@ struct Report {
     let store: [StoreBench.Row]
     let fairness: [FairnessBench.Row]
     let events: [EventBench.Row]
+    let redemptions: [RedemptionBench.Row]
     /// Empty if valgrind is not installed.
     let costs: [CostBench.Row]
 
@@ -33,6 +34,8 @@ struct Report {
         \(fairness.table)
 
         \(events.table)
+
+        \(redemptions.table)
 
         \(costs.isEmpty ? "Instructions and allocations are counted if valgrind is installed." : costs.table)
         """
@@ -64,6 +67,7 @@ struct Report {
             "store": store.json,
             "fairness": fairness.json,
             "events": events.json,
+            "redemptions": redemptions.json,
             "costs": costs.json,
         ]
         let data = try JSONSerialization.data(withJSONObject: object, options: [.prettyPrinted, .sortedKeys])

@@ -50,7 +50,7 @@ final class ScriptedStore: CacheStore {
 
     func updateReport(_ update: (inout StoreReport) -> Void) { state.withLock { update(&$0.report) } }
 
-    func commit(_ changes: [StoreChange]) async throws(TokenError) {
+    func commit(_ changes: [StoreChange], gatheringFor window: Duration = .zero) async throws(TokenError) {
         let error = await withCheckedContinuation { (continuation: CheckedContinuation<TokenError?, Never>) in
             let end: @Sendable (TokenError?) -> Void = { error in
                 if error == nil { self.state.withLock { $0.apply(changes) } }

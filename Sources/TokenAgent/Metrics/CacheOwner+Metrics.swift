@@ -1,0 +1,32 @@
+internal import AccessPolicy
+internal import TokenCache
+internal import TokenModel
+
+/// The agent's measurements, for `get_status` and the metrics socket.
+extension CacheOwner {
+    /// The measurements for a peer at the metrics socket; nil if the policy does not let it ask for the agent's status.
+    func metrics(for peer: PeerIdentity) -> [AgentMetric]? {
+        let request = GetStatus(includesMetrics: true)
+        let asked = PolicyRequest(name: "get_status", subject: request.subject, purpose: request.purpose)
+        let isAllowed = policy.decision(on: asked, from: peer) == .allow
+        core.metrics.count(.scraped(isAllowed: isAllowed))
+        return isAllowed ? metrics : nil
+    }
+
+    /// Every measurement. Takes as long whatever the cache holds.
+    var metrics: [AgentMetric] {
+        let cache = core.memory.cache
+        let gauges: [(MetricName, Int64)] = [
+            (.uptime, uptime), (.redemptionsInProgress, Int64(redemptionCount)),
+            (.signInsInProgress, Int64(signInCount)),
+            (.publishedSockets, Int64(sockets.paths.count)), (.keptReplies, Int64(core.replies.count)),
+            (.keptReplyBytes, Int64(core.replies.size)), (.subscriptions, Int64(core.events.count)),
+            (.watchers, Int64(core.events.waitingCount)), (.accounts, Int64(cache.accountCount)),
+            (.credentials, Int64(cache.credentialCount)), (.storeLoaded, isLoaded ? 1 : 0),
+            (.unsavedChanges, core.commits.hasUnsavedChanges ? 1 : 0),
+        ]
+        let info = AgentMetric(
+            MetricName.info.rawValue, .gauge, labels: ["version": ProductVersion.text], value: 1)
+        return [info] + gauges.map { AgentMetric($0.rawValue, $0.kind, value: $1) } + core.metrics.snapshot
+    }
+}

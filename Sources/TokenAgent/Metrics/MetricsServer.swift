@@ -1,0 +1,209 @@
+internal import AccessPolicy
+internal import AgentSocket
+internal import Logging
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+internal import Synchronization
+internal import TokenModel
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// Serves the agent's measurements over HTTP on a Unix socket of its own: `GET /metrics`, in Prometheus' text format.
+///
+/// It has an event loop and a thread of its own, so that a scraper which is slow, hostile or one of many costs the agent's event loop one
+/// short function call for each answer, and fifty of them in a second at most. Connections, their time and the length of a request are
+/// limited. The peer is identified before a byte is read, and the access policy decides as for `get_status`.
+final class MetricsServer: Sendable {
+    /// What answers a request: the measurements for a peer; nil if it may not have them.
+    typealias Source = @Sendable (PeerIdentity, any EventLoop) -> EventLoopFuture<[AgentMetric]?>
+
+    private let path: String
+    private let group: MultiThreadedEventLoopGroup
+    private let listener: any Channel
+
+    private init(_ path: String, _ group: MultiThreadedEventLoopGroup, _ listener: any Channel) {
+        (self.path, self.group, self.listener) = (path, group, listener)
+    }
+
+    /// Creates the socket, with mode 0600 and in a folder of the user's, and accepts connections when this returns.
+    ///
+    /// - Throws: `agentUnavailable` (-53004) with the reason and the remedy.
+    static func start(
+        at path: String, _ options: AgentOptions, inspector: PeerInspector, _ source: @escaping Source
+    ) async throws(TokenError) -> MetricsServer {
+        _ = try SocketFolder(ofSocket: path)
+        let descriptor = try ListeningSocket.make(at: path)
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let acceptor = Acceptor(
+            options: options, inspector: inspector, denials: DenialLog(logger: options.logger, now: options.now),
+            source: source)
+        do {
+            let listener = try await acceptor.bootstrap(group).withBoundSocket(descriptor).get()
+            return MetricsServer(path, group, listener)
+        } catch {
+            try? await group.shutdownGracefully()
+            throw TokenError(.agentUnavailable, "cannot listen on \(path): \(error)")
+        }
+    }
+
+    /// Removes the socket, and closes every connection.
+    func stop() async {
+        unlink(path)
+        try? await listener.close()
+        try? await group.shutdownGracefully()
+    }
+}
+
+extension MetricsServer {
+    /// Accepts connections, and identifies their peers.
+    private final class Acceptor: Sendable {
+        private let options: AgentOptions
+        private let inspector: PeerInspector
+        private let denials: DenialLog
+        private let source: Source
+        private let connections = Atomic(0)
+        /// The time before which no further measurements are asked for.
+        private let next = Mutex(NIODeadline.uptimeNanoseconds(0))
+
+        init(options: AgentOptions, inspector: PeerInspector, denials: DenialLog, source: @escaping Source) {
+            (self.options, self.inspector, self.denials, self.source) = (options, inspector, denials, source)
+        }
+
+        func bootstrap(_ group: MultiThreadedEventLoopGroup) -> ServerBootstrap {
+            ServerBootstrap(group: group)
+                .serverChannelOption(.backlog, value: 16)
+                .childChannelOption(.maxMessagesPerRead, value: 1)
+                // The socket takes nothing from the channel until its peer is identified.
+                .childChannelInitializer { channel in
+                    guard self.admit(channel) else {
+                        return channel.eventLoop.makeFailedFuture(TokenError(.requestDenied, "too many connections"))
+                    }
+                    return self.identity(of: channel).flatMapThrowing { peer in
+                        let pipeline = channel.pipeline.syncOperations
+                        try pipeline.addHandler(RequestSizeLimit())
+                        try pipeline.configureHTTPServerPipeline(
+                            withPipeliningAssistance: false, withErrorHandling: false)
+                        try pipeline.addHandler(MetricsRequestHandler { self.answer(peer, on: channel.eventLoop) })
+                    }
+                }
+        }
+
+        /// Counts a connection until it is closed, which is after a while in any case.
+        private func admit(_ channel: any Channel) -> Bool {
+            guard connections.add(1, ordering: .relaxed).newValue <= MetricsServer.connectionLimit else {
+                connections.subtract(1, ordering: .relaxed)
+                return false
+            }
+            let closing = channel.eventLoop.scheduleTask(in: MetricsServer.timeLimit) { channel.close(promise: nil) }
+            channel.closeFuture.whenComplete { _ in
+                closing.cancel()
+                self.connections.subtract(1, ordering: .relaxed)
+            }
+            return true
+        }
+
+        private func identity(of channel: any Channel) -> EventLoopFuture<PeerIdentity> {
+            guard let socket = channel as? any SocketOptionProvider else {
+                return channel.eventLoop.makeFailedFuture(TokenError(.peerNotAuthorized, "not a socket"))
+            }
+            return ConnectionAcceptor.credentials(of: socket).flatMapThrowing { peer in
+                guard self.options.policy.admits(userID: peer.userID) else {
+                    self.denials.add(
+                        refusedPeer: "refused a peer at the metrics socket", ["uid": "\(peer.userID)"])
+                    throw TokenError(.peerNotAuthorized, "this agent serves another user")
+                }
+                return peer
+            }.flatMap { peer in
+                ConnectionAcceptor.pidfd(of: socket).flatMap {
+                    self.inspector.identify(peer, pidfd: $0, on: channel.eventLoop)
+                }
+            }.flatMapThrowing { identity in
+                guard let identity else { throw TokenError(.peerNotAuthorized, "the process has ended") }
+                return identity
+            }
+        }
+
+        /// The measurements as text; nil if the peer may not have them.
+        private func answer(_ peer: PeerIdentity, on loop: any EventLoop) -> EventLoopFuture<String?> {
+            let turn = next.withLock { next in
+                let turn = max(next, .now())
+                next = turn + MetricsServer.interval
+                return turn
+            }
+            return loop.flatScheduleTask(deadline: turn) {
+                self.source(peer, loop).map { $0.map(MetricsText.encode) }
+            }.futureResult
+        }
+    }
+
+    /// The largest number of connections, the time of one, and the time between two answers.
+    private static let connectionLimit = 8
+    private static let timeLimit = TimeAmount.seconds(5)
+    private static let interval = TimeAmount.milliseconds(20)
+}
+
+/// Closes a connection whose request is longer than that of any scraper.
+private final class RequestSizeLimit: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private var length = 0
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        length += unwrapInboundIn(data).readableBytes
+        guard length <= Self.limit else { return context.close(promise: nil) }
+        context.fireChannelRead(data)
+    }
+
+    /// In bytes; scrapers have a few hundred.
+    private static let limit = 16 * 1024
+}
+
+/// Answers the first request of a connection, and closes it.
+private final class MetricsRequestHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let answer: () -> EventLoopFuture<String?>
+    private var hasAnswered = false
+
+    init(_ answer: @escaping () -> EventLoopFuture<String?>) { self.answer = answer }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !hasAnswered, case .head(let head) = unwrapInboundIn(data) else { return }
+        hasAnswered = true
+        guard head.uri.split(separator: "?", maxSplits: 1).first == "/metrics" else {
+            return respond(.notFound, "only /metrics is served here\n", context)
+        }
+        guard head.method == .GET else { return respond(.methodNotAllowed, "only GET is served here\n", context) }
+        answer().assumeIsolated().whenComplete { outcome in
+            switch outcome {
+            case .success(let text?): self.respond(.ok, text, context)
+            case .success(nil):
+                self.respond(.forbidden, "the access policy does not allow get_status to this process\n", context)
+            case .failure: context.close(promise: nil)
+            }
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+    private func respond(_ status: HTTPResponseStatus, _ text: String, _ context: ChannelHandlerContext) {
+        let body = ByteBuffer(string: text)
+        let fields: HTTPHeaders = [
+            "Content-Type": status == .ok ? MetricsText.contentType : "text/plain; charset=utf-8",
+            "Content-Length": "\(body.readableBytes)", "Cache-Control": "no-store", "Connection": "close",
+        ]
+        context.write(
+            wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: status, headers: fields))), promise: nil)
+        context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+        let channel = context.channel
+        let written = context.eventLoop.makePromise(of: Void.self)
+        written.futureResult.whenComplete { _ in channel.close(promise: nil) }
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)
+    }
+}

@@ -1,0 +1,173 @@
+internal import AccessPolicy
+internal import AgentClient
+internal import AgentSocket
+internal import AgentTestSupport
+internal import EntraEmulator
+internal import Foundation
+internal import TestSupport
+internal import Testing
+internal import TokenAgent
+internal import TokenModel
+internal import TokenWire
+
+/// The agent's measurements, as `get_status` and scrapers get them.
+@Suite(.bounded) struct MetricsTests {
+    private func withMetrics(
+        rules: [PolicyRule] = [.everything], userID: UInt32? = nil,
+        _ body: (AgentFixture, _ path: String) async throws -> Void
+    ) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("metrics.sock")
+        try await AgentFixture.with(
+            rules: rules,
+            adjust: {
+                $0.metricsSocketPath = path
+                if let userID { $0.policy = PeerPolicy(userID: userID, rules: rules) }
+            }
+        ) { f in try await body(f, path) }
+    }
+
+    /// What `curl` gets, with the status and the type of the content in the last line.
+    private func get(_ target: String, at path: String, _ options: [String] = []) async throws -> (Int32, String) {
+        let ended = try await TestProcess(
+            "/usr/bin/env",
+            ["curl", "-s", "--unix-socket", path, "-w", "%{http_code} %{content_type}", "http://localhost\(target)"]
+                + options
+        ).finish()
+        return (ended.status, ended.output)
+    }
+
+    /// The measurements with a name, by their labels' values in the order of the labels' names.
+    private func values(_ f: AgentFixture, _ name: String) async throws -> [String: Int64] {
+        let metrics = try await f.agent.status(includesMetrics: true).metrics.filter { $0.name == name }
+        return Dictionary(
+            uniqueKeysWithValues: metrics.map {
+                ($0.labels.sorted { $0.key < $1.key }.map(\.value).joined(separator: " "), $0.value)
+            })
+    }
+
+    @Test func countsRequestsByNameAndOutcome() async throws {
+        try await AgentFixture.with { f in
+            #expect(try await f.agent.status().metrics.isEmpty)
+            let (requests, tokens) = ("sso_agent_requests_total", "sso_agent_token_requests_total")
+            let account = try await f.signIn("alice@contoso.com", f.parameters()).account
+            let peer = try RawPeer(f.socketPath)
+            let silent = AcquireTokenSilent(parameters: try f.parameters(), account: account.reference)
+            for _ in 0..<5 { _ = try await peer.ask(silent) }
+            _ = try await f.silent(f.parameters(), account.reference, force: true)
+            f.emulator.control.inject(Fault { ($0.grant, $0.error) = (.refreshToken, "invalid_grant") })
+            await #expect(throws: TokenError.self) {
+                try await f.silent(f.parameters(), account.reference, force: true)
+            }
+            let counted = try await values(f, requests)
+            #expect(counted["hit acquire_token_silent"] == 5)
+            #expect(counted["renewed acquire_token_silent"] == 1)
+            #expect(counted["interactionRequired acquire_token_silent"] == 1)
+            #expect(counted["ok complete_interactive"] == 1)
+            #expect(counted["ok begin_interactive"] == 1)
+            let redeemed = try await values(f, tokens)
+            #expect(redeemed == ["authorization_code ok": 1, "refresh_token ok": 1, "refresh_token invalidGrant": 1])
+            #expect(
+                try await values(f, "sso_agent_token_request_seconds") == ["authorization_code": 1, "refresh_token": 2])
+        }
+    }
+
+    @Test func measuresTheStoreTheCacheAndTheConnections() async throws {
+        try await AgentFixture.with { f in
+            try await f.signIn("alice@contoso.com", f.parameters())
+            try await f.signIn("bob@contoso.com", f.parameters())
+            let peer = try RawPeer(f.socketPath)
+            _ = try await peer.ask(GetStatus())
+            #expect(try await values(f, "sso_agent_accounts") == ["": 2])
+            #expect(try await values(f, "sso_agent_credentials") == ["": 4])
+            #expect(try await values(f, "sso_agent_store_loaded") == ["": 1])
+            #expect(try await values(f, "sso_agent_store_unsaved_changes") == ["": 0])
+            #expect(try await values(f, "sso_agent_connections") == ["": 2])
+            #expect(try await values(f, "sso_agent_connections_accepted_total") == ["": 2])
+            let (writes, commits, times) = (
+                try await values(f, "sso_agent_store_writes_total")[""] ?? 0,
+                try await values(f, "sso_agent_store_commits_total")["ok"] ?? 0,
+                try await values(f, "sso_agent_store_commit_seconds")[""] ?? 0
+            )
+            #expect(commits > 0 && writes >= commits && times == commits)
+        }
+    }
+
+    @Test func countsFramesThatAreNoRequests() async throws {
+        try await AgentFixture.with { f in
+            let peer = try RawPeer(f.socketPath)
+            peer.write([0, 0, 0, 3, 0xFF, 0xFF, 0xFF])
+            _ = try await offPool { try peer.reply() }
+            #expect(try await values(f, "sso_agent_requests_total")["malformedMessage unknown"] == 1)
+        }
+    }
+
+    @Test func answersScrapersOnASocketOfTheUserAlone() async throws {
+        try await withMetrics { f, path in
+            try await f.signIn("alice@contoso.com", f.parameters())
+            try await f.timers.advance(by: 1)
+            let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+            #expect(mode == 0o600)
+            let (status, output) = try await get("/metrics", at: path)
+            #expect(status == 0)
+            #expect(output.hasSuffix("\n200 text/plain; version=0.0.4; charset=utf-8"), "\(output)")
+            #expect(output.contains("\nsso_agent_accounts 1\n"))
+            #expect(output.contains("sso_agent_info{version=\"\(try await f.agent.status().version)\"} 1\n"))
+            #expect(output.contains("sso_agent_event_loop_delay_seconds_count 1\n"))
+            #expect(!output.contains("alice") && !output.contains("app-1"))
+            #expect(try await get("/other", at: path).1.hasSuffix("404 text/plain; charset=utf-8"))
+            #expect(try await get("/metrics", at: path, ["-X", "POST"]).1.hasSuffix("405 text/plain; charset=utf-8"))
+        }
+    }
+
+    @Test func asksTheAccessPolicyAsForTheStatus() async throws {
+        let rules = [PolicyRule(requests: .named(["get_status"], includesOwn: false), effect: .deny), .everything]
+        try await withMetrics(rules: rules) { _, path in
+            let (status, output) = try await get("/metrics", at: path)
+            #expect(status == 0 && output.hasSuffix("403 text/plain; charset=utf-8"), "\(output)")
+            #expect(!output.contains("sso_agent_accounts"))
+        }
+    }
+
+    @Test func servesNoOtherUser() async throws {
+        try await withMetrics(userID: geteuid() + 1) { _, path in
+            let (status, output) = try await get("/metrics", at: path)
+            #expect(status != 0 && output.hasPrefix("000"), "\(output)")
+        }
+    }
+
+    @Test func closesAConnectionWithALongRequest() async throws {
+        try await withMetrics { _, path in
+            let (status, output) = try await get(
+                "/metrics", at: path, ["-H", "X: \(String(repeating: "x", count: 20_000))"])
+            #expect(status != 0 && output.hasPrefix("000"), "\(output)")
+        }
+    }
+
+    /// Connections that say nothing take the places of others, but not those of the agent's own socket.
+    @Test func limitsConnections() async throws {
+        try await withMetrics { f, path in
+            let peers = try (0..<20).map { _ in try RawPeer(path) }
+            try await offPool { for peer in peers.dropFirst(8) { peer.waitUntilClosed() } }
+            #expect(try await f.agent.status().accounts == 0)
+        }
+    }
+
+    @Test func removesTheSocketWhenTheAgentStops() async throws {
+        var socket = ""
+        try await withMetrics { _, path in
+            socket = path
+            #expect(FileManager.default.fileExists(atPath: path))
+        }
+        #expect(!FileManager.default.fileExists(atPath: socket))
+    }
+
+    @Test func refusesAnUnsafeFolder() async throws {
+        let folder = try TemporaryFolder()
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path)
+        let error = await #expect(throws: TokenError.self) {
+            try await AgentFixture.with(adjust: { $0.metricsSocketPath = folder.file("metrics.sock") }) { _ in }
+        }
+        #expect(error?.code == .agentUnavailable)
+    }
+}

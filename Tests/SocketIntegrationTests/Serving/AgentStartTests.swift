@@ -1,0 +1,65 @@
+internal import AgentTestSupport
+internal import Synchronization
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+internal import TokenWire
+
+@testable internal import AgentClient
+
+/// When a connection of the SDK starts an agent. How it does that is tested with processes, in OnDemandTests.
+@Suite(.bounded) struct AgentStartTests {
+    /// Counts the starts, none of which succeeds.
+    private final class Starts: Sendable {
+        private let counted = Mutex(0)
+
+        var count: Int { counted.withLock(\.self) }
+
+        func connection(to path: String, startsAgain: Bool) -> AgentConnection {
+            AgentConnection(path: path, appName: "test", results: nil, restartsAgent: startsAgain) { _ in
+                self.counted.withLock { $0 += 1 }
+                return .mayNot
+            }
+        }
+    }
+
+    private static func status(_ connection: AgentConnection) async throws -> AgentStatus {
+        switch try connection.exchange(GetStatus()) {
+        case .replied(let reply): return try reply.reply(to: GetStatus.self)
+        case .unfinished(let call):
+            let outcome = await withCheckedContinuation { continuation in
+                connection.wait(for: call, deadline: .distantFuture) { continuation.resume(returning: $0) }
+            }
+            return try outcome.get().reply(to: GetStatus.self)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func startsAnAgentThatHasStoppedUnlessTheConnectionIsASubscription(startsAgain: Bool) async throws {
+        let starts = Starts()
+        var path = ""
+        var connected: AgentConnection?
+        try await AgentFixture.with { f in
+            path = f.socketPath
+            let connection = starts.connection(to: path, startsAgain: startsAgain)
+            _ = try await Self.status(connection)
+            connected = connection
+        }
+        #expect(starts.count == 0)
+        let connection = try #require(connected)
+        let error = await #expect(throws: TokenError.self) { try await Self.status(connection) }
+        #expect(error?.code == .agentUnavailable)
+        #expect((starts.count > 0) == startsAgain)
+        connection.close()
+    }
+
+    @Test(arguments: [false, true])
+    func startsAnAgentForItsFirstCall(startsAgain: Bool) async throws {
+        let (starts, folder) = (Starts(), try TemporaryFolder())
+        let connection = starts.connection(to: folder.file("no.sock"), startsAgain: startsAgain)
+        let error = await #expect(throws: TokenError.self) { try await Self.status(connection) }
+        #expect(error?.code == .agentUnavailable)
+        #expect(starts.count == 1)
+        connection.close()
+    }
+}
