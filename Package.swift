@@ -308,6 +308,7 @@ let package = Package(
                 "ADALCompat", "AgentClient", "CBenchSystem", "EntraEmulator", "MSALCompat", "TokenCache", "TokenModel",
                 "TokenStore", "TokenWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
             ], path: "Tests/Benchmarks/agent-bench", swiftSettings: strict),
     ]
 )

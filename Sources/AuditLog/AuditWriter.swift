@@ -29,15 +29,26 @@ package final class AuditWriter: Sendable {
     private let sink: Mutex<any AuditSink>
     private let onFailure: @Sendable (TokenError) -> Void
 
+    /// A line that waits to be written, in which equal events are counted.
+    package struct Line: Sendable, Equatable {
+        fileprivate var batch: UInt64
+        fileprivate var position: Int
+    }
+
     private struct Waiting {
         var events: [AuditEvent] = []
+        /// The number of the events that are written together.
+        var batch: UInt64 = 0
         /// The position in `events` of each event that equal ones are counted in, regardless of time and count. Empty while few
         /// events wait, which are compared one by one: nearly every event equals one of them, and a comparison costs much less than
         /// a hash.
         var positions: [AuditEvent: Int] = [:]
         /// The number of events that were lost since the last line.
         var lost = 0
+        /// Whether `write` has been scheduled, and not begun.
         var isScheduled = false
+        /// Whether `interval` has not passed since lines were written. When it has, the events that wait are written.
+        var isPausing = false
         var isFailing = false
 
         /// The position of the event that an equal one is counted in; nil if there is none.
@@ -46,6 +57,30 @@ package final class AuditWriter: Sendable {
                 return events.lastIndex { $0.isShared && $0.isEqual(to: event) }
             }
             return positions[event.withoutTime]
+        }
+
+        mutating func count(_ number: Int, at position: Int) {
+            events[position].count = (events[position].count ?? 1) + number
+        }
+
+        /// - Returns: whether the caller has to schedule `write`.
+        mutating func schedule(isUrgent: Bool) -> Bool {
+            guard !isScheduled, isUrgent || !isPausing else { return false }
+            isScheduled = true
+            return true
+        }
+
+        /// Removes the events that wait, to write them.
+        ///
+        /// - Returns: also whether a pause has begun, which the caller has to end.
+        mutating func removeAll() -> (events: [AuditEvent], lost: Int, beginsPause: Bool) {
+            let beginsPause = !isPausing && !events.isEmpty
+            defer {
+                (events, positions, lost, isScheduled) = ([], [:], 0, false)
+                batch += 1
+                isPausing = isPausing || beginsPause
+            }
+            return (events, lost, beginsPause)
         }
 
         mutating func append(_ event: AuditEvent) {
@@ -72,22 +107,38 @@ package final class AuditWriter: Sendable {
     /// Queues an event for writing.
     ///
     /// Tokens and refusals that are equal, and come faster than they are written, share a line, which has their number: an app
-    /// that repeats a request cannot push all other lines out of the files so quickly.
-    package func record(_ event: AuditEvent) {
-        let isFirst = waiting.withLock { waiting in
+    /// that repeats a request cannot push all other lines out of the files so quickly. Events that cannot share a line are written at
+    /// once, and the first of the others too; further ones wait until `interval` has passed since the last lines were written.
+    ///
+    /// - Returns: the event's line; nil if equal events are not counted in it.
+    @discardableResult
+    package func record(_ event: AuditEvent) -> Line? {
+        let (line, isUrgent) = waiting.withLock { waiting -> (Line?, Bool) in
             if event.isShared, let position = waiting.position(of: event) {
-                waiting.events[position].count = (waiting.events[position].count ?? 1) + (event.count ?? 1)
-                return false
+                waiting.count(event.count ?? 1, at: position)
+                return (Line(batch: waiting.batch, position: position), false)
             }
             guard waiting.events.count < Self.maximumWaiting else {
                 waiting.lost += event.count ?? 1
-                return false
+                return (nil, false)
             }
             waiting.append(event)
-            defer { waiting.isScheduled = true }
-            return !waiting.isScheduled
+            let line = Line(batch: waiting.batch, position: waiting.events.count - 1)
+            return (event.isShared ? line : nil, waiting.schedule(isUrgent: !event.isShared))
         }
-        if isFirst { queue.async { self.write() } }
+        if isUrgent { queue.async { self.write() } }
+        return line
+    }
+
+    /// Counts an event in the line of an equal one, without comparing them.
+    ///
+    /// - Returns: false if the line has been written: the event has to be recorded.
+    package func count(_ line: Line) -> Bool {
+        waiting.withLock { waiting in
+            guard line.batch == waiting.batch else { return false }
+            waiting.count(1, at: line.position)
+            return true
+        }
     }
 
     /// Returns when every event so far has been written, or could not be.
@@ -100,11 +151,10 @@ package final class AuditWriter: Sendable {
         }
     }
 
+    /// Writes the events that wait. Those that come within `interval` are written when it has passed, unless there is an urgent one.
     private func write() {
-        let (events, lost) = waiting.withLock { waiting in
-            defer { (waiting.events, waiting.positions, waiting.lost, waiting.isScheduled) = ([], [:], 0, false) }
-            return (waiting.events, waiting.lost)
-        }
+        let (events, lost, beginsPause) = waiting.withLock { $0.removeAll() }
+        if beginsPause { queue.asyncAfter(deadline: .now() + Self.interval) { self.endPause() } }
         guard let last = events.last else { return waiting.withLock { $0.lost += lost } }
         let gap = lost > 0 ? [AuditEvent(.lost, time: last.time, outcome: "lost", count: lost)] : []
         let outcome = sink.withLock { sink in
@@ -122,6 +172,17 @@ package final class AuditWriter: Sendable {
         if let failure { onFailure(failure) }
     }
 
+    private func endPause() {
+        let hasEvents = waiting.withLock { waiting in
+            waiting.isPausing = false
+            return !waiting.events.isEmpty
+        }
+        if hasEvents { write() }
+    }
+
+    /// Between two writes of events that may share lines. An app that asks for a token again and again costs 50 lines in a second, and
+    /// not one for each request.
+    private static let interval = DispatchTimeInterval.milliseconds(20)
     private static let maximumWaiting = 10_000
     /// The number of waiting events that a new one is compared with one by one.
     private static let fewWaiting = 8

@@ -28,6 +28,11 @@ ssize_t agent_send_with_descriptor(int socket, const void *bytes, size_t count, 
     return sendmsg(socket, &message, flags | MSG_NOSIGNAL);
 }
 
+ssize_t agent_send_parts(int socket, struct iovec parts[], size_t count) {
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = count};
+    return sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
 ssize_t agent_receive_with_descriptor(int socket, void *bytes, size_t limit, int *descriptor, int flags) {
     union {
         struct cmsghdr header;

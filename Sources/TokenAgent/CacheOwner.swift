@@ -83,29 +83,27 @@ actor CacheOwner {
 
     /// Returns the reply to a silent request that repeats an earlier one; nil if the request has to be decoded and decided.
     ///
-    /// What concerns the peer is done for each request: the access policy decides, and the audit log gets an event.
-    func keptReply(to frame: ArraySlice<UInt8>, from caller: Caller) -> KeptReplies.Hit? {
+    /// The access policy decides for each peer, and the audit log gets an event. The connection's last request, if it is repeated, has
+    /// the same decision: other rules would have discarded its reply.
+    func keptReply(to frame: ArraySlice<UInt8>, after last: LastHit) -> RepeatedReply? {
+        let caller = last.caller
         // At a published socket, the same request may be refused.
         guard caller.publication == nil, lifecycle.isLoaded, !caller.log.logsEveryRequest,
-            let hit = core.replies.hit(frame, at: core.now()),
-            caller.sharesGenerations || !hit.entry.hasFreshness,
-            policy.decision(on: hit.entry.asked, from: caller.identity) == .allow
+            let hit = core.replies.hit(frame, at: core.now(), after: last.hit)
         else { return nil }
-        if let audit = caller.audit {
-            guard let event = hit.entry.event else { return nil }
-            audit.record(event, from: caller)
+        if last.hit?.isRepeated(by: hit) != true {
+            guard caller.sharesGenerations || !hit.entry.hasFreshness,
+                policy.decision(on: hit.entry.asked, from: caller.identity) == .allow,
+                caller.audit == nil || hit.entry.event != nil
+            else { return nil }
+            (last.hit, last.line) = (hit, nil)
+        }
+        if let audit = caller.audit, !audit.count(last.line), let event = hit.entry.event {
+            last.line = audit.record(event, from: caller)
         }
         core.metrics.countRepeatedHit()
-        return hit
+        return hit.reply(to: frame)
     }
-
-    /// Keeps the reply to a request for its repetitions.
-    func keep(_ reply: [UInt8], to frame: ArraySlice<UInt8>, _ entry: KeptReplies.Entry, of peer: PeerKey) {
-        core.replies.keep(reply, to: frame, entry, of: peer)
-    }
-
-    /// Called when a peer has no connection any more.
-    func peerEnded(_ peer: PeerKey) { core.replies.disown(peer) }
 
     func redeemGrant(_ request: RedeemGrant) -> Answer<TokenResult> {
         if let refusal = core.authorities.refusal(of: request.parameters) { return .now(.failure(refusal)) }

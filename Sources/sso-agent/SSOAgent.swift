@@ -101,7 +101,7 @@ struct SSOAgent: ParsableCommand {
 
     static func main() {
         do {
-            var command = try parse()
+            var command = try SSOAgent(plain: CommandLine.arguments.dropFirst()) ?? parse()
             try command.run()
         } catch {
             // The text of an error of the command line has parts of the arguments.
@@ -295,12 +295,12 @@ struct SSOAgent: ParsableCommand {
         }
     }
 
-    @Sendable private static func level(_ name: String) throws -> Logger.Level {
+    @Sendable static func level(_ name: String) throws -> Logger.Level {
         guard let level = Logger.Level(rawValue: name) else { throw ValidationError("“\(name)” is not a log level") }
         return level
     }
 
-    @Sendable private static func source(_ name: String) throws -> KeySource {
+    @Sendable static func source(_ name: String) throws -> KeySource {
         guard let source = KeySource(name: name) else { throw ValidationError("“\(name)” is not a source of keys") }
         return source
     }

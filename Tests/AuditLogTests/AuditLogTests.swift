@@ -173,6 +173,24 @@ internal import TokenModel
         #expect(lines < 50_000)
     }
 
+    @Test func countsInALineUntilItIsWritten() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("audit.log")
+        let writer = AuditWriter(.file(path: path, limit: 1 << 20))
+        var (line, records) = (writer.record(event("app-1", .token)), 1)
+        for _ in 1..<50_000 {
+            if let waiting = line, writer.count(waiting) { continue }
+            (line, records) = (writer.record(event("app-1", .token)), records + 1)
+        }
+        let last = try #require(line)
+        await writer.flush()
+        #expect(!writer.count(last))
+        let found = try count(path)
+        #expect(found.tokens == 50_000 && found.lines <= records)
+        // Only equal tokens and refusals share a line.
+        #expect(writer.record(event("app-1", .signOut)) == nil)
+    }
+
     /// The numbers of lines and of tokens in the log.
     private func count(_ path: String) throws -> (lines: Int, tokens: Int) {
         var reader = try AuditReader(path: path)

@@ -99,6 +99,46 @@ internal import TokenWire
         #expect(await parts.isKept(other))
     }
 
+    // MARK: Repetitions of a connection's last request
+
+    @Test func findsTheReplyToTheLastRequestAgain() throws {
+        let replies = KeptReplies()
+        let (frame, other) = (try frame("alice", 0), try frame("alice", 1))
+        replies.keep(try reply(0), to: frame[...], .sample("alice", times: 100...200), of: .process(1))
+        replies.keep(try reply(1), to: other[...], .sample("alice"), of: .process(1))
+        let last = try #require(replies.hit(frame[...], at: 100))
+        let again = try #require(replies.hit(frame[...], at: 200, after: last))
+        #expect(last.isRepeated(by: again))
+        #expect(replies.hit(frame[...], at: 201, after: last) == nil)
+        let next = try #require(replies.hit(other[...], at: 100, after: last))
+        #expect(!last.isRepeated(by: next))
+    }
+
+    @Test func findsNoDiscardedReplyAgain() throws {
+        let replies = KeptReplies()
+        let frame = try frame("alice")
+        for discard in [AlteredAnswers.all, .ofGroup(.standard), .ofHost("login.microsoftonline.com")] {
+            replies.keep(try reply(0), to: frame[...], .sample("alice"), of: .process(1))
+            let last = try #require(replies.hit(frame[...], at: 0))
+            #expect(last.reply(to: frame[...]) != nil)
+            replies.discard(discard)
+            #expect(last.reply(to: frame[...]) == nil)
+            // The reply to another request, without which nothing would be searched.
+            replies.keep(try reply(1), to: try self.frame("bob")[...], .sample("bob"), of: .process(1))
+            #expect(replies.hit(frame[...], at: 0, after: last) == nil)
+        }
+    }
+
+    @Test func findsTheReplyThatHasTakenThePlaceOfAnother() throws {
+        let replies = KeptReplies()
+        let frame = try frame("alice")
+        replies.keep(try reply(0), to: frame[...], .sample("alice"), of: .process(1))
+        let last = try #require(replies.hit(frame[...], at: 0))
+        replies.keep(try reply(1), to: frame[...], .sample("alice"), of: .process(1))
+        let next = try #require(replies.hit(frame[...], at: 0, after: last))
+        #expect(!last.isRepeated(by: next) && next.reply(to: frame[...]) != nil && last.reply(to: frame[...]) == nil)
+    }
+
     // MARK: Memory
 
     @Test func keepsNoMoreThanItsLimit() throws {

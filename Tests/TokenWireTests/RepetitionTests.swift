@@ -2,7 +2,8 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 internal import TokenModel
-internal import TokenWire
+
+@testable internal import TokenWire
 
 /// Requests that differ in their IDs only, and their replies without decoding and encoding.
 @Suite(.bounded) struct RepetitionTests {
@@ -48,6 +49,58 @@ internal import TokenWire
         #expect(text != upper)
         let kept = reply(id: 9, CorrelationID())
         #expect(try repeated(kept, to: request.replacing(text, with: upper)) == repeated(kept, to: request))
+    }
+
+    /// A reply is sent in parts, so that its secret bytes are not copied.
+    @Test(arguments: ids)
+    func hasTheSameBytesInParts(id: UInt64) throws {
+        let frame = try frame(WireSamples.silent, id: id)
+        let packed = try #require(PackedReply(reply(id: 9, CorrelationID())))
+        let joined = frame.withUnsafeBytes { bytes -> [UInt8]? in
+            guard let request = SilentRequestLayout(bytes) else { return nil }
+            return packed.withParts(replyingTo: request, bytes) { parts in
+                parts.flatMap { UnsafeRawBufferPointer(start: $0.iov_base, count: $0.iov_len) }
+            }
+        }
+        #expect(try joined == repeated(reply(id: 1, CorrelationID()), to: frame))
+    }
+
+    /// The layout of a repetition, which is found without reading the frame, is the one that reading it finds.
+    @Test func recognisesRepetitionsOfAnEarlierFrame() throws {
+        let original = try frame(WireSamples.silent)
+        let (earlier, masked) = try original.withUnsafeBytes { bytes in
+            let layout = try #require(SilentRequestLayout(bytes))
+            return (layout, layout.masked(bytes))
+        }
+        func layout(_ frame: [UInt8]) -> SilentRequestLayout? {
+            frame.withUnsafeBytes { SilentRequestLayout($0, repeating: earlier, masked) }
+        }
+        for id in Self.ids {
+            var request = WireSamples.silent
+            request.parameters.correlationID = CorrelationID()
+            let again = try frame(request, id: id)
+            let read = try #require(again.withUnsafeBytes { SilentRequestLayout($0) })
+            let found = try #require(layout(again))
+            #expect(found.id == id && found.start == read.start && found.correlationID == read.correlationID)
+        }
+        // Whatever byte differs, it is another request; no frame is cut off.
+        for index in original.indices {
+            var other = original
+            other[index] ^= 0x80
+            #expect(layout(other) == nil, "\(index)")
+            #expect(layout(Array(original[..<index])) == nil)
+        }
+        #expect(layout(original + [0]) == nil)
+    }
+
+    @Test(arguments: ids)
+    func makesTheFrameThatWouldBeEncoded(id: UInt64) throws {
+        let first = try RequestFrame.encode(WireSamples.silent, id: 7)
+        let template = try #require(SilentRequestTemplate(first))
+        var request = WireSamples.silent
+        request.parameters.correlationID = CorrelationID()
+        #expect(try template.frame(id: id, request.parameters.correlationID) == RequestFrame.encode(request, id: id))
+        #expect(try SilentRequestTemplate(RequestFrame.encode(GetStatus(), id: id)) == nil)
     }
 
     @Test func leavesWhatIsNoUUIDToTheDecoder() throws {

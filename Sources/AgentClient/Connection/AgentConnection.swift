@@ -18,6 +18,7 @@ final class AgentConnection: Sendable {
     /// Nil if no results are kept.
     let results: KeptResults?
     private let lastID = Atomic<UInt64>(0)
+    private let silentRequests = SilentRequestFrames()
     let state = Mutex(ConnectionState())
     /// The reading side of the socket, locked by its reader. Set to nil before the socket is closed, so that no
     /// caller reads from a file descriptor that has been reused.
@@ -59,7 +60,7 @@ final class AgentConnection: Sendable {
     /// - Throws: `frameTooLarge` (-53002) if the request cannot be encoded.
     func exchange<Request: WireRequest>(_ request: Request) throws(TokenError) -> Exchange {
         let id = newID()
-        let frame = try RequestFrame.encode(request, id: id)
+        let frame = try frame(of: request, id: id)
         var call = StartedCall(id: id, frame: frame, isRepeatable: request.isRepeatable)
         call.connection = state.withLock { $0.sendAlone(frame, id: id) }
         guard let connection = call.connection else {
@@ -77,6 +78,11 @@ final class AgentConnection: Sendable {
         // Reads on, as far as the others are concerned, until the call waits: the reply must not arrive unnoticed in between.
         state.withLock { $0.reserve(id) }
         return .unfinished(call)
+    }
+
+    private func frame<Request: WireRequest>(of request: Request, id: UInt64) throws(TokenError) -> [UInt8] {
+        guard let silent = request as? AcquireTokenSilent else { return try RequestFrame.encode(request, id: id) }
+        return try silentRequests.frame(of: silent, id: id)
     }
 
     /// Has the reading thread wait for the reply of a call. `deliver` is called exactly once, from the reading thread or from the

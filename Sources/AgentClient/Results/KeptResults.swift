@@ -171,7 +171,7 @@ extension AcquireTokenSilent {
 
     /// Whether `request` is this one again: everything is equal but the correlation ID. Scopes in another order or case make it
     /// another request, although the agent gives it the same answer.
-    fileprivate func isRepeated(by request: AcquireTokenSilent) -> Bool {
+    func isRepeated(by request: AcquireTokenSilent) -> Bool {
         let (left, right) = (parameters, request.parameters)
         return account == request.account && left.scopes.scopes == right.scopes.scopes
             && left.clientID.text == right.clientID.text && left.authority == right.authority

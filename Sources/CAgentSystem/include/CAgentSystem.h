@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 /* The process at the other end of a Unix socket, as the kernel recorded it at connect or listen.
    The layout is that of Linux's `struct ucred`, so that it can be read by getsockopt as it is. */
@@ -30,6 +31,9 @@ int agent_open_pidfd(int32_t pid);
 
 /* Writes bytes to a Unix socket, with a descriptor unless that is negative. As `send`, without SIGPIPE. */
 ssize_t agent_send_with_descriptor(int socket, const void *bytes, size_t count, int descriptor, int flags);
+
+/* Writes parts of a message to a socket without waiting. As `sendmsg`, without SIGPIPE. */
+ssize_t agent_send_parts(int socket, struct iovec parts[], size_t count);
 
 /* Reads bytes from a Unix socket, and the descriptor that has come with them: -1 if there is none, if there are several, or if the
    message was longer than `limit`. As `recv`. */

@@ -67,7 +67,8 @@ final class AuditTrail: Sendable {
 
     /// Records an event. Of the refusals of a published socket, a limited number in a minute has lines of their own, and the first one
     /// of a later minute has the number of the others: its peers, who are strangers, must not push all other lines out of the files.
-    private func record(_ event: AuditEvent, at publication: Publication?) {
+    @discardableResult
+    private func record(_ event: AuditEvent, at publication: Publication?) -> AuditWriter.Line? {
         var event = event
         if event.kind == .refusal, let socket = publication?.id {
             let omitted: Int? = refusals.withLock { refusals in
@@ -79,10 +80,10 @@ final class AuditTrail: Sendable {
                 refusals[socket] = Minute(start: event.time, count: 1)
                 return max((minute?.count ?? 0) - Self.refusalsPerMinute, 0)
             }
-            guard let omitted else { return }
+            guard let omitted else { return nil }
             if omitted > 0 { event.count = omitted + 1 }
         }
-        writer.record(event)
+        return writer.record(event)
     }
 
     private struct Minute {
@@ -105,14 +106,22 @@ final class AuditTrail: Sendable {
     }
 
     /// Records an event of a caller at the present time.
-    func record(_ event: AuditEvent, from caller: Caller) {
+    ///
+    /// - Returns: the line in which an equal event can be counted; nil if there is none.
+    @discardableResult
+    func record(_ event: AuditEvent, from caller: Caller) -> AuditWriter.Line? {
         var event = event
         event.time = now()
         event.peer = .init(caller.identity)
         // A request about published sockets names one itself.
         if let publication = caller.publication { event.socket = publication.label }
-        record(event, at: caller.publication)
+        return record(event, at: caller.publication)
     }
+
+    /// Counts an event in the line of an equal one.
+    ///
+    /// - Returns: false if there is no line, or it has been written: the event has to be recorded.
+    func count(_ line: AuditWriter.Line?) -> Bool { line.map(writer.count) ?? false }
 
     /// The event of a reply, without its peer and its time; nil if the reply is none.
     func event<Request: WireRequest>(

@@ -37,6 +37,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     private let id: SessionID
     private let owner: CacheOwner
     private let caller: Caller
+    private let last: LastHit
     private let registry: SessionRegistry
     private let timers: Timers
     private let peer: Peer
@@ -59,6 +60,8 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     /// Closes the connection if a frame remains incomplete; nil between frames.
     private var frameTimeout: Timers.Timer?
     private var context: ChannelHandlerContext?
+    /// The connection's descriptor until `channelInactive`, before which it is not closed. SwiftNIO's access to it costs more than a hit.
+    private var socket: NIOBSDSocket.Handle?
     /// The time at which the peer last sent bytes.
     private(set) var lastReceived = NIODeadline.now()
 
@@ -70,6 +73,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
             })
         self.owner = owner
         self.caller = caller
+        last = LastHit(of: caller)
         self.registry = registry
         self.timers = timers
         peer = registry.peer(of: id)
@@ -80,6 +84,8 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
 
     func channelActive(context: ChannelHandlerContext) {
         self.context = context
+        let operations = context.pipeline.syncOperations
+        socket = try? operations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { $0 }
         let id = id
         owner.assumeIsolated { $0.sessionBegan(id) }
         context.fireChannelActive()
@@ -87,7 +93,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        self.context = nil
+        (self.context, socket) = (nil, nil)
         stopFrameTimeout()
         let id = id
         owner.assumeIsolated { $0.sessionEnded(id) }
@@ -202,7 +208,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
 
     /// Sends the replies that were written, and adapts to how many of them the socket takes.
     private func send(_ context: ChannelHandlerContext) {
-        context.flush()
+        if unchecked > 0 { context.flush() }
         if unchecked >= Self.uncheckedLimit { checkSent(context) }
         updateReading(context)
         closeIfDone(context)
@@ -262,15 +268,24 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     ///
     /// - Returns: false if the request has to be decoded and decided.
     private func repeatReply(to frame: ArraySlice<UInt8>, _ context: ChannelHandlerContext) -> Bool {
-        let caller = caller
-        guard let hit = owner.assumeIsolated({ $0.keptReply(to: frame, from: caller) }) else { return false }
-        var reply = context.channel.allocator.buffer(capacity: hit.length)
-        reply.writeWithUnsafeMutableBytes(minimumWritableBytes: hit.length) { target in
-            hit.write(replyingTo: frame, to: target)
-            return hit.length
-        }
-        write(reply, context)
+        let last = last
+        guard let reply = owner.assumeIsolated({ $0.keptReply(to: frame, after: last) }) else { return false }
+        let sent = sendAtOnce(context, reply.send)
+        if sent < reply.length { write(reply.bytes(from: sent, context.channel.allocator), context) }
         return true
+    }
+
+    /// Writes a reply with `send` straight to the socket, unless one before it waits for room there.
+    ///
+    /// - Returns: the number of bytes that the socket has taken.
+    private func sendAtOnce(_ context: ChannelHandlerContext, _ send: (NIOBSDSocket.Handle) -> Int) -> Int {
+        if unchecked > 0 {
+            context.flush()
+            checkSent(context)
+        }
+        // Nil if the connection has been closed by the flush.
+        guard unsent == 0 else { return 0 }
+        return socket.map { max(send($0), 0) } ?? 0
     }
 
     /// Answers a request frame; malformed frames and unknown requests get a failure as their reply.
@@ -356,14 +371,8 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     /// Writes a reply straight to the socket, with a descriptor. If replies before it wait for room in the socket, it is
     /// written without one.
     private func write(_ frame: [UInt8], withDescriptor descriptor: Int32, _ context: ChannelHandlerContext) {
-        context.flush()
-        let waiting = try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)
-        var sent = 0
-        if unsent == 0, waiting == 0 {
-            let count = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable(
-                of: NIOBSDSocket.Handle.self
-            ) { agent_send_with_descriptor($0, frame, frame.count, descriptor, Int32(MSG_DONTWAIT)) }
-            sent = max(count ?? 0, 0)
+        let sent = sendAtOnce(context) {
+            agent_send_with_descriptor($0, frame, frame.count, descriptor, Int32(MSG_DONTWAIT))
         }
         if sent < frame.count { write(Array(frame[sent...]), context) }
     }

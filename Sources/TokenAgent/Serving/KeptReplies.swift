@@ -39,44 +39,58 @@ final class KeptReplies {
         var hasFreshness = false
     }
 
-    /// A kept reply, and the request that it answers again.
+    /// A kept reply, and the request that it answers again. Holds nothing of either once the reply is discarded.
     struct Hit: Sendable {
-        let entry: Entry
-        fileprivate let reply: PackedReply
+        fileprivate let kept: Kept
         fileprivate let request: SilentRequestLayout
-        /// The length of the reply's frame.
-        let length: Int
 
-        /// Writes the frame of the reply.
+        var entry: Entry { kept.entry }
+
+        /// Whether another hit is of the same reply.
+        func isRepeated(by other: Hit) -> Bool { kept === other.kept }
+
+        /// The reply to the request; nil if it has been discarded.
         ///
         /// - Parameter frame: the request's, without its length.
-        func write(replyingTo frame: ArraySlice<UInt8>, to target: UnsafeMutableRawBufferPointer) {
-            frame.withUnsafeBytes { reply.write(replyingTo: request, $0, to: target) }
+        func reply(to frame: ArraySlice<UInt8>) -> RepeatedReply? {
+            kept.reply.map { RepeatedReply($0, to: request, frame) }
         }
     }
 
-    private final class Kept {
+    // Unchecked, because a hit refers to it: it is used on the event loop only, which is that of the actor.
+    fileprivate final class Kept: @unchecked Sendable {
         let entry: Entry
-        /// The request's frame without its IDs.
-        let request: [UInt8]
-        let reply: PackedReply
+        let hash: Int
+        /// The request's frame without its IDs, and the places of these.
+        private(set) var request: [UInt8]
+        let layout: SilentRequestLayout
+        /// Nil when the reply has been discarded, although the hit of a connection may refer to it.
+        private(set) var reply: PackedReply?
         var keeper: Keeper
         /// The number of the last use.
         var lastUse: UInt64 = 0
+        /// The memory that is counted, in bytes.
+        let size: Int
 
-        init(_ entry: Entry, _ request: [UInt8], _ reply: PackedReply, _ keeper: Keeper) {
+        init(
+            _ entry: Entry, _ hash: Int, _ request: [UInt8], _ layout: SilentRequestLayout, _ reply: PackedReply,
+            _ keeper: Keeper
+        ) {
             self.entry = entry
+            self.hash = hash
             self.request = request
+            self.layout = layout
             self.reply = reply
             self.keeper = keeper
+            size = request.count + reply.count + KeptReplies.overhead
         }
 
-        /// The memory that is counted, in bytes.
-        var size: Int { request.count + reply.count + KeptReplies.overhead }
+        /// Releases the reply, whose memory is wiped, and the request.
+        func discard() { (reply, request) = (nil, []) }
     }
 
     /// A process that keeps replies, or all of those that have ended.
-    private final class Keeper {
+    fileprivate final class Keeper {
         /// A use of the reply with this hash. It is outdated if the reply has been used again, or discarded.
         typealias Use = (hash: Int, number: UInt64)
 
@@ -106,20 +120,30 @@ final class KeptReplies {
 
     /// Returns the kept reply to a request.
     ///
-    /// - Parameter frame: the request's, without its length.
-    func hit(_ frame: ArraySlice<UInt8>, at now: Int64) -> Hit? {
+    /// - Parameters:
+    ///   - frame: the request's, without its length.
+    ///   - last: the last hit of the same connection, of which most requests are repetitions: these need no search.
+    func hit(_ frame: ArraySlice<UInt8>, at now: Int64, after last: Hit? = nil) -> Hit? {
         guard !replies.isEmpty, frame.count <= Self.requestLimit else { return nil }
         return frame.withUnsafeBytes { bytes in
-            guard let request = SilentRequestLayout(bytes) else { return nil }
-            let hash = request.hash(of: bytes)
-            guard let kept = replies[hash], kept.entry.conditions.times.contains(now),
-                request.isEqual(bytes, to: kept.request)
+            guard let hit = last.flatMap({ repetition($0.kept, bytes) }) ?? search(bytes),
+                hit.kept.entry.conditions.times.contains(now)
             else { return nil }
-            noteUse(of: kept, hash)
-            return Hit(
-                entry: kept.entry, reply: kept.reply, request: request,
-                length: kept.reply.length(replyingTo: request))
+            noteUse(of: hit.kept)
+            return hit
         }
+    }
+
+    private func repetition(_ kept: Kept, _ frame: UnsafeRawBufferPointer) -> Hit? {
+        guard kept.reply != nil else { return nil }
+        return SilentRequestLayout(frame, repeating: kept.layout, kept.request).map { Hit(kept: kept, request: $0) }
+    }
+
+    private func search(_ frame: UnsafeRawBufferPointer) -> Hit? {
+        guard let request = SilentRequestLayout(frame), let kept = replies[request.hash(of: frame)],
+            request.isEqual(frame, to: kept.request)
+        else { return nil }
+        return Hit(kept: kept, request: request)
     }
 
     /// Keeps a reply, unless it or the request is long, or the request has another form than clients give it.
@@ -137,11 +161,11 @@ final class KeptReplies {
             discard(hash)
             let keeper = keepers[peer] ?? Keeper()
             keepers[peer] = keeper
-            let kept = Kept(entry, request.masked(bytes), packed, keeper)
+            let kept = Kept(entry, hash, request.masked(bytes), request, packed, keeper)
             replies[hash] = kept
             keeper.bytes += kept.size
             size += kept.size
-            noteUse(of: kept, hash)
+            noteUse(of: kept)
         }
         makeRoom()
     }
@@ -161,6 +185,7 @@ final class KeptReplies {
     }
 
     private func discardAll() {
+        for kept in replies.values { kept.discard() }
         replies = [:]
         keepers = [:]
         (ended.bytes, ended.uses, size) = (0, [], 0)
@@ -180,6 +205,7 @@ final class KeptReplies {
 
     private func discard(_ hash: Int) {
         guard let kept = replies.removeValue(forKey: hash) else { return }
+        kept.discard()
         kept.keeper.bytes -= kept.size
         size -= kept.size
     }
@@ -187,11 +213,13 @@ final class KeptReplies {
     // MARK: Room
 
     /// Takes as long whatever is kept: uses are in order, and outdated ones are removed when they are more than half.
-    private func noteUse(of kept: Kept, _ hash: Int) {
+    private func noteUse(of kept: Kept) {
+        // Nothing has been used since.
+        if kept.lastUse == useCount, useCount > 0 { return }
         useCount += 1
         kept.lastUse = useCount
         let keeper = kept.keeper
-        keeper.uses.append((hash, useCount))
+        keeper.uses.append((kept.hash, useCount))
         guard keeper.uses.count > keeper.roomForUses else { return }
         keeper.uses.removeAll { !isLast($0, of: keeper) }
         keeper.roomForUses = 2 * keeper.uses.count + 64
@@ -216,4 +244,14 @@ final class KeptReplies {
     private static let replyLimit = 64 * 1024
     /// The memory of an entry besides its request and its reply, in bytes.
     private static let overhead = 1024
+}
+
+extension CacheOwner {
+    /// Keeps the reply to a request for its repetitions.
+    func keep(_ reply: [UInt8], to frame: ArraySlice<UInt8>, _ entry: KeptReplies.Entry, of peer: PeerKey) {
+        core.replies.keep(reply, to: frame, entry, of: peer)
+    }
+
+    /// Called when a peer has no connection any more.
+    func peerEnded(_ peer: PeerKey) { core.replies.disown(peer) }
 }

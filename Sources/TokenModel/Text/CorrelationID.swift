@@ -34,6 +34,9 @@ public struct CorrelationID: Sendable, Hashable, CustomStringConvertible {
 
     /// The UUID in lower case.
     public var description: String { uuid.lowercaseText }
+
+    /// Writes the UUID in lower case, 36 bytes.
+    package func write(to target: UnsafeMutableRawBufferPointer) { uuid.writeLowercase(to: target) }
 }
 
 /// Numbers for UUIDs, which need not be secret: the system's generator is asked for many at a time, since each time is a system call.
@@ -103,19 +106,24 @@ extension UUID {
 
     /// The UUID in lower case, 36 characters.
     var lowercaseText: String {
+        String(unsafeUninitializedCapacity: 36) {
+            writeLowercase(to: UnsafeMutableRawBufferPointer($0))
+            return 36
+        }
+    }
+
+    /// Writes the 36 characters of the UUID in lower case.
+    fileprivate func writeLowercase(to text: UnsafeMutableRawBufferPointer) {
         withUnsafeBytes(of: uuid) { bytes in
-            String(unsafeUninitializedCapacity: 36) { text in
-                var count = 0
-                func add(_ character: UInt8) {
-                    text.initializeElement(at: count, to: character)
-                    count += 1
+            var position = 0
+            for index in bytes.indices {
+                if Self.hasDash(before: index) {
+                    text[position] = UInt8(ascii: "-")
+                    position += 1
                 }
-                for index in bytes.indices {
-                    if Self.hasDash(before: index) { add(UInt8(ascii: "-")) }
-                    add(Self.character(bytes[index] >> 4))
-                    add(Self.character(bytes[index] & 0xF))
-                }
-                return count
+                text[position] = Self.character(bytes[index] >> 4)
+                text[position + 1] = Self.character(bytes[index] & 0xF)
+                position += 2
             }
         }
     }

@@ -1,5 +1,11 @@
 internal import TokenModel
 
+#if canImport(Glibc)
+    package import Glibc
+#elseif canImport(Darwin)
+    package import Darwin
+#endif
+
 /// The frame of a token result, packed once, for requests that differ in their IDs only.
 ///
 /// The bytes are in secret memory, which is wiped with the last reference.
@@ -47,7 +53,7 @@ package struct PackedReply: Sendable {
 
     /// The length of the frame that replies to a request.
     package func length(replyingTo request: SilentRequestLayout) -> Int {
-        FrameDecoder.headerLength + 1 + Self.length(of: request.id) + content.count
+        FrameDecoder.headerLength + 1 + WireCursor.length(of: request.id) + content.count
     }
 
     /// Writes the frame that replies to a request: with its length, the ID of the request, and its correlation ID.
@@ -61,24 +67,39 @@ package struct PackedReply: Sendable {
     ) {
         let length = length(replyingTo: request)
         guard target.count >= length else { return }
-        let header = FrameDecoder.headerLength
-        target.storeBytes(of: UInt32(length - header).bigEndian, as: UInt32.self)
-        target[header] = UInt8(truncatingIfNeeded: SilentRequestLayout.Fields.requestID << 3 | WireCursor.numeric)
-        var (offset, id) = (header + 1, request.id)
-        while id >= 0x80 {
-            target[offset] = UInt8(truncatingIfNeeded: id) | 0x80
-            id >>= 7
-            offset += 1
-        }
-        target[offset] = UInt8(id)
-        let rest = UnsafeMutableRawBufferPointer(rebasing: target[(offset + 1)..<length])
+        let start = SilentRequestLayout.writeHead(id: request.id, length: length, to: target)
+        let rest = UnsafeMutableRawBufferPointer(rebasing: target[start..<length])
         content.withBytes { rest.copyMemory(from: $0) }
         let place = correlationID..<correlationID + CorrelationText.length
         request.copyCorrelationID(of: frame, to: UnsafeMutableRawBufferPointer(rebasing: rest[place]))
     }
 
-    /// The number of bytes of an encoded number.
-    private static func length(of number: UInt64) -> Int {
-        max((UInt64.bitWidth - number.leadingZeroBitCount + 6) / 7, 1)
+    /// Calls `body` with the parts of the frame that replies to a request, in order. The secret bytes are not copied.
+    ///
+    /// - Parameter frame: the request's frame, without its length.
+    package func withParts<Result>(
+        replyingTo request: SilentRequestLayout, _ frame: UnsafeRawBufferPointer,
+        _ body: (UnsafeMutableBufferPointer<iovec>) -> Result
+    ) -> Result {
+        withUnsafeTemporaryAllocation(byteCount: SilentRequestLayout.headLimit + CorrelationText.length, alignment: 16)
+        { own in
+            let headLength = SilentRequestLayout.writeHead(
+                id: request.id, length: length(replyingTo: request), to: own)
+            let identifier = UnsafeMutableRawBufferPointer(rebasing: own[SilentRequestLayout.headLimit...])
+            request.copyCorrelationID(of: frame, to: identifier)
+            return content.withBytes { content in
+                withUnsafeTemporaryAllocation(of: iovec.self, capacity: 4) { parts in
+                    let base = UnsafeMutableRawPointer(mutating: content.baseAddress)
+                    let end = correlationID + CorrelationText.length
+                    parts.initializeElement(at: 0, to: iovec(iov_base: own.baseAddress, iov_len: headLength))
+                    parts.initializeElement(at: 1, to: iovec(iov_base: base, iov_len: correlationID))
+                    parts.initializeElement(
+                        at: 2, to: iovec(iov_base: identifier.baseAddress, iov_len: CorrelationText.length))
+                    parts.initializeElement(
+                        at: 3, to: iovec(iov_base: base.map { $0 + end }, iov_len: content.count - end))
+                    return body(parts)
+                }
+            }
+        }
     }
 }

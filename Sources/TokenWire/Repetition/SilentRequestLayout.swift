@@ -16,9 +16,9 @@ package struct SilentRequestLayout: Sendable {
     /// The ID of the request.
     package let id: UInt64
     /// The offset of the request after its ID; the rest of the frame belongs to it.
-    private let start: Int
+    let start: Int
     /// The offset of the correlation ID: a UUID of 36 characters.
-    private let correlationID: Int
+    let correlationID: Int
 
     /// Nil if the frame, without its length, has another form.
     package init?(_ frame: UnsafeRawBufferPointer) {
@@ -42,6 +42,24 @@ package struct SilentRequestLayout: Sendable {
         guard let correlationID = Self.correlationID(frame, parameters) else { return nil }
         self.id = id
         self.correlationID = correlationID
+    }
+
+    /// The layout of a frame that is equal to an earlier one but for its IDs; nil if it is not. Takes a fraction of the time of reading
+    /// the frame.
+    ///
+    /// - Parameters:
+    ///   - earlier: the layout of the earlier frame.
+    ///   - masked: the earlier frame without its IDs.
+    package init?(_ frame: UnsafeRawBufferPointer, repeating earlier: SilentRequestLayout, _ masked: [UInt8]) {
+        var envelope = WireCursor(frame, 0..<frame.count)
+        guard let idTag = envelope.tag(), idTag == (Fields.requestID, WireCursor.numeric), let id = envelope.number()
+        else { return nil }
+        self.id = id
+        start = envelope.offset
+        correlationID = start + earlier.correlationID - earlier.start
+        guard isEqual(frame, to: masked),
+            CorrelationText.isValid(frame, correlationID..<correlationID + CorrelationText.length)
+        else { return nil }
     }
 
     /// The offset of the one correlation ID among the parameters; nil if there is none, several, or one that is no UUID.
@@ -89,7 +107,8 @@ package struct SilentRequestLayout: Sendable {
 
     /// Writes the correlation ID in lower case, as replies have it.
     func copyCorrelationID(of frame: UnsafeRawBufferPointer, to target: UnsafeMutableRawBufferPointer) {
-        CorrelationText.copyLowercase(frame[correlationID..<correlationID + CorrelationText.length], to: target)
+        let text = frame[correlationID..<correlationID + CorrelationText.length]
+        CorrelationText.copyLowercase(UnsafeRawBufferPointer(rebasing: text), to: target)
     }
 
     private static func isEqual(_ left: Slice<UnsafeRawBufferPointer>, _ right: Slice<UnsafeRawBufferPointer>) -> Bool {
@@ -99,6 +118,30 @@ package struct SilentRequestLayout: Sendable {
         }
         return memcmp(a, b, left.count) == 0
     }
+
+    /// Writes what a frame begins with: its length, and the ID of the request.
+    ///
+    /// - Parameters:
+    ///   - length: that of the frame, with its length.
+    ///   - target: has at least `headLimit` bytes, or room for the frame.
+    /// - Returns: the number of bytes.
+    @discardableResult
+    static func writeHead(id: UInt64, length: Int, to target: UnsafeMutableRawBufferPointer) -> Int {
+        let header = FrameDecoder.headerLength
+        target.storeBytes(of: UInt32(length - header).bigEndian, as: UInt32.self)
+        target[header] = UInt8(truncatingIfNeeded: Fields.requestID << 3 | WireCursor.numeric)
+        var (offset, rest) = (header + 1, id)
+        while rest >= 0x80 {
+            target[offset] = UInt8(truncatingIfNeeded: rest) | 0x80
+            rest >>= 7
+            offset += 1
+        }
+        target[offset] = UInt8(rest)
+        return offset + 1
+    }
+
+    /// The length of a frame, a tag and the longest ID, rounded up.
+    static let headLimit = 16
 
     /// The numbers of fields in agent.proto.
     enum Fields {
@@ -119,28 +162,37 @@ enum CorrelationText {
     static let length = 36
 
     static func isValid(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Bool {
-        guard range.count == length, range.upperBound <= bytes.count else { return false }
-        for index in 0..<length {
-            let character = bytes[range.lowerBound + index]
-            switch index {
-            case 8, 13, 18, 23: guard character == UInt8(ascii: "-") else { return false }
-            default: guard isDigit(character) else { return false }
-            }
-        }
-        return true
+        guard range.count == length, range.lowerBound >= 0, range.upperBound <= bytes.count else { return false }
+        let text = UnsafeRawBufferPointer(rebasing: bytes[range])
+        return hasDigits(text, 0, 8) && hasHyphen(text, 8) && hasDigits(text, 9, 13) && hasHyphen(text, 13)
+            && hasDigits(text, 14, 18) && hasHyphen(text, 18) && hasDigits(text, 19, 23) && hasHyphen(text, 23)
+            && hasDigits(text, 24, length)
     }
 
-    static func copyLowercase(_ text: Slice<UnsafeRawBufferPointer>, to target: UnsafeMutableRawBufferPointer) {
+    /// Both have `length` bytes.
+    static func copyLowercase(_ text: UnsafeRawBufferPointer, to target: UnsafeMutableRawBufferPointer) {
         // The bit that distinguishes the cases is set in digits and hyphens anyway.
-        for (index, character) in zip(target.indices, text) { target[index] = character | 0x20 }
+        for offset in stride(from: 0, to: length - 4, by: 8) {
+            let characters = text.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            target.storeBytes(of: characters | 0x2020_2020_2020_2020, toByteOffset: offset, as: UInt64.self)
+        }
+        let last = text.loadUnaligned(fromByteOffset: length - 4, as: UInt32.self)
+        target.storeBytes(of: last | 0x2020_2020, toByteOffset: length - 4, as: UInt32.self)
     }
 
-    private static func isDigit(_ character: UInt8) -> Bool {
-        switch character {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-            UInt8(ascii: "A")...UInt8(ascii: "F"):
-            true
-        default: false
+    private static func hasHyphen(_ text: UnsafeRawBufferPointer, _ offset: Int) -> Bool {
+        text[offset] == UInt8(ascii: "-")
+    }
+
+    /// Whether there are hexadecimal digits only.
+    private static func hasDigits(_ text: UnsafeRawBufferPointer, _ start: Int, _ end: Int) -> Bool {
+        var areDigits = true
+        for offset in start..<end {
+            let character = text[offset]
+            let isDecimal = character &- UInt8(ascii: "0") < 10
+            let isLetter = (character | 0x20) &- UInt8(ascii: "a") < 6
+            if !(isDecimal || isLetter) { areDigits = false }
         }
+        return areDigits
     }
 }

@@ -54,6 +54,11 @@ struct WireCursor {
         }
     }
 
+    /// The number of bytes of an encoded number.
+    static func length(of number: UInt64) -> Int {
+        max((UInt64.bitWidth - number.leadingZeroBitCount + 6) / 7, 1)
+    }
+
     /// The type of numbers of variable length.
     static let numeric: UInt64 = 0
     /// The type of texts and messages.

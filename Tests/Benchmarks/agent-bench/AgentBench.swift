@@ -28,8 +28,11 @@ struct AgentBench: ParsableCommand {
     @Option(help: "How many connections to load with.")
     var connections = [1, 8, 64]
 
-    @Option(help: "Leave out levels whose name does not contain this.")
+    @Option(help: "Leave out levels, and programs that are counted, whose name does not contain this.")
     var only: String?
+
+    @Option(help: "Keep the files of callgrind in this folder, which must not exist, for callgrind_annotate.")
+    var keepProfiles: String?
 
     @Option(help: "Numbers of accounts to measure the store with.")
     var accounts = [1, 1_000, 10_000]
@@ -74,6 +77,9 @@ struct AgentBench: ParsableCommand {
     var subscribe: Int?
 
     @Option(help: .hidden)
+    var replyLength: Int?
+
+    @Option(help: .hidden)
     var socket = ""
 
     @Flag(help: "Print JSON.")
@@ -101,6 +107,7 @@ struct AgentBench: ParsableCommand {
     }
 
     private func measure() async throws {
+        if let replyLength { return try NIOFloor.run(socketPath: socket, replyLength: replyLength) }
         if let subscribe { return try EventBench.subscribe(subscribe, socketPath: socket) }
         if let attack { return try await attack.run(socketPath: socket) }
         if let hits { return try await CostBench.hit(hits, count: requests, socketPath: socket) }
@@ -134,7 +141,7 @@ struct AgentBench: ParsableCommand {
     }
 
     private func countCosts() async throws {
-        let rows = try await CostBench.run(agent: agent)
+        let rows = try await CostBench.run(agent: agent, only: only, keptIn: keepProfiles)
         print(rows.table)
         if let recordCosts { try CostCheck.record(rows, in: recordCosts) }
         guard let checkCosts else { return }

@@ -14,6 +14,8 @@ struct CostBench {
         case newRequests = "agent, new"
         /// The same for an account with 1,000 access tokens.
         case manyTokens = "agent, new of 1000"
+        /// An event loop of SwiftNIO whose handler answers with constant bytes: the least that a hit can cost the agent.
+        case floor = "NIO floor"
         /// The whole process of an app that calls `AgentClient.acquireTokenSilent`.
         case client = "AgentClient"
         /// The same for `MSALPublicClientApplication.acquireTokenSilent`.
@@ -25,11 +27,17 @@ struct CostBench {
         case keptMSAL = "MSALCompat, kept"
         case keptADAL = "ADALCompat, kept"
 
-        /// Whether the agent is counted, and not an app.
-        var isAgent: Bool { [.agent, .newRequests, .manyTokens].contains(self) }
+        /// Whether the agent is counted, or the floor in its place, and not an app.
+        var isAgent: Bool { [.agent, .newRequests, .manyTokens, .floor].contains(self) }
 
-        /// A part of a mangled name, `AgentSession.channelRead`, that only the counted thread has; nil if all threads are counted.
-        var threadFunction: String? { isAgent ? "7SessionC11channelRead" : nil }
+        /// A part of a mangled name, that of `channelRead`, that only the counted thread has; nil if all threads are counted.
+        var threadFunction: String? {
+            switch self {
+            case .agent, .newRequests, .manyTokens: "7SessionC11channelRead"
+            case .floor: "12FloorHandlerC11channelRead"
+            default: nil
+            }
+        }
 
         /// The name of the folder of the agent's store.
         fileprivate var state: String { self == .manyTokens ? "many" : "state" }
@@ -44,18 +52,26 @@ struct CostBench {
 
     static let isPossible = valgrind != nil
 
-    /// - Parameter agent: the agent to measure; nil is the one beside this program.
-    static func run(agent program: String? = nil) async throws -> [Row] {
+    /// - Parameters:
+    ///   - program: the agent to measure; nil is the one beside this program.
+    ///   - only: a part of the names of the programs to count; nil for all of them.
+    ///   - profiles: the folder for callgrind's files, which is made; nil if they are not kept.
+    static func run(
+        agent program: String? = nil, only: String? = nil, keptIn profiles: String? = nil
+    ) async throws -> [Row] {
         guard let valgrind else { throw BenchError("valgrind is not installed; install the package valgrind") }
-        let folder = try Bench.makeTemporaryFolder()
-        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let folder = try profiles ?? Bench.makeTemporaryFolder()
+        if profiles != nil {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        }
+        defer { if profiles == nil { try? FileManager.default.removeItem(atPath: folder) } }
         try await SignedInAccount.seed(stateDirectory: folder + "/state", usesADAL: true)
         try await SignedInAccount.seed(stateDirectory: folder + "/many", furtherTokens: 999)
         try Data(configuration.utf8).write(to: URL(fileURLWithPath: "\(folder)/config.toml"))
-        let bench = CostBench(
+        let bench = try CostBench(
             folder: folder, agent: try readable(ServerProcess.path(of: program ?? "sso-agent"), in: folder),
             app: try readable(ServerProcess.path(of: "agent-bench"), in: folder), valgrind: valgrind)
-        return try Subject.allCases.map { subject in
+        return try Subject.allCases.filter { only.map($0.rawValue.contains) ?? true }.map { subject in
             let few = try bench.profile(subject, hits: warmUp)
             let many = try bench.profile(subject, hits: warmUp + measured)
             return Row(
@@ -68,27 +84,36 @@ struct CostBench {
     private let agent: String
     private let app: String
     private let valgrind: String
+    /// The frames of a hit, for the floor.
+    private let frames: Frames
+
+    private init(folder: String, agent: String, app: String, valgrind: String) throws {
+        (self.folder, self.agent, self.app, self.valgrind) = (folder, agent, app, valgrind)
+        let socket = Self.socket(in: folder)
+        let server = try ServerProcess(
+            agent, Self.arguments(in: folder, state: Subject.agent.state), socketPath: socket)
+        defer { server.stop() }
+        frames = try Frames(askedAt: socket)
+    }
 
     private func profile(_ subject: Subject, hits: Int) throws -> CallgrindProfile {
         let output = "\(folder)/\(subject)-\(hits)"
-        let socket = "\(folder)/run/agent.sock"
-        let arguments = [
-            "--socket", socket, "--state-dir", "\(folder)/\(subject.state)", "--config", "\(folder)/config.toml",
-            "--no-sandbox",
-            "--allow-debugging",
-        ]
+        let socket = Self.socket(in: folder)
+        let arguments = Self.arguments(in: folder, state: subject.state)
+        let floor = [app, "--reply-length", "\(frames.replyLength)", "--socket", socket]
         let counted = [
             "--tool=callgrind", "--separate-threads=yes", "--callgrind-out-file=\(output).%p", "--log-file=/dev/null",
         ]
         let server =
             subject.isAgent
-            ? try ServerProcess(valgrind, counted + [agent] + arguments, socketPath: socket)
+            ? try ServerProcess(
+                valgrind, counted + (subject == .floor ? floor : [agent] + arguments), socketPath: socket)
             : try ServerProcess(agent, arguments, socketPath: socket)
         defer { if !subject.isAgent { server.stop() } }
         var process = server.processID
         if subject.isAgent {
-            let frames = try Frames(askedAt: socket)
-            if subject == .agent {
+            let frames = try subject == .floor ? frames : Frames(askedAt: socket)
+            if subject == .agent || subject == .floor {
                 _ = try FramedLevel(name: "framed", socketPath: socket, frames: frames).sample(hits)
             } else {
                 try frames.sendNew(hits, to: socket)
@@ -104,11 +129,20 @@ struct CostBench {
         return try CallgrindProfile(folder: folder, prefix: "\(subject)-\(hits).\(process)", subject.threadFunction)
     }
 
+    private static func socket(in folder: String) -> String { "\(folder)/run/agent.sock" }
+
+    private static func arguments(in folder: String, state: String) -> [String] {
+        [
+            "--socket", socket(in: folder), "--state-dir", "\(folder)/\(state)", "--config", "\(folder)/config.toml",
+            "--no-sandbox", "--allow-debugging",
+        ]
+    }
+
     /// Sends the hits of a process that is measured.
     static func hit(_ subject: Subject, count: Int, socketPath: String) async throws {
         FileHandle.standardError.write(Data("listening on nothing: an app\n".utf8))
         switch subject {
-        case .agent, .newRequests, .manyTokens: throw BenchError("the agent is no app")
+        case .agent, .newRequests, .manyTokens, .floor: throw BenchError("the agent is no app")
         case .client: _ = try await ClientLevel(socketPath: socketPath).sample(count)
         case .msal: _ = try await MSALLevel(socketPath: socketPath).sample(count)
         case .adal: _ = try await ADALLevel(socketPath: socketPath, keepsResults: false).sample(count)

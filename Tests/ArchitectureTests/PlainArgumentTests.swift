@@ -1,0 +1,23 @@
+internal import TestSupport
+internal import Testing
+
+/// `sso-agent` has two readers of its command line: ArgumentParser, and a quick one for what programs write. Both have the same options.
+@Suite(.bounded) struct PlainArgumentTests {
+    @Test func readsEveryOptionWithoutArgumentParser() throws {
+        let source = try #require(PackageTree.text("Sources/sso-agent/SSOAgent.swift"))
+        let declarations = source.matches(of: #/@(?:Option|Flag)(?<names>[^@]*?)\n    var (?<property>[A-Za-z]+)/#)
+        let declared = declarations.map { declaration in
+            let custom = declaration.output.names.firstMatch(of: #/customLong\("([a-z-]+)"\)/#)?.output.1
+            return "--" + (custom.map(String.init) ?? Self.option(declaration.output.property))
+        }
+        #expect(declared.count > 10)
+        let plain = try #require(PackageTree.text("Sources/sso-agent/PlainArguments.swift"))
+        let read = plain.matches(of: #/case "(--[a-z-]+)"/#).map { String($0.output.1) }
+        #expect(read.sorted() == declared.sorted())
+    }
+
+    /// The option of a property: `logLevel` is `log-level`.
+    private static func option(_ property: Substring) -> String {
+        property.map { $0.isUppercase ? "-\($0.lowercased())" : String($0) }.joined()
+    }
+}
