@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "CAgentSystem.h"
+#include "open_files.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,9 +16,11 @@
 #define OPEN_FILES "/dev/fd"
 #endif
 
-/* Closes the descriptors from 3 on that a folder of the system lists; 0, or an errno. The list may lack some if it changes while it is
+static int detached;
+
+/* Closes the descriptors from `lowest` on that a folder of the system lists; 0, or an errno. The list may lack some if it changes while it is
    read, so that it is read until there are no more. */
-static int close_listed(void) {
+static int close_listed(int lowest) {
     for (int closed = 1; closed > 0;) {
         DIR *list = opendir(OPEN_FILES);
         if (list == NULL) return errno;
@@ -25,7 +28,7 @@ static int close_listed(void) {
         for (struct dirent *entry; (entry = readdir(list)) != NULL;) {
             char *end;
             long descriptor = strtol(entry->d_name, &end, 10);
-            if (*end != 0 || end == entry->d_name || descriptor < 3 || descriptor == dirfd(list)) continue;
+            if (*end != 0 || end == entry->d_name || descriptor < lowest || descriptor == dirfd(list)) continue;
             if (close((int)descriptor) == 0) closed++;
         }
         closedir(list);
@@ -33,20 +36,22 @@ static int close_listed(void) {
     return 0;
 }
 
-/* Closes every descriptor but the standard ones, whatever its number; 0, or an errno. */
-static int close_files(void) {
+int agent_close_from(int lowest) {
 #if defined(__linux__) && defined(SYS_close_range)
-    if (syscall(SYS_close_range, 3U, ~0U, 0U) == 0) return 0;
+    if (syscall(SYS_close_range, (unsigned)lowest, ~0U, 0U) == 0) return 0;
 #endif
-    return close_listed();
+    return close_listed(lowest);
 }
 
+int agent_is_detached(void) { return detached; }
+
 int agent_detach(void) {
-    int code = close_files();
+    int code = agent_close_from(3);
     if (code != 0) return code;
     pid_t child = fork();
     if (child < 0) return errno;
     if (child > 0) _exit(0);
+    detached = 1;
     setsid();
     umask(077);
     if (chdir("/") != 0 || dup2(1, 2) < 0) return errno;

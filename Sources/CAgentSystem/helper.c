@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "CAgentSystem.h"
+#include "open_files.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -167,13 +168,12 @@ static void serve(const int ends[AGENT_LANES]) {
     int null = open("/dev/null", O_RDWR);
     dup2(null, 0);
     dup2(null, 1);
+    if (agent_is_detached()) dup2(null, 2);
     for (int lane = 0; lane < AGENT_LANES; lane++) {
         dup2(copies[lane], FIRST_LANE + lane);
         fcntl(FIRST_LANE + lane, F_SETFD, FD_CLOEXEC);
     }
-    long limit = sysconf(_SC_OPEN_MAX);
-    for (int descriptor = FIRST_LANE + AGENT_LANES; descriptor < limit && descriptor < 65536; descriptor++)
-        close(descriptor);
+    if (agent_close_from(FIRST_LANE + AGENT_LANES) != 0) _exit(1);
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK);

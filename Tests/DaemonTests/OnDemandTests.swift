@@ -79,13 +79,17 @@ internal import Testing
     @Test func startsNoneIfTheUserHasTurnedItOff() async throws {
         let home = try OnDemandHome()
         let cases = [
-            (["SSO_AGENT_START": "0"], "sso-agent &"),
-            (["SSO_AGENT_SOCK": home.socketPath], "sso-agent --socket \(home.socketPath) &"),
+            (["SSO_AGENT_START": "0"], home.socketPath, "sso-agent &"),
+            (["SSO_AGENT_SOCK": home.socketPath], home.socketPath, "sso-agent &"),
+            (
+                ["SSO_AGENT_SOCK": home.folder.file("other.sock")], home.folder.file("other.sock"),
+                "sso-agent --socket \(home.folder.file("other.sock")) &"
+            ),
         ]
-        for (variables, command) in cases {
+        for (variables, path, command) in cases {
             let ended = try await home.run("exec \"$0\" status", variables)
             #expect(ended.status == 4, "\(ended)")
-            #expect(ended.errors.hasSuffix("no agent is running at \(home.socketPath)\n  → \(command)\n"), "\(ended)")
+            #expect(ended.errors.hasSuffix("no agent is running at \(path)\n  → \(command)\n"), "\(ended)")
         }
         try home.write("[agent]\nstart_on_demand = false\n", to: ".config/sso-agent/config.toml")
         let ended = try await home.run(Self.status)
