@@ -119,6 +119,7 @@ openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost \
     -addext subjectAltName=DNS:localhost,IP:127.0.0.1 -addext keyUsage=critical,digitalSignature,keyCertSign \
     -keyout "$root/packages/key.pem" -out "$root/packages/cert.pem" 2>/dev/null
 chmod 0644 "$root/packages/key.pem"
+[ ! -d "$work/rpm" ] || cp -r "$work/rpm" "$root/packages/"
 # The version before: those of the folder PREVIOUS, or else the new ones with a lower version and another unit.
 mkdir "$root/packages/old"
 if [ -n "${PREVIOUS:-}" ]; then

@@ -74,7 +74,7 @@ first=$(agent)
 if [ "$mode" = booted ]; then
     [ "$first" = "$(manager show --property=MainPID --value sso-agent.service)" ] || fail "the agent is the service of the user"
     pass "the agent is the service of the user, process $first"
-    echo "  exposure: $(systemd-analyze --user security --offline=yes --no-pager /usr/lib/systemd/user/sso-agent.service | tail -n 1)"
+    check "systemd-analyze verify" user systemd-analyze --user verify sso-agent.service sso-agent.socket
 fi
 
 say "Upgrade to version $(dpkg-deb -f /packages/new/sso-agent_*.deb Version)"
@@ -127,3 +127,20 @@ check "apt installs it" install_packages /packages/new/sso-agent_*.deb
 check "ssoctl token, without another sign-in" gets_a_token
 if [ "$mode" = chroot ]; then kill "$(agent)"; fi
 check "apt purges it" apt-get purge -y -qq sso-agent
+
+if [ "$mode" = chroot ] && [ -d /packages/rpm ]; then
+    say "The RPM package, with the libraries of Debian"
+    check "apt installs rpm" apt-get install -y -qq --no-install-recommends rpm
+    files >/packages/before
+    # Debian's packages are not in the database of RPM.
+    check "rpm installs it" rpm -i --nodeps /packages/rpm/sso-agent-[0-9]*.rpm
+    check "rpm finds every file as it was packed" rpm -V --nodeps sso-agent
+    check "ssoctl token, without another sign-in" gets_a_token
+    kill "$(agent)"
+    check "rpm removes it" rpm -e --nodeps sso-agent
+    files >/packages/after
+    # A purge of Debian's package has removed what it had made.
+    left=$(diff /packages/before /packages/after | grep -v /var/lib/rpm) || true
+    [ -z "$(echo "$left" | grep '^[<>]')" ] || fail "it leaves no file and takes none" "$left"
+    pass "it leaves no file and takes none"
+fi
