@@ -19,7 +19,7 @@ struct PublishCommand: Command {
 
             Examples:
               ssoctl publish --socket /run/user/1000/ci.sock --client-id ID --ttl 30m
-              ssoctl publish --socket /srv/db.sock --uid 1001 --client-id ID --scope User.Read
+              ssoctl publish --socket /srv/db.sock --client-id ID --uid 1001 --ttl 8h
             """)
 
     @OptionGroup(title: "Socket") var socket: PublishedSocketOptions
