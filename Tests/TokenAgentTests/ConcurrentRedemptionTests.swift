@@ -82,6 +82,24 @@ internal import TokenModel
         #expect(parts.store.refreshTokens == ["rt-2"])
     }
 
+    /// A redemption alone does not wait for others to commit, and the more there are, the longer they do.
+    @Test func gathersTheCommitsOfSeveralRedemptions() async throws {
+        let users = (1...200).map { "user-\($0)" }
+        for user in users { try await parts.signIn(user, "1").value() }
+        var requests: [Pending<TokenResult>] = []
+        var redemptions: [ScriptedProvider.Redemption] = []
+        for user in users {
+            requests.append(await parts.acquire(.sample(user)))
+            redemptions.append(await parts.provider.redemptions.next())
+        }
+        let windows = parts.store.windows.suffix(users.count)
+        #expect(parts.store.windows.dropLast(users.count - 1).allSatisfy { $0 == .zero })
+        #expect(zip(windows, windows.dropFirst()).allSatisfy { $0 <= $1 })
+        #expect(windows.last.map { $0 > .milliseconds(20) && $0 < .milliseconds(50) } == true)
+        for (user, redemption) in zip(users, redemptions) { redemption.answer(.sample(user, "2")) }
+        for request in requests { try await request.value() }
+    }
+
     @Test func sendsNothingDuringAnImport() async throws {
         try await parts.signIn("alice", "1").value()
         let gate = Mailbox<Void>()

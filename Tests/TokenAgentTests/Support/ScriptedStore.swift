@@ -26,6 +26,7 @@ final class ScriptedStore: CacheStore {
         var earlyReads = 0
         var passphrases: [Secret?] = []
         var locks = 0
+        var windows: [Duration] = []
         var records: [RecordKey: [UInt8]] = [:]
         var report = {
             var report = StoreReport()
@@ -56,7 +57,10 @@ final class ScriptedStore: CacheStore {
                 if error == nil { self.state.withLock { $0.apply(changes) } }
                 continuation.resume(returning: error)
             }
-            let (isHeld, failure) = state.withLock { ($0.isHeld, $0.failure) }
+            let (isHeld, failure) = state.withLock { state in
+                state.windows.append(window)
+                return (state.isHeld, state.failure)
+            }
             if isHeld { commits.put(Commit(changes: changes, end: end)) } else { end(failure) }
         }
         if let error { throw error }
@@ -75,6 +79,9 @@ final class ScriptedStore: CacheStore {
     }
 
     // MARK: Content
+
+    /// How long each commit was to wait for others.
+    var windows: [Duration] { state.withLock { $0.windows } }
 
     /// The secrets of the stored refresh tokens, in alphabetical order.
     var refreshTokens: [String] {
