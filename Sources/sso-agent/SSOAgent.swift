@@ -167,7 +167,7 @@ struct SSOAgent: ParsableCommand {
     private mutating func makePathsAbsolute() {
         socketPath = socketPath.map(Self.absolute)
         stateDirectory = stateDirectory.map(Self.absolute)
-        config = config.map(Self.absolute)
+        (config, metricsSocket) = (config.map(Self.absolute), metricsSocket.map(Self.absolute))
         for name in AgentEnvironment.pathNames {
             if let path = AgentEnvironment.value(name) { setenv(name, Self.absolute(path), 1) }
         }
