@@ -99,7 +99,12 @@ struct InitCommand: Command {
 
     private func signIn(_ agent: AgentClient, _ name: String) async throws -> (Target, Account) {
         say(.bold("\n2. The sign-in"))
-        let target = try Target(try TargetOptions.parse([name]), for: "sign-in")
+        // With the command, since a shell's candidates for its options are asked for asynchronously.
+        guard let command = try await SignInCommand.asyncParseAsRoot([name]) as? SignInCommand else {
+            throw CommandFailure(
+                TokenError(.internalError, "the sign-in cannot be begun"), nextCommand: "ssoctl sign-in")
+        }
+        let target = try Target(command.target, for: "sign-in")
         let request = BeginInteractive(parameters: target.parameters(at: target.authority ?? .common))
         let dialog = SignInDialog(agent: agent, request: request, way: .automatic, appText: target.appText)
         do {
