@@ -56,7 +56,7 @@ if has rpmbuild; then
     names() { sed 's#\.gz$##; s#/share/doc/.*##; s#/share/licenses.*##; s#/share/lintian.*##; s#.*/user-preset.*##; s#vendor-completions#site-functions#; /^$/d' | sort -u; }
     for package in sso-agent entra-emulator; do
         dpkg-deb -c "$work"/new/"$package"_*.deb | sed -n 's#^-.* \./#/#p' | names >"$work/deb.names"
-        rpm -qpl "$work"/rpm/"$package"-[0-9]*.rpm | while read -r path; do [ -d "$work/unpacked$path" ] || echo "$path"; done | names >"$work/rpm.names"
+        rpm -qplv "$work"/rpm/"$package"-[0-9]*.rpm | sed -n 's#^-[^/]* /#/#p' | names >"$work/rpm.names"
         check "$package has the files of the Debian package" diff "$work/deb.names" "$work/rpm.names"
     done
     rpm -qp --requires "$work"/rpm/sso-agent-[0-9]*.rpm | grep -q '^libcurl\.so\.4()(64bit)' || fail "sso-agent requires libcurl"
