@@ -145,7 +145,7 @@ package struct Partition: Sendable, Equatable {
     }
 
     /// Changes the account records of an account, and with them its usernames.
-    private mutating func changeAccounts(of account: AccountKey, _ body: (inout [String: AccountRecord]) -> Void) {
+    private mutating func changeAccounts(of account: AccountKey, _ body: (inout RecordMap<AccountRecord>) -> Void) {
         let before = accounts[account]?.names ?? []
         change(account) { body(&$0.accounts) }
         let after = accounts[account]?.names ?? []
@@ -186,15 +186,15 @@ struct CredentialPlace: Sendable, Equatable {
 
 /// The records of one account, by their keys.
 package struct AccountCredentials: Sendable, Equatable {
-    package var accounts: [String: AccountRecord] = [:]
-    package private(set) var accessTokens: [String: AccessTokenRecord] = [:]
-    package private(set) var refreshTokens: [String: RefreshTokenRecord] = [:]
-    package private(set) var idTokens: [String: IDTokenRecord] = [:]
+    package var accounts = RecordMap<AccountRecord>()
+    package private(set) var accessTokens = RecordMap<AccessTokenRecord>()
+    package private(set) var refreshTokens = RecordMap<RefreshTokenRecord>()
+    package private(set) var idTokens = RecordMap<IDTokenRecord>()
     private(set) var accessTokenIndex = IndexOfMany<AccessTokenIndex>()
     private(set) var refreshTokenIndex = IndexOfMany<RefreshTokenIndex>()
     private(set) var idTokenIndex = IndexOfMany<IDTokenIndex>()
     /// By the app's `ClientID.key`.
-    package var metadata: [String: AccountMetadataRecord] = [:]
+    package var metadata = RecordMap<AccountMetadataRecord>()
 
     package init() {}
 
@@ -231,7 +231,7 @@ package struct AccountCredentials: Sendable, Equatable {
 
     /// All records, in an order that depends on their keys only.
     package var records: [CacheRecord] {
-        func sorted(_ records: [String: some RecordContent]) -> [CacheRecord] {
+        func sorted(_ records: RecordMap<some RecordContent>) -> [CacheRecord] {
             records.sorted { $0.key < $1.key }.map(\.value.record)
         }
         return sorted(refreshTokens) + sorted(accessTokens) + sorted(idTokens) + sorted(accounts) + sorted(metadata)

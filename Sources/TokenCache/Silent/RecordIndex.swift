@@ -20,7 +20,7 @@ struct IndexOfMany<Index: RecordIndex>: Sendable, Equatable {
     ///
     /// - Parameter records: all records of the kind, after the change.
     mutating func replace(
-        _ old: Index.Record?, with new: Index.Record?, _ key: String, among records: [String: Index.Record]
+        _ old: Index.Record?, with new: Index.Record?, _ key: String, among records: RecordMap<Index.Record>
     ) {
         guard records.count > recordsExamined else { return index = nil }
         guard index != nil else {

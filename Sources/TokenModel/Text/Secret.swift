@@ -165,7 +165,7 @@ final class SecretMemory: Sendable {
 
     /// The size of the block, rounded up so that blocks can be reused.
     private static func size(for count: Int) -> Int {
-        let step = count <= 1024 ? 64 : count <= largest ? 512 : 4096
+        let step = count <= 1024 ? 64 : count <= 4096 ? 128 : count <= largest ? 512 : 4096
         return max((count + step - 1) / step * step, 64)
     }
 

@@ -81,24 +81,24 @@ package struct PackedReply: Sendable {
         replyingTo request: SilentRequestLayout, _ frame: UnsafeRawBufferPointer,
         _ body: (UnsafeMutableBufferPointer<iovec>) -> Result
     ) -> Result {
-        withUnsafeTemporaryAllocation(byteCount: SilentRequestLayout.headLimit + CorrelationText.length, alignment: 16)
-        { own in
+        // Tuples, because the generic functions for temporary memory look up a type at each call.
+        var own: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0, 0)
+        return withUnsafeMutableBytes(of: &own) { own in
             let headLength = SilentRequestLayout.writeHead(
                 id: request.id, length: length(replyingTo: request), to: own)
-            let identifier = UnsafeMutableRawBufferPointer(rebasing: own[SilentRequestLayout.headLimit...])
+            let place = SilentRequestLayout.headLimit..<SilentRequestLayout.headLimit + CorrelationText.length
+            let identifier = UnsafeMutableRawBufferPointer(rebasing: own[place])
             request.copyCorrelationID(of: frame, to: identifier)
             return content.withBytes { content in
-                withUnsafeTemporaryAllocation(of: iovec.self, capacity: 4) { parts in
-                    let base = UnsafeMutableRawPointer(mutating: content.baseAddress)
-                    let end = correlationID + CorrelationText.length
-                    parts.initializeElement(at: 0, to: iovec(iov_base: own.baseAddress, iov_len: headLength))
-                    parts.initializeElement(at: 1, to: iovec(iov_base: base, iov_len: correlationID))
-                    parts.initializeElement(
-                        at: 2, to: iovec(iov_base: identifier.baseAddress, iov_len: CorrelationText.length))
-                    parts.initializeElement(
-                        at: 3, to: iovec(iov_base: base.map { $0 + end }, iov_len: content.count - end))
-                    return body(parts)
-                }
+                let base = UnsafeMutableRawPointer(mutating: content.baseAddress)
+                let end = correlationID + CorrelationText.length
+                var parts = (
+                    iovec(iov_base: own.baseAddress, iov_len: headLength),
+                    iovec(iov_base: base, iov_len: correlationID),
+                    iovec(iov_base: identifier.baseAddress, iov_len: CorrelationText.length),
+                    iovec(iov_base: base.map { $0 + end }, iov_len: content.count - end)
+                )
+                return withUnsafeMutableBytes(of: &parts) { body($0.bindMemory(to: iovec.self)) }
             }
         }
     }
