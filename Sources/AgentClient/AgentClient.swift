@@ -26,7 +26,7 @@ public final class AgentClient: Sendable {
     /// again while they hold, without asking the agent. Nothing is returned after a sign-out of which any app was told.
     ///
     /// - Parameters:
-    ///   - socketPath: nil takes `$SSO_AGENT_SOCK`, else `$XDG_RUNTIME_DIR/sso-agent/agent.sock`.
+    ///   - socketPath: nil takes `$SSO_AGENT_SOCK`, else `sso-agent/agent.sock` in the runtime folder.
     ///   - appName: the name of the app in the agent's log; nil takes the program's name.
     ///   - timeout: the time limit of a call; the calls that wait for a sign-in have limits of their own.
     ///   - keepsResults: false sends every request to the agent, as `SSO_AGENT_KEEP_TOKENS=0` in the environment does.

@@ -271,7 +271,7 @@ struct SSOAgent: ParsableCommand {
                 environment: variables, caFile: configuration.caFile, proxy: configuration.proxy),
             policy: PeerPolicy(userID: FileStatus.effectiveUser, rules: configuration.rules),
             now: { Int64(Date().timeIntervalSince1970) }, logger: logger)
-        options.metricsSocketPath = metricsSocket.map(absolute) ?? configuration.metricsSocket
+        options.metricsSocketPath = metricsSocket.map(Self.absolute) ?? configuration.metricsSocket
         options.askpass = configuration.askpass
         options.auditsNames = configuration.auditsNames
         options.letsAppsKeepTokens = configuration.letsAppsKeepTokens

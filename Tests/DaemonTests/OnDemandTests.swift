@@ -25,7 +25,7 @@ internal import Testing
             "$0" ---completion token -- --account 0 0 ssoctl token ''
             [ ! -e "$XDG_RUNTIME_DIR/sso-agent" ]
             """
-        let ended = try await Home().run(script)
+        let ended = try await OnDemandHome().run(script)
         #expect(ended.status == 0 && ended.output.allSatisfy(\.isNewline) && ended.errors.isEmpty, "\(ended)")
     }
 

@@ -64,7 +64,7 @@ enum ConfigurationChecks {
                 return HealthCheck(
                     name: name, ok: false, detail: "\(path) has no certificate in the PEM format",
                     hint:
-                        "if it is in the DER format: openssl x509 -inform der -in \(CommandLineWords.quoted(path)) -out FILE.pem"
+                        "if it is in the DER format: openssl x509 -inform der -in \(path.shellWord) -out FILE.pem"
                 )
             }
             return HealthCheck(name: name, ok: true, detail: "\(path) has \(Phrases.count(count, "certificate"))")

@@ -94,11 +94,12 @@ enum SessionChecks {
     /// Whether this program is confined, and would start an agent that nobody else sees.
     private static var appSandbox: HealthCheck {
         let name = "app sandbox"
-        guard AgentEnvironment.current.isSandboxed else {
-            return HealthCheck(name: name, ok: true, detail: "this is no Flatpak and no Snap")
+        guard let reason = SessionIsolation.reason() else {
+            return HealthCheck(name: name, ok: true, detail: "this program is in none")
         }
         return HealthCheck(
-            name: name, ok: true, detail: "this is a Flatpak or a Snap, which an agent outside serves by a rule",
+            name: name, ok: true,
+            detail: "this program \(reason); it starts no agent, and one outside serves it by a rule",
             hint: "outside, add a [[rule]] for the app, or run: ssoctl publish")
     }
 

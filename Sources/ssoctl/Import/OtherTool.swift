@@ -37,7 +37,7 @@ enum OtherTool: String, CaseIterable, ExpressibleByArgument {
 
     /// The caches have names that programs choose.
     private static func files(in folder: String) -> [String] {
-        PrivateFiles.commandLine.names(in: folder).filter { !$0.hasPrefix(".") && !$0.hasSuffix(".lockfile") }
+        ((try? PrivateFiles.names(in: folder)) ?? []).filter { !$0.hasPrefix(".") && !$0.hasSuffix(".lockfile") }
             .sorted().prefix(limit).map { "\(folder)/\($0)" }
     }
 
