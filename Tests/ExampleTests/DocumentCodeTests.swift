@@ -44,7 +44,7 @@ internal import Testing
         --login-hint alice@contoso.com
         """
 
-    /// A document's commands run in one shell, in a network in which every host is the emulator. `sleep` waits until an agent answers,
+    /// A document's commands run in one shell, in a network in which every host is the emulator. `sleep` waits until the agent and the emulator answer,
     /// and `curl` trusts the emulator for every host.
     @Test(arguments: documents(with: "sh"))
     func runsTheCommands(document: String) async throws {
@@ -61,7 +61,7 @@ internal import Testing
             try ([Self.prelude, Self.preparations[document] ?? ""] + script).joined(separator: "\n")
                 .write(toFile: file, atomically: false, encoding: .utf8)
             let variables = [
-                "ROOT": PackageFolder.root.path, "EMULATOR": f.emulator.url, "TMPDIR": f.folder.path,
+                "ROOT": PackageFolder.root.path, "EMULATOR": f.emulator.url, "TMPDIR": f.folder.path, "PORT": "\(port)",
                 "SSO_AGENT_START": "0", "PATH": "\(Executable.folder.path):\(f.environment["PATH"] ?? "")",
             ]
             let ended = try await TestProcess(
@@ -83,7 +83,8 @@ internal import Testing
             cd "$HOME"
             unset SSO_AGENT_SOCK SSO_AGENT_STATE_DIR SSO_AGENT_CONFIG XDG_RUNTIME_DIR
         }
-        sleep() { until ssoctl status >/dev/null 2>&1; do command sleep 0.1; done; }
+        emulator_answers() { ! jobs | grep -q entra-emulator || command curl -s -o /dev/null "http://127.0.0.1:$PORT/"; }
+        sleep() { until ssoctl status >/dev/null 2>&1 && emulator_answers; do command sleep 0.1; done; }
         curl() { command curl --insecure "$@"; }
         """
 
