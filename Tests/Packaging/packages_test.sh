@@ -90,8 +90,8 @@ fi
 
 say "A clean Debian 12"
 in_machine() { # in_machine COMMAND…: run a command in the Debian that systemd has started
-    nsenter --target "$machine" --mount --uts --ipc --net --pid --cgroup --root --wd=/ \
-        env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root "$@"
+    nsenter --target "$machine" --mount --uts --ipc --net --pid --cgroup --root \
+        env -i -C / PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root "$@"
 }
 if [ "$(id -u)" != 0 ]; then skip "it takes root"; exit 0; fi
 has debootstrap || { skip "apt-get install debootstrap"; exit 0; }

@@ -74,6 +74,8 @@ first=$(agent)
 if [ "$mode" = booted ]; then
     [ "$first" = "$(manager show --property=MainPID --value sso-agent.service)" ] || fail "the agent is the service of the user"
     pass "the agent is the service of the user, process $first"
+    check "systemctl --user reload" manager reload sso-agent.service
+    [ "$(agent)" = "$first" ] || fail "the agent goes on after a reload"
     check "systemd-analyze verify" user systemd-analyze --user verify sso-agent.service sso-agent.socket
 fi
 
