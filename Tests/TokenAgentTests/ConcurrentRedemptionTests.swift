@@ -85,7 +85,7 @@ internal import TokenModel
     /// A redemption alone does not wait for others to commit, and the more there are, the longer they do.
     @Test func gathersTheCommitsOfSeveralRedemptions() async throws {
         let users = (1...200).map { "user-\($0)" }
-        for user in users { try await parts.signIn(user, "1").value() }
+        for user in users { try await parts.signIn(user, user).value() }
         var requests: [Pending<TokenResult>] = []
         var redemptions: [ScriptedProvider.Redemption] = []
         for user in users {
@@ -96,7 +96,7 @@ internal import TokenModel
         #expect(parts.store.windows.dropLast(users.count - 1).allSatisfy { $0 == .zero })
         #expect(zip(windows, windows.dropFirst()).allSatisfy { $0 <= $1 })
         #expect(windows.last.map { $0 > .milliseconds(20) && $0 < .milliseconds(50) } == true)
-        for (user, redemption) in zip(users, redemptions) { redemption.answer(.sample(user, "2")) }
+        for (user, redemption) in zip(users, redemptions) { redemption.answer(.sample(user, "next-\(user)")) }
         for request in requests { try await request.value() }
     }
 
