@@ -139,15 +139,9 @@ internal import Testing
     extension OnDemandHome {
         /// Starts a process of the user's that listens where a service manager does.
         fileprivate func manager() async throws -> TestProcess {
+            let listener = PackageFolder.path("Tests/DaemonTests/python/silent_listener.py")
             let script = """
-                mkdir -p "$XDG_RUNTIME_DIR/systemd" && exec python3 -c '
-                import os, socket, time
-                listener = socket.socket(socket.AF_UNIX)
-                listener.bind(os.environ["XDG_RUNTIME_DIR"] + "/systemd/private")
-                listener.listen()
-                print("ready", flush=True)
-                while True: listener.accept()
-                '
+                mkdir -p "$XDG_RUNTIME_DIR/systemd" && exec python3 '\(listener)' "$XDG_RUNTIME_DIR/systemd/private"
                 """
             let user = ["setpriv", "--reuid=\(OtherUser.id)", "--regid=\(OtherUser.id)", "--clear-groups"]
             let process = try TestProcess("/usr/bin/env", user + ["bash", "-c", script], environment: environment)
