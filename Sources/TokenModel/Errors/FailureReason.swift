@@ -1,7 +1,7 @@
 extension TokenError {
     /// The part of a request, or of its surroundings, that caused a failure.
     @nonexhaustive public enum Reason: Int32, Sendable, CaseIterable {
-        /// The app: its client ID is refused.
+        /// The app: its client ID is refused, or nobody is signed in to it.
         case app = 1
         /// The account: it is unknown, not signed in to the app, ambiguous, or another one than requested.
         case account = 2
