@@ -27,8 +27,7 @@ actor CacheOwner {
     private let audit: AuditTrail?
     /// The access policy in effect.
     private(set) var policy: PeerPolicy
-    /// Held while the configuration is read again: what was read later is in effect.
-    private let reloading = TurnLock<Bool, Bool>()
+    private let configuration: ConfigurationReload
 
     init(
         loop: any EventLoop, options: AgentOptions, store: Store, endpoint: TokenEndpointClient, metrics: AgentMetrics,
@@ -38,6 +37,7 @@ actor CacheOwner {
         self.options = options
         self.audit = audit
         policy = options.policy
+        configuration = ConfigurationReload(options)
         let core = AgentCore(
             loop: loop, timers: options.timers, target: store, service: endpoint,
             allowsLoopbackHTTP: options.allowsLoopbackHTTP, metrics: metrics, now: options.now, logger: options.logger)
@@ -255,44 +255,15 @@ actor CacheOwner {
 
     /// Reads the configuration again. Its rules decide about all later requests, on open connections too.
     func reload() async throws(TokenError) -> ReloadConfiguration.Reply {
-        guard let read = options.readConfiguration else {
-            throw TokenError(.unsupportedFunctionality, "this agent was started without a configuration")
-        }
-        return try await reloading.exclusive(true, for: true) { _ async throws(TokenError) in
-            options.notifier?.send(.reloading)
-            defer { options.notifier?.send(.ready(socketPath: options.socketPath)) }
-            let new: ReadConfiguration
-            do throws(TokenError) {
-                new = try await Self.offLoop(read)
-            } catch {
-                options.logger.error(
-                    "the configuration was not changed",
-                    metadata: ["reason": "\(UntrustedText.clean(error.message, limit: 500))"])
-                throw error
-            }
+        try await configuration.run { new in
             policy.rules = new.rules
             audit?.hasNames = new.auditsNames
             // Apps ask again for what they have kept, and the new rules decide.
             core.answers.end(.all)
             // So do those who wait for events.
             core.events.finishAll()
-            options.logger.notice("the configuration was read again", metadata: Self.metadata(new.report))
-            return new.report
         }
     }
-
-    private static func metadata(_ report: ReloadConfiguration.Reply) -> Logger.Metadata {
-        let lists = [("changed", report.applied), ("after a restart", report.awaitingRestart)]
-        return Dictionary(
-            uniqueKeysWithValues: lists.filter { !$0.1.isEmpty }.map { name, changes in
-                (name, "\(UntrustedText.clean(changes.joined(separator: "; "), limit: 500))")
-            })
-    }
-
-    @concurrent
-    private static func offLoop<Value: Sendable>(
-        _ work: @Sendable () throws(TokenError) -> Value
-    ) async throws(TokenError) -> Value { try work() }
 
     func hello(_ request: Hello) -> Answer<Hello.Reply> {
         guard request.protocolVersion >= 1 else {

@@ -1,0 +1,51 @@
+internal import Logging
+internal import TokenModel
+
+/// Reads the configuration of a running agent again: one reading at a time, so that what was read later is in effect.
+///
+/// Used on the actor of `CacheOwner` only. Files are read off the event loop.
+final class ConfigurationReload {
+    private let options: AgentOptions
+    private let turns = TurnLock<Bool, Bool>()
+
+    init(_ options: AgentOptions) { self.options = options }
+
+    /// Reads the configuration, and has it take effect with `apply`. The service manager is told before and afterwards, and the log says
+    /// what has changed.
+    ///
+    /// - Throws: the error of the reading, with the file, the line and the remedy; nothing has changed then.
+    func run(_ apply: (ReadConfiguration) -> Void) async throws(TokenError) -> ReloadConfiguration.Reply {
+        guard let read = options.readConfiguration else {
+            throw TokenError(.unsupportedFunctionality, "this agent was started without a configuration")
+        }
+        return try await turns.exclusive(true, for: true) { _ async throws(TokenError) in
+            options.notifier?.send(.reloading)
+            defer { options.notifier?.send(.ready(socketPath: options.socketPath)) }
+            let new: ReadConfiguration
+            do throws(TokenError) {
+                new = try await Self.offLoop(read)
+            } catch {
+                options.logger.error(
+                    "the configuration was not changed",
+                    metadata: ["reason": "\(UntrustedText.clean(error.message, limit: 500))"])
+                throw error
+            }
+            apply(new)
+            options.logger.notice("the configuration was read again", metadata: Self.metadata(new.report))
+            return new.report
+        }
+    }
+
+    private static func metadata(_ report: ReloadConfiguration.Reply) -> Logger.Metadata {
+        let lists = [("changed", report.applied), ("after a restart", report.awaitingRestart)]
+        return Dictionary(
+            uniqueKeysWithValues: lists.filter { !$0.1.isEmpty }.map { name, changes in
+                (name, "\(UntrustedText.clean(changes.joined(separator: "; "), limit: 500))")
+            })
+    }
+
+    @concurrent
+    private static func offLoop<Value: Sendable>(
+        _ work: @Sendable () throws(TokenError) -> Value
+    ) async throws(TokenError) -> Value { try work() }
+}
