@@ -71,7 +71,10 @@ enum Candidates {
 
     // MARK: Sources
 
-    private static var settings: Settings? { try? Settings.read() }
+    /// Read once: the process ends with the candidates of one Tab.
+    private static let settings = try? Settings.read()
+    private static let agent = AgentClient(
+        appName: "ssoctl", timeout: CompletionRun.timeout, keepsResults: false)
 
     private static var apps: [ConfiguredApp] { settings?.configuration.apps ?? [] }
 
@@ -112,7 +115,6 @@ enum Candidates {
         _ request: String, _ list: (AgentClient) async throws -> [Value]
     ) async -> [Value] {
         guard CompletionRun.mayAskAgent, settings?.configuration.confirms(request) != true else { return [] }
-        let agent = AgentClient(appName: "ssoctl", timeout: CompletionRun.timeout, keepsResults: false)
         return (try? await list(agent)) ?? []
     }
 }
