@@ -95,15 +95,16 @@ endif
 BIN ?=
 BUILT = $(or $(BIN),$$($(SWIFT) build -c release --show-bin-path))
 COMPONENTS ?= sso-agent
-MANIFEST = $(PREFIX)/share/sso-agent/installed
+MANIFESTS = $(PREFIX)/share/sso-agent/installed
 
-# As root: "make release" first, then "sudo make install BIN=.build/release", since root seldom has the toolchain.
-install: $(if $(BIN),,release) man completions
-	BIN="$(BUILT)" PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" MANIFEST="$(MANIFEST)" packaging/install $(COMPONENTS)
+# As root: "make release" first, then "sudo make install BIN=.build/release", since root seldom has the toolchain. It writes nothing into
+# .build, where a file of root's would be in the way later.
+install: $(if $(BIN),,release)
+	BIN="$(BUILT)" PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" MANIFESTS="$(MANIFESTS)" packaging/install $(COMPONENTS)
 
 # Users' stores and configurations stay.
 uninstall:
-	DESTDIR="$(DESTDIR)" MANIFEST="$(MANIFEST)" packaging/uninstall
+	DESTDIR="$(DESTDIR)" MANIFESTS="$(MANIFESTS)" packaging/uninstall
 
 # The manual pages, from what `--help` says and from docs/, in .build/man.
 man: $(if $(BIN),,release)
@@ -115,10 +116,10 @@ completions: $(if $(BIN),,release)
 
 # The packages, in .build/packages. PACKAGE_VERSION=0.1.0~rc1 makes a version before 0.1.0.
 PACKAGES = .build/packages
-deb: $(if $(BIN),,release) man completions
+deb: $(if $(BIN),,release)
 	BIN="$(BUILT)" CHECKOUTS=.build/checkouts packaging/build-deb $(PACKAGES)
 
-rpm: $(if $(BIN),,release) man completions
+rpm: $(if $(BIN),,release)
 	BIN="$(BUILT)" CHECKOUTS=.build/checkouts packaging/build-rpm $(PACKAGES)
 
 # Everything of a release: the packages, the bill of materials, the sources, and the sums of all these.
@@ -128,7 +129,7 @@ packages: deb rpm
 	cd $(PACKAGES) && rm -f SHA256SUMS && sha256sum * >../SHA256SUMS && mv ../SHA256SUMS .
 
 # Makes the packages, and installs, upgrades and purges them in a clean Debian; takes root for that.
-test-packages: $(if $(BIN),,release) man completions
+test-packages: $(if $(BIN),,release)
 	Tests/Packaging/packages_test.sh "$(BUILT)"
 
 # The packages and libraries in the agent and ssoctl, as SPDX 2.3.

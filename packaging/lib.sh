@@ -10,7 +10,7 @@ require() { # require TOOL PACKAGE: end with the command to run if a tool is mis
 
 # Sets the version, the time of all files and the maintainer, from the environment or the last commit.
 set_origin() {
-    version=${PACKAGE_VERSION:-$(packaging/version)}
+    version=$(packaging/version)
     SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md)}
     export SOURCE_DATE_EPOCH
     name=${DEBFULLNAME:-$(git log -1 --format=%an 2>/dev/null || true)}

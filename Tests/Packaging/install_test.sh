@@ -15,6 +15,7 @@ exists() { for path in "$@"; do [ -f "$root$prefix/$path" ] || { echo "there is 
 
 say "make install into $prefix"
 mkdir -p "$root/opt"
+: >"$work/before"
 check "installs every component" run_make install COMPONENTS="$all"
 check "has executables, completions, the example and the SDK" exists bin/sso-agent bin/ssoctl bin/entra-emulator \
     share/bash-completion/completions/ssoctl share/zsh/site-functions/_ssoctl share/fish/vendor_completions.d/ssoctl.fish \
@@ -26,18 +27,18 @@ for program in sso-agent ssoctl; do
     [ "$("$installed/bin/$program" --version)" = "$version" ] || fail "$program --version is not $version"
 done
 pass "the executables have version $version"
+check "writes nothing into .build" [ -z "$(find .build/man .build/completions -newer "$work/before" 2>/dev/null)" ]
 check "nobody but root can write to it" sh -c '[ -z "$(find "$0" -perm /022 ! -type l)" ]' "$installed"
 check "no file names the folder of the sources" sh -c '! grep -rlIF "$1" "$0"' "$installed" "$PWD"
 example=$installed/share/doc/sso-agent/examples/config.toml
 check "the example configuration is correct" env SSO_AGENT_SYSTEM_CONFIG="$work/none" SSO_AGENT_CONFIG="$example" \
     "$installed/bin/sso-agent" --check-config
-if [ -d .build/man/man1 ]; then
-    if has mandoc; then
-        # Pages of others that are not installed here are no mistake.
-        check "man pages: mandoc -T lint" sh -c '! mandoc -T lint -W warning "$0"/share/man/man*/* | grep .' "$installed"
-    else
-        skip "man pages: there is no mandoc"
-    fi
+check "has man pages" exists share/man/man1/ssoctl.1 share/man/man1/ssoctl-token.1 share/man/man5/sso-agent.toml.5
+if has mandoc; then
+    # Pages of others that are not installed here are no mistake.
+    check "man pages: mandoc -T lint" sh -c '! mandoc -T lint -W warning "$0"/share/man/man*/* | grep .' "$installed"
+else
+    skip "man pages: there is no mandoc"
 fi
 
 say "Units"
@@ -93,13 +94,15 @@ else
 fi
 
 say "A later version, and make uninstall"
-manifest=$installed/share/sso-agent/installed
+manifest=$installed/share/sso-agent/installed/sso-agent
 : >"$installed/share/doc/sso-agent/obsolete"
 echo "file $prefix/share/doc/sso-agent/obsolete" >>"$manifest"
 : >"$installed/share/doc/sso-agent/local"
 check "installs over an earlier version" run_make install COMPONENTS="$all"
 [ ! -e "$installed/share/doc/sso-agent/obsolete" ] || fail "removes what only the earlier version had"
 pass "removes what only the earlier version had"
+check "installs one component" run_make install COMPONENTS=entra-emulator
+check "and leaves the others" exists bin/sso-agent bin/ssoctl share/swift/sso-agent/Package.swift
 check "uninstalls" run_make uninstall
 left=$(find "$root" -type f)
 [ "$left" = "$installed/share/doc/sso-agent/local" ] || fail "leaves files of others, and only these" "$left"
