@@ -2,12 +2,17 @@
 /// the compiler checks several bytes at once.
 extension StringProtocol {
     /// Whether every character is a graphic character of ASCII: no white space, and no control character. True for an empty text.
-    package var isGraphicASCII: Bool {
+    package var isGraphicASCII: Bool { isASCII(from: 0x21) }
+
+    /// Whether every character is ASCII and no control character, as of most names.
+    package var isPrintableASCII: Bool { isASCII(from: 0x20) }
+
+    @inline(__always) private func isASCII(from first: UInt8) -> Bool {
         utf8.withContiguousStorageIfAvailable { bytes in
             var others: UInt8 = 0
-            for byte in bytes { others |= byte &- 0x21 < 0x7F - 0x21 ? 0 : 1 }
+            for byte in bytes { others |= byte &- first < 0x7F - first ? 0 : 1 }
             return others == 0
-        } ?? utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+        } ?? utf8.allSatisfy { $0 >= first && $0 < 0x7F }
     }
 }
 

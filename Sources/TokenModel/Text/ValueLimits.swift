@@ -57,7 +57,7 @@ package enum ValueLimits {
     /// Whether a name needs no cleaning, as nearly all.
     private static func isPlain(_ text: String) -> Bool {
         let space = UInt8(ascii: " ")
-        return text.utf8.first != space && text.utf8.last != space && text.utf8.allSatisfy { $0 >= space && $0 < 0x7F }
+        return text.utf8.first != space && text.utf8.last != space && text.isPrintableASCII
     }
 }
 
@@ -66,7 +66,8 @@ package enum UntrustedText {
     /// Cuts the text to `limit` bytes of UTF-8, replaces control characters, line breaks and writing direction marks by
     /// spaces, and drops combining characters that are too many in a row.
     package static func clean(_ text: String, limit: Int = ValueLimits.text) -> String {
-        cut(text, limit: limit) { isHarmful($0) ? " " : $0 }
+        if text.utf8.count <= limit, text.isPrintableASCII { return text }
+        return cut(text, limit: limit) { isHarmful($0) ? " " : $0 }
     }
 
     /// Cuts the text to `limit` bytes of UTF-8, with the replacement of each character, and drops combining characters that are

@@ -71,9 +71,9 @@ struct AccountsCommand: Command {
 
     func style(_ list: Printout) -> StyledText? {
         guard !list.accounts.isEmpty else { return StyledText(list.emptyText) }
-        let now = Terminal.now
+        let (now, clouds) = (Terminal.now, CloudDirectory())
         let rows = list.accounts.enumerated().map { index, account in
-            [index == list.defaultIndex ? "*" : "", account.username ?? "(no name)", account.tenant]
+            [index == list.defaultIndex ? "*" : "", account.username ?? "(no name)", account.tenant(clouds)]
                 + (list.tokens.map { $0.summary(of: account, list.appNames, now: now) } ?? [])
                 + [account.identifier ?? "not yet known"]
         }
@@ -125,10 +125,10 @@ struct AccountJSON: Encodable {
     var line: String { "\(username ?? "(no name)") (\(identifier ?? "identifier not yet known"))" }
 
     /// The home tenant; in Microsoft's public cloud without its host.
-    var tenant: String {
+    func tenant(_ clouds: CloudDirectory) -> String {
         let home = tenantProfiles.first { $0.isHomeTenant } ?? tenantProfiles.first
         let realm = home?.tenantId ?? ""
-        let isPublic = CloudDirectory().cloud(of: environment).preferredNetwork == Authority.common.environment
+        let isPublic = clouds.cloud(of: environment).preferredNetwork == Authority.common.environment
         return isPublic ? realm : "\(realm) at \(environment)"
     }
 }

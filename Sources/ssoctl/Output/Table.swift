@@ -7,14 +7,22 @@ enum Table {
     static func text(_ header: [String], _ rows: [[String]]) -> StyledText {
         // One line each, whatever a name has.
         let rows = rows.map { $0.map { UntrustedText.clean($0) } }
-        let widths = header.indices.map { column in ([header] + rows).map { $0[column].count }.max() ?? 0 }
+        let widths = header.indices.map { column in ([header] + rows).map { width($0[column]) }.max() ?? 0 }
         func line(_ cells: [String]) -> String {
-            let padded = zip(cells, widths).map { cell, width in
-                cell + String(repeating: " ", count: width - cell.count)
+            // Blanks are written before the next text, so that no line ends with some.
+            var (text, blanks) = ("", 0)
+            for (cell, column) in zip(cells, widths) {
+                if !cell.isEmpty {
+                    text += String(repeating: " ", count: blanks) + cell
+                    blanks = 0
+                }
+                blanks += column - width(cell) + 2
             }
-            let text = padded.joined(separator: "  ")
-            return String(text[..<(text.lastIndex { $0 != " " }.map(text.index(after:)) ?? text.startIndex)])
+            return text
         }
         return .bold(line(header)) + StyledText(rows.map { "\n" + line($0) }.joined())
     }
+
+    /// The number of columns of a terminal that a text takes.
+    private static func width(_ text: String) -> Int { text.isPrintableASCII ? text.utf8.count : text.count }
 }
