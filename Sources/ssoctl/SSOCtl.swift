@@ -54,7 +54,12 @@ struct SSOCtl: AsyncParsableCommand {
         CompletionRun.prepare(arguments)
         do {
             try refuseUnknownCommand(arguments)
-            var command = try await asyncParseAsRoot(arguments)
+            var command: any ParsableCommand
+            if let parsed = parsedAlone(arguments) {
+                command = parsed
+            } else {
+                command = try await asyncParseAsRoot(arguments)
+            }
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {
@@ -63,6 +68,15 @@ struct SSOCtl: AsyncParsableCommand {
         } catch {
             end(error, arguments.prefix { $0 != "--" })
         }
+    }
+
+    /// The command of the arguments, parsed without the other commands, all of which the whole parser would look at first: that takes
+    /// longer than most commands. Nil if the arguments ask for help or are not valid; then the whole parser says so.
+    private static func parsedAlone(_ arguments: [String]) -> (any ParsableCommand)? {
+        guard let word = arguments.first, let type = commandTypes.first(where: { $0.configuration.isNamed(word) }),
+            type.configuration.subcommands.isEmpty
+        else { return nil }
+        return try? type.parse(Array(arguments.dropFirst()))
     }
 
     /// Ends the process after an error of the command or the command line, or a request for help, whose text may have parts of the
@@ -91,12 +105,18 @@ struct SSOCtl: AsyncParsableCommand {
             "“\(word)” is not a command of ssoctl.\(nearest.map { " Did you mean “\($0)”?" } ?? "")")
     }
 
-    private static var commands: [CommandConfiguration] {
-        configuration.groupedSubcommands.flatMap { group in group.subcommands.map { $0.configuration } }
+    private static var commands: [CommandConfiguration] { commandTypes.map { $0.configuration } }
+
+    private static var commandTypes: [any ParsableCommand.Type] {
+        configuration.groupedSubcommands.flatMap(\.subcommands)
     }
 
     /// The aliases of commands, each with the command's name.
     private static var aliases: [(alias: String, name: String)] {
         commands.flatMap { command in command.aliases.map { (alias: $0, name: command.commandName ?? "") } }
     }
+}
+
+extension CommandConfiguration {
+    fileprivate func isNamed(_ word: String) -> Bool { commandName == word || aliases.contains(word) }
 }
