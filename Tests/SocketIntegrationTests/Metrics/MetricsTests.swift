@@ -153,6 +153,22 @@ internal import TokenWire
         }
     }
 
+    /// The places of 400 requests would be later than the time limit of a connection.
+    @Test func answersAScraperAfterRequestsThatOthersHaveGivenUp() async throws {
+        try await withMetrics { _, path in
+            try await offPool {
+                for _ in 0..<400 {
+                    let peer = try RawPeer(path)
+                    peer.write(Array("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
+                    peer.finishWriting()
+                    peer.waitUntilClosed()
+                }
+            }
+            let (status, output) = try await get("/metrics", at: path)
+            #expect(status == 0 && output.hasSuffix("200 text/plain; version=0.0.4; charset=utf-8"), "\(output)")
+        }
+    }
+
     @Test func removesTheSocketWhenTheAgentStops() async throws {
         var socket = ""
         try await withMetrics { _, path in
