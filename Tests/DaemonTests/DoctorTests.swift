@@ -6,7 +6,7 @@ internal import Testing
 
 /// What `ssoctl doctor` finds beside the agent: in the session, the configuration and the home folder.
 @Suite(.bounded) struct DoctorTests {
-    private struct Check: Decodable, Equatable {
+    struct Check: Decodable, Equatable {
         var name: String
         var ok: Bool
         var detail: String
@@ -15,12 +15,17 @@ internal import Testing
 
     private struct Report: Decodable { var checks: [Check] }
 
+    /// The check with a name in what `ssoctl doctor --json` has printed.
+    static func check(_ name: String, in output: String) throws -> Check {
+        let report = try JSONDecoder().decode(Report.self, from: Data(output.utf8))
+        return try #require(report.checks.first { $0.name == name }, "\(report)")
+    }
+
     private func check(
         _ name: String, _ f: AgentProcessFixture, status: Int32, _ variables: [String: String] = [:]
     ) async throws -> Check {
         let printed = try await f.ssoctl(["doctor", "--json"], status: status, variables: variables)
-        let report = try JSONDecoder().decode(Report.self, from: Data(printed.output.utf8))
-        return try #require(report.checks.first { $0.name == name }, "\(report)")
+        return try Self.check(name, in: printed.output)
     }
 
     /// Without an agent, all that can be checked is checked.
