@@ -252,6 +252,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         guard let reply = owner.assumeIsolated({ $0.keptReply(to: frame, after: last) }) else { return false }
         let sent = sendAtOnce(context, reply.send)
         if sent < reply.length { write(reply.bytes(from: sent, context.channel.allocator), context) }
+        registry.metrics.answeredRepeatedHit(readAt: lastReceived)
         return true
     }
 

@@ -72,6 +72,23 @@ internal import TokenWire
         }
     }
 
+    /// The first request is decided, and 130 of the others repeat it.
+    @Test func measuresEach64thRepeatedHit() async throws {
+        try await AgentFixture.with { f in
+            let account = try await f.signIn("alice@contoso.com", f.parameters()).account
+            let peer = try RawPeer(f.socketPath)
+            let silent = AcquireTokenSilent(parameters: try f.parameters(), account: account.reference)
+            for _ in 0..<64 { _ = try await peer.ask(silent) }
+            #expect(try await values(f, "sso_agent_hit_seconds").isEmpty)
+            for _ in 0..<67 { _ = try await peer.ask(silent) }
+            #expect(try await values(f, "sso_agent_hit_seconds") == ["": 2])
+            let metric = try #require(
+                try await f.agent.status(includesMetrics: true).metrics.first { $0.name == "sso_agent_hit_seconds" })
+            let durations = try #require(metric.durations)
+            #expect(durations.sum > 0 && durations.bounds.first == 5 && durations.counts.reduce(0, +) <= 2)
+        }
+    }
+
     @Test func measuresTheStoreTheCacheAndTheConnections() async throws {
         try await AgentFixture.with { f in
             try await f.signIn("alice@contoso.com", f.parameters())
