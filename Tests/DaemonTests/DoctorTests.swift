@@ -41,6 +41,30 @@ internal import Testing
         }
     }
 
+    #if os(Linux)
+        /// As after an upgrade of the package: an agent that a program has started goes on as the old version.
+        @Test func reportsThatTheProgramOfTheAgentWasReplaced() async throws {
+            try await AgentProcessFixture.with { f in
+                let program = f.folder.file("sso-agent")
+                try FileManager.default.copyItem(atPath: Executable.path("sso-agent"), toPath: program)
+                let agent = try TestProcess(program, ["--allow-loopback-http"], environment: f.environment)
+                try await agent.waitForError("listening on \(f.socketPath)")
+                let authority = ["--authority", "\(f.emulator.url)/common"]
+                func doctor() async throws -> Check {
+                    try Self.check("program", in: await f.ssoctl(["doctor", "--json"] + authority).output)
+                }
+                #expect(try await doctor().hint == nil)
+                try Data().write(to: URL(filePath: program + ".new"))
+                #expect(rename(program + ".new", program) == 0)
+                let check = try await doctor()
+                #expect(
+                    check.ok && check.detail.hasSuffix("its file has been replaced since it was started"), "\(check)")
+                #expect(check.hint == "kill \(agent.processID)")
+                agent.signal(SIGKILL)
+            }
+        }
+    #endif
+
     @Test func checksTheProxyWithoutShowingItsPassword() async throws {
         try await AgentProcessFixture.with { f in
             let proxy = try await check("proxy", f, status: 4, ["HTTPS_PROXY": "http://alice:secret@proxy:8080/x"])
