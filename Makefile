@@ -1,6 +1,6 @@
 # demo and test install what they need; the other targets need the same packages.
 .PHONY: demo docs man completions test test-stress test-packages soak sanitize api-parity bench bench-check fuzz protos format lint deps \
-	release install uninstall deb rpm packages sbom clean
+	test-deps release install uninstall deb rpm packages sbom clean
 SWIFT ?= swift
 PREFIX ?= /usr/local
 BUILD = $(SWIFT) build --explicit-target-dependency-import-check error
@@ -12,7 +12,7 @@ demo: deps
 	@for product in $(PRODUCTS); do echo "building $$product …"; $(BUILD) --product $$product || exit 1; done
 	@examples/demo.sh "$$($(SWIFT) build --show-bin-path)"
 
-test: deps lint
+test: test-deps lint
 	Protos/check.sh --if-possible
 	$(BUILD) --build-tests
 	Tests/APIParity/api_parity.py "$$($(SWIFT) build --show-bin-path)"
@@ -21,7 +21,7 @@ test: deps lint
 
 # The suite 20 times, under increasing load; prints the tally. ROUNDS=5 for fewer.
 ROUNDS ?= 20
-test-stress: deps
+test-stress: test-deps
 	$(BUILD) --build-tests
 	Tests/stress.sh $(ROUNDS)
 
@@ -31,7 +31,7 @@ soak: deps
 	SSO_AGENT_ROUNDS=1000 SSO_AGENT_BITS=8 $(SWIFT) test --skip-build --filter "KillTests|DamageTests|FaultTests"
 
 # The suite under the Address Sanitizer, and then under the Thread Sanitizer, each with a build of its own.
-sanitize: deps
+sanitize: test-deps
 	for kind in address thread; do SWIFT="$(SWIFT)" Tests/Sanitizers/run.sh $$kind || exit 1; done
 
 # Checks that every public symbol of the originals exists.
@@ -70,6 +70,10 @@ lint:
 deps:
 	@.ci/install-deps
 	@[ -e Package.resolved ] || cp packaging/versions.json Package.resolved
+
+# The same, and what only tests need.
+test-deps: deps
+	@.ci/install-deps tests
 
 RELEASED = sso-agent ssoctl entra-emulator
 # Small static executables. On Linux, Swift exports every symbol of an executable, which keeps unused code in it;

@@ -144,46 +144,24 @@ package struct Configuration: Sendable, Equatable {
         try add(bytes, from: "")
     }
 
-    /// Adds the content of a file. Unknown tables and keys are errors, so that a misspelt key is not ignored.
+    /// The tables with one name, but for `apps`.
+    private enum TableName: String, CaseIterable {
+        case network, confirmation, audit, tokens, agent, metrics, defaults
+    }
+
+    /// Adds the content of a file. Unknown tables and keys are errors, so that a misspelt name is not ignored.
     private mutating func add(_ bytes: some Sequence<UInt8>, from file: String) throws(TOMLError) {
         let document = try TOMLDocument(decoding: bytes)
-        for table in document.tables { try add(table, from: file) }
-        for entry in document.entries where entry.table != "apps" && !entry.table.hasPrefix("apps.") {
-            switch (entry.table, entry.key) {
-            case ("network", "ca_file"): caFile = try entry.text
-            case ("network", "proxy"): proxy = try entry.text
-            case ("network", let key):
-                throw TOMLError(entry.line, "“\(key)” is not a key of [network]; use ca_file or proxy")
-            case ("confirmation", "askpass"): askpass = try Self.path(entry)
-            case ("audit", "destination"): audit = try Self.choice(entry)
-            case ("audit", "names"): auditsNames = try entry.flag
-            case ("audit", let key):
-                throw TOMLError(entry.line, "“\(key)” is not a key of [audit]; use destination or names")
-            case ("defaults", "app"): defaultApp = Located(value: try Self.appName(entry), file: file, line: entry.line)
-            case ("defaults", "account"):
-                defaultAccount = Located(value: try Self.account(entry), file: file, line: entry.line)
-            case ("defaults", let key):
-                throw TOMLError(entry.line, "“\(key)” is not a key of [defaults]; use app or account")
-            case ("confirmation", let key):
-                throw TOMLError(entry.line, "“\(key)” is not a key of [confirmation]; use askpass")
-            case ("tokens", "kept_by_apps"): letsAppsKeepTokens = try entry.flag
-            case ("tokens", let key):
-                throw TOMLError(entry.line, "“\(key)” is not a key of [tokens]; use kept_by_apps")
-            case ("agent", "start_on_demand"): mayBeStartedOnDemand = try entry.flag
-            case ("agent", let key):
-                throw TOMLError(entry.line, "“\(key)” is not a key of [agent]; use start_on_demand")
-            case ("metrics", "socket"): metricsSocket = try Self.path(entry)
-            case ("metrics", let key):
-                throw TOMLError(entry.line, "“\(key)” is not a key of [metrics]; use socket")
-            case ("", let key):
-                throw TOMLError(entry.line, "“\(key)” is in no table; put it below the line [network] or another one")
-            case ("rule", _):
-                throw TOMLError(entry.line, "a rule begins with the line [[rule]]; write two pairs of brackets")
-            case (let table, _):
-                throw TOMLError(
-                    entry.line,
-                    "[\(table)] is not a table of the configuration; use [network], [confirmation], [audit], [tokens], "
-                        + "[agent], [metrics], [defaults] or [apps.NAME]")
+        if let entry = document.entriesOfNoTable.first {
+            throw TOMLError(
+                entry.line, "“\(entry.key)” is in no table; put it below the line [network] or another one")
+        }
+        for table in document.tables {
+            if table.names[0] == "apps" {
+                try addApp(table, from: file)
+            } else {
+                let name = try Self.tableName(table)
+                for entry in table.entries { try set(entry, in: name, from: file) }
             }
         }
         for element in document.elements {
@@ -195,19 +173,56 @@ package struct Configuration: Sendable, Equatable {
         }
     }
 
-    private mutating func add(_ table: TOMLDocument.Table, from file: String) throws(TOMLError) {
+    private mutating func addApp(_ table: TOMLDocument.Table, from file: String) throws(TOMLError) {
         if table.names == ["apps"], table.entries.isEmpty { return }
-        guard table.names[0] == "apps" else {
-            guard table.names.count == 1, !table.names[0].contains(".") else {
-                throw TOMLError(
-                    table.line,
-                    "[\(table.names.joined(separator: "."))] is not a table of the configuration; only [apps.NAME] has two names"
-                )
-            }
-            return
-        }
         let app = try ConfiguredApp(table, file: file)
         apps = (apps.filter { $0.name != app.name } + [app]).sorted { $0.name < $1.name }
+    }
+
+    private static func tableName(_ table: TOMLDocument.Table) throws(TOMLError) -> TableName {
+        let text = table.names.joined(separator: ".")
+        guard text != "rule" else {
+            throw TOMLError(table.line, "a rule begins with the line [[rule]]; write two pairs of brackets")
+        }
+        guard table.names.count == 1, !text.contains(".") else {
+            throw TOMLError(
+                table.line, "[\(text)] is not a table of the configuration; only [apps.NAME] has two names")
+        }
+        guard let name = TableName(rawValue: text) else {
+            let names = TableName.allCases.map { "[\($0.rawValue)]" }.joined(separator: ", ")
+            throw TOMLError(table.line, "[\(text)] is not a table of the configuration; use \(names) or [apps.NAME]")
+        }
+        return name
+    }
+
+    /// Sets the value of a key.
+    private mutating func set(
+        _ entry: TOMLDocument.Entry, in table: TableName, from file: String
+    ) throws(TOMLError) {
+        switch (table, entry.key) {
+        case (.network, "ca_file"): caFile = try entry.text
+        case (.network, "proxy"): proxy = try entry.text
+        case (.network, _): throw Self.unknown(entry, "ca_file or proxy")
+        case (.confirmation, "askpass"): askpass = try Self.path(entry)
+        case (.confirmation, _): throw Self.unknown(entry, "askpass")
+        case (.audit, "destination"): audit = try Self.choice(entry)
+        case (.audit, "names"): auditsNames = try entry.flag
+        case (.audit, _): throw Self.unknown(entry, "destination or names")
+        case (.tokens, "kept_by_apps"): letsAppsKeepTokens = try entry.flag
+        case (.tokens, _): throw Self.unknown(entry, "kept_by_apps")
+        case (.agent, "start_on_demand"): mayBeStartedOnDemand = try entry.flag
+        case (.agent, _): throw Self.unknown(entry, "start_on_demand")
+        case (.metrics, "socket"): metricsSocket = try Self.path(entry)
+        case (.metrics, _): throw Self.unknown(entry, "socket")
+        case (.defaults, "app"): defaultApp = Located(value: try Self.appName(entry), file: file, line: entry.line)
+        case (.defaults, "account"):
+            defaultAccount = Located(value: try Self.account(entry), file: file, line: entry.line)
+        case (.defaults, _): throw Self.unknown(entry, "app or account")
+        }
+    }
+
+    private static func unknown(_ entry: TOMLDocument.Entry, _ keys: String) -> TOMLError {
+        TOMLError(entry.line, "“\(entry.key)” is not a key of [\(entry.table)]; use \(keys)")
     }
 
     private static func appName(_ entry: TOMLDocument.Entry) throws(TOMLError) -> String {

@@ -70,7 +70,7 @@ struct TOMLDocument: Sendable, Equatable {
     /// The tables in the order of the file. No two have the same names.
     private(set) var tables: [Table] = []
     /// The entries above the first table.
-    private var entriesOfNoTable: [Entry] = []
+    private(set) var entriesOfNoTable: [Entry] = []
     /// The elements of arrays of tables, in the order of the file.
     private(set) var elements: [Element] = []
 

@@ -60,11 +60,11 @@ package struct AgentEnvironment: Sendable {
     }
 
     /// The user's runtime folder: `$XDG_RUNTIME_DIR`, else that of the user's log-in sessions. Nil if there is none.
-    var runtimeDirectory: String? { folder("XDG_RUNTIME_DIR") ?? assumedRuntimeDirectory }
+    package var runtimeDirectory: String? { folder("XDG_RUNTIME_DIR") ?? assumedRuntimeDirectory }
 
     /// The folder that systemd makes at log-in, `/run/user/UID`, if there is no variable, as in a program that cron or `su` has started:
     /// the user's agent listens there. It has to be the user's, and closed to others. Nil if there is a variable, or no such folder.
-    var assumedRuntimeDirectory: String? {
+    package var assumedRuntimeDirectory: String? {
         #if os(Linux)
             let path = "/run/user/\(FileStatus.effectiveUser)"
             guard folder("XDG_RUNTIME_DIR") == nil, let status = FileStatus(path, followsLinks: false),

@@ -2212,51 +2212,6 @@ void   sso__unlock__free_unpacked
   assert(message->base.descriptor == &sso__unlock__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-void   sso__lock__init
-                     (Sso__Lock         *message)
-{
-  static const Sso__Lock init_value = SSO__LOCK__INIT;
-  *message = init_value;
-}
-size_t sso__lock__get_packed_size
-                     (const Sso__Lock *message)
-{
-  assert(message->base.descriptor == &sso__lock__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t sso__lock__pack
-                     (const Sso__Lock *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &sso__lock__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t sso__lock__pack_to_buffer
-                     (const Sso__Lock *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &sso__lock__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Sso__Lock *
-       sso__lock__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Sso__Lock *)
-     protobuf_c_message_unpack (&sso__lock__descriptor,
-                                allocator, len, data);
-}
-void   sso__lock__free_unpacked
-                     (Sso__Lock *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &sso__lock__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   sso__publish_socket__init
                      (Sso__PublishSocket         *message)
 {
@@ -2525,6 +2480,51 @@ void   sso__unpublish_socket_reply__free_unpacked
   if(!message)
     return;
   assert(message->base.descriptor == &sso__unpublish_socket_reply__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   sso__lock__init
+                     (Sso__Lock         *message)
+{
+  static const Sso__Lock init_value = SSO__LOCK__INIT;
+  *message = init_value;
+}
+size_t sso__lock__get_packed_size
+                     (const Sso__Lock *message)
+{
+  assert(message->base.descriptor == &sso__lock__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t sso__lock__pack
+                     (const Sso__Lock *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &sso__lock__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t sso__lock__pack_to_buffer
+                     (const Sso__Lock *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &sso__lock__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Sso__Lock *
+       sso__lock__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Sso__Lock *)
+     protobuf_c_message_unpack (&sso__lock__descriptor,
+                                allocator, len, data);
+}
+void   sso__lock__free_unpacked
+                     (Sso__Lock *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &sso__lock__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   sso__watch_events__init
@@ -7299,24 +7299,6 @@ const ProtobufCMessageDescriptor sso__unlock__descriptor =
   (ProtobufCMessageInit) sso__unlock__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-#define sso__lock__field_descriptors NULL
-#define sso__lock__field_indices_by_name NULL
-#define sso__lock__number_ranges NULL
-const ProtobufCMessageDescriptor sso__lock__descriptor =
-{
-  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
-  "sso.Lock",
-  "Lock",
-  "Sso__Lock",
-  "sso",
-  sizeof(Sso__Lock),
-  0,
-  sso__lock__field_descriptors,
-  sso__lock__field_indices_by_name,
-  0,  sso__lock__number_ranges,
-  (ProtobufCMessageInit) sso__lock__init,
-  NULL,NULL,NULL    /* reserved[123] */
-};
 static const ProtobufCFieldDescriptor sso__publish_socket__field_descriptors[9] =
 {
   {
@@ -7744,6 +7726,24 @@ const ProtobufCMessageDescriptor sso__unpublish_socket_reply__descriptor =
   sso__unpublish_socket_reply__field_indices_by_name,
   1,  sso__unpublish_socket_reply__number_ranges,
   (ProtobufCMessageInit) sso__unpublish_socket_reply__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+#define sso__lock__field_descriptors NULL
+#define sso__lock__field_indices_by_name NULL
+#define sso__lock__number_ranges NULL
+const ProtobufCMessageDescriptor sso__lock__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "sso.Lock",
+  "Lock",
+  "Sso__Lock",
+  "sso",
+  sizeof(Sso__Lock),
+  0,
+  sso__lock__field_descriptors,
+  sso__lock__field_indices_by_name,
+  0,  sso__lock__number_ranges,
+  (ProtobufCMessageInit) sso__lock__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor sso__watch_events__field_descriptors[4] =

@@ -257,7 +257,7 @@ actor CacheOwner {
     func reload() async throws(TokenError) -> ReloadConfiguration.Reply {
         try await configuration.run { new in
             policy.rules = new.rules
-            audit?.hasNames = new.auditsNames
+            audit?.setHasNames(new.auditsNames)
             // Apps ask again for what they have kept, and the new rules decide.
             core.answers.end(.all)
             // So do those who wait for events.

@@ -139,7 +139,7 @@ struct SSOAgent: ParsableCommand {
             StandardError.print("sso-agent: debuggers and core dumps cannot be disabled on this system")
         }
         // First of all, since the helper gets this environment.
-        let handover = try ServiceHandover.take()
+        let handover = try ServiceHandover.receive()
         let variables = ProcessInfo.processInfo.environment
         let environment = AgentEnvironment(variables: variables)
         var (configuration, options) = try configure(variables)

@@ -85,7 +85,7 @@ struct SSOCtl: AsyncParsableCommand {
         let status = exitCode(for: error)
         var text = fullMessage(for: error)
         if status.isSuccess, arguments.first == "--generate-completion-script" {
-            text = CompletionScript.extended(text, aliases: aliases)
+            text = CompletionScript.extended(text, CommandNames(of: configuration))
         }
         if arguments.contains("--json"), !text.isEmpty, !status.isSuccess {
             Terminal.print(json: CommandFailure.usage(message(for: error), nextCommand: "ssoctl --help"))

@@ -36,7 +36,9 @@ internal import TokenModel
         arguments: [
             ("[network]\nca_fiel = \"x\"", "line 2", "use ca_file or proxy"),
             ("proxy = \"x\"", "line 1", "below the line [network]"),
-            ("[network]\n\n[log]\nlevel = 1", "line 4", "use [network]"),
+            ("[network]\n\n[log]\nlevel = 1", "line 3", "use [network]"),
+            ("[network]\n\n[log]\n", "line 3", "or [apps.NAME]"), ("[apps]\n[metric]", "line 2", "use [network]"),
+            ("[rule]\n", "line 1", "two pairs of brackets"), ("[log.file]\n", "line 1", "only [apps.NAME]"),
             ("[audit]\nname = true", "line 2", "use destination or names"),
             ("[audit]\nnames = 1", "line 2", "true or false"),
             ("[audit]\ndestination = \"disk\"", "line 2", "file, journal, off"),

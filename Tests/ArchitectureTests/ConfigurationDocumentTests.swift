@@ -28,7 +28,7 @@ internal import Testing
     @Test func describesEachKeyOfEachTable() throws {
         let reader = try #require(PackageTree.text("Sources/AgentConfiguration/Configuration.swift"))
         var tables: [String: Set<String>] = [:]
-        for match in reader.matches(of: #/case \("(\w+)", "(\w+)"\)/#) {
+        for match in reader.matches(of: #/case \(\.(\w+), "(\w+)"\)/#) {
             tables[String(match.output.1), default: []].insert(String(match.output.2))
         }
         #expect(tables.count >= 6)

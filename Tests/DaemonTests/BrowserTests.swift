@@ -18,73 +18,69 @@ internal import Testing
         #expect(added.status == 0, "\(added.errors)")
     }
 
-    /// Starts a sign-in, and returns the page that it prints.
-    private func beginSignIn(_ f: AgentProcessFixture) async throws -> (process: TestProcess, page: String) {
-        let process = try TestProcess("ssoctl", ["sign-in", "--print-url"], environment: f.environment)
-        let printed = try await process.waitForError("Waiting for the sign-in")
-        return (process, try #require(printed.firstMatch(of: #/http://\S+/#)).output.description)
+    /// Signs in to the app in the browser.
+    ///
+    /// - Parameter prepare: called before, with the emulator.
+    /// - Returns: what the browser has found, and how `ssoctl` has ended.
+    private func signIn(
+        _ steps: [String], prepare: (Emulator) -> Void
+    ) async throws -> (report: Chromium.Report, ended: (status: Int32, output: String, errors: String)) {
+        var outcome: (report: Chromium.Report, ended: (status: Int32, output: String, errors: String))?
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await addApp(f)
+            prepare(f.emulator)
+            let process = try TestProcess("ssoctl", ["sign-in", "--print-url"], environment: f.environment)
+            let printed = try await process.waitForError("Waiting for the sign-in")
+            let page = try #require(printed.firstMatch(of: #/http://\S+/#)).output.description
+            let report = try await Chromium.visit(page, steps)
+            outcome = (report, try await process.finish())
+            withExtendedLifetime(agent) {}
+        }
+        return try #require(outcome)
     }
 
     @Test func signsInWithTheKeyboardAlone() async throws {
-        try await AgentProcessFixture.with { f in
-            let agent = try await f.agent()
-            try await addApp(f)
-            f.emulator.control.addUser("alice@contoso.example")
-            f.emulator.control.addUser("bob@contoso.example")
-            let (signIn, page) = try await beginSignIn(f)
-            let report = try await Chromium.visit(
-                page,
-                [
-                    "title Pick an account", "look", "press Tab", "press Tab", "press Enter", "title You are signed in",
-                    "look",
-                ])
-            expectAccessible(report)
-            #expect(
-                report.looks.first?.names.sorted() == [
-                    "banner:", "button: Sign in", "heading: Pick an account", "link: Alice alice@contoso.example",
-                    "link: Bob bob@contoso.example", "main:", "textbox: Another username",
-                ])
-            #expect(report.looks.last?.names.sorted() == ["contentinfo:", "heading: You are signed in", "main:"])
-            let ended = try await signIn.finish()
-            #expect(ended.status == 0, "\(ended.errors)")
-            #expect(ended.output.contains("bob@contoso.example"))
-            withExtendedLifetime(agent) {}
+        let (report, ended) = try await signIn([
+            "title Pick an account", "look", "press Tab", "press Tab", "press Enter", "title You are signed in", "look",
+        ]) {
+            $0.control.addUser("alice@contoso.example")
+            $0.control.addUser("bob@contoso.example")
         }
+        expectAccessible(report)
+        #expect(
+            report.looks.first?.names.sorted() == [
+                "banner:", "button: Sign in", "heading: Pick an account", "link: Alice alice@contoso.example",
+                "link: Bob bob@contoso.example", "main:", "textbox: Another username",
+            ])
+        #expect(report.looks.last?.names.sorted() == ["contentinfo:", "heading: You are signed in", "main:"])
+        #expect(ended.status == 0, "\(ended.errors)")
+        #expect(ended.output.contains("bob@contoso.example"))
     }
 
     @Test func signsInAUserWhoIsNotListed() async throws {
-        try await AgentProcessFixture.with { f in
-            let agent = try await f.agent()
-            try await addApp(f)
-            f.emulator.control.addUser("alice@contoso.example")
-            f.emulator.control.addUser("bob@contoso.example")
-            let (signIn, page) = try await beginSignIn(f)
-            let tabs = Array(repeating: "press Tab", count: 3)
-            let report = try await Chromium.visit(
-                page,
-                ["title Pick an account"] + tabs
-                    + ["type carol@contoso.example", "press Enter", "title You are signed in"])
-            #expect(report.complaints == [])
-            #expect(try await signIn.finish().output.contains("carol@contoso.example"))
-            withExtendedLifetime(agent) {}
+        let tabs = Array(repeating: "press Tab", count: 3)
+        let (report, ended) = try await signIn(
+            ["title Pick an account"] + tabs
+                + ["type carol@contoso.example", "press Enter", "title You are signed in"]
+        ) {
+            $0.control.addUser("alice@contoso.example")
+            $0.control.addUser("bob@contoso.example")
         }
+        #expect(report.complaints == [])
+        #expect(ended.output.contains("carol@contoso.example"))
     }
 
     @Test func showsThatASignInHasFailed() async throws {
-        try await AgentProcessFixture.with { f in
-            let agent = try await f.agent()
-            try await addApp(f)
-            f.emulator.control.inject(
+        let (report, ended) = try await signIn(["title Sign-in failed", "look"]) {
+            $0.control.inject(
                 Fault {
                     $0.endpoint = .authorize
                     $0.error = "access_denied"
                 })
-            let (signIn, page) = try await beginSignIn(f)
-            let report = try await Chromium.visit(page, ["title Sign-in failed", "look"])
-            expectAccessible(report)
-            #expect(try await signIn.finish().status == 1)
-            withExtendedLifetime(agent) {}
         }
+        expectAccessible(report)
+        #expect(ended.status == 1)
     }
 
     @Test func entersACode() async throws {

@@ -36,7 +36,7 @@ internal import Testing
     /// A name with which an identity provider could have a shell run a command.
     private static let hostile = "zoe$(touch pwned)`touch pwned`@contoso.com"
 
-    private func completes(in shell: String, _ more: [(String, String)] = []) async throws {
+    private func completes(in shell: String) async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
             try await f.addApp("graph", clientID: "app-1", scopes: "User.Read Notes.Write")
@@ -46,25 +46,32 @@ internal import Testing
             for name in ["alice@contoso.com", "o'brien@contoso.com", Self.hostile] {
                 try await f.signIn(app: "graph", name)
             }
-            let expected =
-                [
-                    ("ssoctl token gr", "ssoctl token graph "),
-                    ("ssoctl token --app ma", "ssoctl token --app mail "),
-                    ("ssoctl token --account ali", "ssoctl token --account alice@contoso.com "),
-                    ("ssoctl token --account alice@con", "ssoctl token --account alice@contoso.com "),
-                    ("ssoctl token --account o", #"ssoctl token --account o\'brien@contoso.com "#),
-                    ("ssoctl token -s Notes", "ssoctl token -s Notes.Write "),
-                    ("ssoctl token --resource https://not", "ssoctl token --resource https://notes.example.com "),
-                    ("ssoctl login --login-hint ali", "ssoctl login --login-hint alice@contoso.com "),
-                    ("ssoctl sign-out alice@c", "ssoctl sign-out alice@contoso.com "),
-                    ("ssoctl use ma", "ssoctl use mail "),
-                    ("ssoctl token --cloud us", "ssoctl token --cloud usgov "),
-                    ("ssoctl export --format adal-a", "ssoctl export --format adal-archive "),
-                    ("ssoctl key set pass", "ssoctl key set passphrase "),
-                    ("ssoctl app sh", "ssoctl app show "),
-                    ("ssoctl audit --file /etc/hostn", "ssoctl audit --file /etc/hostname "),
-                    ("ssoctl token --account nobo", "ssoctl token --account nobo"),
-                ] + more
+            let expected = [
+                ("ssoctl token gr", "ssoctl token graph "),
+                ("ssoctl token --app ma", "ssoctl token --app mail "),
+                ("ssoctl token --account ali", "ssoctl token --account alice@contoso.com "),
+                ("ssoctl token --account alice@con", "ssoctl token --account alice@contoso.com "),
+                ("ssoctl token --account o", #"ssoctl token --account o\'brien@contoso.com "#),
+                ("ssoctl token -s Notes", "ssoctl token -s Notes.Write "),
+                ("ssoctl token --resource https://not", "ssoctl token --resource https://notes.example.com "),
+                ("ssoctl login --login-hint ali", "ssoctl login --login-hint alice@contoso.com "),
+                ("ssoctl sign-out alice@c", "ssoctl sign-out alice@contoso.com "),
+                ("ssoctl use ma", "ssoctl use mail "),
+                ("ssoctl token --cloud us", "ssoctl token --cloud usgov "),
+                ("ssoctl export --format adal-a", "ssoctl export --format adal-archive "),
+                ("ssoctl key set pass", "ssoctl key set passphrase "),
+                ("ssoctl app sh", "ssoctl app show "),
+                ("ssoctl app remove ma", "ssoctl app remove mail "),
+                ("ssoctl app rm ma", "ssoctl app rm mail "),
+                ("ssoctl apps rm ma", "ssoctl apps rm mail "),
+                ("ssoctl token --app=ma", "ssoctl token --app=mail "),
+                ("ssoctl token --app=mail --account ali", "ssoctl token --app=mail --account alice@contoso.com "),
+                ("ssoctl help tok", "ssoctl help token "),
+                ("ssoctl help app rem", "ssoctl help app remove "),
+                ("ssoctl help token gr", "ssoctl help token gr"),
+                ("ssoctl audit --file /etc/hostn", "ssoctl audit --file /etc/hostname "),
+                ("ssoctl token --account nobo", "ssoctl token --account nobo"),
+            ]
             let completed = try await typed(expected.map(\.0), in: shell, f)
             for (found, expected) in zip(completed, expected) { #expect(found.line == expected.1, "\(found)") }
             #expect(completed.count == expected.count)
@@ -78,7 +85,7 @@ internal import Testing
     }
 
     @Test(.enabled(if: isInstalled("bash"), "there is no bash")) func completesInBash() async throws {
-        try await completes(in: "bash", [("ssoctl token --app=ma", "ssoctl token --app=mail ")])
+        try await completes(in: "bash")
     }
 
     @Test(.enabled(if: isInstalled("zsh"), "there is no zsh")) func completesInZsh() async throws {
@@ -86,7 +93,7 @@ internal import Testing
     }
 
     @Test(.enabled(if: isInstalled("fish"), "there is no fish")) func completesInFish() async throws {
-        try await completes(in: "fish", [("ssoctl token --app=ma", "ssoctl token --app=mail ")])
+        try await completes(in: "fish")
     }
 
     private static let accounts = ["---completion", "token", "--", "--account", "0", "0", "ssoctl", "token", ""]

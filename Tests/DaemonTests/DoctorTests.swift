@@ -6,7 +6,7 @@ internal import Testing
 
 /// What `ssoctl doctor` finds beside the agent: in the session, the configuration and the home folder.
 @Suite(.bounded) struct DoctorTests {
-    private struct Check: Decodable, Equatable {
+    struct Check: Decodable, Equatable {
         var name: String
         var ok: Bool
         var detail: String
@@ -15,12 +15,17 @@ internal import Testing
 
     private struct Report: Decodable { var checks: [Check] }
 
+    /// The check with a name in what `ssoctl doctor --json` has printed.
+    static func check(_ name: String, in output: String) throws -> Check {
+        let report = try JSONDecoder().decode(Report.self, from: Data(output.utf8))
+        return try #require(report.checks.first { $0.name == name }, "\(report)")
+    }
+
     private func check(
         _ name: String, _ f: AgentProcessFixture, status: Int32, _ variables: [String: String] = [:]
     ) async throws -> Check {
         let printed = try await f.ssoctl(["doctor", "--json"], status: status, variables: variables)
-        let report = try JSONDecoder().decode(Report.self, from: Data(printed.output.utf8))
-        return try #require(report.checks.first { $0.name == name }, "\(report)")
+        return try Self.check(name, in: printed.output)
     }
 
     /// Without an agent, all that can be checked is checked.
@@ -35,6 +40,30 @@ internal import Testing
             #expect(try await check("service unit", f, status: 4).detail.contains("SSO_AGENT_SOCK"))
         }
     }
+
+    #if os(Linux)
+        /// As after an upgrade of the package: an agent that a program has started goes on as the old version.
+        @Test func reportsThatTheProgramOfTheAgentWasReplaced() async throws {
+            try await AgentProcessFixture.with { f in
+                let program = f.folder.file("sso-agent")
+                try FileManager.default.copyItem(atPath: Executable.path("sso-agent"), toPath: program)
+                let agent = try TestProcess(program, ["--allow-loopback-http"], environment: f.environment)
+                try await agent.waitForError("listening on \(f.socketPath)")
+                let authority = ["--authority", "\(f.emulator.url)/common"]
+                func doctor() async throws -> Check {
+                    try Self.check("program", in: await f.ssoctl(["doctor", "--json"] + authority).output)
+                }
+                #expect(try await doctor().hint == nil)
+                try Data().write(to: URL(filePath: program + ".new"))
+                #expect(rename(program + ".new", program) == 0)
+                let check = try await doctor()
+                #expect(
+                    check.ok && check.detail.hasSuffix("its file has been replaced since it was started"), "\(check)")
+                #expect(check.hint == "kill \(agent.processID)")
+                agent.signal(SIGKILL)
+            }
+        }
+    #endif
 
     @Test func checksTheProxyWithoutShowingItsPassword() async throws {
         try await AgentProcessFixture.with { f in

@@ -95,6 +95,12 @@ internal import Testing
                 #expect(ended.output.contains("Result=success\n"), "\(ended)")
                 #expect(!ended.output.contains("NRestarts=1"), "\(ended)")
                 #expect(ended.output.contains("system calls are restricted (seccomp)"), "\(ended)")
+                let unit = """
+                    ok   service unit: sso-agent.socket is active, but not after the next log-in
+                         → systemctl --user enable --now sso-agent.socket
+
+                    """
+                #expect(ended.output.contains(unit), "\(ended)")
                 #expect(f.emulator.control.counts.signIns == 1)
             }
         }

@@ -36,55 +36,51 @@ internal import TokenModel
 
     @available(macOS 26, *)
     @Test func writesTheCommitsThatWaitInOneTransaction() async throws {
-        let folder = try StoreFolder()
-        let store = try folder.open()
-        _ = try store.load()
-        let before = try folder.transactionsInTheLog()
-        store.queue.suspend()
-        try await withThrowingTaskGroup { group in
+        try await expectOneTransaction(of: 100) { store, group in
+            store.queue.suspend()
             for number in 1...100 {
                 group.addImmediateTask { try await store.commit([.put(.sample(number))]) }
             }
             store.queue.resume()
-            try await group.waitForAll()
         }
-        #expect(try folder.transactionsInTheLog() == before + 1)
-        #expect(try store.load().count == 100)
-        await store.close()
     }
 
     /// A commit that waits for no others ends the wait of those before it.
     @available(macOS 26, *)
     @Test func writesTheCommitsThatGatherWithTheFirstThatDoesNot() async throws {
-        let folder = try StoreFolder()
-        let store = try folder.open()
-        _ = try store.load()
-        let before = try folder.transactionsInTheLog()
-        try await withThrowingTaskGroup { group in
+        try await expectOneTransaction(of: 11) { store, group in
             for number in 1...10 {
                 group.addImmediateTask { try await store.commit([.put(.sample(number))], gatheringFor: .seconds(3600)) }
             }
             group.addImmediateTask { try await store.commit([.put(.sample(11))]) }
-            try await group.waitForAll()
         }
-        #expect(try folder.transactionsInTheLog() == before + 1)
-        #expect(try store.load().count == 11)
-        await store.close()
     }
 
     @available(macOS 26, *)
     @Test func writesTheCommitsThatGatherAfterTheirTime() async throws {
+        try await expectOneTransaction(of: 10) { store, group in
+            for number in 1...10 {
+                group.addImmediateTask { try await store.commit([.put(.sample(number))], gatheringFor: .seconds(1)) }
+            }
+        }
+    }
+
+    /// Expects that a new store writes the commits of the tasks that `add` starts in one transaction.
+    @available(macOS 26, *)
+    private func expectOneTransaction(
+        of count: Int, sourceLocation: SourceLocation = #_sourceLocation,
+        _ add: (Store, inout ThrowingTaskGroup<Void, any Error>) -> Void
+    ) async throws {
         let folder = try StoreFolder()
         let store = try folder.open()
         _ = try store.load()
         let before = try folder.transactionsInTheLog()
         try await withThrowingTaskGroup { group in
-            for number in 1...10 {
-                group.addImmediateTask { try await store.commit([.put(.sample(number))], gatheringFor: .seconds(1)) }
-            }
+            add(store, &group)
             try await group.waitForAll()
         }
-        #expect(try folder.transactionsInTheLog() == before + 1)
+        #expect(try folder.transactionsInTheLog() == before + 1, sourceLocation: sourceLocation)
+        #expect(try store.load().count == count, sourceLocation: sourceLocation)
         await store.close()
     }
 

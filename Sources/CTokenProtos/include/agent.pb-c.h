@@ -64,13 +64,13 @@ typedef struct Sso__GetKey Sso__GetKey;
 typedef struct Sso__KeyStatus Sso__KeyStatus;
 typedef struct Sso__SetKey Sso__SetKey;
 typedef struct Sso__Unlock Sso__Unlock;
-typedef struct Sso__Lock Sso__Lock;
 typedef struct Sso__PublishSocket Sso__PublishSocket;
 typedef struct Sso__PublishedSocket Sso__PublishedSocket;
 typedef struct Sso__ListSockets Sso__ListSockets;
 typedef struct Sso__ListSocketsReply Sso__ListSocketsReply;
 typedef struct Sso__UnpublishSocket Sso__UnpublishSocket;
 typedef struct Sso__UnpublishSocketReply Sso__UnpublishSocketReply;
+typedef struct Sso__Lock Sso__Lock;
 typedef struct Sso__WatchEvents Sso__WatchEvents;
 typedef struct Sso__AgentEvent Sso__AgentEvent;
 typedef struct Sso__WatchEventsReply Sso__WatchEventsReply;
@@ -1256,15 +1256,6 @@ struct  Sso__Unlock
     , 0, {0,NULL} }
 
 
-struct  Sso__Lock
-{
-  ProtobufCMessage base;
-};
-#define SSO__LOCK__INIT \
- { PROTOBUF_C_MESSAGE_INIT (&sso__lock__descriptor) \
-     }
-
-
 struct  Sso__PublishSocket
 {
   ProtobufCMessage base;
@@ -1390,6 +1381,18 @@ struct  Sso__UnpublishSocketReply
 #define SSO__UNPUBLISH_SOCKET_REPLY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&sso__unpublish_socket_reply__descriptor) \
     , 0, {0,NULL} }
+
+
+/*
+ * Answered with KeyStatus.
+ */
+struct  Sso__Lock
+{
+  ProtobufCMessage base;
+};
+#define SSO__LOCK__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&sso__lock__descriptor) \
+     }
 
 
 struct  Sso__WatchEvents
@@ -2411,25 +2414,6 @@ Sso__Unlock *
 void   sso__unlock__free_unpacked
                      (Sso__Unlock *message,
                       ProtobufCAllocator *allocator);
-/* Sso__Lock methods */
-void   sso__lock__init
-                     (Sso__Lock         *message);
-size_t sso__lock__get_packed_size
-                     (const Sso__Lock   *message);
-size_t sso__lock__pack
-                     (const Sso__Lock   *message,
-                      uint8_t             *out);
-size_t sso__lock__pack_to_buffer
-                     (const Sso__Lock   *message,
-                      ProtobufCBuffer     *buffer);
-Sso__Lock *
-       sso__lock__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   sso__lock__free_unpacked
-                     (Sso__Lock *message,
-                      ProtobufCAllocator *allocator);
 /* Sso__PublishSocket methods */
 void   sso__publish_socket__init
                      (Sso__PublishSocket         *message);
@@ -2543,6 +2527,25 @@ Sso__UnpublishSocketReply *
                       const uint8_t       *data);
 void   sso__unpublish_socket_reply__free_unpacked
                      (Sso__UnpublishSocketReply *message,
+                      ProtobufCAllocator *allocator);
+/* Sso__Lock methods */
+void   sso__lock__init
+                     (Sso__Lock         *message);
+size_t sso__lock__get_packed_size
+                     (const Sso__Lock   *message);
+size_t sso__lock__pack
+                     (const Sso__Lock   *message,
+                      uint8_t             *out);
+size_t sso__lock__pack_to_buffer
+                     (const Sso__Lock   *message,
+                      ProtobufCBuffer     *buffer);
+Sso__Lock *
+       sso__lock__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   sso__lock__free_unpacked
+                     (Sso__Lock *message,
                       ProtobufCAllocator *allocator);
 /* Sso__WatchEvents methods */
 void   sso__watch_events__init
@@ -2788,9 +2791,6 @@ typedef void (*Sso__SetKey_Closure)
 typedef void (*Sso__Unlock_Closure)
                  (const Sso__Unlock *message,
                   void *closure_data);
-typedef void (*Sso__Lock_Closure)
-                 (const Sso__Lock *message,
-                  void *closure_data);
 typedef void (*Sso__PublishSocket_Closure)
                  (const Sso__PublishSocket *message,
                   void *closure_data);
@@ -2808,6 +2808,9 @@ typedef void (*Sso__UnpublishSocket_Closure)
                   void *closure_data);
 typedef void (*Sso__UnpublishSocketReply_Closure)
                  (const Sso__UnpublishSocketReply *message,
+                  void *closure_data);
+typedef void (*Sso__Lock_Closure)
+                 (const Sso__Lock *message,
                   void *closure_data);
 typedef void (*Sso__WatchEvents_Closure)
                  (const Sso__WatchEvents *message,
@@ -2891,13 +2894,13 @@ extern const ProtobufCMessageDescriptor sso__get_key__descriptor;
 extern const ProtobufCMessageDescriptor sso__key_status__descriptor;
 extern const ProtobufCMessageDescriptor sso__set_key__descriptor;
 extern const ProtobufCMessageDescriptor sso__unlock__descriptor;
-extern const ProtobufCMessageDescriptor sso__lock__descriptor;
 extern const ProtobufCMessageDescriptor sso__publish_socket__descriptor;
 extern const ProtobufCMessageDescriptor sso__published_socket__descriptor;
 extern const ProtobufCMessageDescriptor sso__list_sockets__descriptor;
 extern const ProtobufCMessageDescriptor sso__list_sockets_reply__descriptor;
 extern const ProtobufCMessageDescriptor sso__unpublish_socket__descriptor;
 extern const ProtobufCMessageDescriptor sso__unpublish_socket_reply__descriptor;
+extern const ProtobufCMessageDescriptor sso__lock__descriptor;
 extern const ProtobufCMessageDescriptor sso__watch_events__descriptor;
 extern const ProtobufCMessageDescriptor sso__agent_event__descriptor;
 extern const ProtobufCMessageDescriptor sso__watch_events_reply__descriptor;

@@ -7,7 +7,8 @@ internal import TokenWire
 /// Decides which replies are events of the audit log, and writes these.
 final class AuditTrail: Sendable {
     private let writer: AuditWriter
-    private let namesUsers: Atomic<Bool>
+    /// Whether the log has usernames.
+    private let hasNames: Atomic<Bool>
     private let now: @Sendable () -> Int64
     /// The apps of the sign-ins in progress: their last request names no app.
     private let signIns = Mutex<[String: ClientID]>([:])
@@ -16,15 +17,12 @@ final class AuditTrail: Sendable {
 
     init(_ writer: AuditWriter, hasNames: Bool, now: @escaping @Sendable () -> Int64) {
         self.writer = writer
-        namesUsers = Atomic(hasNames)
+        self.hasNames = Atomic(hasNames)
         self.now = now
     }
 
-    /// Whether the log has usernames.
-    var hasNames: Bool {
-        get { namesUsers.load(ordering: .relaxed) }
-        set { namesUsers.store(newValue, ordering: .relaxed) }
-    }
+    /// Sets whether later lines of the log have usernames.
+    func setHasNames(_ hasNames: Bool) { self.hasNames.store(hasNames, ordering: .relaxed) }
 
     /// Records that the agent has started or stopped, or has read its configuration again.
     func record(_ kind: AuditEvent.Kind, outcome: String = "ok") {
@@ -128,6 +126,7 @@ final class AuditTrail: Sendable {
         of request: Request, _ asked: PolicyRequest, _ outcome: Result<Request.Reply, TokenError>
     ) -> AuditEvent? {
         guard let kind = Self.kind(of: request, outcome) else { return nil }
+        let hasNames = hasNames.load(ordering: .relaxed)
         var event = AuditEvent(
             kind, time: 0, request: asked.name, clientID: asked.subject.clientID?.text,
             sharingGroup: asked.subject.sharingGroup?.name,

@@ -52,13 +52,13 @@ final class Diagnosis {
     /// The time since the start, in seconds.
     var uptime: Int64 { max(options.now() - startedAt, 0) }
 
-    /// Checks the state folder, the store, its key, the protection of memory, the sandbox, the loopback redirect, the token endpoint and the
-    /// clock.
+    /// Checks the program, the state folder, the store, its key, the protection of memory, the sandbox, the published sockets, the loopback
+    /// redirect, the token endpoint and the clock.
     func checks(_ request: Diagnose) async -> [HealthCheck] {
         let keyProblem = await lifecycle.keyProblem()
         let checks = [
-            folderCheck(), storeCheck(), keyCheck(keyProblem), memoryCheck(), sandboxCheck(), socketsCheck(),
-            await redirectCheck(),
+            programCheck(), folderCheck(), storeCheck(), keyCheck(keyProblem), memoryCheck(), sandboxCheck(),
+            socketsCheck(), await redirectCheck(),
         ]
         let authority = request.authority ?? defaultAuthority
         return checks + endpointChecks(authority, await service.probe(authority))
@@ -75,6 +75,17 @@ final class Diagnosis {
         if let error = lifecycle.store.report.writeError { return error.message }
         guard commits.hasUnsavedChanges else { return nil }
         return "the last change could not be written to \(options.stateDirectory)"
+    }
+
+    /// Whether the agent's program has been replaced since the start, as by an upgrade. It is no failure: requests are served.
+    private func programCheck() -> HealthCheck {
+        let restart = options.notifier == nil ? "kill \(getpid())" : "systemctl --user restart sso-agent"
+        let isReplaced = ProgramFile.isReplaced
+        return HealthCheck(
+            name: "program", ok: true,
+            detail: "version \(ProductVersion.text)"
+                + (isReplaced ? "; its file has been replaced since it was started" : ""),
+            hint: isReplaced ? restart : nil)
     }
 
     private func folderCheck() -> HealthCheck {

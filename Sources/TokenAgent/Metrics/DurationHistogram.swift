@@ -1,15 +1,22 @@
 internal import Synchronization
 internal import TokenModel
 
-/// Counts durations in buckets with fixed bounds. May be used on any thread.
+/// Counts durations in buckets with bounds. May be used on any thread.
 final class DurationHistogram: Sendable {
     private struct State {
-        var counts = [Int64](repeating: 0, count: DurationHistogram.bounds.count)
+        var counts: [Int64]
         var total: Int64 = 0
         var sum: Int64 = 0
     }
 
-    private let state = Mutex(State())
+    private let bounds: [Int64]
+    private let state: Mutex<State>
+
+    /// - Parameter bounds: the upper bounds of the buckets in microseconds, in ascending order.
+    init(bounds: [Int64] = DurationHistogram.bounds) {
+        self.bounds = bounds
+        state = Mutex(State(counts: [Int64](repeating: 0, count: bounds.count)))
+    }
 
     /// Adds a duration; a negative one counts as 0.
     func add(_ duration: Duration) {
@@ -22,7 +29,7 @@ final class DurationHistogram: Sendable {
     /// Adds a duration; a negative one counts as 0.
     func add(microseconds: Int64) {
         let duration = max(microseconds, 0)
-        let bucket = Self.bounds.firstIndex { duration <= $0 }
+        let bucket = bounds.firstIndex { duration <= $0 }
         state.withLock { state in
             if let bucket { state.counts[bucket] += 1 }
             state.total += 1
@@ -36,7 +43,7 @@ final class DurationHistogram: Sendable {
         guard state.total > 0 else { return nil }
         return AgentMetric(
             name.rawValue, name.kind, labels: labels, value: state.total,
-            durations: AgentMetric.Durations(sum: state.sum, bounds: Self.bounds, counts: state.counts))
+            durations: AgentMetric.Durations(sum: state.sum, bounds: bounds, counts: state.counts))
     }
 
     /// The upper bounds in microseconds: from a turn of the event loop to the time-out of a token endpoint.

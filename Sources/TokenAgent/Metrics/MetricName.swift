@@ -5,6 +5,7 @@ enum MetricName: String, CaseIterable {
     case info = "sso_agent_info"
     case uptime = "sso_agent_uptime_seconds"
     case requests = "sso_agent_requests_total"
+    case hitTime = "sso_agent_hit_seconds"
     case throttled = "sso_agent_throttled_requests_total"
     case sharedRedemptions = "sso_agent_shared_redemptions_total"
     case tokenRequests = "sso_agent_token_requests_total"
@@ -33,7 +34,7 @@ enum MetricName: String, CaseIterable {
     var kind: AgentMetric.Kind {
         if rawValue.hasSuffix("_total") { return .counter }
         switch self {
-        case .tokenRequestTime, .storeCommitTime, .loopDelay: return .histogram
+        case .hitTime, .tokenRequestTime, .storeCommitTime, .loopDelay: return .histogram
         default: return .gauge
         }
     }
@@ -44,6 +45,7 @@ enum MetricName: String, CaseIterable {
         case .info: "The version of the agent; the value is 1."
         case .uptime: "The time since the start of the agent."
         case .requests: "Requests that were answered."
+        case .hitTime: "The time of hits that repeat an earlier request, from the read to the write; of each 64th."
         case .throttled: "Silent requests that were answered with an earlier error of the token endpoint."
         case .sharedRedemptions: "Silent requests that waited for a redemption which another request had begun."
         case .tokenRequests: "Requests to token endpoints that have ended."

@@ -67,8 +67,7 @@ extension MetricsServer {
         private let denials: DenialLog
         private let source: Source
         private let connections = Atomic(0)
-        /// The time before which no further measurements are asked for.
-        private let next = Mutex(NIODeadline.uptimeNanoseconds(0))
+        private let turns = ScrapeTurns(interval: MetricsServer.interval)
 
         init(options: AgentOptions, inspector: PeerInspector, denials: DenialLog, source: @escaping Source) {
             (self.options, self.inspector, self.denials, self.source) = (options, inspector, denials, source)
@@ -88,7 +87,7 @@ extension MetricsServer {
                         try pipeline.addHandler(RequestSizeLimit())
                         try pipeline.configureHTTPServerPipeline(
                             withPipeliningAssistance: false, withErrorHandling: false)
-                        try pipeline.addHandler(MetricsRequestHandler { self.answer(peer, on: channel.eventLoop) })
+                        try pipeline.addHandler(MetricsRequestHandler { self.answer(peer, on: channel) })
                     }
                 }
         }
@@ -128,16 +127,10 @@ extension MetricsServer {
             }
         }
 
-        /// The measurements as text; nil if the peer may not have them.
-        private func answer(_ peer: PeerIdentity, on loop: any EventLoop) -> EventLoopFuture<String?> {
-            let turn = next.withLock { next in
-                let turn = max(next, .now())
-                next = turn + MetricsServer.interval
-                return turn
-            }
-            return loop.flatScheduleTask(deadline: turn) {
-                self.source(peer, loop).map { $0.map(MetricsText.encode) }
-            }.futureResult
+        /// The measurements as text, when it is the connection's turn; nil if the peer may not have them.
+        private func answer(_ peer: PeerIdentity, on channel: any Channel) -> EventLoopFuture<String?> {
+            let loop = channel.eventLoop
+            return turns.turn(of: channel).flatMap { self.source(peer, loop).map { $0.map(MetricsText.encode) } }
         }
     }
 

@@ -56,7 +56,7 @@ final class PeerInspector: Sendable {
             userID: credentials.userID, processID: credentials.processID, sandbox: PeerIdentity.Sandbox(app: nil))
         let timeout = timers.schedule(loop, Self.timeLimit) { promise.succeed(unknown) }
         threads.runIfActive(eventLoop: loop) {
-            identification.takePidfd().flatMap { self.identify(credentials, pidfd: $0) }
+            identification.begin().flatMap { self.identify(credentials, pidfd: $0) }
         }.whenComplete { outcome in
             timeout.cancel()
             // Threads that have stopped do not begin.
@@ -164,8 +164,9 @@ final class Identification: Sendable {
         if !isWaiting, pidfd >= 0 { Self.closeFile(pidfd) }
     }
 
-    /// Begins the identification; nil if it was abandoned.
-    fileprivate func takePidfd() -> Int32? {
+    /// Begins the identification, and returns the descriptor of the peer's process, which the caller closes; nil if the identification was
+    /// abandoned or has begun.
+    fileprivate func begin() -> Int32? {
         state.withLock { state in
             guard case .waiting(let pidfd) = state else { return nil }
             state = .begun
@@ -175,7 +176,7 @@ final class Identification: Sendable {
 
     /// Closes the descriptor, if the identification has not begun.
     fileprivate func release() {
-        guard let pidfd = takePidfd(), pidfd >= 0 else { return }
+        guard let pidfd = begin(), pidfd >= 0 else { return }
         Self.closeFile(pidfd)
     }
 

@@ -46,7 +46,7 @@ struct PublishedHandlers: Sendable {
             RequestHandler(GetStatus.self, waits: .untilLoadedOrTimeout) { owner, _, _ in
                 owner.status(through: publication)
             },
-            RequestHandler(WatchEvents.self, waits: .never, isSubscription: true) { owner, request, session in
+            RequestHandler(WatchEvents.self, waits: .never, watchesEvents: true) { owner, request, session in
                 owner.watchEvents(request, from: session, through: publication)
             },
         ]

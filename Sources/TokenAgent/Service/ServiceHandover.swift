@@ -20,11 +20,11 @@ package struct ServiceHandover: Sendable {
         "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID",
     ]
 
-    /// Takes what was handed over to this process, and removes the variables from its environment, so that no program that it starts
-    /// takes them for its own. Must be called before any other thread reads the environment.
+    /// Receives what was handed over to this process, and removes the variables from its environment, so that no program that it starts
+    /// reads them as its own. Must be called before any other thread reads the environment.
     ///
     /// - Throws: `agentUnavailable` (-53004) if there are several sockets.
-    package static func take() throws(TokenError) -> ServiceHandover {
+    package static func receive() throws(TokenError) -> ServiceHandover {
         var values: [String: String] = [:]
         for name in variables {
             if let value = getenv(name) { values[name] = String(cString: value) }

@@ -19,21 +19,6 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// A request whose wait is over.
-    private struct Finished {
-        enum Outcome {
-            case reply(() -> [UInt8])
-            /// What the request has waited for has happened, or cannot.
-            case waited(RequestFrame, RequestHandler.Progress, Result<Void, TokenError>)
-        }
-
-        let outcome: Outcome
-        /// The length of the request's frame.
-        let length: Int
-        /// Whether the request has waited for events.
-        let isWatching: Bool
-    }
-
     private let id: SessionID
     private let owner: CacheOwner
     private let caller: Caller
@@ -42,12 +27,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     private let timers: Timers
     private let peer: Peer
     private var decoder = FrameDecoder(limit: WireLimits.requestFrame)
-    /// The requests in progress, and the length of their frames.
-    private var inFlight = 0
-    private var inFlightBytes = 0
-    private var finished = CircularBuffer<Finished>()
-    /// The requests in progress that wait for events.
-    private var watching = 0
+    private var waiting = WaitingRequests()
     /// The bytes of replies that did not fit into the socket's buffer.
     private var unsent = 0
     /// The bytes that were written since it was last found that all of them had been sent.
@@ -62,7 +42,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     private var context: ChannelHandlerContext?
     /// The connection's descriptor until `channelInactive`, before which it is not closed. SwiftNIO's access to it costs more than a hit.
     private var socket: NIOBSDSocket.Handle?
-    /// The time at which the peer last sent bytes.
+    /// The time at which bytes of the peer were last read.
     private(set) var lastReceived = NIODeadline.now()
 
     init(owner: CacheOwner, caller: Caller, registry: SessionRegistry, timers: Timers) {
@@ -80,7 +60,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     }
 
     /// Whether no request waits for its reply, except for events, which the app can get later as well.
-    var isIdle: Bool { inFlight == watching }
+    var isIdle: Bool { waiting.count == waiting.watchCount }
 
     func channelActive(context: ChannelHandlerContext) {
         self.context = context
@@ -98,8 +78,8 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         let id = id
         owner.assumeIsolated { $0.sessionEnded(id) }
         registry.closed(self, of: peer)
-        finished.removeAll()
-        peer.ended(requests: inFlight, of: inFlightBytes)
+        peer.ended(requests: waiting.count, of: waiting.bytes)
+        waiting.removeOutcomes()
         peer.released(replyBytes: unsent)
         context.fireChannelInactive()
     }
@@ -144,7 +124,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     // MARK: Turns
 
     var hasWork: Bool {
-        (!finished.isEmpty || !isEnding && decoder.hasFrame && peer.admitsRequests) && canReply
+        (waiting.hasOutcome || !isEnding && decoder.hasFrame && peer.admitsRequests) && canReply
     }
 
     func work(until deadline: NIODeadline) {
@@ -175,8 +155,8 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     /// - Returns: false if there is nothing to handle, or a limit is reached.
     private func handleNext(_ context: ChannelHandlerContext) -> Bool {
         guard canReply, isServed(context) else { return false }
-        if let next = finished.popFirst() {
-            release(next)
+        if let next = waiting.removeFirst() {
+            peer.ended(requests: 1, of: next.length)
             switch next.outcome {
             case .reply(let encode): write(encode(), context)
             case .waited(let frame, _, .failure(let error)): serve(frame, next.length, .failed(error), context)
@@ -253,7 +233,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     }
 
     private func closeIfDone(_ context: ChannelHandlerContext) {
-        guard isEnding || isInputClosed && !decoder.hasFrame, inFlight == 0, unsent == 0 else { return }
+        guard isEnding || isInputClosed && !decoder.hasFrame, waiting.count == 0, unsent == 0 else { return }
         if unchecked > 0 {
             // Replies written in this turn of the loop have not been flushed yet.
             context.flush()
@@ -272,6 +252,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         guard let reply = owner.assumeIsolated({ $0.keptReply(to: frame, after: last) }) else { return false }
         let sent = sendAtOnce(context, reply.send)
         if sent < reply.length { write(reply.bytes(from: sent, context.channel.allocator), context) }
+        registry.metrics.answeredRepeatedHit(readAt: lastReceived)
         return true
     }
 
@@ -320,8 +301,8 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
             if let bytes { owner.assumeIsolated { $0.keep(reply, to: bytes, entry, of: id.peer) } }
         case .withDescriptor(let reply, let descriptor): write(reply, withDescriptor: descriptor, context)
         case .later(let future):
-            wait(for: future, length, isWatching: handler.isSubscription) { .reply($0) }
-            if handler.isSubscription, isEnding || isInputClosed { finishWatching() }
+            wait(for: future, length, watchesEvents: handler.watchesEvents) { .reply($0) }
+            if handler.watchesEvents, isEnding || isInputClosed { finishWatching() }
         case .afterConfirmation(let future): wait(for: future, length) { .waited(frame, .confirmed, $0) }
         case .afterLoad(let future): wait(for: future, length) { .waited(frame, .loaded, $0) }
         }
@@ -329,30 +310,22 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
 
     /// Counts a request as in progress until its reply is written.
     private func wait<Value: Sendable>(
-        for future: EventLoopFuture<Value>, _ length: Int, isWatching: Bool = false,
-        _ outcome: @escaping (Value) -> Finished.Outcome
+        for future: EventLoopFuture<Value>, _ length: Int, watchesEvents: Bool = false,
+        _ outcome: @escaping (Value) -> WaitingRequests.Outcome
     ) {
-        inFlight += 1
-        if isWatching { watching += 1 }
-        inFlightBytes += length
+        let request = WaitingRequests.Request(length: length, watchesEvents: watchesEvents)
+        waiting.add(request)
         peer.began(requestOf: length)
         future.assumeIsolated().whenSuccess { value in
             guard self.context != nil else { return }
-            self.finished.append(Finished(outcome: outcome(value), length: length, isWatching: isWatching))
+            self.waiting.finish(request, outcome(value))
             if !self.isWorking, self.hasWork { self.registry.turns.run(self, of: self.peer.turns) }
         }
     }
 
-    private func release(_ request: Finished) {
-        inFlight -= 1
-        if request.isWatching { watching -= 1 }
-        inFlightBytes -= request.length
-        peer.ended(requests: 1, of: request.length)
-    }
-
     /// Has the requests that wait for events answered, since there will be no more of them.
     private func finishWatching() {
-        guard watching > 0 else { return }
+        guard waiting.watchCount > 0 else { return }
         let id = id
         owner.assumeIsolated { $0.finishWatching(id) }
     }

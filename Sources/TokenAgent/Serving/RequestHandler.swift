@@ -29,20 +29,20 @@ struct RequestHandler: Sendable {
 
     /// The number of the request type; see `AgentRequest.number`.
     let number: UInt32
-    /// Whether a request waits for as long as nothing happens: it does not keep its connection open, and is answered when that ends.
-    let isSubscription: Bool
+    /// Whether a request waits for events, for as long as nothing happens: it does not keep its connection open, and is answered when that ends.
+    let watchesEvents: Bool
     /// Handles the frame of a request and returns the frame of its reply, or what has to be waited for before it is called again.
     /// A cache hit is answered before this returns.
     let reply: @Sendable (RequestFrame, SessionID, Caller, Progress, isolated CacheOwner) -> EncodedReply
 
     /// - Parameter descriptor: the descriptor that comes with a success that is there at once; nil for none.
     init<Request: WireRequest>(
-        _ type: Request.Type, waits: Wait = .untilLoaded, isSubscription: Bool = false,
+        _ type: Request.Type, waits: Wait = .untilLoaded, watchesEvents: Bool = false,
         descriptor: (@Sendable (isolated CacheOwner, Request, Caller) -> Int32?)? = nil,
         answer: @escaping @Sendable (isolated CacheOwner, Request, SessionID) -> Answer<Request.Reply>
     ) {
         number = Request.number
-        self.isSubscription = isSubscription
+        self.watchesEvents = watchesEvents
         let name = RequestFrame.name(of: Request.number) ?? "unknown"
         reply = { frame, session, caller, progress, owner in
             let (id, metrics) = (frame.id, owner.core.metrics)

@@ -39,7 +39,7 @@ enum RequestHandlers {
         RequestHandler(ListSockets.self, waits: .never) { owner, _, _ in owner.listSockets() },
         RequestHandler(UnpublishSocket.self, waits: .never) { owner, request, _ in owner.unpublishSocket(request) },
         RequestHandler(Lock.self, waits: .never) { owner, _, _ in owner.lock() },
-        RequestHandler(WatchEvents.self, waits: .never, isSubscription: true) { owner, request, session in
+        RequestHandler(WatchEvents.self, waits: .never, watchesEvents: true) { owner, request, session in
             owner.watchEvents(request, from: session)
         },
         RequestHandler(ReloadConfiguration.self, waits: .never) { owner, _, _ in owner.reloadConfiguration() },

@@ -2,18 +2,33 @@ internal import ArgumentParser
 
 /// The scripts for shells: those of the argument parser, with what they lack.
 enum CompletionScript {
-    /// The script, which knows the aliases of commands too, and in bash words with “@”, “:” and “=”.
-    ///
-    /// - Parameter aliases: the aliases of commands, each with the command's name.
-    static func extended(_ script: String, aliases: [(alias: String, name: String)]) -> String {
-        if script.hasPrefix("#compdef") { return zsh(script, aliases) }
-        return script.hasPrefix("#!/bin/bash") ? bash(script, aliases) : script + fish(aliases)
+    /// The script, which knows the aliases of commands and the words after `help` too, in bash words with “@”, “:” and “=”, and in zsh
+    /// `--option=value`.
+    static func extended(_ script: String, _ names: CommandNames) -> String {
+        if script.hasPrefix("#compdef") { return zsh(script, names) }
+        return script.hasPrefix("#!/bin/bash") ? bash(script, names) : script + fish(names)
     }
 
     /// bash breaks words at “@”, “:” and “=”, and replaces what is behind the break: the script gets the whole words, and its
     /// answers lose what stays.
-    private static func bash(_ script: String, _ aliases: [(alias: String, name: String)]) -> String {
-        let cases = aliases.map { "        \($0.alias)) COMP_WORDS[1]=\($0.name) ;;" }.joined(separator: "\n")
+    private static func bash(_ script: String, _ names: CommandNames) -> String {
+        let aliases = names.aliases.map { alias in
+            """
+                if ((COMP_CWORD > \(alias.index))) && [[ "${COMP_WORDS[*]:1:\(alias.index)}" == '\(alias.words)' ]]; then
+                    COMP_WORDS[\(alias.index)]=\(alias.name)
+                fi
+
+            """
+        }.joined()
+        let topics = names.helpTopics.map { topic in
+            """
+                '\(topic.words)')
+                    COMPREPLY=($(compgen -W '\(topic.names.joined(separator: " "))' -- "${cur}"))
+                    return
+                    ;;
+
+            """
+        }.joined()
         let wrapper = """
             _ssoctl_with_whole_words() {
                 local line="${COMP_LINE:0:COMP_POINT}" word
@@ -45,11 +60,9 @@ enum CompletionScript {
                 fi
                 words[COMP_CWORD]="${cur}"
                 local -a COMP_WORDS=("${words[@]}")
-                if ((COMP_CWORD > 1)); then
-                    case "${COMP_WORDS[1]}" in
-            \(cases.split(separator: "\n").map { "    \($0)" }.joined(separator: "\n"))
-                    esac
-                fi
+                local IFS=$' \\t\\n'
+            \(aliases)    case "${COMP_WORDS[*]:1:COMP_CWORD - 1}" in
+            \(topics)    esac
                 _ssoctl "${1}" "${cur}" "${COMP_WORDS[COMP_CWORD - 1]}"
                 [[ "${#COMPREPLY[@]}" -gt 0 ]] || return
                 if [[ ! -e "${COMPREPLY[0]}" ]]; then
@@ -68,29 +81,82 @@ enum CompletionScript {
             registration, with: wrapper + "\ncomplete -o filenames -F _ssoctl_with_whole_words ssoctl")
     }
 
-    private static func zsh(_ script: String, _ aliases: [(alias: String, name: String)]) -> String {
-        let choice = "        case \"${words[1]}\" in\n"
-        guard let place = script.firstRange(of: choice) else { return script }
-        let cases = aliases.map { "        \($0.alias)) words[1]=\($0.name) ;;\n" }.joined()
-        return script[..<place.lowerBound] + choice + cases + "        esac\n" + script[place.lowerBound...]
+    /// In zsh, the parser's function gets the words that it knows. It knows no `--option=value`, which become two words.
+    private static func zsh(_ script: String, _ names: CommandNames) -> String {
+        let start = "if [[ \"${funcstack[1]}\" = _ssoctl ]]"
+        guard let place = script.start(ofLast: start) else { return script }
+        let aliases = names.aliases.map { alias in
+            """
+                if (( CURRENT > \(alias.index + 1) )) && [[ "${words[2,\(alias.index + 1)]}" = '\(alias.words)' ]]; then
+                    words[\(alias.index + 1)]=\(alias.name)
+                fi
+
+            """
+        }.joined()
+        let topics = names.helpTopics.map { topic in
+            """
+                '\(topic.words)')
+                    compadd -- \(topic.names.joined(separator: " "))
+                    return
+                    ;;
+
+            """
+        }.joined()
+        let wrapper = """
+            functions[__ssoctl_of_known_words]="${functions[_ssoctl]}"
+            _ssoctl() {
+                local -i index
+                for (( index = 2; index < CURRENT; index++ )); do
+                    [[ "${words[index]}" = -- ]] && break
+                    if [[ "${words[index]}" = --*=* ]]; then
+                        words[index]=("${words[index]%%=*}" "${words[index]#*=}")
+                        (( CURRENT++, index++ ))
+                    fi
+                done
+                if (( index == CURRENT )) && compset -P 1 '--*='; then
+                    words[CURRENT]=("${words[CURRENT]%%=*}" "${words[CURRENT]#*=}")
+                    (( CURRENT++ ))
+                fi
+            \(aliases)    case "${words[2,CURRENT - 1]}" in
+            \(topics)    esac
+                __ssoctl_of_known_words "${@}"
+            }
+
+
+            """
+        return script[..<place] + wrapper + script[place...]
     }
 
-    private static func fish(_ aliases: [(alias: String, name: String)]) -> String {
-        let cases = aliases.map { "            case \($0.alias)\n                set tokens[2] \($0.name)" }.joined(
-            separator: "\n")
+    private static func fish(_ names: CommandNames) -> String {
+        let aliases = names.aliases.map { alias in
+            """
+                if test (count $tokens) -ge \(alias.index + 1) -a "$tokens[2..\(alias.index + 1)]" = '\(alias.words)'
+                    set tokens[\(alias.index + 1)] \(alias.name)
+                end
+
+            """
+        }.joined()
+        let topics = names.helpTopics.map { topic in
+            "complete -c ssoctl -n '__ssoctl_is_behind \(topic.words)' -fa '\(topic.names.joined(separator: " "))'"
+        }.joined(separator: "\n")
         return """
 
             functions --erase __ssoctl_typed_tokens
             functions --copy __ssoctl_tokens __ssoctl_typed_tokens
             function __ssoctl_tokens
                 set -l tokens (__ssoctl_typed_tokens $argv)
-                if test (count $tokens) -gt 1
-                    switch $tokens[2]
-            \(cases)
-                    end
-                end
-                string join \\n -- $tokens
+            \(aliases)    string join \\n -- $tokens
             end
+            function __ssoctl_is_behind
+                set -l tokens (__ssoctl_tokens -pc)
+                test "$tokens" = "ssoctl $argv"
+            end
+            \(topics)
             """
     }
+}
+
+extension String {
+    /// The place at which the last occurrence of a text begins; nil if there is none.
+    fileprivate func start(ofLast text: String) -> String.Index? { ranges(of: text).last?.lowerBound }
 }

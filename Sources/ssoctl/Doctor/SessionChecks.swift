@@ -48,14 +48,15 @@ enum SessionChecks {
     private static func systemdUnits(_ name: String) -> HealthCheck {
         let units = ["sso-agent.socket", "sso-agent.service"]
         let command = ["systemctl", "--user", "show", "--property=Id,UnitFileState,ActiveState"] + units
-        guard let text = Program.output(of: command) else {
-            return HealthCheck(
-                name: name, ok: false, detail: "systemd does not answer", hint: "systemctl --user status")
+        guard let text = Program.output(of: withRuntimeFolder + command) else {
+            let hint = (withRuntimeFolder + ["systemctl", "--user", "status"]).joined(separator: " ")
+            return HealthCheck(name: name, ok: false, detail: "systemd does not answer", hint: hint)
         }
         let states = UnitState.parse(text)
         guard let socket = states["sso-agent.socket"], let service = states["sso-agent.service"] else {
             return HealthCheck(
-                name: name, ok: false, detail: "systemd does not know it", hint: "systemctl --user daemon-reload")
+                name: name, ok: false, detail: "systemd does not know it",
+                hint: (withRuntimeFolder + ["systemctl", "--user", "daemon-reload"]).joined(separator: " "))
         }
         if socket.isActive {
             let isEnabled = socket.isEnabled
@@ -73,6 +74,12 @@ enum SessionChecks {
             name: name, ok: false,
             detail: "sso-agent.socket is installed, so that programs start no agent, and it is not active",
             hint: ServiceUnit.startCommand())
+    }
+
+    /// The words before a command that finds the user's service manager or D-Bus by the variable of the runtime folder only; none if
+    /// the variable is set.
+    private static var withRuntimeFolder: [String] {
+        AgentEnvironment.current.assumedRuntimeDirectory.map { ["env", "XDG_RUNTIME_DIR=\($0)"] } ?? []
     }
 
     /// Whether the agent goes on after a log-out.
@@ -108,7 +115,7 @@ enum SessionChecks {
         #if os(Linux)
             let name = "secret service"
             let isUsable = "the key can come from the desktop's keyring"
-            let runtime = AgentEnvironment.value("XDG_RUNTIME_DIR")
+            let runtime = AgentEnvironment.current.runtimeDirectory
             let hasBus =
                 AgentEnvironment.value("DBUS_SESSION_BUS_ADDRESS") != nil
                 || runtime.map { FileStatus("\($0)/bus") != nil } ?? false
@@ -125,7 +132,7 @@ enum SessionChecks {
                 "busctl", "--user", "--timeout=1", "call", "org.freedesktop.DBus", "/org/freedesktop/DBus",
                 "org.freedesktop.DBus", "NameHasOwner", "s", "org.freedesktop.secrets",
             ]
-            switch Program.output(of: question)?.contains("true") {
+            switch Program.output(of: withRuntimeFolder + question)?.contains("true") {
             case true?: return HealthCheck(name: name, ok: true, detail: isUsable)
             case false?:
                 return HealthCheck(name: name, ok: true, detail: "D-Bus is there, but no keyring is running")

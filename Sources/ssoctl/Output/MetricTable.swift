@@ -68,6 +68,6 @@ enum MetricTable {
 
     private static func milliseconds(_ seconds: Double) -> String {
         let milliseconds = seconds * 1000
-        return milliseconds < 1 ? "\(milliseconds) ms" : "\(Int64(milliseconds)) ms"
+        return milliseconds == milliseconds.rounded() ? "\(Int64(milliseconds)) ms" : "\(milliseconds) ms"
     }
 }

@@ -72,6 +72,23 @@ internal import TokenWire
         }
     }
 
+    /// The first request is decided, and 130 of the others repeat it.
+    @Test func measuresEach64thRepeatedHit() async throws {
+        try await AgentFixture.with { f in
+            let account = try await f.signIn("alice@contoso.com", f.parameters()).account
+            let peer = try RawPeer(f.socketPath)
+            let silent = AcquireTokenSilent(parameters: try f.parameters(), account: account.reference)
+            for _ in 0..<64 { _ = try await peer.ask(silent) }
+            #expect(try await values(f, "sso_agent_hit_seconds").isEmpty)
+            for _ in 0..<67 { _ = try await peer.ask(silent) }
+            #expect(try await values(f, "sso_agent_hit_seconds") == ["": 2])
+            let metric = try #require(
+                try await f.agent.status(includesMetrics: true).metrics.first { $0.name == "sso_agent_hit_seconds" })
+            let durations = try #require(metric.durations)
+            #expect(durations.sum > 0 && durations.bounds.first == 5 && durations.counts.reduce(0, +) <= 2)
+        }
+    }
+
     @Test func measuresTheStoreTheCacheAndTheConnections() async throws {
         try await AgentFixture.with { f in
             try await f.signIn("alice@contoso.com", f.parameters())
@@ -150,6 +167,22 @@ internal import TokenWire
             let peers = try (0..<20).map { _ in try RawPeer(path) }
             try await offPool { for peer in peers.dropFirst(8) { peer.waitUntilClosed() } }
             #expect(try await f.agent.status().accounts == 0)
+        }
+    }
+
+    /// The places of 400 requests would be later than the time limit of a connection.
+    @Test func answersAScraperAfterRequestsThatOthersHaveGivenUp() async throws {
+        try await withMetrics { _, path in
+            try await offPool {
+                for _ in 0..<400 {
+                    let peer = try RawPeer(path)
+                    peer.write(Array("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
+                    peer.finishWriting()
+                    peer.waitUntilClosed()
+                }
+            }
+            let (status, output) = try await get("/metrics", at: path)
+            #expect(status == 0 && output.hasSuffix("200 text/plain; version=0.0.4; charset=utf-8"), "\(output)")
         }
     }
 

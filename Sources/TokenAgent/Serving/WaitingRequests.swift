@@ -1,0 +1,51 @@
+internal import NIOCore
+internal import TokenModel
+internal import TokenWire
+
+/// The requests of one connection that wait for something, and those whose wait is over and that are to be continued or answered.
+struct WaitingRequests {
+    struct Request {
+        /// The length of the request's frame.
+        let length: Int
+        /// Whether the request waits for events.
+        let watchesEvents: Bool
+    }
+
+    enum Outcome {
+        case reply(() -> [UInt8])
+        /// What the request has waited for has happened, or cannot.
+        case waited(RequestFrame, RequestHandler.Progress, Result<Void, TokenError>)
+    }
+
+    /// The number of requests, those whose wait is over included.
+    private(set) var count = 0
+    /// The length of their frames.
+    private(set) var bytes = 0
+    /// The number of those that wait for events.
+    private(set) var watchCount = 0
+    private var finished = CircularBuffer<(request: Request, outcome: Outcome)>()
+
+    /// Whether the wait of a request is over.
+    var hasOutcome: Bool { !finished.isEmpty }
+
+    mutating func add(_ request: Request) {
+        count += 1
+        bytes += request.length
+        if request.watchesEvents { watchCount += 1 }
+    }
+
+    /// Ends the wait of a request.
+    mutating func finish(_ request: Request, _ outcome: Outcome) { finished.append((request, outcome)) }
+
+    /// Removes the request whose wait ended first, and returns its outcome and the length of its frame; nil if all of them wait.
+    mutating func removeFirst() -> (outcome: Outcome, length: Int)? {
+        guard let (request, outcome) = finished.popFirst() else { return nil }
+        count -= 1
+        bytes -= request.length
+        if request.watchesEvents { watchCount -= 1 }
+        return (outcome, request.length)
+    }
+
+    /// Forgets the outcomes, since nobody gets them any more.
+    mutating func removeOutcomes() { finished.removeAll() }
+}
