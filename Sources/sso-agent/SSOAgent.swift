@@ -98,7 +98,9 @@ struct SSOAgent: ParsableCommand {
     @Option(
         help: "trace, debug, info, notice, warning, error or critical.",
         completion: .list(Logger.Level.allCases.map(\.rawValue)), transform: Self.level)
-    var logLevel: Logger.Level = .notice
+    var logLevel: Logger.Level = Self.defaultLogLevel
+
+    static let defaultLogLevel = Logger.Level.notice
 
     static func main() {
         do {
