@@ -2,8 +2,9 @@ package import AccessPolicy
 internal import PosixFiles
 package import TokenModel
 
-/// The configuration: the tables `[agent]`, `[network]`, `[confirmation]`, `[audit]`, `[tokens]` and `[metrics]` and the access rules `[[rule]]`, which the agent uses,
-/// and `[apps.NAME]` and `[defaults]`, which `ssoctl` uses. Both read all of it, so that each reports every mistake.
+/// The configuration: the tables `[agent]`, `[network]`, `[confirmation]`, `[audit]`, `[tokens]` and `[metrics]` and the access rules
+/// `[[rule]]`, which the agent uses, and `[apps.NAME]` and `[defaults]`, which `ssoctl` uses. Both read all of it, so that each reports every
+/// mistake.
 package struct Configuration: Sendable, Equatable {
     /// The file of certificate authorities to trust instead of the system's; nil if the file does not name one.
     package private(set) var caFile: String?
@@ -52,21 +53,13 @@ package struct Configuration: Sendable, Equatable {
     /// The size of the largest configuration file, in bytes.
     package static let sizeLimit = 64 << 10
 
-    /// Reads the file at a path.
-    ///
-    /// The file names the certificate authorities and the proxy: other users must not be able to change or replace it.
-    ///
-    /// - Parameter isRequired: whether a missing file is an error.
-    /// - Throws: `invalidDeveloperParameter` (-51112) with the file, the line, and what to change.
-    package init(path: String, isRequired: Bool) throws(TokenError) {
-        if isRequired || FileStatus(path) != nil { try read(path) }
-    }
-
     /// Reads the files at these places: those of the system first, so that the user's values replace theirs. Rules add up.
     ///
-    /// - Throws: as ``init(path:isRequired:)``.
+    /// The files name the certificate authorities, the proxy and the rules: other users must not be able to change or replace them.
+    ///
+    /// - Throws: `invalidDeveloperParameter` (-51112) with the file, the line, and what to change.
     package init(_ places: ConfigurationFiles) throws(TokenError) {
-        for path in try places.files() { try read(path) }
+        for path in try places.files() { try read(path, of: places) }
     }
 
     /// This configuration with the values of another one, except those that need a restart.
@@ -104,8 +97,8 @@ package struct Configuration: Sendable, Equatable {
                 + (apps.first.map { "ssoctl use \($0.name)" } ?? "ssoctl init") + ", or add [apps.\(name.value)]")
     }
 
-    private mutating func read(_ path: String) throws(TokenError) {
-        let bytes = try Self.content(of: path)
+    private mutating func read(_ path: String, of places: ConfigurationFiles) throws(TokenError) {
+        let bytes = try Self.content(of: path, among: places)
         do throws(TOMLError) {
             try add(bytes, from: path)
         } catch {
@@ -115,12 +108,15 @@ package struct Configuration: Sendable, Equatable {
     }
 
     /// The bytes of a file that other users cannot change or replace.
-    static func content(of path: String) throws(TokenError) -> [UInt8] {
+    ///
+    /// - Parameter places: the configuration to which the file belongs, which has the remedy; nil for a file alone.
+    static func content(of path: String, among places: ConfigurationFiles? = nil) throws(TokenError) -> [UInt8] {
         let bytes: [UInt8]
         do throws(TrustedFileError) {
             bytes = try Self.content(of: FileDescriptor.trusted(path))
         } catch {
-            throw TokenError(.invalidDeveloperParameter, "the configuration \(path) cannot be used: \(error)")
+            let remedy = places?.remedy(isPermissionDenied: error.isPermissionDenied) ?? ""
+            throw TokenError(.invalidDeveloperParameter, "the configuration \(path) cannot be used: \(error)\(remedy)")
         }
         guard bytes.count <= Self.sizeLimit else {
             throw TokenError(

@@ -10,6 +10,8 @@ package struct ConfigurationFiles: Sendable, Equatable {
     package let user: String
     /// Whether it is an error if the user's file does not exist.
     package var isUserFileRequired: Bool
+    /// Whether a running agent reads the files: it may read only what existed when it was started.
+    package var isReadAgain = false
 
     /// - Parameter named: the user's file if the command line names one; nil takes that of the environment.
     package init(_ environment: AgentEnvironment, named: String? = nil) {
@@ -33,10 +35,10 @@ package struct ConfigurationFiles: Sendable, Equatable {
         let folder = "\(systemFolder)/conf.d"
         let names: [String]
         do throws(SystemError) { names = try PrivateFiles.names(in: folder) } catch {
-            throw Self.unreadable(folder, error)
+            throw unreadable(folder, error)
         }
         let files = names.filter { $0.hasSuffix(".toml") && !$0.hasPrefix(".") }.sorted().map { "\(folder)/\($0)" }
-        return (try Self.exists(main) ? [main] : []) + files
+        return (try exists(main) ? [main] : []) + files
     }
 
     /// The files that exist, in the order in which they are read. One that is required is among them in any case.
@@ -44,15 +46,23 @@ package struct ConfigurationFiles: Sendable, Equatable {
     /// - Throws: as ``systemFiles()``.
     package func files() throws(TokenError) -> [String] {
         let system = try systemFiles()
-        let hasUser = isUserFileRequired ? true : try Self.exists(user)
+        let hasUser = isUserFileRequired ? true : try exists(user)
         return system + (hasUser ? [user] : [])
     }
 
-    private static func exists(_ path: String) throws(TokenError) -> Bool {
+    private func exists(_ path: String) throws(TokenError) -> Bool {
         do throws(SystemError) { return try FileStatus.exists(path) } catch { throw unreadable(path, error) }
     }
 
-    private static func unreadable(_ path: String, _ error: SystemError) -> TokenError {
-        TokenError(.invalidDeveloperParameter, "the configuration \(path) cannot be read: \(error)")
+    private func unreadable(_ path: String, _ error: SystemError) -> TokenError {
+        TokenError(
+            .invalidDeveloperParameter,
+            "the configuration \(path) cannot be read: \(error)\(remedy(isPermissionDenied: error.isPermissionDenied))")
+    }
+
+    /// What to do if something cannot be read; the end of a sentence.
+    func remedy(isPermissionDenied: Bool) -> String {
+        guard isReadAgain, isPermissionDenied else { return "" }
+        return "; if it was made after the start of the agent, or its folder was, restart the agent"
     }
 }

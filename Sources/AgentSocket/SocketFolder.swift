@@ -4,6 +4,8 @@ package import TokenModel
 /// The directory of the socket: it belongs to the user of the agent, and other users may neither write to it nor replace it.
 package struct SocketFolder: Sendable {
     package let path: String
+    /// The socket's name in the directory.
+    private let socketName: Substring
 
     /// Makes the directory and those above it, with mode 0700, where they do not exist.
     ///
@@ -13,6 +15,7 @@ package struct SocketFolder: Sendable {
             throw TokenError(.agentUnavailable, "the socket path \(socketPath) is not absolute")
         }
         path = slash == socketPath.startIndex ? "/" : String(socketPath[..<slash])
+        socketName = socketPath[slash...].dropFirst()
         try Self.requireTrusted(path)
         try PrivateFiles(errorCode: .agentUnavailable).makeDirectory(path, parentMode: 0o700)
         // Again, with the directories that did not exist before: in /tmp, another user may have made one meanwhile.
@@ -31,6 +34,11 @@ package struct SocketFolder: Sendable {
             throw TokenError(
                 .agentUnavailable, "others may write to \(path) and could replace the socket; run: chmod 0700 \(path)")
         }
+    }
+
+    /// Whether two paths, however they are written, are those of one socket.
+    package func hasSocket(of other: SocketFolder) -> Bool {
+        socketName == other.socketName && FileStatus.isSameFile(path, other.path)
     }
 
     private static func requireTrusted(_ path: String) throws(TokenError) {

@@ -5,7 +5,7 @@ struct ccurl_multi {
     CURLSH *sessions; /* the TLS sessions, which connections of all transfers resume */
 };
 
-ccurl_multi *ccurl_multi_create(long connections_per_host) {
+ccurl_multi *ccurl_multi_create(long connections_per_host, long connections) {
     ccurl_multi *multi = ccurl_allocate_zeroed(1, sizeof *multi);
     if (multi == NULL) return NULL;
     multi->handle = ccurl.curl_multi_init();
@@ -13,7 +13,8 @@ ccurl_multi *ccurl_multi_create(long connections_per_host) {
     /* One thread drives all transfers, so that the sessions need no lock. */
     if (multi->handle != NULL && multi->sessions != NULL &&
         ccurl.curl_share_setopt(multi->sessions, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) == CURLSHE_OK &&
-        ccurl.curl_multi_setopt(multi->handle, CURLMOPT_MAX_HOST_CONNECTIONS, connections_per_host) == CURLM_OK) {
+        ccurl.curl_multi_setopt(multi->handle, CURLMOPT_MAX_HOST_CONNECTIONS, connections_per_host) == CURLM_OK &&
+        ccurl.curl_multi_setopt(multi->handle, CURLMOPT_MAX_TOTAL_CONNECTIONS, connections) == CURLM_OK) {
         return multi;
     }
     ccurl_multi_destroy(multi);

@@ -89,6 +89,12 @@ static ccurl_outcome outcome_of(const ccurl_transfer *transfer, CURLcode code) {
     return reached_server ? outcome : CCURL_PROXY_REFUSED;
 }
 
+/* Whether the server's certificate is not trusted, and may be with the folder that was left out. That of a proxy is checked with the folder. */
+static bool may_trust_ca_folder(const ccurl_transfer *transfer, ccurl_outcome outcome) {
+    if (!transfer->leaves_out_folder || transfer->was_asked || outcome != CCURL_UNTRUSTED) return false;
+    return !transfer->has_tls_proxy || number(transfer, CURLINFO_HTTP_CONNECTCODE) / 100 == 2;
+}
+
 ccurl_result ccurl_transfer_result(const ccurl_transfer *transfer, CURLcode code) {
     ccurl_result result = {
         .outcome = outcome_of(transfer, code),
@@ -99,9 +105,9 @@ ccurl_result ccurl_transfer_result(const ccurl_transfer *transfer, CURLcode code
         .head_length = transfer->head.length,
         .body = transfer->received.bytes,
         .body_length = transfer->received.length,
-        .may_trust_ca_folder = transfer->leaves_out_folder && !transfer->was_asked && code == CURLE_PEER_FAILED_VERIFICATION,
         .was_never_sent = !transfer->asks_before_sending && precedes_sending(code),
     };
+    result.may_trust_ca_folder = may_trust_ca_folder(transfer, result.outcome);
     if (result.outcome == CCURL_PROXY_REFUSED) result.status = (int)number(transfer, CURLINFO_HTTP_CONNECTCODE);
     return result;
 }

@@ -166,7 +166,8 @@ static bool set_proxy(ccurl_transfer *transfer, const ccurl_request *request) {
         !set_number(transfer, CURLOPT_HEADEROPT, CURLHEADER_SEPARATE)) {
         return false;
     }
-    if (strncmp(request->proxy, "https", 5) == 0 && !set_proxy_trust(transfer, request)) return false;
+    transfer->has_tls_proxy = strncmp(request->proxy, "https", 5) == 0;
+    if (transfer->has_tls_proxy && !set_proxy_trust(transfer, request)) return false;
     return set_proxy_credentials(transfer, request);
 }
 

@@ -13,6 +13,7 @@ struct ccurl_transfer {
     bool leaves_out_folder; /* the certificates of the system's folder are not trusted, those of its file are */
     bool has_proxy;
     bool has_tunnel_proxy; /* an HTTP proxy, which answers CONNECT with a status */
+    bool has_tls_proxy;    /* an HTTP proxy that has a certificate itself */
     /* Whether libcurl reports that it is about to send. */
     bool asks_before_sending;
     bool was_asked;

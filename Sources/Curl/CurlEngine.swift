@@ -26,17 +26,22 @@ package final class CurlEngine: Sendable {
 
     private let idle: Duration
     private let connectionsPerHost: Int
+    private let connections: Int
     private let emulatesOldLibrary: Bool
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - idle: the time after which idle connections are closed, and the thread ends without a transfer.
     ///   - connectionsPerHost: the largest number of connections to one host; further requests wait.
+    ///   - connections: the largest number of connections in all; 0 is no limit.
     ///   - emulatesOldLibrary: whether to behave as with a libcurl older than 7.80, which does not report when a request is
     ///     sent; for tests.
-    package init(idle: Duration, connectionsPerHost: Int = 8, emulatesOldLibrary: Bool = false) {
+    package init(
+        idle: Duration, connectionsPerHost: Int = 8, connections: Int = 0, emulatesOldLibrary: Bool = false
+    ) {
         self.idle = idle
         self.connectionsPerHost = connectionsPerHost
+        self.connections = connections
         self.emulatesOldLibrary = emulatesOldLibrary
     }
 
@@ -130,7 +135,7 @@ package final class CurlEngine: Sendable {
     private func serve() {
         if let failure = ccurl_load() {
             refuse(.unavailable(String(cString: failure)))
-        } else if let multi = CurlMulti(connectionsPerHost: connectionsPerHost) {
+        } else if let multi = CurlMulti(connectionsPerHost: connectionsPerHost, connections: connections) {
             state.withLock { $0.multi = multi }
             serve(multi)
         } else {

@@ -13,8 +13,8 @@ final class CurlMulti: Sendable {
     private nonisolated(unsafe) let handle: OpaquePointer
 
     /// Nil if there is no memory left.
-    init?(connectionsPerHost: Int) {
-        guard let handle = ccurl_multi_create(connectionsPerHost) else { return nil }
+    init?(connectionsPerHost: Int, connections: Int) {
+        guard let handle = ccurl_multi_create(connectionsPerHost, connections) else { return nil }
         self.handle = handle
     }
 

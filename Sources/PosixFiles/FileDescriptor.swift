@@ -65,6 +65,13 @@ package struct FileStatus: Sendable, Equatable {
         return false
     }
 
+    /// Whether two paths lead to the same existing file.
+    package static func isSameFile(_ path: String, _ other: String) -> Bool {
+        var (first, second) = (stat(), stat())
+        return stat(path, &first) == 0 && stat(other, &second) == 0 && first.st_dev == second.st_dev
+            && first.st_ino == second.st_ino
+    }
+
     init(_ status: stat) {
         kind =
             switch status.st_mode & S_IFMT {

@@ -7,10 +7,13 @@
 /// The reason why a file is not used, with the remedy.
 package struct TrustedFileError: Error, Sendable, Equatable, CustomStringConvertible {
     package let description: String
+    /// Whether the process may not read the file.
+    package let isPermissionDenied: Bool
 
-    package init(_ description: String) { self.description = description }
+    package init(_ description: String) { (self.description, isPermissionDenied) = (description, false) }
 
     package init(_ error: SystemError) {
+        isPermissionDenied = error.isPermissionDenied
         description = error == .notRegular ? "it is not a regular file" : error.description
     }
 }

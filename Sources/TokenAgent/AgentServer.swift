@@ -27,7 +27,7 @@ package final class AgentServer: Sendable {
         let audit: AuditTrail?
         let pipe: NIOLoopBound<LoopPipe>
         let listener: any Channel
-        let metrics: MetricsServer?
+        let metricsServer: MetricsServer?
     }
 
     private init(_ options: AgentOptions, _ parts: Parts) {
@@ -81,6 +81,7 @@ package final class AgentServer: Sendable {
             loop: loop, options: options, store: store, endpoint: endpoint, metrics: metrics, audit: audit)
         let inspector = PeerInspector(
             executables: options.policy.executables, helper: options.helper, timers: options.timers)
+        var metricsServer: MetricsServer?
         do {
             let pipe = try await LoopPipe.open(on: loop)
             let registry = try await loop.submit {
@@ -89,6 +90,8 @@ package final class AgentServer: Sendable {
             if options.letsAppsKeepTokens {
                 try await loop.submit { owner.assumeIsolated { $0.sharePage() } }.get()
             }
+            // Before the agent's own socket, to which apps connect as soon as it exists.
+            metricsServer = try await startMetrics(options, owner, inspector, metrics, audit)
             let descriptor: Int32
             if let handed = options.handedSocket {
                 try ListeningSocket.adopt(handed, at: options.socketPath)
@@ -100,11 +103,10 @@ package final class AgentServer: Sendable {
                 owner: owner, registry: registry, inspector: inspector, audit: audit, options: options)
             let listener = try await acceptor.bootstrap().withBoundSocket(descriptor).get()
             ListeningSocket.widenQueue(of: descriptor)
-            let server = try await startMetrics(options, owner, inspector)
-            if server != nil { LoopDelay.measure(loop, options.timers, into: metrics.loopDelay) }
+            if metricsServer != nil { LoopDelay.measure(loop, options.timers, into: metrics.loopDelay) }
             let parts = Parts(
                 lock: lock, store: store, group: group, endpoint: endpoint, owner: owner, registry: registry,
-                inspector: inspector, audit: audit, pipe: pipe, listener: listener, metrics: server)
+                inspector: inspector, audit: audit, pipe: pipe, listener: listener, metricsServer: metricsServer)
             audit?.record(.agentStarted)
             try await loop.submit {
                 owner.assumeIsolated { owner in
@@ -124,9 +126,11 @@ package final class AgentServer: Sendable {
             }
             return AgentServer(options, parts)
         } catch {
+            await metricsServer?.stopAccepting()
             inspector.stop()
             await endpoint.close()
             await store.close()
+            await metricsServer?.shutDown()
             try? await group.shutdownGracefully()
             throw error as? TokenError
                 ?? TokenError(.agentUnavailable, "cannot listen on \(options.socketPath): \(error)")
@@ -153,7 +157,7 @@ package final class AgentServer: Sendable {
         // A socket of the service manager stays: it holds the connections of those who come meanwhile.
         if options.handedSocket == nil { unlink(options.socketPath) }
         try? await parts.listener.close()
-        await parts.metrics?.stop()
+        await parts.metricsServer?.stopAccepting()
         parts.inspector.stop()
         let (loop, registry, owner) = (parts.registry.eventLoop, parts.registry, parts.owner)
         await runWithTimeout {
@@ -170,6 +174,8 @@ package final class AgentServer: Sendable {
         try? await loop.submit { pipe.value.end() }.get()
         parts.audit?.record(.agentStopped)
         await parts.audit?.flush()
+        // Its work on the agent's event loop was done before that of `pipe`.
+        await parts.metricsServer?.shutDown()
         try? await parts.group.shutdownGracefully()
         parts.lock.release()
     }
@@ -194,13 +200,18 @@ package final class AgentServer: Sendable {
 
     /// Starts the server of the metrics socket; nil if there is none.
     private static func startMetrics(
-        _ options: AgentOptions, _ owner: CacheOwner, _ inspector: PeerInspector
+        _ options: AgentOptions, _ owner: CacheOwner, _ inspector: PeerInspector, _ metrics: AgentMetrics,
+        _ audit: AuditTrail?
     ) async throws(TokenError) -> MetricsServer? {
         guard let path = options.metricsSocketPath else { return nil }
-        guard path != options.socketPath else {
+        guard try !SocketFolder(ofSocket: path).hasSocket(of: SocketFolder(ofSocket: options.socketPath)) else {
             throw TokenError(.agentUnavailable, "\(path) is the agent's socket; the metrics socket needs another path")
         }
-        return try await MetricsServer.start(at: path, options, inspector: inspector) { peer, loop in
+        let admission = PeerAdmission(
+            inspector: inspector, metrics: metrics, audit: audit,
+            denials: DenialLog(logger: options.logger, now: options.now), place: "at the metrics socket",
+            admits: { options.policy.admits(userID: $0) })
+        return try await MetricsServer.start(at: path, admission) { peer, loop in
             owner.loop.submit { owner.assumeIsolated { $0.metrics(for: peer) } }.hop(to: loop)
         }
     }

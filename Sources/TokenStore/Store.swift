@@ -212,15 +212,15 @@ package final class Store: Sendable {
         for commit in commits {
             // A commit that cannot be made must not fail the others: after a failure, each is tried by itself.
             if case .failure = shared, commits.count > 1 {
-                commit.done.resume(returning: write([commit]))
+                commit.done.resume(returning: write([commit], isRetry: true))
             } else {
                 commit.done.resume(returning: shared)
             }
         }
     }
 
-    private func write(_ commits: [Commit]) -> Result<Void, TokenError> {
-        observing(commits.count) {
+    private func write(_ commits: [Commit], isRetry: Bool = false) -> Result<Void, TokenError> {
+        observing(isRetry ? 0 : commits.count) {
             withEngine { engine throws(TokenError) in
                 try engine.apply(commits.lazy.flatMap(\.changes))
             }
@@ -228,12 +228,12 @@ package final class Store: Sendable {
     }
 
     /// Reports how long a transaction has taken.
-    private func observing(_ changes: Int, _ work: () -> Result<Void, TokenError>) -> Result<Void, TokenError> {
+    private func observing(_ commits: Int, _ work: () -> Result<Void, TokenError>) -> Result<Void, TokenError> {
         guard let didCommit else { return work() }
         let start = ContinuousClock.now
         let result = work()
         let isSuccess = if case .success = result { true } else { false }
-        didCommit(StoreCommit(changes: changes, duration: .now - start, isSuccess: isSuccess))
+        didCommit(StoreCommit(requests: commits, duration: .now - start, isSuccess: isSuccess))
         return result
     }
 
@@ -282,8 +282,8 @@ package struct StoreOptions: Sendable {
 
 /// A transaction of the store, which has succeeded or failed.
 package struct StoreCommit: Sendable {
-    /// The number of calls of `commit` that share it.
-    package let changes: Int
+    /// The number of calls of `commit` that share it; 0 if it tries one of them again, after a shared transaction has failed.
+    package let requests: Int
     /// Its time, with the flush to the disk.
     package let duration: Duration
     package let isSuccess: Bool

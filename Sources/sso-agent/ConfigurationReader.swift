@@ -1,7 +1,6 @@
 internal import AccessPolicy
 internal import AgentConfiguration
 internal import AgentSocket
-internal import PosixFiles
 internal import Synchronization
 internal import TokenAgent
 internal import TokenModel
@@ -25,8 +24,8 @@ final class ConfigurationReader: Sendable {
 
     /// - Throws: `invalidDeveloperParameter` (-51112) with the file, the line and the remedy; nothing has changed then.
     func read() throws(TokenError) -> ReadConfiguration {
-        let places = ConfigurationFiles(environment, named: named)
-        for path in try places.files() { try requireReadable(path) }
+        var places = ConfigurationFiles(environment, named: named)
+        places.isReadAgain = true
         let new = try Configuration(places)
         let programs = programs
         return running.withLock { running in
@@ -36,19 +35,6 @@ final class ConfigurationReader: Sendable {
                 rules: running.rules, auditsNames: running.auditsNames,
                 report: ReloadConfiguration.Reply(
                     files: new.files, applied: changes.applied, awaitingRestart: changes.awaitingRestart))
-        }
-    }
-
-    /// The process may read the folders that existed at its start.
-    private func requireReadable(_ path: String) throws(TokenError) {
-        do throws(SystemError) {
-            _ = try FileDescriptor(readingRegular: path)
-        } catch {
-            guard error.isPermissionDenied else { return }
-            throw TokenError(
-                .invalidDeveloperParameter,
-                "the configuration \(path) cannot be read by the running agent: it was made, or its folder was, after the "
-                    + "start; restart the agent")
         }
     }
 }

@@ -6,6 +6,8 @@ extension SSOAgent {
     /// Reads a command line of options that are written in full, each with its value as the next argument, as apps and service managers
     /// write them.
     ///
+    /// Every property is set: one that is not would have no value, and end the process when it is read.
+    ///
     /// ArgumentParser needs a quarter of the time until the agent listens. It reads every other command line, and reports what is wrong.
     ///
     /// - Returns: nil for any other command line.
@@ -14,7 +16,7 @@ extension SSOAgent {
         (socketPath, stateDirectory, metricsSocket, config) = (nil, nil, nil, nil)
         (passphraseDescriptor, requiredSource) = (nil, nil)
         (checkConfig, onDemand, allowLoopbackHttp, allowDebugging, noSandbox) = (false, false, false, false, false)
-        logLevel = .notice
+        logLevel = Self.defaultLogLevel
         var rest = arguments.makeIterator()
         func value() -> String? { rest.next().flatMap { $0.hasPrefix("-") ? nil : $0 } }
         while let argument = rest.next() {

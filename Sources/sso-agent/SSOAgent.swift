@@ -37,7 +37,8 @@ struct SSOAgent: ParsableCommand {
         discussion: """
             Runs in the foreground, and prints “listening on PATH” on standard error when it accepts requests. SIGTERM \
             and SIGINT stop it after the requests in progress; a second one stops it at once. SIGHUP has it read its \
-            configuration again.
+            configuration again, unless its terminal has been closed and the signal comes from the kernel or from a process \
+            of its session, such as its shell: then it stops.
 
             Environment: SSO_AGENT_SOCK, SSO_AGENT_STATE_DIR, SSO_AGENT_CONFIG, CREDENTIALS_DIRECTORY, HTTPS_PROXY, \
             NO_PROXY, SSL_CERT_FILE.
@@ -97,7 +98,9 @@ struct SSOAgent: ParsableCommand {
     @Option(
         help: "trace, debug, info, notice, warning, error or critical.",
         completion: .list(Logger.Level.allCases.map(\.rawValue)), transform: Self.level)
-    var logLevel: Logger.Level = .notice
+    var logLevel: Logger.Level = Self.defaultLogLevel
+
+    static let defaultLogLevel = Logger.Level.notice
 
     static func main() {
         do {

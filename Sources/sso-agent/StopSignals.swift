@@ -8,14 +8,6 @@ internal import Synchronization
     internal import Darwin
 #endif
 
-/// Whether a signal has arrived before.
-private final class Arrival: Sendable {
-    private let hasArrived = Atomic(false)
-
-    /// True for the first call only.
-    func isFirst() -> Bool { !hasArrived.exchange(true, ordering: .relaxed) }
-}
-
 /// The terminals that the process was started on.
 private struct Terminals: Sendable {
     private let descriptors: [Int32]
@@ -23,8 +15,42 @@ private struct Terminals: Sendable {
     /// - Parameter isUsed: whether the process stays with them.
     init(isUsed: Bool) { descriptors = isUsed ? [STDIN_FILENO, STDERR_FILENO].filter { isatty($0) != 0 } : [] }
 
-    /// Whether one of them has been closed: the signal of that is SIGHUP too.
+    /// Whether one of them has been closed.
     var isOneClosed: Bool { descriptors.contains { isatty($0) == 0 } }
+}
+
+/// Decides what a signal means. Used on the queue of `StopSignals` only.
+private struct StopDecision {
+    enum Action {
+        case reload
+        /// Stop as after SIGTERM or SIGINT, whichever the number is.
+        case stop(Int32)
+        /// End the process at once.
+        case end(Int32)
+        case ignore
+    }
+
+    let terminals: Terminals
+    private var isStopping = false
+
+    init(_ terminals: Terminals) { self.terminals = terminals }
+
+    /// When a terminal is closed, the process may get SIGHUP twice: from its shell, and from the kernel. The first one stops the process;
+    /// the second one is ignored, so that requests in progress get their replies. SIGTERM and SIGINT end a process that is stopping.
+    ///
+    /// A SIGHUP that comes from elsewhere is the request to reload, also if the terminal was closed before: the shell had disowned the
+    /// agent.
+    mutating func action(for signal: agent_stop_signal) -> Action {
+        if signal.number == SIGHUP {
+            if isStopping { return .ignore }
+            guard signal.is_from_session, terminals.isOneClosed else { return .reload }
+            isStopping = true
+            return .stop(SIGTERM)
+        }
+        if isStopping { return .end(signal.number) }
+        isStopping = true
+        return .stop(signal.number)
+    }
 }
 
 /// Waits for SIGHUP, and for SIGTERM or SIGINT, and ends the process if it does not stop after one of these.
@@ -41,29 +67,25 @@ struct StopSignals {
     /// - Parameter isInForeground: whether the process ends when its terminal is closed.
     init(isInForeground: Bool) {
         let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
-        let hasArrived = Arrival()
-        let terminals = Terminals(isUsed: isInForeground)
         let queue = DispatchQueue(label: "sso-agent.stop", qos: .userInteractive)
         arrivals = stream
         let signals = agent_catch_stop_signals()
         if signals >= 0 { agent_catch_hangup() }
         // Without a pipe, the signals end the process at once.
         source = signals < 0 ? nil : DispatchSource.makeReadSource(fileDescriptor: signals, queue: queue)
+        let decision = Mutex(StopDecision(Terminals(isUsed: isInForeground)))
         source?.setEventHandler {
-            var byte: UInt8 = 0
-            guard read(signals, &byte, 1) == 1 else { return }
-            let number = Int32(byte) == SIGHUP && terminals.isOneClosed ? SIGTERM : Int32(byte)
-            if Int32(byte) == SIGHUP { agent_hangup_was_read() }
-            guard number != SIGHUP else {
+            let signal = agent_read_stop_signal(signals)
+            guard signal.number != 0 else { return }
+            switch decision.withLock({ $0.action(for: signal) }) {
+            case .ignore: break
+            case .reload: continuation.yield(SIGHUP)
+            case .end(let number): Self.end(number, "stopped at once, by a second signal")
+            case .stop(let number):
                 continuation.yield(number)
-                return
-            }
-            guard hasArrived.isFirst() else {
-                Self.end(number, "stopped at once, by a second signal")
-            }
-            continuation.yield(number)
-            queue.asyncAfter(deadline: .now() + Self.patience) {
-                Self.end(number, "stopped at once, since it had not stopped within \(Int(Self.patience)) seconds")
+                queue.asyncAfter(deadline: .now() + Self.patience) {
+                    Self.end(number, "stopped at once, since it had not stopped within \(Int(Self.patience)) seconds")
+                }
             }
         }
         source?.resume()

@@ -9,7 +9,7 @@ internal import Testing
         let folder = try TemporaryFolder()
         let path = folder.file("config.toml")
         try text.write(toFile: path, atomically: false, encoding: .utf8)
-        return try Configuration(path: path, isRequired: true)
+        return try Configuration(userFile: path, isRequired: true)
     }
 
     @Test(arguments: [

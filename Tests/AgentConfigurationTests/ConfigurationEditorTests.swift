@@ -86,7 +86,7 @@ internal import TokenModel
         let path = folder.file("new/sso-agent/config.toml")
         try ConfigurationEditor.change(path) { editor throws(TokenError) in try editor.setDefaultApp("a") }
         #expect(try TemporaryFolder.mode(of: path) == 0o600)
-        #expect(try Configuration(path: path, isRequired: true).defaultApp?.value == "a")
+        #expect(try Configuration(userFile: path, isRequired: true).defaultApp?.value == "a")
     }
 
     @Test func followsASymbolicLink() throws {

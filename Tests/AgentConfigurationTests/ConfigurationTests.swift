@@ -15,7 +15,7 @@ internal import TokenModel
         ca_file = "/etc/ssl/company.pem"
         proxy = 'http://proxy:3128'
         """.write(toFile: path, atomically: true, encoding: .utf8)
-        let configuration = try Configuration(path: path, isRequired: true)
+        let configuration = try Configuration(userFile: path, isRequired: true)
         #expect(configuration.caFile == "/etc/ssl/company.pem")
         #expect(configuration.proxy == "http://proxy:3128")
     }
@@ -52,7 +52,7 @@ internal import TokenModel
         let folder = try TemporaryFolder()
         let path = folder.file("config.toml")
         try text.write(toFile: path, atomically: true, encoding: .utf8)
-        let error = #expect(throws: TokenError.self) { try Configuration(path: path, isRequired: false) }
+        let error = #expect(throws: TokenError.self) { try Configuration(userFile: path, isRequired: false) }
         #expect(error?.code == .invalidDeveloperParameter)
         for part in [path, line, remedy] { #expect(error?.message.contains(part) == true, "\(error?.message ?? "")") }
     }
@@ -60,20 +60,20 @@ internal import TokenModel
     @Test func requiresOnlyAFileThatWasNamed() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("none.toml")
-        #expect(try Configuration(path: path, isRequired: false).proxy == nil)
-        let error = #expect(throws: TokenError.self) { try Configuration(path: path, isRequired: true) }
+        #expect(try Configuration(userFile: path, isRequired: false).proxy == nil)
+        let error = #expect(throws: TokenError.self) { try Configuration(userFile: path, isRequired: true) }
         #expect(error?.message.contains(path) == true)
-        #expect(throws: TokenError.self) { try Configuration(path: folder.path, isRequired: true) }
+        #expect(throws: TokenError.self) { try Configuration(userFile: folder.path, isRequired: true) }
     }
 
     @Test func readsNoMoreThanTheLimit() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("large.toml")
         try Data(repeating: UInt8(ascii: "\n"), count: Configuration.sizeLimit).write(to: URL(fileURLWithPath: path))
-        #expect(throws: Never.self) { try Configuration(path: path, isRequired: true) }
+        #expect(throws: Never.self) { try Configuration(userFile: path, isRequired: true) }
         try Data(repeating: UInt8(ascii: "\n"), count: Configuration.sizeLimit + 1).write(
             to: URL(fileURLWithPath: path))
-        let error = #expect(throws: TokenError.self) { try Configuration(path: path, isRequired: true) }
+        let error = #expect(throws: TokenError.self) { try Configuration(userFile: path, isRequired: true) }
         #expect(error?.message.contains("\(Configuration.sizeLimit)") == true)
     }
 
@@ -83,7 +83,7 @@ internal import TokenModel
         let pipe = folder.file("pipe")
         #expect(mkfifo(pipe, 0o600) == 0)
         for path in [pipe, "/dev/zero"] {
-            let error = #expect(throws: TokenError.self) { try Configuration(path: path, isRequired: true) }
+            let error = #expect(throws: TokenError.self) { try Configuration(userFile: path, isRequired: true) }
             #expect(error?.message.contains("not a regular file") == true, "\(error?.message ?? "")")
         }
     }
@@ -93,11 +93,11 @@ internal import TokenModel
         let folder = try TemporaryFolder()
         let path = try Self.file(in: folder)
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
-        let error = #expect(throws: TokenError.self) { try Configuration(path: path, isRequired: false) }
+        let error = #expect(throws: TokenError.self) { try Configuration(userFile: path, isRequired: false) }
         #expect(error?.code == .invalidDeveloperParameter)
         #expect(error?.message.contains("chmod go-w '\(path)'") == true, "\(error?.message ?? "")")
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
-        #expect(try Configuration(path: path, isRequired: true).proxy == "http://proxy:3128")
+        #expect(try Configuration(userFile: path, isRequired: true).proxy == "http://proxy:3128")
     }
 
     @Test func refusesAFileInAFolderThatOthersMayChange() throws {
@@ -105,15 +105,15 @@ internal import TokenModel
         let path = try Self.file(in: folder)
         let inner = folder.file("folder")
         try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: inner)
-        let error = #expect(throws: TokenError.self) { try Configuration(path: path, isRequired: true) }
+        let error = #expect(throws: TokenError.self) { try Configuration(userFile: path, isRequired: true) }
         #expect(error?.message.contains("chmod go-w '\(inner)'") == true, "\(error?.message ?? "")")
         // The same by a symbolic link from a folder that others cannot change.
         let link = folder.file("link")
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: inner)
-        #expect(throws: TokenError.self) { try Configuration(path: link + "/config.toml", isRequired: true) }
+        #expect(throws: TokenError.self) { try Configuration(userFile: link + "/config.toml", isRequired: true) }
         // Entries of a sticky folder, such as /tmp, can be replaced by their owner only.
         try FileManager.default.setAttributes([.posixPermissions: 0o1777], ofItemAtPath: inner)
-        #expect(throws: Never.self) { try Configuration(path: path, isRequired: true) }
+        #expect(throws: Never.self) { try Configuration(userFile: path, isRequired: true) }
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can give a file away"))
@@ -121,11 +121,11 @@ internal import TokenModel
         let folder = try TemporaryFolder()
         let path = try Self.file(in: folder)
         #expect(chown(path, 65534, 65534) == 0)
-        let error = #expect(throws: TokenError.self) { try Configuration(path: path, isRequired: true) }
+        let error = #expect(throws: TokenError.self) { try Configuration(userFile: path, isRequired: true) }
         #expect(error?.message.contains("chown 0 '\(path)'") == true, "\(error?.message ?? "")")
         #expect(chown(path, 0, 0) == 0)
         #expect(chown(folder.file("folder"), 65534, 65534) == 0)
-        let other = #expect(throws: TokenError.self) { try Configuration(path: path, isRequired: true) }
+        let other = #expect(throws: TokenError.self) { try Configuration(userFile: path, isRequired: true) }
         #expect(other?.message.contains("belongs to user 65534") == true, "\(other?.message ?? "")")
     }
 

@@ -14,6 +14,14 @@ internal import Testing
         let plain = try #require(PackageTree.text("Sources/sso-agent/PlainArguments.swift"))
         let read = plain.matches(of: #/case "(--[a-z-]+)"/#).map { String($0.output.1) }
         #expect(read.sorted() == declared.sorted())
+        // An option or a flag without a value is nil or false. The only other default has a name.
+        let defaults = try #require(plain.firstMatch(of: #/self\.init\(\)(?s:(.*?))var rest/#)?.output.1)
+        for declaration in declarations {
+            let property = declaration.output.property
+            #expect(defaults.contains(try Regex("\\b\(property)\\b")), "\(property)")
+        }
+        let values = source.matches(of: #/\n    var [A-Za-z]+(?:: [A-Za-z.]+)? = ([A-Za-z.]+)\n/#).map(\.output.1)
+        #expect(Set(values) == ["false", "Self.defaultLogLevel"])
     }
 
     /// The option of a property: `logLevel` is `log-level`.

@@ -47,6 +47,48 @@ internal import Testing
         }
     }
 
+    /// No app may connect to an agent that does not start.
+    @Test func doesNotTakeTheSocketOfAnotherAgent() async throws {
+        try await AgentProcessFixture.with { f in
+            let path = f.folder.file("metrics.sock")
+            let agent = try await f.agent(["--metrics-socket", path])
+            let (socket, state) = (f.folder.file("second/agent.sock"), f.folder.file("second-state"))
+            let second = try await f.run(
+                "sso-agent", ["--socket", socket, "--state-dir", state, "--metrics-socket", path])
+            #expect(second.status == 1)
+            #expect(
+                second.errors.contains("(process \(agent.processID)) already listens on \(path)"), "\(second.errors)")
+            #expect(!second.errors.contains("listening on"))
+            #expect(!FileManager.default.fileExists(atPath: socket))
+            #expect(try await scrape(path).status == 0)
+        }
+    }
+
+    @Test(arguments: ["run/agent.sock", "run/./agent.sock", "state/../run/agent.sock"])
+    func doesNotTakeTheAgentsOwnSocket(path: String) async throws {
+        try await AgentProcessFixture.with { f in
+            let ended = try await f.run("sso-agent", ["--metrics-socket", f.folder.file(path)])
+            #expect(ended.status == 1)
+            #expect(ended.errors.contains("is the agent's socket"), "\(ended.errors)")
+            #expect(!FileManager.default.fileExists(atPath: f.socketPath))
+        }
+    }
+
+    @Test func recordsARefusalInTheAuditLog() async throws {
+        let rules = "[[rule]]\nrequests = [\"get_status\"]\neffect = \"deny\"\n"
+        try await AgentProcessFixture.with(rules: rules) { f in
+            let path = f.folder.file("metrics.sock")
+            let agent = try await f.agent(["--metrics-socket", path])
+            #expect(try await scrape(path).output.contains("does not allow get_status"))
+            agent.process.signal(SIGTERM)
+            let log = try await agent.process.finish().errors
+            #expect(log.contains("denied") && log.contains("get_status"), "\(log)")
+            let audit = try await f.run("ssoctl", ["audit", "--json"]).output
+            let refusal = try #require(audit.split(separator: "\n").first { $0.contains("\"refusal\"") })
+            #expect(refusal.contains("get_status") && refusal.contains("requestDenied"), "\(refusal)")
+        }
+    }
+
     @Test func doesNotStartWithASocketInAFolderOfOthers() async throws {
         try await AgentProcessFixture.with { f in
             let folder = f.folder.file("open")

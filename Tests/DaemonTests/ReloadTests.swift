@@ -153,6 +153,25 @@ internal import TokenWire
         }
     }
 
+    #if os(Linux)
+        /// The agent has restricted its files when it was started, and the folder did not exist then.
+        @Test func asksForARestartIfAFolderWasMadeLater() async throws {
+            try await AgentProcessFixture.with { f in
+                let agent = try await f.agent()
+                let folder = f.folder.file("system/conf.d")
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+                try Self.closed.write(toFile: "\(folder)/rules.toml", atomically: false, encoding: .utf8)
+                let refused = try await f.ssoctl(["reload"], status: 1)
+                #expect(refused.errors.contains(folder) && refused.errors.contains("restart the agent"), "\(refused)")
+                agent.process.signal(SIGTERM)
+                _ = try await agent.process.finish()
+                let restarted = try await f.agent()
+                #expect(try await AgentClient(socketPath: f.socketPath).reloadConfiguration().files.count == 2)
+                withExtendedLifetime(restarted) {}
+            }
+        }
+    #endif
+
     /// A request that waits for events was allowed by the rules before.
     @Test func endsSubscriptionsThatTheNewRulesDeny() async throws {
         try await AgentProcessFixture.with { f in
@@ -171,17 +190,6 @@ internal import TokenWire
             #expect(
                 await Self.isRefused { _ = try await peer.ask(WatchEvents(clientID: nil, position: waited.position)) })
             withExtendedLifetime(agent) {}
-        }
-    }
-
-    /// The terminal of an agent in the foreground: its SIGHUP ends the agent, as it would end any program.
-    @Test func endsWithItsTerminal() async throws {
-        try await AgentProcessFixture.with { f in
-            let script = PackageFolder.path("Tests/DaemonTests/python/closed_terminal.py")
-            let ended = try await TestProcess(
-                "/usr/bin/env", ["python3", script, Executable.path("sso-agent")], environment: f.environment
-            ).finish()
-            #expect(ended.status == 0, "\(ended)")
         }
     }
 

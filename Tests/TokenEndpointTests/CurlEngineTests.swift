@@ -10,11 +10,13 @@ internal import TokenModel
 @Suite(.bounded) struct CurlEngineTests {
     /// Runs `body` with an engine, and closes the engine.
     private func withEngine(
-        idle: Duration = .seconds(600), connectionsPerHost: Int = 8, emulatesOldLibrary: Bool = false,
+        idle: Duration = .seconds(600), connectionsPerHost: Int = 8, connections: Int = 0,
+        emulatesOldLibrary: Bool = false,
         _ body: (CurlEngine) async throws -> Void
     ) async throws {
         let engine = CurlEngine(
-            idle: idle, connectionsPerHost: connectionsPerHost, emulatesOldLibrary: emulatesOldLibrary)
+            idle: idle, connectionsPerHost: connectionsPerHost, connections: connections,
+            emulatesOldLibrary: emulatesOldLibrary)
         try await withCleanup {
             try await body(engine)
         } cleanUp: {
@@ -185,9 +187,11 @@ internal import TokenModel
         #expect(count.load(ordering: .relaxed) == 0)
     }
 
-    @Test func sendsMoreRequestsToAHostThanItHasConnections() async throws {
+    /// The limit is that of a host, or that of all.
+    @Test(arguments: [(2, 0), (8, 2)])
+    func sendsMoreRequestsThanItHasConnections(connectionsPerHost: Int, connections: Int) async throws {
         try await ScriptedServer.with({ .answer(status: 200, body: $0.uri + $0.body) }) { server in
-            try await withEngine(connectionsPerHost: 2) { engine in
+            try await withEngine(connectionsPerHost: connectionsPerHost, connections: connections) { engine in
                 for body in [nil, Secret("grant")] {
                     try await withThrowingTaskGroup(of: Void.self) { group in
                         for number in 0..<50 {

@@ -88,10 +88,13 @@ internal import TokenModel
             ] as [([String: String], Int32, Int)] {
                 let network = try NetworkSettings(
                     environment: environment, proxy: "https://me:pw@localhost:\(proxy.port)")
+                let earlier = proxy.connections
                 try await EndpointFixture.with(network: network, { _ in .silence }) { fixture in
                     let error = try await fixture.failure(.sample(Authority("https://login.example/common")))
                     #expect(error.details.networkErrorCode == code)
                 }
+                // Another attempt with more certificates for the server would not make the proxy's trusted.
+                if environment.isEmpty { #expect(proxy.connections == earlier + 1) }
                 #expect(proxy.received.map(\.method) == Array(repeating: "CONNECT", count: requests))
             }
         }

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Synchronization
 internal import TestSupport
 internal import Testing
 internal import TokenModel
@@ -114,7 +115,8 @@ internal import TokenModel
 
     @Test func doesNotFailOtherCommitsWithAFailedOne() async throws {
         let folder = try StoreFolder()
-        let store = try folder.open()
+        let requests = Atomic(0)
+        let store = try folder.open(didCommit: { requests.add($0.requests, ordering: .relaxed) })
         try store.limitPages(to: 40)
         let kept = await withTaskGroup(of: Bool.self) { group in
             for number in 1...20 {
@@ -127,6 +129,8 @@ internal import TokenModel
         }
         #expect(kept == 19)
         #expect(try store.load().count == 19)
+        // Those that are tried again count once.
+        #expect(requests.load(ordering: .relaxed) == 20)
         await store.close()
     }
 

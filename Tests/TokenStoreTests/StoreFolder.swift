@@ -20,8 +20,12 @@ final class StoreFolder: Sendable {
     }
 
     /// Opens the store of the directory.
-    func open(vfs: String? = nil, keys: KeySettings = KeySettings()) throws(TokenError) -> Store {
-        try Store.open(directory: path, StoreOptions(keys: keys, vfs: vfs) { 1_900_000_000 })
+    func open(
+        vfs: String? = nil, keys: KeySettings = KeySettings(), didCommit: (@Sendable (StoreCommit) -> Void)? = nil
+    ) throws(TokenError) -> Store {
+        var options = StoreOptions(keys: keys, vfs: vfs) { 1_900_000_000 }
+        options.didCommit = didCommit
+        return try Store.open(directory: path, options)
     }
 
     static func open(_ directory: String) throws(TokenError) -> Store {

@@ -5,6 +5,7 @@
 #include "CGenerationPage.h"
 
 #include <spawn.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -204,10 +205,20 @@ void agent_show_typing(void);
    with errno. Called once in a process. Until then the signals end the process; none is lost in between. */
 int agent_catch_stop_signals(void);
 
-/* Writes the number of SIGHUP to the same pipe from now on, which ends the process until then. */
+/* Writes SIGHUP to the same pipe from now on, which ends the process until then. Then `agent_read_stop_signal` is the only reader. */
 void agent_catch_hangup(void);
-/* The next SIGHUP is written to the pipe again. */
-void agent_hangup_was_read(void);
+
+/* A signal that was caught. */
+typedef struct {
+    /* 0 if there is none. */
+    int number;
+    /* Whether a SIGHUP was sent by the kernel, which sends it when the terminal is closed, or by a process that may do so then: the one
+       that has started this one, the leader of its session, or another process of the session. */
+    bool is_from_session;
+} agent_stop_signal;
+
+/* Reads the next signal from the pipe. A SIGHUP that arrives afterwards is written again. */
+agent_stop_signal agent_read_stop_signal(int pipe);
 
 /* Gives the pages of the program's code, and of its libraries', back to the system, which maps those that are needed again
    from the page cache: what only the start needs is no longer resident. Without effect on macOS. */

@@ -89,8 +89,11 @@ ccurl_transfer *ccurl_transfer_create(const ccurl_request *request);
 /* Wipes the request and the response, and frees the transfer, which must not be in a multi. */
 void ccurl_transfer_destroy(ccurl_transfer *transfer);
 
-/* Returns NULL if there is no memory left. */
-ccurl_multi *ccurl_multi_create(long connections_per_host);
+/* Returns NULL if there is no memory left.
+
+   `connections_per_host` and `connections` are the largest numbers of open connections to one host and in all; 0 is no limit. Further
+   transfers wait. */
+ccurl_multi *ccurl_multi_create(long connections_per_host, long connections);
 
 /* Closes all connections. The transfers have to be removed before. */
 void ccurl_multi_destroy(ccurl_multi *multi);

@@ -39,12 +39,17 @@ final class AuditTrail: Sendable {
                 outcome: TokenError.Code.peerNotAuthorized.name), at: publication)
     }
 
-    /// Records that a published socket does not serve a request.
-    func refused(_ request: PolicyRequest, _ error: TokenError, from caller: Caller) {
+    /// Records that a request was refused that has no reply of its type: a published socket does not serve it, or it came to the metrics
+    /// socket.
+    ///
+    /// - Parameter publication: the published socket; nil for the agent's own.
+    func refused(
+        _ request: PolicyRequest, _ code: TokenError.Code, from peer: PeerIdentity, by publication: Publication? = nil
+    ) {
         record(
             AuditEvent(
-                .refusal, time: now(), peer: .init(caller.identity), socket: caller.publication?.label,
-                request: request.name, outcome: error.code.name), at: caller.publication)
+                .refusal, time: now(), peer: .init(peer), socket: publication?.label, request: request.name,
+                outcome: code.name), at: publication)
     }
 
     /// Records that the time of a published socket is over.

@@ -2,7 +2,8 @@ internal import NIOCore
 internal import TokenCache
 internal import TokenModel
 
-/// Tells subscribers of changes, after these are committed, or cannot be written at the moment: the feeds, and the requests that wait for their events.
+/// Tells subscribers of changes, after these are committed, or cannot be written at the moment: the feeds, and the requests that wait for
+/// their events.
 ///
 /// Before a change is visible, `prepare` notes what the feeds list of its accounts; when it is committed, `publish` compares. Without
 /// subscribers neither does anything, and a cache hit is no change. Used on the actor of `CacheOwner` only.

@@ -146,7 +146,7 @@ final class AgentMetrics: Sendable {
 
     /// Records a transaction of the store.
     func committed(_ commit: StoreCommit) {
-        count(.written, times: Int64(commit.changes))
+        count(.written, times: Int64(commit.requests))
         count(.committed(isSuccess: commit.isSuccess))
         commitTime.add(commit.duration)
     }

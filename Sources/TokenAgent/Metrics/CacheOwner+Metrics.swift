@@ -6,14 +6,18 @@ internal import TokenModel
 extension CacheOwner {
     /// The measurements for a peer at the metrics socket; nil if the policy does not let it ask for the agent's status.
     func metrics(for peer: PeerIdentity) -> [AgentMetric]? {
-        let request = GetStatus(includesMetrics: true)
-        let asked = PolicyRequest(name: "get_status", subject: request.subject, purpose: request.purpose)
-        let isAllowed = policy.decision(on: asked, from: peer) == .allow
+        let isAllowed = policy.decision(on: Self.metricsRequest, from: peer) == .allow
         core.metrics.count(.scraped(isAllowed: isAllowed))
         return isAllowed ? metrics : nil
     }
 
-    /// Every measurement. Takes as long whatever the cache holds.
+    /// A request at the metrics socket as the access policy sees it.
+    static var metricsRequest: PolicyRequest {
+        let request = GetStatus(includesMetrics: true)
+        return PolicyRequest(name: "get_status", subject: request.subject, purpose: request.purpose)
+    }
+
+    /// Every measurement. Takes as long whatever number of accounts the cache has.
     var metrics: [AgentMetric] {
         let cache = core.memory.cache
         let gauges: [(MetricName, Int64)] = [

@@ -23,55 +23,69 @@ final class MetricsServer: Sendable {
     typealias Source = @Sendable (PeerIdentity, any EventLoop) -> EventLoopFuture<[AgentMetric]?>
 
     private let path: String
+    private let lock: LockHolder
+    private let acceptor: Acceptor
     private let group: MultiThreadedEventLoopGroup
     private let listener: any Channel
 
-    private init(_ path: String, _ group: MultiThreadedEventLoopGroup, _ listener: any Channel) {
-        (self.path, self.group, self.listener) = (path, group, listener)
+    private init(
+        _ path: String, _ lock: LockHolder, _ acceptor: Acceptor, _ group: MultiThreadedEventLoopGroup,
+        _ listener: any Channel
+    ) {
+        (self.path, self.lock, self.acceptor, self.group, self.listener) = (path, lock, acceptor, group, listener)
     }
 
     /// Creates the socket, with mode 0600 and in a folder of the user's, and accepts connections when this returns.
     ///
-    /// - Throws: `agentUnavailable` (-53004) with the reason and the remedy.
+    /// - Throws: `agentUnavailable` (-53004) with the reason and the remedy, also if another agent has the socket.
     static func start(
-        at path: String, _ options: AgentOptions, inspector: PeerInspector, _ source: @escaping Source
+        at path: String, _ admission: PeerAdmission, _ source: @escaping Source
     ) async throws(TokenError) -> MetricsServer {
         _ = try SocketFolder(ofSocket: path)
+        let lock = LockHolder(try LockFile(beside: path))
         let descriptor = try ListeningSocket.make(at: path)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let acceptor = Acceptor(
-            options: options, inspector: inspector, denials: DenialLog(logger: options.logger, now: options.now),
-            source: source)
+        let acceptor = Acceptor(admission, source: source)
         do {
             let listener = try await acceptor.bootstrap(group).withBoundSocket(descriptor).get()
-            return MetricsServer(path, group, listener)
+            return MetricsServer(path, lock, acceptor, group, listener)
         } catch {
+            unlink(path)
             try? await group.shutdownGracefully()
             throw TokenError(.agentUnavailable, "cannot listen on \(path): \(error)")
         }
     }
 
-    /// Removes the socket, and closes every connection.
-    func stop() async {
+    /// Removes the socket, and accepts no further connections. Those that are open get no answer that they have not asked for yet.
+    func stopAccepting() async {
+        acceptor.stop()
         unlink(path)
         try? await listener.close()
+    }
+
+    /// Closes every connection, and ends the event loop. Called after ``stopAccepting()``, when neither the agent's event loop nor the
+    /// inspector of peers has work left for it.
+    func shutDown() async {
         try? await group.shutdownGracefully()
+        lock.release()
     }
 }
 
 extension MetricsServer {
     /// Accepts connections, and identifies their peers.
     private final class Acceptor: Sendable {
-        private let options: AgentOptions
-        private let inspector: PeerInspector
-        private let denials: DenialLog
+        private let admission: PeerAdmission
         private let source: Source
         private let connections = Atomic(0)
         private let turns = ScrapeTurns(interval: MetricsServer.interval)
+        private let isStopping = Atomic(false)
 
-        init(options: AgentOptions, inspector: PeerInspector, denials: DenialLog, source: @escaping Source) {
-            (self.options, self.inspector, self.denials, self.source) = (options, inspector, denials, source)
+        init(_ admission: PeerAdmission, source: @escaping Source) {
+            (self.admission, self.source) = (admission, source)
         }
+
+        /// Asks for no further measurements.
+        func stop() { isStopping.store(true, ordering: .relaxed) }
 
         func bootstrap(_ group: MultiThreadedEventLoopGroup) -> ServerBootstrap {
             ServerBootstrap(group: group)
@@ -82,7 +96,9 @@ extension MetricsServer {
                     guard self.admit(channel) else {
                         return channel.eventLoop.makeFailedFuture(TokenError(.requestDenied, "too many connections"))
                     }
-                    return self.identity(of: channel).flatMapThrowing { peer in
+                    return self.admission.identity(of: channel) { _ in
+                        PeerAdmission.Waiting(identification: Identification { channel.close(promise: nil) }) {}
+                    }.flatMapThrowing { peer in
                         let pipeline = channel.pipeline.syncOperations
                         try pipeline.addHandler(RequestSizeLimit())
                         try pipeline.configureHTTPServerPipeline(
@@ -106,31 +122,26 @@ extension MetricsServer {
             return true
         }
 
-        private func identity(of channel: any Channel) -> EventLoopFuture<PeerIdentity> {
-            guard let socket = channel as? any SocketOptionProvider else {
-                return channel.eventLoop.makeFailedFuture(TokenError(.peerNotAuthorized, "not a socket"))
-            }
-            return ConnectionAcceptor.credentials(of: socket).flatMapThrowing { peer in
-                guard self.options.policy.admits(userID: peer.userID) else {
-                    self.denials.add(
-                        refusedPeer: "refused a peer at the metrics socket", ["uid": "\(peer.userID)"])
-                    throw TokenError(.peerNotAuthorized, "this agent serves another user")
-                }
-                return peer
-            }.flatMap { peer in
-                ConnectionAcceptor.pidfd(of: socket).flatMap {
-                    self.inspector.identify(peer, pidfd: $0, on: channel.eventLoop)
-                }
-            }.flatMapThrowing { identity in
-                guard let identity else { throw TokenError(.peerNotAuthorized, "the process has ended") }
-                return identity
-            }
-        }
-
         /// The measurements as text, when it is the connection's turn; nil if the peer may not have them.
         private func answer(_ peer: PeerIdentity, on channel: any Channel) -> EventLoopFuture<String?> {
             let loop = channel.eventLoop
-            return turns.turn(of: channel).flatMap { self.source(peer, loop).map { $0.map(MetricsText.encode) } }
+            return turns.turn(of: channel).flatMap {
+                guard !self.isStopping.load(ordering: .relaxed) else {
+                    return loop.makeFailedFuture(TokenError(.agentUnavailable, "the agent is stopping"))
+                }
+                return self.source(peer, loop).map { metrics in
+                    if metrics == nil { self.refused(peer) }
+                    return metrics.map(MetricsText.encode)
+                }
+            }
+        }
+
+        /// Logs that the policy does not let a peer have the measurements.
+        private func refused(_ peer: PeerIdentity) {
+            let request = CacheOwner.metricsRequest
+            admission.denials.add(
+                request, TokenError(.requestDenied, "the policy does not allow it at the metrics socket"), from: peer)
+            admission.audit?.refused(request, .requestDenied, from: peer)
         }
     }
 

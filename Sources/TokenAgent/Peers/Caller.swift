@@ -39,7 +39,7 @@ struct Caller: Sendable {
             name: RequestFrame.name(of: number) ?? "unknown", subject: RequestSubject(isLimitedToApp: false))
         let error = TokenError(.requestDenied, "a published socket does not serve \(request.name)")
         denials.add(request, error, from: identity)
-        audit?.refused(request, error, from: self)
+        audit?.refused(request, error.code, from: identity, by: publication)
         throw error
     }
 

@@ -40,7 +40,8 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     /// Closes the connection if a frame remains incomplete; nil between frames.
     private var frameTimeout: Timers.Timer?
     private var context: ChannelHandlerContext?
-    /// The connection's descriptor until `channelInactive`, before which it is not closed. SwiftNIO's access to it costs more than a hit.
+    /// The connection's descriptor until `channelInactive`. SwiftNIO's access to it costs more than a hit. SwiftNIO closes it, fails what is
+    /// still to be written, and calls `channelInactive`, without a turn of the loop in between. So no callback of such a failure may send.
     private var socket: NIOBSDSocket.Handle?
     /// The time at which bytes of the peer were last read.
     private(set) var lastReceived = NIODeadline.now()

@@ -10,7 +10,8 @@ internal import TokenWire
 /// besides the request's bytes, which are compared. The time (the token is valid, not about to expire, and need not be renewed) is
 /// checked for each request; whoever changes another condition has the replies discarded: `AnswerChanges` has the list.
 ///
-/// What concerns the peer is no condition, and is decided for each request: `CacheOwner.keptReply`.
+/// What concerns the peer is no condition. It is decided when a connection asks for another reply than with its last hit, and holds for
+/// repetitions of that one: `LastHit`, `CacheOwner.keptReply`.
 ///
 /// All replies together have a limit of memory. When it is reached, the process that keeps most loses the reply that it has used
 /// longest ago: a process that keeps less than its equal share loses nothing to others.

@@ -159,6 +159,8 @@ final class CacheTransfers {
                 file, format: request.format, now: now, timeZone: timeZone, clouds: clouds, budget: budget)
             return (foreign, budget)
         }
+        // The store may have been locked meanwhile, and the cache is empty then.
+        try cancellation.check()
         // Taken now: while a copy of the cache is held, a change of the cache copies what it changes.
         let (count, cache) = (memory.changeCount, memory.cache)
         let prepared = try await reading.run { () throws(TokenError) in

@@ -10,12 +10,13 @@ final class HTTPTransport: Sendable {
     init(network: NetworkSettings, timing: HTTPTiming) {
         self.network = network
         self.timing = timing
-        self.engine = CurlEngine(idle: timing.idle, connectionsPerHost: Self.connectionsPerHost)
+        self.engine = CurlEngine(
+            idle: timing.idle, connectionsPerHost: Self.connections, connections: Self.connections)
     }
 
-    /// As many redemptions of different accounts run at the same time, each on a connection of its own; the agent leaves file
-    /// descriptors for them. Further ones wait.
-    private static let connectionsPerHost = 128
+    /// The largest number of connections, to one host or to all. As many redemptions of different accounts run at the same time, each
+    /// on a connection of its own; the agent leaves file descriptors for them. Further ones wait.
+    private static let connections = 128
 
     /// Sends a request, and returns what `read` makes of the response, whatever its status.
     ///

@@ -69,7 +69,7 @@ public struct AgentStatus: Sendable, Equatable {
     public var storeProblem: String?
     /// The paths of the published sockets.
     public var publishedSockets: [String]
-    /// The agent's measurements; empty unless they were requested.
+    /// The agent's measurements, 256 at most; empty unless they were requested.
     public var metrics: [AgentMetric]
 
     /// Creates the reply.

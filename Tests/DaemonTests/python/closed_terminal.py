@@ -1,14 +1,47 @@
-"""Starts a program on a terminal of its own, closes the terminal once the program listens, and ends with the program's status."""
+"""Starts a program on a terminal of its own, and closes the terminal at SIGUSR1. Ends with the program's status.
 
+closed_terminal.py HOW PROGRAM ARGUMENT…
+
+HOW is "alone" (the program leads the terminal's session), "job" (an interactive shell runs it in the foreground) or "disowned" (the
+shell has it in the background, and has disowned it). Prints "listening" and the program's process ID when the program listens, and "closed"
+when the terminal is closed and the shell has ended.
+"""
+
+import ctypes
 import os
 import pty
+import shlex
+import signal
 import sys
 
-child, terminal = pty.fork()
-if child == 0:
-    os.execv(sys.argv[1], sys.argv[1:])
-text = b""
-while b"listening on" not in text:
-    text += os.read(terminal, 4096)
-os.close(terminal)
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def main(how, command):
+    # The program is a child of this process when the shell has ended.
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    leader, terminal = pty.fork()
+    if leader == 0:
+        if how == "alone":
+            os.execv(command[0], command)
+        os.execv("/bin/bash", ["bash", "--norc", "--noprofile", "-i"])
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
+    if how != "alone":
+        end = " & disown\n" if how == "disowned" else "\n"
+        os.write(terminal, (shlex.join(command) + end).encode())
+    text = b""
+    while b"listening on" not in text:
+        text += os.read(terminal, 4096)
+    with open(os.environ["SSO_AGENT_SOCK"] + ".lock", encoding="ascii") as lock:
+        program = int(lock.read())
+    print("listening", program, flush=True)
+    signal.sigwait({signal.SIGUSR1})
+    os.close(terminal)
+    status = os.waitpid(leader, 0)[1]
+    print("closed", flush=True)
+    if how != "alone":
+        status = os.waitpid(program, 0)[1]
+    return os.waitstatus_to_exitcode(status)
+
+
+sys.exit(main(sys.argv[1], sys.argv[2:]))

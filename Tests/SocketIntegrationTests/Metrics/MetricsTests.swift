@@ -153,6 +153,25 @@ internal import TokenWire
         }
     }
 
+    /// As at the agent's own socket.
+    @Test func recordsThatItRefusesAnotherUser() async throws {
+        let log = try TemporaryFolder()
+        let folder = try TemporaryFolder()
+        let path = folder.file("metrics.sock")
+        try await AgentFixture.with(
+            adjust: {
+                $0.metricsSocketPath = path
+                $0.policy = PeerPolicy(userID: geteuid() + 1, rules: [])
+                $0.audit = .file(path: log.file("audit.log"), limit: 1 << 20)
+            }
+        ) { _ in
+            #expect(try await get("/metrics", at: path).1.hasPrefix("000"))
+        }
+        let lines = try String(contentsOfFile: log.file("audit.log"), encoding: .utf8).split(separator: "\n")
+        let refusals = lines.filter { $0.contains("\"refusal\"") }
+        #expect(refusals.count == 1 && refusals[0].contains("peerNotAuthorized"), "\(lines)")
+    }
+
     @Test func closesAConnectionWithALongRequest() async throws {
         try await withMetrics { _, path in
             let (status, output) = try await get(

@@ -1,0 +1,95 @@
+internal import AccessPolicy
+internal import AgentSocket
+internal import CAgentSystem
+internal import Logging
+internal import NIOCore
+internal import TokenModel
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// Identifies the peers of the connections to one socket before a byte is read, and refuses those that the agent does not serve. Each refusal
+/// is counted, logged, and, if the peer is of another user, an event of the audit log.
+struct PeerAdmission: Sendable {
+    /// A connection while its peer is being identified.
+    struct Waiting: Sendable {
+        let identification: Identification
+        /// Called when the peer is identified, or refused.
+        let end: @Sendable () -> Void
+    }
+
+    let inspector: PeerInspector
+    let metrics: AgentMetrics
+    let audit: AuditTrail?
+    let denials: DenialLog
+    /// The published socket; nil for the agent's own.
+    var publication: Publication?
+    /// What the log says of the socket, as in “at the metrics socket”; nil for the one on which requests are served.
+    var place: String?
+    /// Whether the socket serves a user.
+    let admits: @Sendable (_ userID: UInt32) -> Bool
+
+    /// Identifies the peer of a connection; fails if the agent does not serve it.
+    ///
+    /// - Parameter wait: called when the user is known to be served, to count the connection among those that wait.
+    func identity(
+        of channel: any Channel, whileIn wait: @escaping @Sendable (PeerCredentials) -> Waiting
+    ) -> EventLoopFuture<PeerIdentity> {
+        guard let socket = channel as? any SocketOptionProvider else {
+            return channel.eventLoop.makeFailedFuture(TokenError(.peerNotAuthorized, "not a socket"))
+        }
+        return Self.credentials(of: socket).flatMapThrowing { peer in
+            guard admits(peer.userID) else {
+                metrics.count(.refused(.user))
+                denials.add(refusedPeer: "refused a peer\(suffix)", ["uid": "\(peer.userID)"])
+                audit?.refused(PeerIdentity(userID: peer.userID, processID: peer.processID), by: publication)
+                throw TokenError(.peerNotAuthorized, "this agent serves another user")
+            }
+            return peer
+        }.flatMap { peer -> EventLoopFuture<PeerIdentity?> in
+            let waiting = wait(peer)
+            return Self.pidfd(of: socket)
+                .flatMap { inspector.identify(peer, pidfd: $0, for: waiting.identification, on: channel.eventLoop) }
+                .flatMapThrowing { identity in
+                    guard !waiting.identification.isAbandoned else {
+                        metrics.count(.refused(.process))
+                        throw TokenError(.agentUnavailable, "too many connections of the process wait to be identified")
+                    }
+                    return identity
+                }
+                .always { _ in waiting.end() }
+        }.flatMapThrowing { identity in
+            guard let identity else {
+                metrics.count(.refused(.process))
+                denials.add(refusedPeer: "refused a peer whose process has ended\(suffix)")
+                throw TokenError(.peerNotAuthorized, "the process has ended")
+            }
+            return identity
+        }
+    }
+
+    private var suffix: String { place.map { " \($0)" } ?? "" }
+
+    private static func credentials(of socket: any SocketOptionProvider) -> EventLoopFuture<PeerCredentials> {
+        let credentials: EventLoopFuture<agent_peer_credentials> = socket.unsafeGetSocketOption(
+            level: .socket, name: .init(rawValue: SO_PEERCRED))
+        return credentials.map {
+            PeerCredentials(processID: $0.pid > 0 ? $0.pid : nil, userID: $0.uid, groupID: $0.gid)
+        }
+    }
+
+    /// A descriptor of the peer's process; -1 if the kernel has none.
+    private static func pidfd(of socket: any SocketOptionProvider) -> EventLoopFuture<Int32> {
+        #if os(Linux)
+            // SO_PEERPIDFD, which C libraries do not have yet; since Linux 6.5.
+            let descriptor: EventLoopFuture<Int32> = socket.unsafeGetSocketOption(
+                level: .socket, name: .init(rawValue: 77))
+            return descriptor.flatMapErrorThrowing { _ in -1 }
+        #else
+            return socket.eventLoop.makeSucceededFuture(-1)
+        #endif
+    }
+}
