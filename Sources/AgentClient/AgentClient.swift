@@ -43,7 +43,7 @@ public final class AgentClient: Sendable {
             socketPath: socketPath, appName: nil, timeout: .seconds(600), results: KeptResults(clock: clock))
     }
 
-    /// - Parameter restartsAgent: whether an agent that has stopped after the first connection is started again.
+    /// - Parameter restartsAgent: whether an agent that has stopped after its first reply is started again.
     private init(
         socketPath: String?, appName: String?, timeout: Duration, results: KeptResults?, restartsAgent: Bool = true
     ) {

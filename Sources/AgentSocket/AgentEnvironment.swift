@@ -124,19 +124,22 @@ package struct AgentEnvironment: Sendable {
         return value("SNAP") == nil ? nil : "Snap"
     }
 
-    /// The folders in which the service manager of the user finds its units.
+    /// The folders in which the service manager of the user finds its units; those in an earlier folder replace those in a later one.
     var unitFolders: [String] {
         #if os(macOS)
             return ["\(home)/Library/LaunchAgents", "/Library/LaunchAgents"]
         #else
-            let folders = [
-                "\(folder("XDG_CONFIG_HOME") ?? "\(home)/.config")/systemd/user", "/etc/systemd/user",
-                "\(home)/.local/share/systemd/user", "/usr/local/lib/systemd/user", "/usr/lib/systemd/user",
-                "/lib/systemd/user",
-            ]
-            return folders + (runtimeDirectory.map { ["\($0)/systemd/user"] } ?? [])
+            let configured = ["\(folder("XDG_CONFIG_HOME") ?? "\(home)/.config")/systemd/user", Self.globalUnitFolder]
+            let installed = ["\(home)/.local/share", "/usr/local/lib", "/usr/lib", "/lib"].map { "\($0)/systemd/user" }
+            return configured + [runtimeUnitFolder].compactMap(\.self) + installed
         #endif
     }
+
+    /// The folder in which an administrator has units for all users.
+    static let globalUnitFolder = "/etc/systemd/user"
+
+    /// The folder of units that are gone after the user's last log-out; nil if there is none.
+    var runtimeUnitFolder: String? { runtimeDirectory.map { "\($0)/systemd/user" } }
 
     /// Whether the service manager of the user runs.
     package var hasServiceManager: Bool {

@@ -2,27 +2,28 @@ internal import PosixFiles
 internal import TokenModel
 
 /// What helps if no agent listens at a path.
-package struct StartAdvice: Sendable, Equatable {
-    /// The command with which the user starts the agent; nil if none of this program's would help.
-    package let command: String?
-    /// The same as the end of a sentence, or what to do instead.
+package struct StartAdvice: Sendable {
+    /// The end of a sentence. If there is a command that starts the agent, it follows `commandMark`.
     package let text: String
 
-    private init(command: String) {
-        (self.command, text) = (command, "start it with: \(command)")
-    }
+    /// What precedes the command with which the user starts the agent.
+    package static let commandMark = "start it with: "
 
-    private init(text: String) { (command, self.text) = (nil, text) }
+    private init(command: String) { text = Self.commandMark + command }
 
-    /// - Parameter path: the socket's.
-    package init(forSocket path: String, _ environment: AgentEnvironment = .current) {
+    private init(text: String) { self.text = text }
+
+    /// - Parameters:
+    ///   - path: the socket's.
+    ///   - isolation: what `SessionIsolation.reason` has returned.
+    package init(forSocket path: String, isolation: String?, _ environment: AgentEnvironment) {
         let own = FileStatus.effectiveUser
         if let owner = environment.socketOwner, owner != own {
             self.init(
                 text: "user \(owner), who has published it, has to do that again, with: ssoctl publish --socket "
                     + "\(path.shellWord) --uid \(own) …")
-        } else if let reason = SessionIsolation.reason(environment) {
-            self.init(text: "this program \(reason), as in a sandbox; start the agent outside of that")
+        } else if let isolation {
+            self.init(text: "this program \(isolation), as in a sandbox; start the agent outside of that")
         } else {
             self.init(forSocket: path, ServiceUnit.state(environment), environment)
         }
@@ -30,7 +31,7 @@ package struct StartAdvice: Sendable, Equatable {
 
     private init(forSocket path: String, _ unit: ServiceUnit.State, _ environment: AgentEnvironment) {
         switch unit {
-        case .reachable where path == environment.unitSocketPath:
+        case .reachable where path == environment.unitSocketPath, .masked where path == environment.unitSocketPath:
             self.init(command: ServiceUnit.startCommand(environment))
         case .unreachable where path == environment.defaultSocketPath:
             self.init(

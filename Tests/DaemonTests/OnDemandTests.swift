@@ -131,6 +131,34 @@ internal import Testing
     #endif
 
     #if os(Linux)
+        /// systemd refuses to enable a masked unit, and to start a socket whose service is masked.
+        @Test(arguments: [
+            (folder: ".config/systemd/user", masked: ["sso-agent.socket"], command: "systemctl --user unmask"),
+            (".config/systemd/user", ["sso-agent.service"], "systemctl --user unmask"),
+            (".config/systemd/user", ["sso-agent.socket", "sso-agent.service"], "systemctl --user unmask"),
+            ("run/systemd/user", ["sso-agent.socket"], "systemctl --user unmask --runtime"),
+        ])
+        func namesTheCommandsForAMaskedUnit(row: (folder: String, masked: [String], command: String)) async throws {
+            let home = try OnDemandHome()
+            let script = """
+                mkdir -p "$XDG_RUNTIME_DIR/systemd" "$HOME/.local/share/systemd/user" "$HOME/\(row.folder)"
+                touch "$XDG_RUNTIME_DIR/systemd/private" "$HOME"/.local/share/systemd/user/sso-agent.{socket,service}
+                for unit in \(row.masked.joined(separator: " ")); do ln -s /dev/null "$HOME/\(row.folder)/$unit"; done
+                "$0" status
+                status=$?
+                "$0" doctor
+                exit $status
+                """
+            let ended = try await home.run(script)
+            #expect(ended.status == 4, "\(ended)")
+            let commands =
+                "\(row.command) \(row.masked.joined(separator: " ")) && systemctl --user enable --now sso-agent.socket"
+            #expect(ended.errors.contains("  → \(commands)\n"), "\(ended)")
+            #expect(ended.output.contains("it is masked") && ended.output.contains(commands), "\(ended)")
+        }
+    #endif
+
+    #if os(Linux)
         /// A program finds no agent and waits for the lock, until one listens whose queue of connections is full.
         @Test func startsNoneWhereOneListensThatIsBusy() async throws {
             let home = try OnDemandHome()

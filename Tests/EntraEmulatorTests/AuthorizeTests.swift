@@ -121,6 +121,19 @@ internal import Testing
         }
     }
 
+    /// A host with `;` or `,` would end the directive, or the policy; `*` would admit every host.
+    @Test(arguments: [
+        "http://a;script-src,b/x", "http://a,b/x", "http://*/x", "http://*.example/x", "http://a'b/x", "/relative",
+    ])
+    func admitsNothingForWhatIsNoHost(redirectURI: String) {
+        #expect(Page.source(of: redirectURI) == "'none'")
+    }
+
+    @Test(arguments: ["http://[::1]:8080", "https://a-b_c.example:1", "http://127.0.0.1"])
+    func admitsTheOriginOfTheApp(origin: String) {
+        #expect(Page.source(of: "\(origin)/callback?x=1") == origin)
+    }
+
     @Test func refusesADisabledUser() async throws {
         try await withEmulator { emulator in
             emulator.control.setDisabled(true, username: "alice@contoso.example")

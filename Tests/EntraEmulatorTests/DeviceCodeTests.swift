@@ -55,6 +55,15 @@ internal import Testing
         }
     }
 
+    /// `//devicelogin` in a link would be a host.
+    @Test(arguments: ["/devicelogin", "//devicelogin"])
+    func linksToThePageWhateverThePathOfTheRequest(path: String) async throws {
+        try await withEmulator { emulator in
+            let reply = try await HTTP.get("\(emulator.url)\(path)?code=NOSUCHONE")
+            #expect(reply.status == 400 && reply.body.contains(#"<a href="/devicelogin">"#), "\(reply)")
+        }
+    }
+
     @Test func isDeclined() async throws {
         try await withEmulator { emulator in
             let app = App(emulator: emulator)

@@ -25,7 +25,7 @@ final class AgentConnection: Sendable {
     let stream = Mutex<ReplyStream?>(nil)
 
     /// Starts the agent if there is none. It blocks, and calls its parameter again and again meanwhile.
-    typealias Starter = @Sendable (_ whileWaiting: () -> Void) -> AgentStarter.Outcome
+    typealias Starter = @Sendable (_ whileWaiting: @escaping () -> Void) -> AgentStarter.Outcome
 
     /// - Parameters:
     ///   - restartsAgent: whether an agent that has stopped after its first reply is started again.
@@ -37,12 +37,14 @@ final class AgentConnection: Sendable {
         self.appName = appName
         self.results = results
         self.restartsAgent = restartsAgent
-        self.starter = starter ?? { AgentStarter(path: path).start(whileWaiting: $0) }
+        self.starter = starter ?? { AgentStarter(path: path, whileWaiting: $0).start() }
     }
 
-    /// Starts the agent, if this connection may do that. Blocks the calling thread; calls end at their deadlines meanwhile.
-    func startAgent() -> AgentStarter.Outcome {
-        guard restartsAgent || !hasReceivedReply else { return .mayNot }
+    /// Starts the agent. Blocks the calling thread; calls end at their deadlines meanwhile.
+    ///
+    /// - Returns: nil if this connection may not start an agent that has stopped.
+    func startAgent() -> AgentStarter.Outcome? {
+        guard restartsAgent || !hasReceivedReply else { return nil }
         return starter(endLateCalls)
     }
 

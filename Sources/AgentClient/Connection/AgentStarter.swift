@@ -16,38 +16,42 @@ internal import TokenModel
 /// of the app, and runs until it is stopped. At the end of the user's session it is stopped only if the system ends all processes of
 /// the session (`KillUserProcesses=` of systemd-logind).
 struct AgentStarter {
-    enum Outcome: Equatable {
+    enum Outcome {
         /// An agent listens.
         case started
         /// The reason why none could be started.
         case failed(String)
         /// Something listens that is not an agent to be used, or it cannot be found out.
         case unusable(TokenError)
-        /// This program does not start agents: the user is root, has turned it off or has a unit, the socket is not the standard one, or
-        /// the program is in a sandbox.
-        case mayNot
+        /// This program does not start agents: the user is root, has turned it off or has a unit, the socket is not the standard one, none
+        /// is installed, or the program is in a sandbox. The advice says what helps instead.
+        case mayNot(StartAdvice)
     }
 
     private let path: String
     private let environment: AgentEnvironment
+    private let whileWaiting: () -> Void
 
-    init(path: String, environment: AgentEnvironment = .current) {
-        (self.path, self.environment) = (path, environment)
+    /// - Parameter whileWaiting: called about every 20 ms while the thread that calls `start()` is blocked.
+    init(path: String, environment: AgentEnvironment = .current, whileWaiting: @escaping () -> Void) {
+        (self.path, self.environment, self.whileWaiting) = (path, environment, whileWaiting)
     }
 
     /// Starts the agent, and waits until it listens, ten seconds at most. Blocks the calling thread.
     ///
     /// After a failure, this process does not try again for five seconds, and returns the same.
-    ///
-    /// - Parameter whileWaiting: called about every 20 ms while the thread is blocked.
-    func start(whileWaiting: () -> Void) -> Outcome {
+    func start() -> Outcome {
+        let isolation = SessionIsolation.reason(environment)
         // An agent of root's would be started by a command with `sudo`, and nobody would look for it.
         guard geteuid() != 0, getuid() == geteuid(), environment.startsAgent, path == environment.socketPath,
-            ServiceUnit.state(environment) == .notInstalled, SessionIsolation.reason(environment) == nil
-        else { return .mayNot }
+            ServiceUnit.state(environment) == .notInstalled, isolation == nil
+        else { return .mayNot(StartAdvice(forSocket: path, isolation: isolation, environment)) }
         if let reason = Self.failures.withLock({ $0.reason(at: path, now: .now) }) { return .failed(reason) }
         do throws(StartFailure) {
-            return try startOrWait(until: MonotonicTime.now.advanced(by: Self.limit), whileWaiting)
+            guard let program = try program() else {
+                return .mayNot(StartAdvice(forSocket: path, isolation: nil, environment))
+            }
+            return try startOrWait(for: program, until: MonotonicTime.now.advanced(by: Self.limit))
         } catch {
             let reason = "it could not be started: \(error.reason)"
             Self.failures.withLock { $0.add(reason, at: path, now: .now) }
@@ -56,19 +60,15 @@ struct AgentStarter {
     }
 
     /// Starts the agent, or waits for the program that is starting it.
-    private func startOrWait(
-        until deadline: MonotonicTime, _ whileWaiting: () -> Void
-    ) throws(StartFailure) -> Outcome {
-        guard let program = try program() else { return .mayNot }
+    private func startOrWait(for program: String, until deadline: MonotonicTime) throws(StartFailure) -> Outcome {
         let lock = try lock()
         while true {
             switch lock.acquire() {
-            case .acquired: return try run(program, until: deadline, whileWaiting)
+            case .acquired: return try run(program, until: deadline)
             case .failed(let error): throw StartFailure("\(path).start cannot be locked: \(error)")
             case .held:
                 guard MonotonicTime.now < deadline else { throw Self.late(program) }
-                poll(nil, 0, Self.step)
-                whileWaiting()
+                wait()
             }
         }
     }
@@ -103,9 +103,7 @@ struct AgentStarter {
     }
 
     /// Runs the program while this process has the lock.
-    private func run(
-        _ program: String, until deadline: MonotonicTime, _ whileWaiting: () -> Void
-    ) throws(StartFailure) -> Outcome {
+    private func run(_ program: String, until deadline: MonotonicTime) throws(StartFailure) -> Outcome {
         // Another program may have started one before this one had the lock.
         do throws(TokenError) {
             switch try UnixSocket.connect(to: path) {
@@ -122,9 +120,9 @@ struct AgentStarter {
         do throws(SystemError) { ends = try PipeEnds() } catch { throw StartFailure("\(error)") }
         defer { close(ends.read) }
         let child = try spawn(program, output: ends.write)
-        let printed = Self.read(ends.read, until: deadline, whileWaiting)
-        // The agent itself goes on as another process.
-        Self.reap(child, whileWaiting)
+        let printed = read(ends.read, until: deadline)
+        // The agent itself goes on as another process; this one ends when the agent listens, or cannot.
+        _ = agent_wait_or_kill(child, printed == nil ? 0 : 1000)
         guard let printed else { throw Self.late(program) }
         guard printed.contains("listening on ") else {
             throw StartFailure(UntrustedText.clean(printed, limit: 500).trimmedNonEmpty ?? "\(program) has ended")
@@ -146,15 +144,11 @@ struct AgentStarter {
     }
 
     /// What the agent prints until it listens or ends; nil if it does neither in time.
-    private static func read(
-        _ descriptor: Int32, until deadline: MonotonicTime, _ whileWaiting: () -> Void
-    ) -> String? {
+    private func read(_ descriptor: Int32, until deadline: MonotonicTime) -> String? {
         var printed: [UInt8] = []
         while printed.count < 16 << 10 {
-            var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            guard poll(&event, 1, step) > 0 else {
+            guard wait(forInput: descriptor) else {
                 guard MonotonicTime.now < deadline else { return nil }
-                whileWaiting()
                 continue
             }
             var part = [UInt8](repeating: 0, count: 4096)
@@ -166,19 +160,16 @@ struct AgentStarter {
         return String(decoding: printed, as: UTF8.self)
     }
 
-    /// Waits for the end of a child for a second, and then kills it.
-    private static func reap(_ child: pid_t, _ whileWaiting: () -> Void) {
-        let deadline = MonotonicTime.now.advanced(by: .seconds(1))
-        var status: Int32 = 0
-        while waitpid(child, &status, WNOHANG) == 0 {
-            guard MonotonicTime.now < deadline else {
-                kill(child, SIGKILL)
-                _ = agent_wait(child)
-                return
-            }
-            poll(nil, 0, 5)
-            whileWaiting()
-        }
+    /// Waits for a moment, at most until there is input.
+    ///
+    /// - Parameter descriptor: where input is awaited; -1 for nowhere, which `poll` passes over.
+    /// - Returns: whether there is input, or its end.
+    @discardableResult
+    private func wait(forInput descriptor: Int32 = -1) -> Bool {
+        var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        guard poll(&event, 1, Self.step) <= 0 else { return true }
+        whileWaiting()
+        return false
     }
 
     private static func late(_ program: String) -> StartFailure {

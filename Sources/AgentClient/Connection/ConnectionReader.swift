@@ -25,40 +25,49 @@ struct ConnectionReader: ~Copyable {
     }
 
     mutating func run() {
+        // Made before the first connection: without descriptors for it, no connection could be used.
+        let wake: PipeEnds
+        do throws(SystemError) {
+            wake = try PipeEnds(isNonBlocking: true)
+        } catch {
+            return endCalls(with: TokenError(.agentUnavailable, "no pipe: \(error)"))
+        }
+        defer {
+            close(wake.read)
+            close(wake.write)
+        }
         var isNeeded = true
         while isNeeded {
             let socket: Int32
-            do throws(TokenError) {
-                socket = try connect()
-            } catch {
-                for call in connection.state.withLock({ $0.connectingFailed() }) { call.deliver(.failure(error)) }
-                return
-            }
+            do throws(TokenError) { socket = try connect() } catch { return endCalls(with: error) }
             wasConnected = true
-            serve(socket)
+            serve(socket, wake)
             let (ended, hasCallsLeft) = connection.state.withLock { $0.connectionBroke() }
             for call in ended { call.deliver(.failure(AgentConnection.gone)) }
             isNeeded = hasCallsLeft
         }
     }
 
+    private func endCalls(with error: TokenError) {
+        for call in connection.state.withLock({ $0.connectingFailed() }) { call.deliver(.failure(error)) }
+    }
+
     /// Connects to the agent, and starts it if there is none and the user wants that. Calls end at their deadlines meanwhile.
     private func connect() throws(TokenError) -> Int32 {
         var (socket, isMissing) = try tryToConnect(again: wasConnected)
-        var reason: String?
+        var remedy: String?
         if socket == nil, isMissing, connection.state.withLock({ $0.isOpen }) {
             switch connection.startAgent() {
             case .started: (socket, isMissing) = try tryToConnect(again: true)
-            case .failed(let why): reason = why
+            case .failed(let reason): remedy = reason
             case .unusable(let error): throw error
-            case .mayNot: break
+            case .mayNot(let advice): remedy = advice.text
+            case nil: break
             }
         }
-        guard let socket else {
-            let remedy = reason ?? StartAdvice(forSocket: path).text
-            throw TokenError(.agentUnavailable, "no agent is running at \(path); \(remedy)")
-        }
-        return socket
+        if let socket { return socket }
+        let state = isMissing ? "no agent is running at \(path)" : "the agent at \(path) accepts no connection at present"
+        throw TokenError(.agentUnavailable, state + (remedy.map { "; \($0)" } ?? ""))
     }
 
     /// Connects. If the agent is missing, it may be restarting.
@@ -84,11 +93,8 @@ struct ConnectionReader: ~Copyable {
         }
     }
 
-    private func serve(_ socket: Int32) {
-        guard let wake = try? PipeEnds(isNonBlocking: true) else {
-            close(socket)
-            return
-        }
+    /// - Parameter wake: has the thread look at the state of the connection.
+    private func serve(_ socket: Int32, _ wake: PipeEnds) {
         UnixSocket.letReadersWait(on: socket, milliseconds: 1)
         var hello = Hello(appName: appName)
         hello.acceptsPage = connection.results != nil
@@ -107,8 +113,6 @@ struct ConnectionReader: ~Copyable {
             connection.results?.drop()
         }
         close(socket)
-        close(wake.read)
-        close(wake.write)
     }
 
     private func deliverReplies(from socket: Int32, wake: Int32) {

@@ -169,18 +169,28 @@ extension AcquireTokenSilent {
         return hasher.finalize()
     }
 
-    /// Whether `request` is this one again: everything is equal but the correlation ID. Scopes in another order or case make it
+    /// Whether `request` is this one again: every byte is equal but the correlation ID. Scopes in another order or case make it
     /// another request, although the agent gives it the same answer.
     func isRepeated(by request: AcquireTokenSilent) -> Bool {
         let (left, right) = (parameters, request.parameters)
-        return account == request.account && left.scopes.scopes == right.scopes.scopes
-            && left.clientID.text == right.clientID.text && left.authority == right.authority
-            && left.sharingGroup == right.sharingGroup && left.version == right.version
-            && left.validatesAuthority == right.validatesAuthority && left.redirectURI == right.redirectURI
-            && left.capabilities == right.capabilities && left.extraParameters == right.extraParameters
-            && left.claims == right.claims && forceRefresh == request.forceRefresh
+        return account.hasSameBytes(as: request.account) && left.scopes.scopes.hasSameBytes(as: right.scopes.scopes)
+            && left.clientID.text.hasSameBytes(as: right.clientID.text)
+            && left.authority.kind == right.authority.kind && left.authority.url.hasSameBytes(as: right.authority.url)
+            && left.sharingGroup.name.hasSameBytes(as: right.sharingGroup.name) && left.version == right.version
+            && left.validatesAuthority == right.validatesAuthority
+            && left.redirectURI.hasSameBytes(as: right.redirectURI)
+            && left.capabilities.hasSameBytes(as: right.capabilities)
+            && left.extraParameters.hasSameBytes(as: right.extraParameters)
+            && left.claims.hasSameBytes(as: right.claims) && forceRefresh == request.forceRefresh
             && expirationBuffer == request.expirationBuffer
             && allowsExtendedLifetime == request.allowsExtendedLifetime
+    }
+}
+
+extension AccountReference {
+    fileprivate func hasSameBytes(as other: AccountReference) -> Bool {
+        let (identifier, otherIdentifier) = (homeAccountID?.text, other.homeAccountID?.text)
+        return identifier.hasSameBytes(as: otherIdentifier) && username.hasSameBytes(as: other.username)
     }
 }
 

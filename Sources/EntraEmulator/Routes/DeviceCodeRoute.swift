@@ -42,7 +42,7 @@ struct DeviceLoginRoute: Sendable {
             isDeclined ? .declined : .approved(username: request.parameters["user"])
         let count = state.update { $0.ledger.decide(decision, userCode: userCode) }
         guard count > 0 else {
-            let link = "<a href=\"\(request.path)\">Try another code</a>"
+            let link = #"<a href="/devicelogin">Try another code</a>"#
             let content = "<p>That code is not known, or has expired. \(link)</p>"
             return Page(title: "Unknown code", content: content).response(status: .badRequest)
         }

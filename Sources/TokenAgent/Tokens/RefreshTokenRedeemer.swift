@@ -303,7 +303,8 @@ extension RedeemGrant {
     }
 }
 
-/// The properties by which two requests are the same redemption. The peer and its time-out are none of them.
+/// The properties by which two requests are the same redemption. The peer and its time-out are none of them. What the token endpoint
+/// gets as the app has written it is compared by its bytes.
 struct RedemptionKey: Hashable {
     /// The properties by which an overloaded token endpoint is throttled.
     struct Target: Hashable {
@@ -316,9 +317,9 @@ struct RedemptionKey: Hashable {
     let target: Target
     private let group: SharingGroup
     private let version: OAuthVersion
-    private let claims: String?
-    private let capabilities: [String]
-    private let extraParameters: [String: String]
+    private let claims: ExactText?
+    private let capabilities: [ExactText]
+    private let extraParameters: [ExactText: ExactText]
 
     init?(_ plan: RedemptionPlan, _ parameters: TokenParameters) {
         guard let first = plan.candidates.first else { return nil }
@@ -327,9 +328,10 @@ struct RedemptionKey: Hashable {
             scopes: parameters.scopes)
         group = parameters.sharingGroup
         version = parameters.version
-        claims = parameters.claims
-        capabilities = parameters.capabilities
-        extraParameters = parameters.extraParameters
+        claims = parameters.claims.map(ExactText.init)
+        capabilities = parameters.capabilities.map(ExactText.init)
+        extraParameters = Dictionary(
+            uniqueKeysWithValues: parameters.extraParameters.map { (ExactText($0), ExactText($1)) })
     }
 }
 

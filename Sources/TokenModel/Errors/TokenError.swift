@@ -65,8 +65,8 @@ extension TokenError: CustomStringConvertible {
 extension TokenError {
     /// The kind of a failure, with a stable number.
     ///
-    /// The numbers -511xx to -518xx are those of Microsoft's published libraries, so that each compatibility library maps
-    /// them by one table; -530xx are the agent's own. A number that this version does not know is kept in `unrecognized`.
+    /// The numbers -511xx to -518xx, and -514102, are those of Microsoft's published libraries, so that each compatibility library
+    /// maps them by one table; -530xx are the agent's own. A number that this version does not know is kept in `unrecognized`.
     @nonexhaustive public enum Code: Sendable, Hashable {
         /// -51100: a defect in this package.
         case internalError

@@ -14,7 +14,7 @@ public struct AgentMetric: Sendable, Equatable {
 
     /// The name, such as `sso_agent_requests_total`.
     public var name: String
-    /// What is measured; nil if this version does not know it.
+    /// The kind of the measurement; nil if this version does not know it.
     public var kind: Kind?
     /// What tells apart the measurements with one name.
     public var labels: [String: String]

@@ -32,6 +32,11 @@ enum SessionChecks {
             }
             return HealthCheck(name: name, ok: true, detail: "\(reason); programs start the agent when they need it")
         }
+        if state == .masked {
+            return HealthCheck(
+                name: name, ok: false, detail: "it is masked, so that neither it nor programs start the agent",
+                hint: ServiceUnit.startCommand(environment))
+        }
         guard state == .reachable else {
             return HealthCheck(
                 name: name, ok: false, detail: "it is installed, and no service manager of yours is running",

@@ -1,4 +1,5 @@
 internal import AgentClient
+internal import AgentSocket
 internal import TokenModel
 
 /// The exit status of a command. Scripts rely on the numbers.
@@ -152,8 +153,7 @@ struct Advice {
         (self.message, command) = (message, nil)
     }
 
-    /// What precedes the command that starts the agent, as `StartAdvice` has it.
-    private static let startMark = "; start it with: "
+    private static let startMark = "; \(StartAdvice.commandMark)"
 
     /// Whether the message has a command in a sentence that is not understood without it.
     var namesCommand: Bool { message.contains("run: ") }

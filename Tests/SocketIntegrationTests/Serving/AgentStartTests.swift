@@ -1,3 +1,4 @@
+internal import AgentSocket
 internal import AgentTestSupport
 internal import Synchronization
 internal import TestSupport
@@ -18,7 +19,7 @@ internal import TokenWire
         func connection(to path: String, startsAgain: Bool) -> AgentConnection {
             AgentConnection(path: path, appName: "test", results: nil, restartsAgent: startsAgain) { _ in
                 self.counted.withLock { $0 += 1 }
-                return .mayNot
+                return .mayNot(StartAdvice(forSocket: path, isolation: nil, AgentEnvironment(variables: [:])))
             }
         }
     }
@@ -50,6 +51,9 @@ internal import TokenWire
         let error = await #expect(throws: TokenError.self) { try await Self.status(connection) }
         #expect(error?.code == .agentUnavailable)
         #expect((starts.count > 0) == startsAgain)
+        // What helps is not looked for where nobody reads it.
+        #expect(error?.message.contains(StartAdvice.commandMark) == startsAgain)
+        #expect(error?.message.hasPrefix("no agent is running at \(path)") == true)
         connection.close()
     }
 

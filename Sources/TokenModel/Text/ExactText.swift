@@ -1,0 +1,69 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// A text that equals only a text of the same bytes.
+///
+/// Strings are equal if they are canonically equivalent (Unicode Standard Annex #15): `é` is one character or two, and the sign of the
+/// unit Kelvin is a `K`. Identity providers compare bytes, so that requests that differ in such a way may have different answers.
+package struct ExactText: Sendable, Hashable {
+    private let text: String
+
+    package init(_ text: String) { self.text = text }
+
+    package static func == (left: Self, right: Self) -> Bool { left.text.hasSameBytes(as: right.text) }
+
+    package func hash(into hasher: inout Hasher) {
+        // Equal for all canonically equivalent texts, which is a hash of equal ones too.
+        hasher.combine(text)
+    }
+}
+
+extension String {
+    /// Whether the bytes of the texts are equal, and not only the characters.
+    package func hasSameBytes(as other: String) -> Bool {
+        let areSame: Bool?? = utf8.withContiguousStorageIfAvailable { left in
+            other.utf8.withContiguousStorageIfAvailable { right in
+                guard left.count == right.count else { return false }
+                guard let left = left.baseAddress, let right = right.baseAddress else { return true }
+                return memcmp(left, right, utf8.count) == 0
+            }
+        }
+        return (areSame ?? nil) ?? utf8.elementsEqual(other.utf8)
+    }
+}
+
+extension String? {
+    /// Whether both are nil, or neither is and their bytes are equal.
+    package func hasSameBytes(as other: String?) -> Bool {
+        switch (self, other) {
+        case (nil, nil): true
+        case (let left?, let right?): left.hasSameBytes(as: right)
+        default: false
+        }
+    }
+}
+
+extension [String] {
+    /// Whether the bytes of each text are equal.
+    package func hasSameBytes(as other: [String]) -> Bool {
+        guard count == other.count else { return false }
+        for index in indices where !self[index].hasSameBytes(as: other[index]) { return false }
+        return true
+    }
+}
+
+extension [String: String] {
+    /// Whether the bytes of each key and value are equal.
+    package func hasSameBytes(as other: [String: String]) -> Bool {
+        guard count == other.count else { return false }
+        for (key, value) in self {
+            guard let index = other.index(forKey: key), other[index].key.hasSameBytes(as: key),
+                other[index].value.hasSameBytes(as: value)
+            else { return false }
+        }
+        return true
+    }
+}

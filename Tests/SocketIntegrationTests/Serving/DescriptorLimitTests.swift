@@ -1,0 +1,50 @@
+internal import AgentClient
+internal import AgentTestSupport
+internal import Foundation
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+/// Calls of an app that has no file descriptors left (EMFILE).
+@Suite(.bounded) struct DescriptorLimitTests {
+    /// A connection needs two descriptors of a pipe, and that of the socket.
+    @Test func endsCallsWithTheReasonIfNoConnectionIsPossible() async throws {
+        try await AgentFixture.with { f in
+            await #expect(processExitsWith: .success) { [path = f.socketPath as String] in
+                _ = try await AgentClient(socketPath: path).status()
+                for count in 0...2 {
+                    let client = AgentClient(socketPath: path)
+                    let taken = TakenDescriptors(leaving: count)
+                    let error = await #expect(throws: TokenError.self) { try await client.status() }
+                    taken.release()
+                    #expect(error?.code == .agentUnavailable, "\(count) are free")
+                    #expect(error?.message.hasSuffix(": \(String(cString: strerror(EMFILE)))") == true, "\(count) are free")
+                    _ = try await client.status()
+                }
+                let client = AgentClient(socketPath: path)
+                let taken = TakenDescriptors(leaving: 3)
+                _ = try await client.status()
+                taken.release()
+            }
+        }
+    }
+}
+
+/// Every descriptor that the process may have, but some.
+private struct TakenDescriptors {
+    private let numbers: [Int32]
+
+    /// - Parameter count: how many are left.
+    init(leaving count: Int) {
+        var limit = rlimit()
+        getrlimit(RLIMIT_NOFILE, &limit)
+        limit.rlim_cur = min(limit.rlim_cur, 128)
+        setrlimit(RLIMIT_NOFILE, &limit)
+        var numbers: [Int32] = []
+        while case let number = dup(STDIN_FILENO), number >= 0 { numbers.append(number) }
+        for number in numbers.suffix(count) { close(number) }
+        self.numbers = numbers.dropLast(count)
+    }
+
+    func release() { for number in numbers { close(number) } }
+}
