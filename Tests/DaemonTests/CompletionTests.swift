@@ -135,6 +135,11 @@ internal import Testing
             let asked = f.folder.file("asked")
             let askpass = f.folder.file("askpass")
             try "#!/bin/sh\ntouch '\(asked)'\n".write(toFile: askpass, atomically: false, encoding: .utf8)
+            // The rules of the agent are not known if the configuration has a mistake now.
+            try f.configure("[network]\nprxy = \"x\"\n")
+            try await f.ssoctl(Self.accounts)
+            #expect(!FileManager.default.fileExists(atPath: asked))
+            try f.configure(rules)
             try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: askpass)
             try f.configure(rules + "[confirmation]\naskpass = \"\(askpass)\"\n")
             let agent = try await f.agent()
