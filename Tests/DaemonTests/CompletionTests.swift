@@ -146,6 +146,12 @@ internal import Testing
             let ended = try await f.ssoctl(Self.accounts)
             #expect(ended.output.allSatisfy(\.isNewline) && ended.errors.isEmpty, "\(ended)")
             #expect(!FileManager.default.fileExists(atPath: asked))
+    @Test func printsTheSameScriptForBothFormsOfTheOption() async throws {
+        let apart = try await TestProcess("ssoctl", ["--generate-completion-script", "bash"]).finish()
+        let joined = try await TestProcess("ssoctl", ["--generate-completion-script=bash"]).finish()
+        #expect(joined.output == apart.output && joined.output.contains("_ssoctl_with_whole_words"))
+    }
+
             try await f.ssoctl(["accounts"])
             #expect(FileManager.default.fileExists(atPath: asked))
             withExtendedLifetime(agent) {}
