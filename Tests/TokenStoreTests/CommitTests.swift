@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Synchronization
 internal import TestSupport
 internal import Testing
 internal import TokenModel
@@ -75,33 +76,40 @@ internal import TokenModel
     @available(macOS 26, *)
     @Test func writesTheCommitsThatGatherAfterTheirTime() async throws {
         let folder = try StoreFolder()
-        let store = try folder.open()
+        let timers = Timers()
+        var options = StoreOptions { 1_900_000_000 }
+        options.timer = { time, end in timers.begun.withLock { $0.append((time, end)) } }
+        let store = try Store.open(directory: folder.path, options)
         _ = try store.load()
         let before = try folder.transactionsInTheLog()
         try await withThrowingTaskGroup { group in
             for number in 1...10 {
                 group.addImmediateTask { try await store.commit([.put(.sample(number))], gatheringFor: .seconds(1)) }
             }
+            let begun = timers.begun.withLock(\.self)
+            #expect(begun.map(\.time) == [.seconds(1)])
+            #expect(try folder.transactionsInTheLog() == before)
+            begun.first?.end()
             try await group.waitForAll()
         }
         #expect(try folder.transactionsInTheLog() == before + 1)
+        #expect(try store.load().count == 10)
         await store.close()
     }
 
     @available(macOS 26, *)
-    @Test func writesTheCommitsThatGatherBeforeItIsClosedOrLocked() async throws {
+    @Test(arguments: [false, true])
+    func writesTheCommitsThatGatherBeforeItIsClosedOrLocked(isLocked: Bool) async throws {
         let folder = try StoreFolder()
-        for isLocked in [false, true] {
-            let store = try folder.open()
-            _ = try store.load()
-            try await withThrowingTaskGroup { group in
-                group.addImmediateTask { try await store.commit([.put(.sample(1))], gatheringFor: .seconds(3600)) }
-                if isLocked { try await store.lock() }
-                await store.close()
-                try await group.waitForAll()
-            }
+        let store = try folder.open()
+        _ = try store.load()
+        try await withThrowingTaskGroup { group in
+            group.addImmediateTask { try await store.commit([.put(.sample(1))], gatheringFor: .seconds(3600)) }
+            if isLocked { try await store.lock() } else { await store.close() }
+            try await group.waitForAll()
         }
-        #expect(try folder.open().load().count == 1)
+        await store.close()
+        #expect(try folder.open().load() == [.sample(1)])
     }
 
     @Test func writesAllChangesOfACallOrNone() async throws {
@@ -153,6 +161,11 @@ internal import TokenModel
         #expect(Set(loaded.map(\.key)).count == 10_000)
         await store.close()
     }
+}
+
+/// The timers that a store has begun, which end when the test says so.
+private final class Timers: Sendable {
+    let begun = Mutex<[(time: Duration, end: @Sendable () -> Void)]>([])
 }
 
 /// Calls `commit` in a known order, as the agent's actor does.
