@@ -11,12 +11,6 @@ internal import Testing
         var screen: String
     }
 
-    private static func isInstalled(_ shell: String) -> Bool {
-        ["/bin", "/usr/bin", "/usr/local/bin"].contains {
-            FileManager.default.isExecutableFile(atPath: "\($0)/\(shell)")
-        }
-    }
-
     /// What the lines become, each typed with a Tab behind it.
     private func typed(_ lines: [String], in shell: String, _ f: AgentProcessFixture) async throws -> [Completed] {
         let script = f.folder.file("completions.\(shell)")
@@ -30,15 +24,15 @@ internal import Testing
             "/usr/bin/env", ["python3", driver, shell, script, list], environment: environment
         ).finish()
         #expect(ended.status == 0, "\(ended)")
-    /// The same where each character that a shell obeys follows a letter that forms one character with it.
-    private static let hostileLetters =
-        "yve\u{D4E}$(touch pwned)\u{D4E}`touch pwned\u{D4E}`\u{111C2}>pwned\u{D4E} x@contoso.com"
-
         return try JSONDecoder().decode([Completed].self, from: Data(ended.output.utf8))
     }
 
     /// A name with which an identity provider could have a shell run a command.
     private static let hostile = "zoe$(touch pwned)`touch pwned`@contoso.com"
+
+    /// The same where each character that a shell obeys follows a letter that forms one character with it.
+    private static let hostileLetters =
+        "yve\u{D4E}$(touch pwned)\u{D4E}`touch pwned\u{D4E}`\u{111C2}>pwned\u{D4E} x@contoso.com"
 
     private func completes(in shell: String, _ more: [(String, String)] = []) async throws {
         try await AgentProcessFixture.with { f in
@@ -69,29 +63,29 @@ internal import Testing
                     ("ssoctl audit --file /etc/hostn", "ssoctl audit --file /etc/hostname "),
                     ("ssoctl token --account nobo", "ssoctl token --account nobo"),
                 ] + more
-            let letters = try await typed(["ssoctl token --account yv"], in: shell, f)[0]
-            #expect(letters.line.hasPrefix("ssoctl token --account yve"), "\(letters)")
             let completed = try await typed(expected.map(\.0), in: shell, f)
             for (found, expected) in zip(completed, expected) { #expect(found.line == expected.1, "\(found)") }
             #expect(completed.count == expected.count)
             // Nothing is an error, and nothing of a name is run.
             let hostile = try await typed(["ssoctl token --account zo"], in: shell, f)[0]
             #expect(hostile.line.hasPrefix("ssoctl token --account zoe\\$\\(touch"), "\(hostile)")
+            let letters = try await typed(["ssoctl token --account yv"], in: shell, f)[0]
+            #expect(letters.line.hasPrefix("ssoctl token --account yve"), "\(letters)")
             #expect(!FileManager.default.fileExists(atPath: "pwned"))
             #expect(!(completed + [hostile, letters]).contains { $0.screen.contains("rror") })
             withExtendedLifetime(agent) {}
         }
     }
 
-    @Test(.enabled(if: isInstalled("bash"), "there is no bash")) func completesInBash() async throws {
+    @Test(.enabled(if: Executable.isInstalled("bash"), "there is no bash")) func completesInBash() async throws {
         try await completes(in: "bash", [("ssoctl token --app=ma", "ssoctl token --app=mail ")])
     }
 
-    @Test(.enabled(if: isInstalled("zsh"), "there is no zsh")) func completesInZsh() async throws {
+    @Test(.enabled(if: Executable.isInstalled("zsh"), "there is no zsh")) func completesInZsh() async throws {
         try await completes(in: "zsh")
     }
 
-    @Test(.enabled(if: isInstalled("fish"), "there is no fish")) func completesInFish() async throws {
+    @Test(.enabled(if: Executable.isInstalled("fish"), "there is no fish")) func completesInFish() async throws {
         try await completes(in: "fish", [("ssoctl token --app=ma", "ssoctl token --app=mail ")])
     }
 
@@ -135,27 +129,27 @@ internal import Testing
             let asked = f.folder.file("asked")
             let askpass = f.folder.file("askpass")
             try "#!/bin/sh\ntouch '\(asked)'\n".write(toFile: askpass, atomically: false, encoding: .utf8)
-            // The rules of the agent are not known if the configuration has a mistake now.
-            try f.configure("[network]\nprxy = \"x\"\n")
-            try await f.ssoctl(Self.accounts)
-            #expect(!FileManager.default.fileExists(atPath: asked))
-            try f.configure(rules)
             try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: askpass)
             try f.configure(rules + "[confirmation]\naskpass = \"\(askpass)\"\n")
             let agent = try await f.agent()
             let ended = try await f.ssoctl(Self.accounts)
             #expect(ended.output.allSatisfy(\.isNewline) && ended.errors.isEmpty, "\(ended)")
             #expect(!FileManager.default.fileExists(atPath: asked))
-    @Test func printsTheSameScriptForBothFormsOfTheOption() async throws {
-        let apart = try await TestProcess("ssoctl", ["--generate-completion-script", "bash"]).finish()
-        let joined = try await TestProcess("ssoctl", ["--generate-completion-script=bash"]).finish()
-        #expect(joined.output == apart.output && joined.output.contains("_ssoctl_with_whole_words"))
-    }
-
+            // The rules of the agent are not known if the configuration has a mistake now.
+            try f.configure("[network]\nprxy = \"x\"\n")
+            try await f.ssoctl(Self.accounts)
+            #expect(!FileManager.default.fileExists(atPath: asked))
+            try f.configure(rules)
             try await f.ssoctl(["accounts"])
             #expect(FileManager.default.fileExists(atPath: asked))
             withExtendedLifetime(agent) {}
         }
+    }
+
+    @Test func printsTheSameScriptForBothFormsOfTheOption() async throws {
+        let apart = try await TestProcess("ssoctl", ["--generate-completion-script", "bash"]).finish()
+        let joined = try await TestProcess("ssoctl", ["--generate-completion-script=bash"]).finish()
+        #expect(joined.output == apart.output && joined.output.contains("_ssoctl_with_whole_words"))
     }
 
     /// Errors of the shells' own protocol are not shown either.
