@@ -32,7 +32,8 @@ package struct SocketFolder: Sendable {
         }
         guard !status.isWritableByOthers else {
             throw TokenError(
-                .agentUnavailable, "others may write to \(path) and could replace the socket; run: chmod 0700 \(path)")
+                .agentUnavailable,
+                "others may write to \(path) and could replace the socket; run: chmod 0700 \(path.shellWord)")
         }
     }
 

@@ -18,6 +18,14 @@ package enum TerminalText {
         return shown
     }
 
+    /// Returns the text without such characters and on one line: line feeds and tabs become blanks.
+    package static func line(_ text: String) -> String {
+        // After the others, since a carriage return forms one `Character` with a line feed behind it.
+        var line = String.UnicodeScalarView()
+        for scalar in neutralised(text).unicodeScalars { line.append(scalar == "\n" || scalar == "\t" ? " " : scalar) }
+        return String(line)
+    }
+
     private static func isObeyed(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control: scalar != "\n" && scalar != "\t"

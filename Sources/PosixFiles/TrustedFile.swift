@@ -1,3 +1,5 @@
+internal import TokenModel
+
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Darwin)
@@ -27,10 +29,10 @@ extension FileDescriptor {
         let status = try attempt { () throws(SystemError) in try file.status }
         guard status.isOwnOrRoots else {
             throw TrustedFileError(
-                "it belongs to user \(status.owner); run: chown \(FileStatus.effectiveUser) '\(path)'")
+                "it belongs to user \(status.owner); run: chown \(FileStatus.effectiveUser) \(path.shellWord)")
         }
         guard !status.isWritableByOthers else {
-            throw TrustedFileError("other users can change it; run: chmod go-w '\(path)'")
+            throw TrustedFileError("other users can change it; run: chmod go-w \(path.shellWord)")
         }
         return file
     }
@@ -56,8 +58,9 @@ package enum TrustedPath {
         } else if let last = places.last(where: { FileStatus($0) != nil }), let real = realPath(last) {
             places += ancestors(of: real) + [real]
         }
-        var seen: Set<String> = []
-        for place in places where seen.insert(place).inserted {
+        // Bytes: two texts are equal if they look alike, and name two files.
+        var seen: Set<[UInt8]> = []
+        for place in places where seen.insert(Array(place.utf8)).inserted {
             if let defect = defect(of: place) { return defect }
         }
         return nil
@@ -73,15 +76,15 @@ package enum TrustedPath {
         // In a sticky directory, such as /tmp, others cannot replace the entries of this user or of root.
         guard status.isWritableByOthers, !status.isSticky else { return nil }
         guard status.mode & 0o002 == 0, status.group == 0 else {
-            return "other users can replace what is in \(directory); run: chmod go-w '\(directory)'"
+            return "other users can replace what is in \(directory); run: chmod go-w \(directory.shellWord)"
         }
         // Root's group may write. With an access control list, these bits of the mode are the mask of everybody whom the list names.
         guard let list = AccessList(ofFileAt: directory) else {
-            return "the access control list of \(directory) cannot be read; run: chmod g-w '\(directory)'"
+            return "the access control list of \(directory) cannot be read; run: chmod g-w \(directory.shellWord)"
         }
         guard let other = list.writers.first(where: { !isOwnOrRoots($0) }) else { return nil }
         return
-            "an access control list lets \(name(of: other)) replace what is in \(directory); run: setfacl -b '\(directory)'"
+            "an access control list lets \(name(of: other)) replace what is in \(directory); run: setfacl -b \(directory.shellWord)"
     }
 
     private static func isOwnOrRoots(_ writer: AccessList.Writer) -> Bool {
@@ -100,12 +103,13 @@ package enum TrustedPath {
 
     /// The directories above an absolute path, from the root on.
     private static func ancestors(of path: String) -> [String] {
-        let names = path.split(separator: "/").dropLast()
+        // By scalars, as the kernel divides it: a slash forms one `Character` with a combining character behind it.
+        let names = path.unicodeScalars.split(separator: "/").map { String($0) }.dropLast()
         return ["/"] + names.indices.map { "/" + names[names.startIndex...$0].joined(separator: "/") }
     }
 
     private static func absolute(_ path: String) -> String {
-        if path.hasPrefix("/") { return path }
+        if path.utf8.first == UInt8(ascii: "/") { return path }
         return (realPath(".") ?? "") + "/" + path
     }
 

@@ -32,12 +32,11 @@ package final class Store: Sendable {
     }
 
     private let didCommit: (@Sendable (StoreCommit) -> Void)?
+    private let timer: StoreOptions.Timer?
 
-    private init(
-        directory: String, engine: sending StoreEngine, didCommit: (@Sendable (StoreCommit) -> Void)?
-    ) {
+    private init(directory: String, engine: sending StoreEngine, _ options: StoreOptions) {
         self.directory = directory
-        self.didCommit = didCommit
+        (didCommit, timer) = (options.didCommit, options.timer)
         lastReport = Mutex(engine.report)
         earlyReads = engine.earlyReads
         self.engine = Mutex(engine)
@@ -55,7 +54,7 @@ package final class Store: Sendable {
     package static func open(directory: String, _ options: StoreOptions) throws(TokenError) -> Store {
         try StorePaths(directory).prepare()
         let engine = try StoreEngine(directory, options)
-        return Store(directory: engine.paths.directory, engine: engine, didCommit: options.didCommit)
+        return Store(directory: engine.paths.directory, engine: engine, options)
     }
 
     /// Finds the key and reads every record; commits wait meanwhile. `report` then describes any damage.
@@ -153,12 +152,17 @@ package final class Store: Sendable {
                 return true
             }
             if isFirstToGather {
-                queue.asyncAfter(deadline: .now() + window.seconds) { self.writeWaiting() }
+                writeWaiting(after: window)
             } else if window == .zero {
                 expediteWaiting()
             }
         }
         try result.get()
+    }
+
+    private func writeWaiting(after window: Duration) {
+        guard let timer else { return queue.asyncAfter(deadline: .now() + window.seconds) { self.writeWaiting() } }
+        timer(window) { self.queue.async { self.writeWaiting() } }
     }
 
     /// Has the commits that wait written after the operations that have begun.
@@ -272,6 +276,9 @@ package struct StoreOptions: Sendable {
     package var vfs: String?
     /// Called on the store's queue after each transaction of changes; must not block.
     package var didCommit: (@Sendable (StoreCommit) -> Void)?
+    /// Calls the function after the time for which commits gather; nil for the clock of the machine.
+    package typealias Timer = @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
+    package var timer: Timer?
 
     package init(keys: KeySettings = KeySettings(), vfs: String? = nil, now: @escaping @Sendable () -> Int64) {
         self.keys = keys

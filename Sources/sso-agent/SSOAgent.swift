@@ -41,7 +41,7 @@ struct SSOAgent: ParsableCommand {
             of its session, such as its shell: then it stops.
 
             Environment: SSO_AGENT_SOCK, SSO_AGENT_STATE_DIR, SSO_AGENT_CONFIG, CREDENTIALS_DIRECTORY, HTTPS_PROXY, \
-            NO_PROXY, SSL_CERT_FILE.
+            ALL_PROXY, NO_PROXY, SSL_CERT_FILE.
 
             The configuration is /etc/sso-agent/config.toml, then the files *.toml of /etc/sso-agent/conf.d in the order of \
             their names, then the user's, whose values replace those before.

@@ -24,13 +24,8 @@ struct TerminalLogHandler: LogHandler {
 
     func log(event: LogEvent) {
         var event = event
-        event.message = "\(Self.line(event.message))"
-        event.metadata = event.metadata?.mapValues { "\(Self.line($0))" }
+        event.message = "\(TerminalText.line(event.message.description))"
+        event.metadata = event.metadata?.mapValues { "\(TerminalText.line($0.description))" }
         lines.log(event: event)
-    }
-
-    /// The text on one line.
-    private static func line(_ value: some CustomStringConvertible) -> String {
-        TerminalText.neutralised(value.description.replacing("\n", with: " "))
     }
 }

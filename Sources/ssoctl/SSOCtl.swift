@@ -84,7 +84,8 @@ struct SSOCtl: AsyncParsableCommand {
     private static func end(_ error: any Error, _ arguments: ArraySlice<String>) {
         let status = exitCode(for: error)
         var text = fullMessage(for: error)
-        if status.isSuccess, arguments.first == "--generate-completion-script" {
+        let option = "--generate-completion-script"
+        if status.isSuccess, arguments.first == option || arguments.first?.hasPrefix(option + "=") == true {
             text = CompletionScript.extended(text, CommandNames(of: configuration))
         }
         if arguments.contains("--json"), !text.isEmpty, !status.isSuccess {

@@ -95,7 +95,7 @@ internal import TokenModel
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
         let error = #expect(throws: TokenError.self) { try Configuration(userFile: path, isRequired: false) }
         #expect(error?.code == .invalidDeveloperParameter)
-        #expect(error?.message.contains("chmod go-w '\(path)'") == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("chmod go-w \(path)") == true, "\(error?.message ?? "")")
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
         #expect(try Configuration(userFile: path, isRequired: true).proxy == "http://proxy:3128")
     }
@@ -106,7 +106,7 @@ internal import TokenModel
         let inner = folder.file("folder")
         try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: inner)
         let error = #expect(throws: TokenError.self) { try Configuration(userFile: path, isRequired: true) }
-        #expect(error?.message.contains("chmod go-w '\(inner)'") == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("chmod go-w \(inner)") == true, "\(error?.message ?? "")")
         // The same by a symbolic link from a folder that others cannot change.
         let link = folder.file("link")
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: inner)
@@ -122,7 +122,7 @@ internal import TokenModel
         let path = try Self.file(in: folder)
         #expect(chown(path, 65534, 65534) == 0)
         let error = #expect(throws: TokenError.self) { try Configuration(userFile: path, isRequired: true) }
-        #expect(error?.message.contains("chown 0 '\(path)'") == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("chown 0 \(path)") == true, "\(error?.message ?? "")")
         #expect(chown(path, 0, 0) == 0)
         #expect(chown(folder.file("folder"), 65534, 65534) == 0)
         let other = #expect(throws: TokenError.self) { try Configuration(userFile: path, isRequired: true) }

@@ -8,10 +8,7 @@ internal import Testing
 
     private static let socket = PackageFolder.path("packaging/systemd/sso-agent.socket")
 
-    private static var hasSystemd: Bool {
-        (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin").split(separator: ":")
-            .contains { FileManager.default.isExecutableFile(atPath: "\($0)/systemd-analyze") }
-    }
+    private static var hasSystemd: Bool { Executable.isInstalled("systemd-analyze") }
 
     @Test(.enabled(if: hasSystemd, "there is no systemd-analyze")) func isolatesTheServiceOfTheUser() async throws {
         let answer = try await analyze(["security", "--offline=yes", "--no-pager", "--threshold=62", Self.unit])

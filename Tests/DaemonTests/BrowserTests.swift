@@ -149,10 +149,7 @@ private enum Chromium {
         let complaints: [String]
     }
 
-    static var isInstalled: Bool {
-        (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin").split(separator: ":")
-            .contains { FileManager.default.isExecutableFile(atPath: "\($0)/chromium") }
-    }
+    static var isInstalled: Bool { Executable.isInstalled("chromium") }
 
     static func visit(_ page: String, _ steps: [String]) async throws -> Report {
         let script = PackageFolder.path("Tests/TestSupport/python/browser.py")

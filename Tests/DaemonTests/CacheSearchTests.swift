@@ -113,6 +113,26 @@ internal import Testing
         }
     }
 
+    /// A file that cannot be read keeps nobody from the others.
+    @Test func importsTheOtherCachesBesideADamagedOne() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let damaged = try Self.write(Data("{ no cache".utf8), ".azure/msal_token_cache.json", f)
+            let good = try Self.write(
+                Self.fixture("adal-json/01_authcode_single_user.json"), ".azure/accessTokens.json", f)
+            let printed = try await f.ssoctl(["import", "--from", "azure-cli"], status: 1)
+            #expect(printed.output.hasPrefix("Imported 1 account,"), "\(printed)")
+            #expect(printed.errors.hasPrefix("ssoctl: \(damaged): "), "\(printed)")
+            #expect(printed.output.contains("\(good) still has tokens"), "\(printed)")
+            #expect(!printed.output.contains("\(damaged) still has tokens"), "\(printed)")
+            let json = try await f.json(["import", "--from", "azure-cli"], status: 1)
+            let failed = try #require(json["failed"] as? [[String: Any]])
+            #expect(failed.count == 1 && failed.first?["file"] as? String == damaged, "\(json)")
+            #expect((json["imported"] as? [String: Int])?["accounts"] != nil)
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     /// What stands in the place of a cache is not trusted: a pipe, another user's file, a link to nothing.
     @Test func passesOverWhatIsNoFileOfTheUsers() async throws {
         try await AgentProcessFixture.with { f in

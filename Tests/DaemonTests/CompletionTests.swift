@@ -11,12 +11,6 @@ internal import Testing
         var screen: String
     }
 
-    private static func isInstalled(_ shell: String) -> Bool {
-        ["/bin", "/usr/bin", "/usr/local/bin"].contains {
-            FileManager.default.isExecutableFile(atPath: "\($0)/\(shell)")
-        }
-    }
-
     /// What the lines become, each typed with a Tab behind it.
     private func typed(_ lines: [String], in shell: String, _ f: AgentProcessFixture) async throws -> [Completed] {
         let script = f.folder.file("completions.\(shell)")
@@ -36,6 +30,10 @@ internal import Testing
     /// A name with which an identity provider could have a shell run a command.
     private static let hostile = "zoe$(touch pwned)`touch pwned`@contoso.com"
 
+    /// The same where each character that a shell obeys follows a letter that forms one character with it.
+    private static let hostileLetters =
+        "yve\u{D4E}$(touch pwned)\u{D4E}`touch pwned\u{D4E}`\u{111C2}>pwned\u{D4E} x@contoso.com"
+
     private func completes(in shell: String) async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()
@@ -43,7 +41,7 @@ internal import Testing
             try await f.ssoctl([
                 "app", "add", "mail", "--client-id", "app-2", "--resource", "https://notes.example.com",
             ])
-            for name in ["alice@contoso.com", "o'brien@contoso.com", Self.hostile] {
+            for name in ["alice@contoso.com", "o'brien@contoso.com", Self.hostile, Self.hostileLetters] {
                 try await f.signIn(app: "graph", name)
             }
             let expected = [
@@ -78,21 +76,23 @@ internal import Testing
             // Nothing is an error, and nothing of a name is run.
             let hostile = try await typed(["ssoctl token --account zo"], in: shell, f)[0]
             #expect(hostile.line.hasPrefix("ssoctl token --account zoe\\$\\(touch"), "\(hostile)")
+            let letters = try await typed(["ssoctl token --account yv"], in: shell, f)[0]
+            #expect(letters.line.hasPrefix("ssoctl token --account yve"), "\(letters)")
             #expect(!FileManager.default.fileExists(atPath: "pwned"))
-            #expect(!(completed + [hostile]).contains { $0.screen.contains("rror") })
+            #expect(!(completed + [hostile, letters]).contains { $0.screen.contains("rror") })
             withExtendedLifetime(agent) {}
         }
     }
 
-    @Test(.enabled(if: isInstalled("bash"), "there is no bash")) func completesInBash() async throws {
+    @Test(.enabled(if: Executable.isInstalled("bash"), "there is no bash")) func completesInBash() async throws {
         try await completes(in: "bash")
     }
 
-    @Test(.enabled(if: isInstalled("zsh"), "there is no zsh")) func completesInZsh() async throws {
+    @Test(.enabled(if: Executable.isInstalled("zsh"), "there is no zsh")) func completesInZsh() async throws {
         try await completes(in: "zsh")
     }
 
-    @Test(.enabled(if: isInstalled("fish"), "there is no fish")) func completesInFish() async throws {
+    @Test(.enabled(if: Executable.isInstalled("fish"), "there is no fish")) func completesInFish() async throws {
         try await completes(in: "fish")
     }
 
@@ -142,10 +142,21 @@ internal import Testing
             let ended = try await f.ssoctl(Self.accounts)
             #expect(ended.output.allSatisfy(\.isNewline) && ended.errors.isEmpty, "\(ended)")
             #expect(!FileManager.default.fileExists(atPath: asked))
+            // The rules of the agent are not known if the configuration has a mistake now.
+            try f.configure("[network]\nprxy = \"x\"\n")
+            try await f.ssoctl(Self.accounts)
+            #expect(!FileManager.default.fileExists(atPath: asked))
+            try f.configure(rules)
             try await f.ssoctl(["accounts"])
             #expect(FileManager.default.fileExists(atPath: asked))
             withExtendedLifetime(agent) {}
         }
+    }
+
+    @Test func printsTheSameScriptForBothFormsOfTheOption() async throws {
+        let apart = try await TestProcess("ssoctl", ["--generate-completion-script", "bash"]).finish()
+        let joined = try await TestProcess("ssoctl", ["--generate-completion-script=bash"]).finish()
+        #expect(joined.output == apart.output && joined.output.contains("_ssoctl_with_whole_words"))
     }
 
     /// Errors of the shells' own protocol are not shown either.

@@ -69,6 +69,14 @@ internal import Testing
         try await AgentProcessFixture.with { f in
             let proxy = try await check("proxy", f, status: 4, ["HTTPS_PROXY": "http://alice:secret@proxy:8080/x"])
             #expect(proxy.ok && proxy.detail == "http://proxy:8080 (HTTPS_PROXY of this shell)")
+            let all = [
+                "https_proxy": "http://a", "HTTPS_PROXY": "http://b", "all_proxy": "socks5://c",
+                "ALL_PROXY": "http://d",
+            ]
+            let lower = try await check("proxy", f, status: 4, all)
+            #expect(lower.detail == "http://a (https_proxy of this shell)")
+            let socks = try await check("proxy", f, status: 4, ["ALL_PROXY": "socks://d:1"])
+            #expect(socks.detail == "socks://d:1 (ALL_PROXY of this shell)")
             let wrong = try await check("proxy", f, status: 4, ["HTTPS_PROXY": "ftp://alice:secret@proxy"])
             #expect(!wrong.ok && !"\(wrong)".contains("secret"), "\(wrong)")
             try f.configure("[network]\nproxy = \"socks5h://127.0.0.1:1080\"\n")
@@ -78,11 +86,17 @@ internal import Testing
 
     @Test func checksTheFileOfCertificateAuthorities() async throws {
         try await AgentProcessFixture.with(usesTLS: true) { f in
-            #expect(try await check("certificates", f, status: 4).detail.hasSuffix("has 1 certificate"))
+            #expect(try await check("certificates", f, status: 4).detail.contains("has 1 certificate (SSL_CERT_FILE"))
             let file = f.folder.file("der")
             try Data([0x30, 0x82]).write(to: URL(filePath: file))
             let der = try await check("certificates", f, status: 4, ["SSL_CERT_FILE": file])
             #expect(!der.ok && der.hint?.contains("-inform der") == true)
+            // What the agent refuses at its start.
+            for body in ["", "eyJ4Ijox", "%%%"] {
+                let text = "-----BEGIN CERTIFICATE-----\n\(body)\n-----END CERTIFICATE-----\n"
+                try text.write(toFile: file, atomically: false, encoding: .utf8)
+                #expect(try await !check("certificates", f, status: 4, ["SSL_CERT_FILE": file]).ok, "\(body)")
+            }
             let none = try await check("certificates", f, status: 4, ["SSL_CERT_FILE": f.folder.file("none")])
             #expect(!none.ok)
         }

@@ -4,9 +4,7 @@ internal import Testing
 
 /// The manual pages that `make man` writes.
 @Suite(.bounded) struct ManualTests {
-    private static let mandoc = ["/usr/bin/mandoc", "/usr/local/bin/mandoc", "/opt/homebrew/bin/mandoc"].first {
-        FileManager.default.isExecutableFile(atPath: $0)
-    }
+    private static let mandoc = Executable.installed("mandoc")
 
     /// The pages by their names, such as `ssoctl-token.1`.
     private static func pages(in folder: TemporaryFolder) async throws -> [String: String] {

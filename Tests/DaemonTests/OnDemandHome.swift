@@ -40,9 +40,8 @@ struct OnDemandHome {
         _ script: String, _ variables: [String: String] = [:], asRoot: Bool = false, within: [String] = [],
         inspect: (Int32) throws -> Void = { _ in }
     ) async throws -> (status: Int32, output: String, errors: String) {
-        let user = ["setpriv", "--reuid=\(OtherUser.id)", "--regid=\(OtherUser.id)", "--clear-groups"]
         let words =
-            within + (OtherUser.isPossible && !asRoot ? user : [])
+            within + (OtherUser.isPossible && !asRoot ? OtherUser.command : [])
             + ["bash", "-c", script, Executable.path("ssoctl"), Executable.path("sso-agent")]
         let ended = try await TestProcess(
             "/usr/bin/env", words, environment: environment.merging(variables) { $1 }

@@ -37,7 +37,7 @@ internal import Testing
                 """
             let ended = try await home.run(script, within: Self.withRun(Self.makeFolder))
             #expect(ended.status == 0, "\(ended)")
-            let agents = ended.output.matches(of: #/"(?:processID|pid|process)" ?: ?(\d+)/#).map { $0.output.1 }
+            let agents = ended.output.matches(of: #/"pid" ?: ?(\d+)/#).map { $0.output.1 }
             #expect(agents.count == 2 && Set(agents).count == 1, "\(ended)")
         }
 
@@ -143,8 +143,8 @@ internal import Testing
             let script = """
                 mkdir -p "$XDG_RUNTIME_DIR/systemd" && exec python3 '\(listener)' "$XDG_RUNTIME_DIR/systemd/private"
                 """
-            let user = ["setpriv", "--reuid=\(OtherUser.id)", "--regid=\(OtherUser.id)", "--clear-groups"]
-            let process = try TestProcess("/usr/bin/env", user + ["bash", "-c", script], environment: environment)
+            let process = try TestProcess(
+                "/usr/bin/env", OtherUser.command + ["bash", "-c", script], environment: environment)
             try await process.waitForOutput("ready")
             return process
         }

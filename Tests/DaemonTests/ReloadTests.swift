@@ -134,23 +134,25 @@ internal import TokenWire
         }
     }
 
-    /// Rules that cannot be read may deny something.
-    @Test(.disabled(if: geteuid() == 0, "root may read every folder"))
-    func keepsItsRulesIfAFolderCannotBeRead() async throws {
-        try await AgentProcessFixture.with { f in
-            let folder = f.folder.file("system")
-            try FileManager.default.createDirectory(atPath: "\(folder)/conf.d", withIntermediateDirectories: true)
-            try Self.open.write(toFile: "\(folder)/conf.d/rules.toml", atomically: false, encoding: .utf8)
-            let agent = try await f.agent(variables: ["SSO_AGENT_SYSTEM_CONFIG": folder])
-            #expect(chmod("\(folder)/conf.d", 0) == 0)
-            let error = await #expect(throws: TokenError.self) {
-                try await AgentClient(socketPath: f.socketPath).reloadConfiguration()
-            }
-            #expect(error?.message.contains("conf.d cannot be read") == true)
-            #expect(chmod("\(folder)/conf.d", 0o700) == 0)
-            #expect(try await AgentClient(socketPath: f.socketPath).reloadConfiguration().applied.isEmpty)
-            withExtendedLifetime(agent) {}
-        }
+    /// Rules that cannot be read may deny something. Root may read every folder, and tests it as another user.
+    @Test func keepsItsRulesIfAFolderCannotBeRead() async throws {
+        let home = try OnDemandHome()
+        let script = """
+            rules="$SSO_AGENT_SYSTEM_CONFIG/conf.d"
+            mkdir -p "$rules" && printf '%s' "$RULES" >"$rules/rules.toml" || exit 70
+            "$0" accounts --json >/dev/null || exit 71
+            chmod 0 "$rules"
+            "$0" reload >&2
+            [ $? = 1 ] || exit 72
+            chmod 700 "$rules"
+            "$0" reload --json
+            """
+        let ended = try await home.run(script, ["RULES": Self.open])
+        #expect(ended.status == 0, "\(ended)")
+        #expect(ended.errors.contains("conf.d cannot be read"), "\(ended)")
+        let reply = try #require(JSONSerialization.jsonObject(with: Data(ended.output.utf8)) as? [String: Any])
+        #expect((reply["applied"] as? [String])?.isEmpty == true, "\(ended)")
+        #expect((reply["files"] as? [String])?.first?.hasSuffix("conf.d/rules.toml") == true, "\(ended)")
     }
 
     #if os(Linux)

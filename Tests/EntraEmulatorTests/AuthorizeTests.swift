@@ -91,14 +91,19 @@ internal import Testing
         }
     }
 
-    @Test func answersWithAForm() async throws {
+    /// Some letters form a character with what is behind them, and marks with what is before them.
+    @Test(arguments: [
+        (#""><script>"#, "&quot;&gt;&lt;script&gt;"),
+        ("\u{D4E}\"\u{D4E}>\u{D4E}<script>", "\u{D4E}&quot;\u{D4E}&gt;\u{D4E}&lt;script&gt;"),
+        ("\"\u{301}>&\u{301}", "&quot;\u{301}&gt;&amp;\u{301}"),
+    ])
+    func answersWithAForm(state: String, shown: String) async throws {
         try await withEmulator { emulator in
-            let reply = try await App(emulator: emulator).authorize(
-                ["response_mode": "form_post", "state": #""><script>"#])
+            let reply = try await App(emulator: emulator).authorize(["response_mode": "form_post", "state": state])
             #expect(reply.status == 200)
             #expect(reply.body.contains(#"action="http://localhost/callback""#))
             #expect(reply.body.contains(#"name="code""#))
-            #expect(!reply.body.contains(#""><script>"#))
+            #expect(Array(reply.body.utf8).firstRange(of: Array("value=\"\(shown)\"".utf8)) != nil, "\(reply.body)")
             #expect(reply.headers["content-security-policy"]?.contains("form-action http://localhost;") == true)
         }
     }

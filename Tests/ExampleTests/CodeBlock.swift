@@ -18,20 +18,9 @@ struct CodeBlock: Sendable, CustomTestStringConvertible {
     var testDescription: String { "\(document):\(line)" }
 
     /// Every block of the documents, in their order.
-    static let all: [CodeBlock] = {
-        let files = FileManager.default
-        let folders = ["", "docs", "docs/decisions", "Protos"] + names(in: "examples").map { "examples/\($0)" }
-        let catalogues = ["MSAL", "ADAL", "AgentClient"].map { "Sources/\($0)/\($0).docc" }
-        return (folders + catalogues).flatMap { folder in
-            names(in: folder).filter { $0.hasSuffix(".md") }.map { folder.isEmpty ? $0 : "\(folder)/\($0)" }
-        }.flatMap { document -> [CodeBlock] in
-            guard let data = files.contents(atPath: PackageFolder.path(document)) else { return [] }
-            return blocks(of: document, String(decoding: data, as: UTF8.self))
-        }
-    }()
-
-    private static func names(in folder: String) -> [String] {
-        ((try? FileManager.default.contentsOfDirectory(atPath: PackageFolder.path(folder))) ?? []).sorted()
+    static let all: [CodeBlock] = Documents.all.flatMap { document -> [CodeBlock] in
+        guard let data = FileManager.default.contents(atPath: PackageFolder.path(document)) else { return [] }
+        return blocks(of: document, String(decoding: data, as: UTF8.self))
     }
 
     private static func blocks(of document: String, _ text: String) -> [CodeBlock] {

@@ -168,10 +168,7 @@ internal import Testing
                 atPath: folder.file("docs/MSAL.doccarchive/data/tutorials/msal-tutorials.json")))
     }
 
-    private static var hasDocC: Bool {
-        (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin").split(separator: ":")
-            .contains { FileManager.default.isExecutableFile(atPath: "\($0)/docc") }
-    }
+    private static var hasDocC: Bool { Executable.isInstalled("docc") }
 
     /// The steps of a tutorial, each a whole file.
     private static func tutorialFiles(of module: String) throws -> [CodeBlock] {

@@ -122,7 +122,7 @@ internal import Testing
     }
 
     /// docs/images/demo.svg is what the programs show today; record.py writes it again.
-    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/stty"), "there is no stty"))
+    @Test(.enabled(if: Executable.isInstalled("stty"), "there is no stty"))
     func theRecordingShowsWhatTheProgramsShow() async throws {
         let script = PackageFolder.path("docs/images/record.py")
         let ended = try await TestProcess("/usr/bin/env", ["python3", script, "--check", Executable.folder.path])

@@ -121,7 +121,7 @@ check "apt purges them" apt-get purge -y -qq sso-agent entra-emulator
 files >/packages/after
 left=$(diff /packages/before /packages/after) || fail "a purge leaves no file and takes none" "$left"
 pass "a purge leaves no file of $(wc -l </packages/before) and takes none"
-[ -s "$home/.local/state/sso-agent/store.db" ] || [ -n "$(find "$home/.local/state/sso-agent" -type f)" ] || fail "the user's store is left"
+[ -s "$home/.local/state/sso-agent/cache.sqlite" ] || fail "the user's store is left"
 pass "the user's store is left: $(find "$home/.local/state/sso-agent" -type f | wc -l) files"
 
 say "Installation after the purge"

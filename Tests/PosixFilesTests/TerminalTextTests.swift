@@ -21,6 +21,12 @@ internal import Testing
         #expect(TerminalText.neutralised(text) == shown)
     }
 
+    /// A carriage return before a line feed forms one character with it.
+    @Test(arguments: [("a\nb\tc", "a b c"), ("a\r\nb", #"a\u000D b"#), ("\u{D4E}\n\u{301}b", "\u{D4E} \u{301}b")])
+    func writesATextOnOneLine(text: String, line: String) {
+        #expect(TerminalText.line(text) == line)
+    }
+
     /// A program that reads the document gets the same values.
     @Test func keepsTheValuesOfAJSONDocument() throws {
         let value = ["name": (0..<0x3000).compactMap { Unicode.Scalar($0).map(String.init) }.joined() + "\u{E0041}"]

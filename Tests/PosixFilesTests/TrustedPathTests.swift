@@ -17,7 +17,27 @@ internal import Testing
         #expect(TrustedPath.defect(ofDirectoriesAbove: folder.path) == nil)
         #expect(TrustedPath.defect(ofDirectoriesAbove: folder.path + "/") == nil)
         #expect(
-            TrustedPath.defect(ofDirectoriesAbove: folder.file("x"))?.contains("chmod go-w '\(folder.path)'") == true)
+            TrustedPath.defect(ofDirectoriesAbove: folder.file("x"))?.contains("chmod go-w \(folder.path)") == true)
+    }
+
+    /// A mark at the beginning of a name forms a character with the slash before it.
+    @Test func checksTheFolderOfANameThatBeginsWithAMark() throws {
+        let folder = try TemporaryFolder()
+        let open = folder.file("open")
+        let inner = "\(open)/\u{301}inner"
+        try FileManager.default.createDirectory(atPath: open, withIntermediateDirectories: false)
+        #expect(mkdir(inner, 0o700) == 0)
+        #expect(chmod(open, 0o777) == 0)
+        #expect(TrustedPath.defect(ofDirectoriesAbove: "\(inner)/file")?.contains("chmod go-w \(open)") == true)
+    }
+
+    @Test func quotesAFolderInTheRemedy() throws {
+        let folder = try TemporaryFolder()
+        let open = folder.file("x'; touch pwned; '")
+        try FileManager.default.createDirectory(atPath: open, withIntermediateDirectories: false)
+        #expect(chmod(open, 0o777) == 0)
+        let defect = try #require(TrustedPath.defect(ofDirectoriesAbove: "\(open)/file"))
+        #expect(defect.hasSuffix(#"x'\''; touch pwned; '\'''"#), "\(defect)")
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can give a link away"))
@@ -42,7 +62,7 @@ internal import Testing
         #expect(FileManager.default.createFile(atPath: open + "/file", contents: nil))
         let link = folder.file("link")
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: open + "/file")
-        #expect(TrustedPath.defect(ofDirectoriesAbove: link)?.contains("chmod go-w '\(open)'") == true)
+        #expect(TrustedPath.defect(ofDirectoriesAbove: link)?.contains("chmod go-w \(open)") == true)
     }
 
     #if os(Linux)
@@ -61,7 +81,7 @@ internal import Testing
             guard try Self.set(Entry.attribute(list), on: parent) else { return }
             #expect(
                 TrustedPath.defect(ofDirectoriesAbove: parent + "/store")
-                    == "an access control list lets \(writer) replace what is in \(parent); run: setfacl -b '\(parent)'"
+                    == "an access control list lets \(writer) replace what is in \(parent); run: setfacl -b \(parent)"
             )
             // Nobody can replace the entries of others in a sticky folder.
             #expect(chmod(parent, 0o1775) == 0)

@@ -8,6 +8,9 @@ package enum OtherUser {
     /// The ID of the user, `nobody`.
     package static let id: UInt32 = 65534
 
+    /// The command of root's that runs the words after it with the user's rights.
+    package static let command = ["setpriv", "--reuid=\(id)", "--regid=\(id)", "--clear-groups"]
+
     /// Whether the system lets the user create a user namespace, in which it is root.
     package static func canBeRootOfANamespace() async throws -> Bool {
         guard isPossible else { return false }
@@ -20,9 +23,8 @@ package enum OtherUser {
     package static func start(
         _ script: String, _ arguments: [String] = [], isRootOfANamespace: Bool = false
     ) throws -> TestProcess {
-        let user = ["setpriv", "--reuid=\(id)", "--regid=\(id)", "--clear-groups"]
         let namespace = isRootOfANamespace ? ["unshare", "--user", "--map-root-user"] : []
-        return try TestProcess("/usr/bin/env", user + namespace + ["bash", "-c", script] + arguments)
+        return try TestProcess("/usr/bin/env", command + namespace + ["bash", "-c", script] + arguments)
     }
 
     /// Sends a GET request to a server at an address of this machine, and returns what it answers; empty if it closes the

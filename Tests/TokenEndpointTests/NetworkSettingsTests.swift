@@ -34,7 +34,8 @@ internal import TokenModel
             ("http://proxy", "proxy", 80, nil, nil), ("http://proxy/", "proxy", 80, nil, nil),
             ("http://me:p%40ss@proxy:8080", "proxy", 8080, "me", "p@ss"), ("http://me@proxy:1", "proxy", 1, "me", nil),
             ("http://[::1]:3128", "::1", 3128, nil, nil), ("HTTPS://proxy", "proxy", 443, nil, nil),
-            ("socks5h://me:pw@proxy", "proxy", 1080, "me", "pw"), ("socks4a://proxy:9", "proxy", 9, nil, nil),
+            ("socks5h://me:pw@proxy", "proxy", 1080, "me", "pw"), ("socks://proxy", "proxy", 1080, nil, nil),
+            ("socks4a://proxy:9", "proxy", 9, nil, nil),
         ] as [(String, String, Int, String?, String?)])
     func readsTheProxysURL(url: String, host: String, port: Int, user: String?, password: String?) throws {
         let proxy = try ProxyServer(url, setting: "HTTPS_PROXY")
@@ -64,6 +65,10 @@ internal import TokenModel
             (["HTTPS_PROXY": "http://upper:1", "https_proxy": " "], nil, "upper"),
             (["https_proxy": "http://lower:1"], "http://configured:1", "configured"),
             (["https_proxy": "nonsense://x"], "http://configured:1", "configured"),
+            (["ALL_PROXY": "socks5h://upper:1"], nil, "upper"), (["all_proxy": "socks://lower:1"], nil, "lower"),
+            (["ALL_PROXY": "http://upper:1", "all_proxy": "http://lower:1"], nil, "lower"),
+            (["HTTPS_PROXY": "http://upper:1", "all_proxy": "http://lower:1"], nil, "upper"),
+            (["ALL_PROXY": "nonsense://x", "https_proxy": "http://lower:1"], nil, "lower"),
             (["HTTP_PROXY": "http://upper:1", "http_proxy": "http://lower:1"], nil, nil), ([:], "", nil),
         ] as [([String: String], String?, String?)])
     func prefersTheConfigurationToTheEnvironment(
@@ -78,6 +83,13 @@ internal import TokenModel
         let file = try TestCertificate(in: folder).certificateFile
         let settings = try NetworkSettings(environment: ["SSL_CERT_FILE": "/nowhere.pem"], caFile: file)
         #expect(settings.caFile == file)
+    }
+
+    @Test func namesTheVariableWhoseProxyItCannotUse() {
+        for name in ["ALL_PROXY", "https_proxy"] {
+            let error = #expect(throws: TokenError.self) { try NetworkSettings(environment: [name: "ftp://proxy"]) }
+            #expect(error?.message.hasPrefix("\(name) names a proxy") == true, "\(String(describing: error))")
+        }
     }
 
     @Test(arguments: ["/nowhere/ca.pem", "/dev/null", "/"])

@@ -52,7 +52,7 @@ internal import TokenStore
         try folder.makeDirectory(mode: mode)
         let error = refusal(folder.path)
         #expect(error?.code == .storeUnavailable)
-        #expect(error?.message.contains("chmod 700 '\(folder.path)'") == true)
+        #expect(error?.message.contains("chmod 700 \(folder.path)") == true)
         #expect(folder.mode(of: "cache.sqlite") == nil)
     }
 

@@ -79,13 +79,14 @@ func data(base64URL text: some StringProtocol) -> Data? {
 
 /// Escapes text for the content and the attributes of an HTML page.
 func htmlEscaped(_ text: String) -> String {
-    text.reduce(into: "") { escaped, character in
-        switch character {
+    // By scalars: a quotation mark forms one `Character` with a combining character behind it.
+    text.unicodeScalars.reduce(into: "") { escaped, scalar in
+        switch scalar {
         case "&": escaped += "&amp;"
         case "<": escaped += "&lt;"
         case ">": escaped += "&gt;"
         case "\"": escaped += "&quot;"
-        default: escaped.append(character)
+        default: escaped.unicodeScalars.append(scalar)
         }
     }
 }

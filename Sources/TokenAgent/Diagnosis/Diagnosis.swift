@@ -93,11 +93,12 @@ final class Diagnosis {
         if FileStatus(folder)?.isAccessibleToOthers == true {
             return HealthCheck(
                 name: "state folder", ok: false, detail: "other users can look into \(folder)",
-                hint: "chmod 0700 \(folder)")
+                hint: "chmod 0700 \(folder.shellWord)")
         }
         guard access(folder, W_OK) == 0 else {
             return HealthCheck(
-                name: "state folder", ok: false, detail: "\(folder) is not writable", hint: "chmod 0700 \(folder)")
+                name: "state folder", ok: false, detail: "\(folder) is not writable",
+                hint: "chmod 0700 \(folder.shellWord)")
         }
         return HealthCheck(name: "state folder", ok: true, detail: folder)
     }

@@ -43,12 +43,13 @@ enum MetricsText {
 
     private static func escaped(_ value: String) -> String {
         var text = ""
-        for character in value {
-            switch character {
+        // By scalars: a quotation mark forms one `Character` with a combining character behind it.
+        for scalar in value.unicodeScalars {
+            switch scalar {
             case "\\": text += "\\\\"
             case "\"": text += "\\\""
             case "\n": text += "\\n"
-            default: text.append(character)
+            default: text.unicodeScalars.append(scalar)
             }
         }
         return text

@@ -54,8 +54,7 @@ final class Confirmer: Sendable {
     }
 
     private func ask(_ request: PolicyRequest, from peer: PeerIdentity) throws(TokenError) {
-        let question = TerminalText.neutralised("\(peer.description) asks to \(Self.purpose(of: request)).")
-            .replacing("\n", with: " ").replacing("\t", with: " ")
+        let question = TerminalText.line("\(peer.description) asks to \(Self.purpose(of: request)).")
         switch answer(to: question, on: peer) {
         case 1: return
         case 0: throw Self.denied(request, "it was not confirmed")

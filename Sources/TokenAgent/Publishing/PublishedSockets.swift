@@ -217,7 +217,7 @@ extension PublishedSockets {
         if let other = others.first(where: { $0.path == request.path || $0.label == label }) {
             throw TokenError(
                 .invalidDeveloperParameter,
-                "a socket is published with this path or label; run: ssoctl unpublish '\(other.label)'")
+                "a socket is published with this path or label; run: ssoctl unpublish \(other.label.shellWord)")
         }
         let account = try request.account.map { (name) throws(TokenError) in
             try self.account(name, in: request.sharingGroup)

@@ -80,7 +80,7 @@ final class SocketFiles: Sendable {
         return switch code {
         case EINVAL: "the path is not absolute, has empty parts, . or .., or is longer than \(AGENT_SOCKET_PATH) bytes"
         case EPERM:
-            "other users may write to \(folder), or it is not yours; choose a folder of yours, or run: chmod go-w \(folder)"
+            "other users may write to \(folder), or it is not yours; choose a folder of yours, or run: chmod go-w \(folder.shellWord)"
         case ENOTDIR, ELOOP: "\(folder) is not a folder"
         case ENOENT: "the folder \(folder) does not exist; make it first"
         case EEXIST: "there is another file; remove it, or choose another path"

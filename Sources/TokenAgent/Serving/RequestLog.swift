@@ -60,8 +60,15 @@ struct RequestLog: Sendable {
         ]
     }
 
+    private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+            || "-_.:/@".unicodeScalars.contains(scalar)
+    }
+
     /// Untrusted text for the log: shortened, and without characters that could forge a log line.
     static func safe(_ text: String) -> String {
-        String(text.prefix(80).map { $0.isLetter || $0.isNumber || "-_.:/@".contains($0) ? $0 : "?" })
+        // By scalars: some letters form one `Character` with a blank behind them.
+        let scalars = text.unicodeScalars.prefix(80).map { isPlain($0) ? $0 : "?" }
+        return String(String.UnicodeScalarView(scalars))
     }
 }

@@ -15,24 +15,22 @@ package struct NetworkSettings: Sendable {
     private let proxy: ProxyServer?
     private let direct: DirectHosts
 
-    /// Reads `HTTPS_PROXY`, `NO_PROXY` and `SSL_CERT_FILE`. The names in lower case of the first two have precedence.
+    /// Reads `HTTPS_PROXY` or else `ALL_PROXY`, `NO_PROXY` and `SSL_CERT_FILE`. The lower-case name of each of the first three has
+    /// precedence.
     ///
     /// - Parameters:
     ///   - caFile: `network.ca_file` of the configuration, which overrides `SSL_CERT_FILE`.
-    ///   - proxy: `network.proxy` of the configuration, which overrides `HTTPS_PROXY`.
+    ///   - proxy: `network.proxy` of the configuration, which overrides the variables.
     /// - Throws: `invalidDeveloperParameter` (-51112), with the name of the setting, if the file has no certificate or the
     ///   URL of the proxy cannot be used.
     package init(
         environment: [String: String], caFile: String? = nil, proxy: String? = nil
     ) throws(TokenError) {
-        func variable(_ name: String) -> String? {
-            environment[name.lowercased()]?.trimmedNonEmpty ?? environment[name]?.trimmedNonEmpty
-        }
         self.proxy =
             if let url = proxy?.trimmedNonEmpty {
                 try ProxyServer(url, setting: "network.proxy")
-            } else if let url = variable("HTTPS_PROXY") {
-                try ProxyServer(url, setting: "HTTPS_PROXY")
+            } else if let (variable, url) = NetworkEnvironment.proxy({ environment[$0] }) {
+                try ProxyServer(url, setting: variable)
             } else { nil }
         self.caFile =
             if let path = caFile?.trimmedNonEmpty {
@@ -40,7 +38,8 @@ package struct NetworkSettings: Sendable {
             } else if let path = environment["SSL_CERT_FILE"]?.trimmedNonEmpty {
                 try Self.checked(path, setting: "SSL_CERT_FILE")
             } else { nil }
-        self.direct = DirectHosts(variable("NO_PROXY") ?? "")
+        self.direct = DirectHosts(
+            environment["no_proxy"]?.trimmedNonEmpty ?? environment["NO_PROXY"]?.trimmedNonEmpty ?? "")
     }
 
     /// Whether any request may go through a proxy.
@@ -52,22 +51,12 @@ package struct NetworkSettings: Sendable {
     }
 
     private static func checked(_ path: String, setting: String) throws(TokenError) -> String {
-        guard let file = try? Data(contentsOf: URL(filePath: path)), beginsWithACertificate(file) else {
+        guard let file = try? Data(contentsOf: URL(filePath: path)), PEMCertificates.canBeRead(Array(file))
+        else {
             throw TokenError(
                 .invalidDeveloperParameter, "\(setting) names \(path), which cannot be read as PEM certificates")
         }
         return path
-    }
-
-    /// Whether the first PEM block of a certificate can be decoded. A bundle has hundreds; the TLS library decodes them all
-    /// before the first request.
-    private static func beginsWithACertificate(_ file: Data) -> Bool {
-        guard let begin = file.firstRange(of: Data("-----BEGIN CERTIFICATE-----".utf8)),
-            let end = file[begin.upperBound...].firstRange(of: Data("-----END CERTIFICATE-----".utf8)),
-            let der = Data(base64Encoded: file[begin.upperBound..<end.lowerBound], options: .ignoreUnknownCharacters)
-        else { return false }
-        // A certificate is a SEQUENCE (RFC 5280 section 4.1).
-        return der.count > 64 && der.first == 0x30
     }
 }
 
@@ -85,6 +74,9 @@ struct ProxyServer: Sendable, Hashable {
         case socks5
         /// SOCKS 5 (RFC 1928) with host names resolved by the proxy.
         case socks5h
+
+        /// - Parameter scheme: the scheme of a URL, in lower case; `socks` is SOCKS 4, as for curl.
+        init?(scheme: String) { self.init(rawValue: scheme == "socks" ? "socks4" : scheme) }
 
         var defaultPort: Int {
             switch self {
@@ -111,7 +103,7 @@ struct ProxyServer: Sendable, Hashable {
             throw TokenError(
                 .invalidDeveloperParameter, "\(setting) is not the URL of a proxy, such as http://proxy:3128")
         }
-        guard let kind = parts.scheme.flatMap({ Kind(rawValue: $0.lowercased()) }) else {
+        guard let kind = parts.scheme.flatMap({ Kind(scheme: $0.lowercased()) }) else {
             let kinds = Kind.allCases.map { "\($0.rawValue)://" }.joined(separator: ", ")
             throw TokenError(
                 .invalidDeveloperParameter,

@@ -17,12 +17,21 @@ package enum Phrases {
         let rest = seconds % unit.size / next.size
         return rest == 0 ? text : "\(text) \(count(rest, next.noun))"
     }
+
+    /// Microseconds as a decimal number of milliseconds, without rounding: `2.5 ms`.
+    package static func milliseconds(_ microseconds: Int64) -> String {
+        let (whole, rest) = max(microseconds, 0).quotientAndRemainder(dividingBy: 1000)
+        var digits = "\(1000 + rest)".dropFirst()
+        while digits.last == "0" { digits.removeLast() }
+        return "\(whole)\(digits.isEmpty ? "" : ".\(digits)") ms"
+    }
 }
 
 extension String {
     /// The text as one word of a shell's command line, with quotation marks where a shell needs them.
     package var shellWord: String {
         let isPlain = !isEmpty && utf8.allSatisfy { $0.isASCIILetterOrDigit || "-_./:@%+=,".utf8.contains($0) }
-        return isPlain ? self : "'\(replacing("'", with: "'\\''"))'"
+        // By scalars: an apostrophe forms one `Character` with a combining character behind it.
+        return isPlain ? self : "'\(unicodeScalars.map { $0 == "'" ? "'\\''" : String($0) }.joined())'"
     }
 }

@@ -47,7 +47,7 @@ struct StorePaths: Sendable {
         guard status.isOwn else { throw ownerError(status) }
         guard !status.isWritableByOthers else {
             throw TokenError(
-                .storeUnavailable, "\(directory) can be changed by other users; run: chmod 700 '\(directory)'")
+                .storeUnavailable, "\(directory) can be changed by other users; run: chmod 700 \(directory.shellWord)")
         }
     }
 

@@ -92,7 +92,7 @@ extension HealthCheck {
         guard status.isOwn, !status.isAccessibleToOthers else {
             return HealthCheck(
                 name: "socket folder", ok: false, detail: "\(folder) has mode \(mode) and owner \(status.owner)",
-                hint: "chmod 0700 \(folder)")
+                hint: "chmod 0700 \(folder.shellWord)")
         }
         return HealthCheck(name: "socket folder", ok: true, detail: "\(folder) has mode \(mode)")
     }

@@ -57,9 +57,19 @@ struct ImportCommand: Command {
                 ), nextCommand: "ssoctl import --find")
         }
         var printout = ImportPrintout(caches: found.caches)
-        for cache in found.caches { printout.add(try await importFile(cache.file, cache.format, agent)) }
+        for cache in found.caches {
+            do {
+                printout.add(try await importFile(cache.file, cache.format, agent))
+            } catch let error as TokenError where ExitStatus(error) == .failed {
+                // Another file may be undamaged. Without an agent, none can be imported.
+                printout.addFailure(error, of: cache)
+                Terminal.printError("ssoctl: \(cache.file): \(error.message)")
+            }
+        }
         return printout
     }
+
+    func status(of done: ImportPrintout) -> ExitStatus { done.failed == nil ? .done : .failed }
 
     private func importFile(
         _ path: String, _ given: FormatName?, _ agent: AgentClient

@@ -108,13 +108,16 @@ enum Candidates {
         }
     }
 
-    /// What the agent answers; empty if it does not, or if nobody may be asked.
+    /// What the agent answers; empty if it does not, or if a person could be asked: a rule has the request confirmed, or the rules
+    /// cannot be read.
     ///
-    /// - Parameter request: the name of the request, which a rule could have a person confirm.
+    /// - Parameter request: the name of the request.
     private static func listed<Value>(
         _ request: String, _ list: (AgentClient) async throws -> [Value]
     ) async -> [Value] {
-        guard CompletionRun.mayAskAgent, settings?.configuration.confirms(request) != true else { return [] }
+        guard CompletionRun.mayAskAgent, let rules = settings?.configuration, !rules.confirms(request) else {
+            return []
+        }
         return (try? await list(agent)) ?? []
     }
 }

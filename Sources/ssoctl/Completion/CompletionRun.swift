@@ -36,24 +36,34 @@ enum CompletionRun {
     static func words(_ words: [String], for shell: CompletionShell?) -> [String] {
         var seen: Set<String> = []
         return words.filter { word in
-            !word.isEmpty && word.utf8.count <= 256 && !word.hasPrefix("-") && UntrustedText.clean(word) == word
+            !word.isEmpty && word.utf8.count <= 256 && word.utf8.first != UInt8(ascii: "-")
+                && UntrustedText.clean(word) == word
                 && seen.insert(word).inserted
         }.map { word in
             switch shell {
             case .bash: quotedForBash(word)
-            case .zsh: word.replacing("\\", with: "\\\\").replacing(":", with: "\\:")
+            case .zsh: withBackslashes(word) { $0 == "\\" || $0 == ":" }
             default: word
             }
         }
     }
 
-    /// The word with a backslash before what a shell would expand: bash expands the words of `compgen -W`, and a username is what an
+    /// The word with a backslash before what a shell could expand: bash expands the words of `compgen -W`, and a username is what an
     /// identity provider has said.
     private static func quotedForBash(_ word: String) -> String {
-        word.reduce(into: "") { text, character in
-            let isPlain = character.isLetter || character.isNumber || "@._-+:/%,=".contains(character)
-            if !isPlain { text.append("\\") }
-            text.append(character)
+        withBackslashes(word) { scalar in
+            let byte = UInt8(exactly: scalar.value) ?? 0x80
+            return !byte.isASCIILetterOrDigit && !"@._-+:/%,=".utf8.contains(byte)
         }
+    }
+
+    /// Goes over scalars, as shells do over bytes: a letter such as U+0D4E forms one `Character` with a dollar sign behind it.
+    private static func withBackslashes(_ word: String, before needsOne: (Unicode.Scalar) -> Bool) -> String {
+        var text = String.UnicodeScalarView()
+        for scalar in word.unicodeScalars {
+            if needsOne(scalar) { text.append("\\") }
+            text.append(scalar)
+        }
+        return String(text)
     }
 }

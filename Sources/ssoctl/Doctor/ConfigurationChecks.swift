@@ -31,9 +31,8 @@ enum ConfigurationChecks {
 
     private static func proxy(_ configuration: Configuration?) -> HealthCheck {
         let name = "proxy"
-        let variables = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"]
-        let settings = [("[network] proxy", configuration?.proxy)] + variables.map { ($0, AgentEnvironment.value($0)) }
-        guard let (setting, url) = settings.lazy.compactMap({ name, url in url.map { (name, $0) } }).first else {
+        let configured = configuration?.proxy?.trimmedNonEmpty.map { (variable: "[network] proxy", url: $0) }
+        guard let (setting, url) = configured ?? NetworkEnvironment.proxy(AgentEnvironment.value) else {
             return HealthCheck(name: name, ok: true, detail: "none")
         }
         guard let place = ProxyPlace(url) else {
@@ -41,16 +40,22 @@ enum ConfigurationChecks {
                 name: name, ok: false, detail: "\(setting) is not the URL of a proxy",
                 hint: "write it as in http://proxy.example:3128, with \(ProxyPlace.schemes.joined(separator: ", "))")
         }
-        let isVariable = !setting.hasPrefix("[")
+        let isVariable = configured == nil
         return HealthCheck(
             name: name, ok: true, detail: "\(place.text) (\(setting)\(isVariable ? " of this shell" : ""))",
-            hint: isVariable && ServiceUnit.state() != .notInstalled
-                ? "the unit does not have the variables of a shell: set proxy in the table [network]" : nil)
+            hint: isVariable ? hintForUnit("proxy") : nil)
+    }
+
+    /// The hint for a variable of this shell, in place of which the configuration has a key; nil if no unit is installed.
+    private static func hintForUnit(_ key: String) -> String? {
+        ServiceUnit.state() == .notInstalled
+            ? nil : "the unit does not have the variables of a shell: set \(key) in the table [network]"
     }
 
     private static func certificates(_ configuration: Configuration?) -> HealthCheck {
         let name = "certificates"
-        guard let path = configuration?.caFile ?? AgentEnvironment.value("SSL_CERT_FILE") else {
+        let configured = configuration?.caFile?.trimmedNonEmpty
+        guard let path = configured ?? AgentEnvironment.value("SSL_CERT_FILE") else {
             return HealthCheck(name: name, ok: true, detail: "those that the system trusts")
         }
         do throws(TrustedFileError) {
@@ -59,20 +64,29 @@ enum ConfigurationChecks {
             do throws(SystemError) { bytes = try file.readToEnd(limit: 4 << 20) } catch {
                 throw TrustedFileError(error)
             }
-            let count = String(decoding: bytes, as: UTF8.self).ranges(of: "-----BEGIN CERTIFICATE-----").count
-            guard count > 0 else {
-                return HealthCheck(
-                    name: name, ok: false, detail: "\(path) has no certificate in the PEM format",
-                    hint:
-                        "if it is in the DER format: openssl x509 -inform der -in \(path.shellWord) -out FILE.pem"
-                )
-            }
-            return HealthCheck(name: name, ok: true, detail: "\(path) has \(Phrases.count(count, "certificate"))")
+            guard PEMCertificates.canBeRead(bytes) else { return unreadableCertificates(name, path, bytes) }
+            let count = Phrases.count(PEMCertificates.count(in: bytes), "certificate")
+            let origin = configured == nil ? " (SSL_CERT_FILE of this shell)" : ""
+            return HealthCheck(
+                name: name, ok: true, detail: "\(path) has \(count)\(origin)",
+                hint: configured == nil ? hintForUnit("ca_file") : nil)
         } catch {
             return HealthCheck(
                 name: name, ok: false, detail: "\(path): \(error)",
                 hint: "name the file of the certificate authorities in [network] ca_file, or unset SSL_CERT_FILE")
         }
+    }
+
+    /// The check of a file with which the agent does not start.
+    private static func unreadableCertificates(_ name: String, _ path: String, _ bytes: [UInt8]) -> HealthCheck {
+        guard PEMCertificates.count(in: bytes) == 0 else {
+            return HealthCheck(
+                name: name, ok: false, detail: "the first certificate of \(path) cannot be decoded",
+                hint: "write the file again from its source")
+        }
+        return HealthCheck(
+            name: name, ok: false, detail: "\(path) has no certificate in the PEM format",
+            hint: "if it is in the DER format: openssl x509 -inform der -in \(path.shellWord) -out FILE.pem")
     }
 
     /// The clock, as the kernel knows it: for the case that no provider has answered.
@@ -113,7 +127,7 @@ enum ConfigurationChecks {
 
 /// The scheme and the host of a proxy, without the password that its URL may have.
 struct ProxyPlace: Equatable {
-    static let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
+    static let schemes = ["http", "https", "socks", "socks4", "socks4a", "socks5", "socks5h"]
 
     let text: String
 

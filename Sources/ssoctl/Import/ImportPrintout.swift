@@ -8,11 +8,20 @@ struct ImportPrintout: Encodable {
         var refreshTokens: Int64
         var accessTokens: Int64
         var idTokens: Int64
+
+        static let nothing = Counts(accounts: 0, refreshTokens: 0, accessTokens: 0, idTokens: 0)
     }
 
     struct Skipped: Encodable {
         var entry: String
         var reason: String
+    }
+
+    /// A cache that could not be imported.
+    struct Failed: Encodable {
+        var file: String
+        var name: String
+        var message: String
     }
 
     /// A cache that was found.
@@ -35,6 +44,9 @@ struct ImportPrintout: Encodable {
     private(set) var format: String?
     /// The caches of other tools; nil for a file that was named.
     private(set) var caches: [Cache]?
+
+    /// The caches that could not be imported, each for a reason of its own; nil if there are none.
+    private(set) var failed: [Failed]?
 
     /// A list of caches.
     init(caches: [FoundCache]) {
@@ -59,7 +71,7 @@ struct ImportPrintout: Encodable {
 
     /// Adds what another file has brought.
     mutating func add(_ other: ImportPrintout) {
-        var sum = imported ?? Counts(accounts: 0, refreshTokens: 0, accessTokens: 0, idTokens: 0)
+        var sum = imported ?? .nothing
         if let counts = other.imported {
             sum.accounts += counts.accounts
             sum.refreshTokens += counts.refreshTokens
@@ -69,6 +81,12 @@ struct ImportPrintout: Encodable {
         imported = sum
         skipped = (skipped ?? []) + (other.skipped ?? [])
         if let more = other.moreSkipped { moreSkipped = (moreSkipped ?? 0) + more }
+    }
+
+    /// Adds that a cache could not be imported.
+    mutating func addFailure(_ error: TokenError, of cache: FoundCache) {
+        imported = imported ?? .nothing
+        failed = (failed ?? []) + [Failed(file: cache.file, name: error.code.name, message: error.message)]
     }
 
     // MARK: Text
@@ -106,7 +124,7 @@ struct ImportPrintout: Encodable {
     }
 
     private var remains: [String] {
-        (caches ?? []).map {
+        (caches ?? []).filter { cache in failed?.contains { $0.file == cache.file } != true }.map {
             "\($0.file) still has tokens, in plain text. If \($0.tool) does not need them any more, run: \($0.removeCommand)"
         }
     }

@@ -61,13 +61,12 @@ enum MetricTable {
         }
         func bound(_ share: Double) -> String {
             let bucket = buckets.first { Double($0.count) >= share * Double(metric.value) }
-            return bucket.map { "≤ \(milliseconds($0.le))" } ?? "> \(milliseconds(buckets.last?.le ?? 0))"
+            return bucket.map { "≤ \(text($0.le))" } ?? "> \(text(buckets.last?.le ?? 0))"
         }
         return "\(metric.value), half \(bound(0.5)), 99 % \(bound(0.99))"
     }
 
-    private static func milliseconds(_ seconds: Double) -> String {
-        let milliseconds = seconds * 1000
-        return milliseconds == milliseconds.rounded() ? "\(Int64(milliseconds)) ms" : "\(milliseconds) ms"
+    private static func text(_ seconds: Double) -> String {
+        Phrases.milliseconds(Int64((seconds * 1e6).rounded()))
     }
 }

@@ -13,7 +13,8 @@ import sys
 import tempfile
 
 shell, script, lines = sys.argv[1], os.path.abspath(sys.argv[2]), json.loads(sys.argv[3])
-folder = tempfile.mkdtemp()
+home = tempfile.TemporaryDirectory()
+folder = home.name
 buffer = os.path.join(folder, "buffer")
 DUMP = b"\x0f"  # Ctrl-O writes the line into a file.
 CLEAR = b"\x15"
@@ -63,7 +64,7 @@ def start():
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.environ.update(ZDOTDIR=folder, TERM="xterm", LC_ALL="C.UTF-8", COLUMNS="400", HISTFILE="")
         os.execvp(arguments[0], arguments)
-    return terminal
+    return child, terminal
 
 
 def read(terminal, is_done):
@@ -84,14 +85,24 @@ def read(terminal, is_done):
     return shown
 
 
-terminal = start()
-read(terminal, lambda shown: PROMPT.encode() in shown)
-results = []
-for line in lines:
-    if os.path.exists(buffer):
-        os.remove(buffer)
-    os.write(terminal, CLEAR + line.encode() + b"\t" + DUMP)
-    shown = read(terminal, lambda _: os.path.exists(buffer))
-    with open(buffer) as file:
-        results.append({"line": file.read()[:-1], "screen": shown.decode(errors="replace")})
-print(json.dumps(results))
+def complete(terminal):
+    """What each of the lines becomes."""
+    read(terminal, lambda shown: PROMPT.encode() in shown)
+    results = []
+    for line in lines:
+        if os.path.exists(buffer):
+            os.remove(buffer)
+        os.write(terminal, CLEAR + line.encode() + b"\t" + DUMP)
+        shown = read(terminal, lambda _: os.path.exists(buffer))
+        with open(buffer) as file:
+            results.append({"line": file.read()[:-1], "screen": shown.decode(errors="replace")})
+    return results
+
+
+with home:
+    child, terminal = start()
+    try:
+        print(json.dumps(complete(terminal)))
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)

@@ -51,6 +51,9 @@ internal import TokenModel
     @Test func escapesLabels() {
         let text = MetricsText.encode([Self.metric(.info, ["version": "a\"b\\c\nd"], 1)])
         #expect(text.contains("sso_agent_info{version=\"a\\\"b\\\\c\\nd\"} 1\n"))
+        // Characters that form one with what has to be escaped.
+        let joined = MetricsText.encode([Self.metric(.info, ["version": "\"\u{301}\u{D4E}\"\r\n"], 1)])
+        #expect(joined.contains("{version=\"\\\"\u{301}\u{D4E}\\\"\r\\n\"} 1\n"), "\(joined)")
     }
 
     @Test(arguments: [(0, "0"), (1, "0.000001"), (250, "0.00025"), (1_000_000, "1"), (2_500_000, "2.5")])

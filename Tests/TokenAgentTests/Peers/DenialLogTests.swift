@@ -46,4 +46,16 @@ internal import TokenModel
         let last = messages.all.withLock { Array($0.suffix(2)) }
         #expect(last.first?.contains("940") == true && last.last?.contains("export_cache") == true)
     }
+
+    /// Some letters form a character with what is behind them.
+    @Test func logsNothingThatCouldForgeAField() {
+        #expect(RequestLog.safe("app-1_b.c:/@é") == "app-1_b.c:/@é")
+        for text in ["a b", "a=b", "a\"b", "a\nb", "\r\n"] {
+            for joined in [text, text.unicodeScalars.map { "\u{D4E}\($0)\u{301}" }.joined()] {
+                let safe = RequestLog.safe(joined).utf8
+                #expect(!safe.contains { " =\"\r\n".utf8.contains($0) }, "\(joined)")
+            }
+        }
+        #expect(RequestLog.safe(String(repeating: "a\u{301}", count: 200)).unicodeScalars.count == 80)
+    }
 }
