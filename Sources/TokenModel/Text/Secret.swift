@@ -27,6 +27,12 @@ public final class Secret: Sendable {
 
     deinit { SecretMemory.shared.deallocate(storage) }
 
+    /// Stands for a secret whose bytes are in the agent's store and not in memory. It is equal to itself only.
+    package static let unread = Secret(bytes: [])
+
+    /// Whether this stands for a secret whose bytes are not in memory.
+    package var isUnread: Bool { self === Secret.unread }
+
     /// The number of bytes.
     public var count: Int { storage.count }
 
@@ -47,7 +53,7 @@ public final class Secret: Sendable {
 extension Secret: Equatable {
     /// Compares every byte, so that the duration does not reveal where two secrets differ.
     public static func == (left: Secret, right: Secret) -> Bool {
-        guard left.count == right.count else { return false }
+        guard left.count == right.count, left.isUnread == right.isUnread else { return false }
         var difference: UInt8 = 0
         for index in 0..<left.count { difference |= left.storage[index] ^ right.storage[index] }
         return difference == 0
