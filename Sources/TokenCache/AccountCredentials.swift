@@ -69,6 +69,14 @@ package struct AccountCredentials: Sendable, Equatable {
             + idTokens.filter { $0.value.isUnread }.keys.map { (.idToken, $0) }
     }
 
+    /// Whether the key of each record follows from its content.
+    var hasDerivedKeys: Bool {
+        func areDerived(_ records: RecordMap<some RecordContent>) -> Bool {
+            records.allSatisfy { $0.key == $0.value.key }
+        }
+        return areDerived(accounts) && areDerived(accessTokens) && areDerived(refreshTokens) && areDerived(idTokens)
+    }
+
     /// Adds a record, in place of any with its key. Has no effect for a record that belongs to no account.
     mutating func set(_ record: CacheRecord) {
         switch record {

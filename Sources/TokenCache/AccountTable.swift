@@ -76,9 +76,9 @@ struct AccountTable: Sendable {
         return isDescribed
     }
 
-    /// Packs an account.
+    /// Packs an account, unless the keys of its records do not follow from their content, so that they could not be found again.
     mutating func pack(_ account: AccountKey) {
-        guard case .unpacked(let unpacked) = entries[account] else { return }
+        guard case .unpacked(let unpacked) = entries[account], unpacked.credentials.hasDerivedKeys else { return }
         entries[account] = .packed(PackedAccount(unpacked.credentials))
     }
 }

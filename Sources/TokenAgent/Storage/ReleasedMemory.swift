@@ -1,5 +1,6 @@
 internal import CAgentSystem
 internal import Dispatch
+internal import TokenModel
 
 /// The memory that the agent has released, and that the C library keeps for later allocations.
 enum ReleasedMemory {
@@ -7,6 +8,7 @@ enum ReleasedMemory {
     /// that needs much more memory than what is left of it: loading the store, an import, an export.
     static func giveBack() {
         DispatchQueue.global(qos: .utility).async {
+            Secret.releaseUnusedMemory()
             agent_release_memory()
             agent_release_code()
         }
