@@ -273,6 +273,8 @@ final class CacheMemory {
     /// The number of changes so far. A result computed off the event loop from a copy of the cache is out of date if the number
     /// has changed.
     private(set) var changeCount = 0
+    /// The number of times that another cache has taken the place of this one.
+    private(set) var replacementCount = 0
 
     init(_ answers: AnswerChanges, _ events: EventFeeds, on loop: any EventLoop) {
         self.answers = answers
@@ -336,6 +338,7 @@ final class CacheMemory {
         loop.assertInEventLoop()
         self.cache = cache
         changeCount += 1
+        replacementCount += 1
         answers.end(.all)
     }
 

@@ -7,7 +7,7 @@ internal import TokenStore
 /// Used on the actor of `CacheOwner` only.
 final class TokenReader {
     /// An account, whose tokens are in memory.
-    private struct Place {
+    private struct Place: Hashable {
         let account: AccountKey
         let group: SharingGroup
     }
@@ -16,9 +16,12 @@ final class TokenReader {
     private let commits: CommitQueue
     private let tokensInUse: KeyedLock<Secret>
     private let store: any CommitTarget
-    private let texts = TextPool()
-    /// The accounts whose tokens have been read, in that order.
+    private var texts = TextPool()
+    /// The accounts whose tokens have been read or saved, in that order.
     private var places: [Place] = []
+    private var known: Set<Place> = []
+    /// The number of reads in progress. No token leaves memory meanwhile: what a read brings is never older than what is in memory.
+    private var reads = 0
 
     init(memory: CacheMemory, commits: CommitQueue, tokensInUse: KeyedLock<Secret>, store: any CommitTarget) {
         self.memory = memory
@@ -45,12 +48,24 @@ final class TokenReader {
     ///
     /// - Throws: `storeUnavailable` (-53008) if they cannot be read.
     func read(_ accounts: [AccountKey], in group: SharingGroup) async throws(TokenError) {
-        let tokens = memory.cache.unreadTokens(of: accounts, in: group)
-        guard !tokens.isEmpty else { return }
-        let records = try await store.records(with: tokens.map(\.key))
-        memory.fill(with: records, of: tokens, in: group, texts)
-        for account in accounts { noteUse(of: Place(account: account, group: group)) }
+        for _ in 0..<Self.attempts {
+            let (tokens, count) = (memory.cache.unreadTokens(of: accounts, in: group), memory.replacementCount)
+            guard !tokens.isEmpty else { return }
+            let records = try await records(of: tokens)
+            guard count == memory.replacementCount else { continue }
+            memory.fill(with: records, of: tokens, in: group, texts)
+            for account in accounts { noteUse(of: account, in: group) }
+        }
     }
+
+    private func records(of tokens: [UnreadToken]) async throws(TokenError) -> [StoredRecord] {
+        reads += 1
+        defer { reads -= 1 }
+        return try await store.records(with: tokens.map(\.key))
+    }
+
+    /// Forgets which accounts have been used, since the store has been loaded or locked.
+    func removeAll() { (places, known, texts) = ([], [], TextPool()) }
 
     /// Returns what `body` finds in the cache, with the tokens that it needs. They are read into a copy: a list of all accounts must
     /// not leave all tokens in memory.
@@ -62,10 +77,12 @@ final class TokenReader {
     ) async throws(TokenError) -> Value {
         var unread: Set<AccountKey> = []
         for _ in 0..<Self.attempts {
+            let count = memory.replacementCount
             var cache = memory.cache
             let tokens = cache.unreadTokens(of: unread, in: group)
             if !tokens.isEmpty {
-                let records = try await store.records(with: tokens.map(\.key))
+                let records = try await records(of: tokens)
+                guard count == memory.replacementCount else { continue }
                 cache = memory.cache
                 let lost = cache.fill(with: records, of: tokens, in: group, texts)
                 cache.apply(lost, in: group)
@@ -79,18 +96,25 @@ final class TokenReader {
         throw Self.changing
     }
 
-    /// Removes the tokens of accounts from memory that were read longest ago, if there are many, and nothing is being changed that may
-    /// not be in the store yet.
-    private func noteUse(of place: Place) {
+    /// Notes that the tokens of an account are in memory. If there are many such accounts, and nothing is being changed that may not be in
+    /// the store yet, the tokens of those leave memory that were noted first.
+    func noteUse(of account: AccountKey, in group: SharingGroup) {
+        let place = Place(account: account, group: group)
+        guard known.insert(place).inserted else { return }
         places.append(place)
-        guard places.count > Self.limit, commits.isIdle, tokensInUse.heldKeys.isEmpty else { return }
-        // Two, so that a list that could not be shortened for a while is shortened then.
-        for oldest in places.prefix(2) { memory.pack(oldest.account, in: oldest.group) }
-        places.removeFirst(2)
+        guard places.count > Self.limit, reads == 0, commits.isIdle, tokensInUse.heldKeys.isEmpty else { return }
+        // Several, so that a list that could not be shortened for a while is shortened then.
+        let oldest = places.prefix(min(places.count - Self.limit, Self.mostAtOnce))
+        for place in oldest {
+            memory.pack(place.account, in: place.group)
+            known.remove(place)
+        }
+        places.removeFirst(oldest.count)
     }
 
     /// The number of accounts whose tokens stay in memory after they have been read.
     static let limit = 1024
+    private static let mostAtOnce = 16
     /// The number of attempts to read the tokens of a cache that changes meanwhile.
     private static let attempts = 8
 

@@ -52,6 +52,7 @@ final class TokenSaver {
             let settled = issuance.redeemedToken.flatMap { notes.settled(by: $0, in: group) }
             return (CommitQueue.Commit(changes: saved.changes, settled: settled), saved.result)
         }
+        reader.noteUse(of: account, in: group)
         if case .signIn = issuance { throttle.removeRefusals() }
         let declined = parameters.scopes.subtracting(ScopeSet(result.scopes).union(Self.neverDeclined))
         guard parameters.version == .v1 || declined.isEmpty else { throw TokenError.declining(declined, result) }
