@@ -26,7 +26,9 @@ struct AgentCore {
     let tokensInUse: KeyedLock<Secret>
     let notes: RedemptionNotes
     let log: StoreLog
+    let store: any CommitTarget
     let commits: CommitQueue
+    let reader: TokenReader
     let authorities: AuthorityResolver
     let throttle: ThrottleTable
     let saver: TokenSaver
@@ -49,14 +51,17 @@ struct AgentCore {
         memory = CacheMemory(answers, events, on: loop)
         tokensInUse = KeyedLock()
         notes = RedemptionNotes(memory: memory, tokensInUse: tokensInUse)
+        store = target
         log = StoreLog(target: target, logger: logger)
         commits = CommitQueue(memory: memory, notes: notes, target: target, tasks: tasks, log: log)
+        reader = TokenReader(memory: memory, commits: commits, tokensInUse: tokensInUse, store: target)
         authorities = AuthorityResolver(
             memory: memory, answers: answers, commits: commits, service: service, tasks: tasks, now: now,
             allowsLoopbackHTTP: allowsLoopbackHTTP)
         throttle = ThrottleTable()
         saver = TokenSaver(
-            memory: memory, commits: commits, notes: notes, tokensInUse: tokensInUse, throttle: throttle,
+            memory: memory, commits: commits, reader: reader, notes: notes, tokensInUse: tokensInUse,
+            throttle: throttle,
             authorities: authorities, now: now)
     }
 }

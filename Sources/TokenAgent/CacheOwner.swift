@@ -60,7 +60,14 @@ actor CacheOwner {
         if let refusal = core.authorities.refusal(of: request.parameters) { return .now(.failure(refusal)) }
         if let answer = lifecycle.earlyAnswer(to: request) { return Answer.now(answer).withIDTokens(for: request) }
         let now = core.now()
-        switch core.memory.cache.decide(request, now: now) {
+        return answer(core.memory.cache.decide(request, now: now), to: request, from: session, at: now)
+    }
+
+    /// The answer to a silent request for which the cache has decided.
+    private func answer(
+        _ decision: SilentDecision, to request: AcquireTokenSilent, from session: SessionID, at now: Int64
+    ) -> Answer<TokenResult> {
+        switch decision {
         case .use(var result, let times):
             result.allowsSingleIDToken = request.acceptsSingleIDToken
             guard let end = times?.upperBound else { return .now(.success(result)) }
@@ -78,6 +85,11 @@ actor CacheOwner {
         case .interactionRequired(let why, let reason):
             return .now(.failure(TokenError(.interactionRequired, why, reason: reason)))
         case .ambiguousAccount: return .now(.failure(Self.ambiguous))
+        case .unread:
+            return later { owner async throws(TokenError) in
+                let decision = try await owner.core.reader.decide(request, now: owner.core.now)
+                return try await owner.answer(decision, to: request, from: session, at: owner.core.now()).outcome()
+            }
         }
     }
 
@@ -138,27 +150,40 @@ actor CacheOwner {
     }
 
     func listAccounts(_ request: ListAccounts) -> Answer<ListAccounts.Reply> {
-        .now(.success(core.memory.cache.accounts(request)))
+        find(in: request.sharingGroup) { cache, unread in cache.accounts(request, &unread) }
     }
 
     func listCredentials(_ request: ListCredentials) -> Answer<ListCredentials.Reply> {
         let scheme = options.allowsLoopbackHTTP ? "http" : "https"
-        return .now(.success(core.memory.cache.credentials(request, localScheme: scheme)))
+        return find(in: request.sharingGroup) { cache, unread in
+            cache.credentials(request, localScheme: scheme, &unread)
+        }
     }
 
     /// Returns the app's one account, and the account of the app's previous request. The agent stores the former before it
     /// replies. If it cannot be written, the next commit tries again, and the reply is the same.
     func currentAccount(_ request: GetCurrentAccount) -> Answer<GetCurrentAccount.Reply> {
-        do throws(TokenError) {
-            let (reply, changes) = try core.memory.cache.currentAccount(request)
-            guard !changes.isEmpty else { return .now(.success(reply)) }
-            return later { owner async throws(TokenError) in
-                try? await owner.core.commits.commit(changes, in: request.sharingGroup)
-                return reply
-            }
-        } catch {
-            return .now(.failure(error))
+        let found = find(in: request.sharingGroup) { cache, unread throws(TokenError) in
+            try cache.currentAccount(request, &unread)
         }
+        if case .now(.success(let (reply, changes))) = found, changes.isEmpty { return .now(.success(reply)) }
+        if case .now(.failure(let error)) = found { return .now(.failure(error)) }
+        return later { owner async throws(TokenError) in
+            let (reply, changes) = try await found.outcome()
+            if !changes.isEmpty { try? await owner.core.commits.commit(changes, in: request.sharingGroup) }
+            return reply
+        }
+    }
+
+    /// Answers with what `body` finds in the cache. If that needs tokens that are in the store only, they are read first.
+    func find<Value: Sendable>(
+        in group: SharingGroup,
+        _ body: @escaping @Sendable (CredentialCache, _ unread: inout Set<AccountKey>) throws(TokenError) -> Value
+    ) -> Answer<Value> {
+        var unread: Set<AccountKey> = []
+        let found = Result { () throws(TokenError) in try body(core.memory.cache, &unread) }
+        guard !unread.isEmpty else { return .now(found) }
+        return later { owner async throws(TokenError) in try await owner.core.reader.find(in: group, body) }
     }
 
     func removeAccount(_ request: RemoveAccount) -> Answer<RemoveAccount.Reply> {
@@ -351,7 +376,7 @@ actor CacheOwner {
         }
     }
 
-    private func later<Value: Sendable>(
+    func later<Value: Sendable>(
         _ work: @escaping @Sendable (isolated CacheOwner) async throws(TokenError) -> Value
     ) -> Answer<Value> {
         .later(core.tasks.start { () async throws(TokenError) in try await work(self) })

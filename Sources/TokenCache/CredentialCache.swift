@@ -28,6 +28,19 @@ package struct CredentialCache: Sendable, Equatable {
         return true
     }
 
+    /// Adds an unread record from the store: its token remains there, until `fill(with:of:in:)` adds it.
+    ///
+    /// - Parameter key: the record's key.
+    package mutating func loadUnread(_ record: CacheRecord, in group: SharingGroup, key: String) {
+        partitions[group, default: Partition()].loadUnread(record, key: key)
+    }
+
+    /// Changes the partition of a group in place, if there is one.
+    mutating func changePartition<Value>(_ group: SharingGroup, _ body: (inout Partition) -> Value) -> Value? {
+        guard let index = partitions.index(forKey: group) else { return nil }
+        return body(&partitions.values[index])
+    }
+
     /// Applies changes in memory.
     package mutating func apply(_ changes: [CacheChange], in group: SharingGroup) {
         for change in changes {
@@ -39,9 +52,12 @@ package struct CredentialCache: Sendable, Equatable {
         }
     }
 
-    /// The changes that write every record to an empty store. Clouds are not included: they are discovered again.
+    /// The changes that write every record that is in memory. Clouds are not included: they are discovered again. Neither are unread
+    /// records, which only the store has.
     package func everything() -> [StoreChange] {
-        partitions.flatMap { group, partition in partition.records.map { .put($0.stored(in: group)) } }
+        partitions.flatMap { group, partition in
+            partition.records.filter { !$0.isUnread }.map { .put($0.stored(in: group)) }
+        }
     }
 
     /// The number of accounts, in all sharing groups.
@@ -51,12 +67,15 @@ package struct CredentialCache: Sendable, Equatable {
 
     /// The number of access tokens and refresh tokens, in all sharing groups.
     package var credentialCount: Int {
-        partitions.values.reduce(0) { $0 + $1.credentials.count }
+        partitions.values.reduce(0) { $0 + $1.credentialCount }
     }
 
     /// The hosts under which accounts were saved.
     package var environments: Set<String> {
-        Set(partitions.values.flatMap { $0.accounts.values.flatMap { $0.accounts.values.map(\.environment) } })
+        Set(
+            partitions.values.flatMap { partition in
+                partition.accountKeys.flatMap { partition.description(of: $0).accounts.values.map(\.environment) }
+            })
     }
 
     /// The part of the cache that belongs to a sharing group.
@@ -67,9 +86,9 @@ package struct CredentialCache: Sendable, Equatable {
         _ identity: AccountKey.Identity, at authority: Authority, in partition: Partition
     ) -> AccountKey {
         let key = AccountKey(issuer: clouds.issuer(of: authority), identity: identity)
-        guard key.issuer != .microsoft, partition.accounts[key] == nil else { return key }
+        guard key.issuer != .microsoft, !partition.contains(key) else { return key }
         return clouds.otherIssuers(of: authority).lazy.map { AccountKey(issuer: $0, identity: identity) }
-            .first { partition.accounts[$0] != nil } ?? key
+            .first { partition.contains($0) } ?? key
     }
 
     /// Whether an account is one of an authority's.
@@ -108,6 +127,9 @@ package enum CacheChange: Sendable, Equatable {
     case save(CacheRecord)
     case remove(RecordKey, account: AccountKey?)
     case removeEverything
+
+    /// Whether the change would write a record without its token.
+    package var savesUnread: Bool { if case .save(let record) = self { record.isUnread } else { false } }
 
     /// The change as the store writes it.
     package func stored(in group: SharingGroup) -> StoreChange {

@@ -3,7 +3,7 @@ internal import TokenStore
 
 /// The part of the cache that belongs to one sharing group.
 package struct Partition: Sendable, Equatable {
-    package private(set) var accounts: [AccountKey: AccountCredentials] = [:]
+    private var table = AccountTable()
     package private(set) var apps: [String: AppMetadataRecord] = [:]
     /// The current account that each app was last given, by client ID.
     private(set) var currentAccounts: [String: CurrentAccountRecord] = [:]
@@ -11,8 +11,10 @@ package struct Partition: Sendable, Equatable {
     package private(set) var opaqueRecords: [String: OpaqueRecord] = [:]
     /// The accounts in the order in which they are listed.
     private(set) var order = SortedMap<AccountKey>()
-    /// The access tokens and refresh tokens by the identifiers under which they are listed.
-    private(set) var credentials = SortedMap<CredentialPlace>()
+    /// The number of access tokens and refresh tokens.
+    private(set) var credentialCount = 0
+    /// The access tokens and refresh tokens whose identifiers are not their keys.
+    private var longCredentials: [String: CredentialPlace] = [:]
     /// The accounts that have tokens of each app.
     private(set) var holders = TokenHolders()
     /// The number of accounts that have an account record.
@@ -25,27 +27,45 @@ package struct Partition: Sendable, Equatable {
     package init() {}
 
     /// Whether a removal of everything has nothing to remove. App metadata belongs to no account and does not count.
-    var isEmpty: Bool { accounts.isEmpty && opaqueRecords.isEmpty }
+    var isEmpty: Bool { table.isEmpty && opaqueRecords.isEmpty }
 
+    /// Every record. Those of packed accounts are unread.
     package var records: [CacheRecord] {
-        accounts.values.flatMap(\.records) + apps.values.map(\.record) + currentAccounts.values.map(\.record)
+        table.keys.flatMap { self[$0].records } + apps.values.map(\.record) + currentAccounts.values.map(\.record)
             + opaqueRecords.values.map(\.record)
     }
 
-    package subscript(account: AccountKey) -> AccountCredentials { accounts[account] ?? AccountCredentials() }
+    /// The records of an account. Those of a packed account are unread.
+    package subscript(account: AccountKey) -> AccountCredentials { table[account] ?? AccountCredentials() }
+
+    /// The accounts with their records, as above.
+    package var accounts: [AccountKey: AccountCredentials] {
+        Dictionary(uniqueKeysWithValues: table.keys.map { ($0, self[$0]) })
+    }
+
+    /// The accounts in any order.
+    package var accountKeys: [AccountKey] { Array(table.keys) }
+
+    /// Whether there are records of an account.
+    package func contains(_ account: AccountKey) -> Bool { table.contains(account) }
+
+    /// What describes an account: its account records, and which apps have signed in. Other records may be missing.
+    package func description(of account: AccountKey) -> AccountCredentials {
+        table.description(of: account) ?? AccountCredentials()
+    }
 
     /// The accounts with an identifier, of every issuer, in a stable order.
     package func accounts(with identifier: HomeAccountID) -> [AccountKey] {
         let own = AccountKey(issuer: .microsoft, identity: .home(identifier))
         let foreign = foreignAccounts[identifier]?.values ?? []
-        return accounts[own] == nil ? foreign : [own] + foreign
+        return table.contains(own) ? [own] + foreign : foreign
     }
 
     /// The accounts with an identifier, of every issuer, in the order of `order`.
     func sortedAccounts(with identifier: HomeAccountID) -> SortedMap<AccountKey> {
         var sorted = foreignAccounts[identifier] ?? SortedMap()
         let own = AccountKey(issuer: .microsoft, identity: .home(identifier))
-        if accounts[own] != nil { sorted[own.key] = own }
+        if table.contains(own) { sorted[own.key] = own }
         return sorted
     }
 
@@ -107,15 +127,14 @@ package struct Partition: Sendable, Equatable {
         var old: AccessTokenRecord?
         change(account) { old = $0.setAccessToken(token, key) }
         count(token.map(CacheRecord.accessToken), replacing: old.map(CacheRecord.accessToken))
-        listCredential(key, (token != nil, old != nil), CredentialPlace(account: account, kind: .accessToken, key: key))
+        listCredential((token != nil, old != nil), CredentialPlace(account: account, kind: .accessToken, key: key))
     }
 
     private mutating func setRefreshToken(_ token: RefreshTokenRecord?, _ key: String, of account: AccountKey) {
         var old: RefreshTokenRecord?
         change(account) { old = $0.setRefreshToken(token, key) }
         count(token.map(CacheRecord.refreshToken), replacing: old.map(CacheRecord.refreshToken))
-        listCredential(
-            key, (token != nil, old != nil), CredentialPlace(account: account, kind: .refreshToken, key: key))
+        listCredential((token != nil, old != nil), CredentialPlace(account: account, kind: .refreshToken, key: key))
     }
 
     private mutating func setMetadata(_ metadata: AccountMetadataRecord?, _ app: String, of account: AccountKey) {
@@ -133,8 +152,27 @@ package struct Partition: Sendable, Equatable {
     }
 
     /// - Parameter isHeld: whether the cache has the credential now, and whether it had it before.
-    private mutating func listCredential(_ key: String, _ isHeld: (now: Bool, before: Bool), _ place: CredentialPlace) {
-        if isHeld.now != isHeld.before { credentials[CredentialPlace.id(ofKey: key)] = isHeld.now ? place : nil }
+    private mutating func listCredential(_ isHeld: (now: Bool, before: Bool), _ place: CredentialPlace) {
+        guard isHeld.now != isHeld.before else { return }
+        credentialCount += isHeld.now ? 1 : -1
+        if place.id != place.key { longCredentials[place.id] = isHeld.now ? place : nil }
+    }
+
+    /// The access token or refresh token with an identifier.
+    func credential(withID id: String) -> CredentialPlace? {
+        if let place = longCredentials[id] { return place }
+        // A key is that of the account, a hyphen, and the rest.
+        for index in id.indices where id[index] == "-" {
+            guard let account = order[String(id[..<index])] else { continue }
+            let credentials = self[account]
+            if credentials.accessTokens[id] != nil {
+                return CredentialPlace(account: account, kind: .accessToken, key: id)
+            }
+            if credentials.refreshTokens[id] != nil {
+                return CredentialPlace(account: account, kind: .refreshToken, key: id)
+            }
+        }
+        return nil
     }
 
     private static func index(_ account: AccountKey, _ isGone: Bool, in accounts: inout SortedMap<AccountKey>?) {
@@ -146,9 +184,9 @@ package struct Partition: Sendable, Equatable {
 
     /// Changes the account records of an account, and with them its usernames.
     private mutating func changeAccounts(of account: AccountKey, _ body: (inout RecordMap<AccountRecord>) -> Void) {
-        let before = accounts[account]?.names ?? []
+        let before = description(of: account).names
         change(account) { body(&$0.accounts) }
-        let after = accounts[account]?.names ?? []
+        let after = description(of: account).names
         describedCount += (after.isEmpty ? 0 : 1) - (before.isEmpty ? 0 : 1)
         for name in before.subtracting(after) where name != account.name {
             Self.index(account, true, in: &names[name])
@@ -157,11 +195,14 @@ package struct Partition: Sendable, Equatable {
     }
 
     private mutating func change(_ account: AccountKey, _ body: (inout AccountCredentials) -> Void) {
-        let isNew = accounts[account] == nil
-        body(&accounts[account, default: AccountCredentials()])
-        let isGone = accounts[account]?.isEmpty == true
-        if isGone { accounts[account] = nil }
-        guard isNew != isGone else { return }
+        let isNew = !table.contains(account)
+        table.change(account, body)
+        let isGone = !table.contains(account)
+        if isNew != isGone { list(account, isGone) }
+    }
+
+    /// Adds an account to what finds accounts, or removes it.
+    private mutating func list(_ account: AccountKey, _ isGone: Bool) {
         order[account.key] = isGone ? nil : account
         switch account.identity {
         case .name(let name): Self.index(account, isGone, in: &names[name])
@@ -172,108 +213,61 @@ package struct Partition: Sendable, Equatable {
     }
 }
 
+/// Accounts whose tokens are in the store only.
+extension Partition {
+    /// Adds an unread record from the store; no other record of its kind has its key.
+    ///
+    /// - Parameter key: the record's key.
+    mutating func loadUnread(_ record: CacheRecord, key: String) {
+        guard let account = record.header.account, table.isPacked(account) ?? true else {
+            return save(record, key: key)
+        }
+        let isNew = !table.contains(account)
+        let isDescribed = table.append(record, to: account)
+        if isNew { list(account, false) }
+        switch record {
+        case .account(let record):
+            if !isDescribed { describedCount += 1 }
+            let name = record.username.lowercased()
+            if name != account.name { Self.index(account, false, in: &names[name]) }
+        case .accessToken:
+            listCredential((true, false), CredentialPlace(account: account, kind: .accessToken, key: key))
+        case .refreshToken:
+            listCredential((true, false), CredentialPlace(account: account, kind: .refreshToken, key: key))
+        default: break
+        }
+        count(record, replacing: nil)
+    }
+
+    /// Removes the tokens of an account from memory. They have to be in the store.
+    mutating func pack(_ account: AccountKey) { table.pack(account) }
+
+    /// Adds the token of an unread record that has been read from the store.
+    ///
+    /// - Returns: whether the cache has a record with that key.
+    mutating func fill(_ record: CacheRecord, key: String, of account: AccountKey) -> Bool {
+        switch record {
+        case .accessToken(let token):
+            guard let old = self[account].accessTokens[key] else { return false }
+            if old.secret.isUnread { setAccessToken(token, key, of: account) }
+        case .refreshToken(let token):
+            guard let old = self[account].refreshTokens[key] else { return false }
+            if old.secret.isUnread { setRefreshToken(token, key, of: account) }
+        case .idToken(let token):
+            guard let old = self[account].idTokens[key] else { return false }
+            if old.isUnread { change(account) { $0.setIDToken(token, key) } }
+        default: return false
+        }
+        return true
+    }
+}
+
 /// The place of an access token or a refresh token in a partition.
 struct CredentialPlace: Sendable, Equatable {
     var account: AccountKey
     var kind: RecordKind
     var key: String
 
-    /// The identifier of the credential with a key: the key, or its hash if it is longer than a text in a message.
-    static func id(ofKey key: String) -> String {
-        key.utf8.count <= ValueLimits.text ? key : "sha256:\(Fingerprint.of(key))"
-    }
-}
-
-/// The records of one account, by their keys.
-package struct AccountCredentials: Sendable, Equatable {
-    package var accounts = RecordMap<AccountRecord>()
-    package private(set) var accessTokens = RecordMap<AccessTokenRecord>()
-    package private(set) var refreshTokens = RecordMap<RefreshTokenRecord>()
-    package private(set) var idTokens = RecordMap<IDTokenRecord>()
-    private(set) var accessTokenIndex = IndexOfMany<AccessTokenIndex>()
-    private(set) var refreshTokenIndex = IndexOfMany<RefreshTokenIndex>()
-    private(set) var idTokenIndex = IndexOfMany<IDTokenIndex>()
-    /// By the app's `ClientID.key`.
-    package var metadata = RecordMap<AccountMetadataRecord>()
-
-    package init() {}
-
-    var isEmpty: Bool {
-        accounts.isEmpty && accessTokens.isEmpty && refreshTokens.isEmpty && idTokens.isEmpty && metadata.isEmpty
-    }
-
-    /// Adds, replaces or removes the access token with a key.
-    ///
-    /// - Returns: the token that had the key before.
-    mutating func setAccessToken(_ token: AccessTokenRecord?, _ key: String) -> AccessTokenRecord? {
-        let old = accessTokens[key]
-        accessTokens[key] = token
-        accessTokenIndex.replace(old, with: token, key, among: accessTokens)
-        return old
-    }
-
-    /// Adds, replaces or removes the refresh token with a key.
-    ///
-    /// - Returns: the token that had the key before.
-    mutating func setRefreshToken(_ token: RefreshTokenRecord?, _ key: String) -> RefreshTokenRecord? {
-        let old = refreshTokens[key]
-        refreshTokens[key] = token
-        refreshTokenIndex.replace(old, with: token, key, among: refreshTokens)
-        return old
-    }
-
-    /// Adds, replaces or removes the ID token with a key.
-    mutating func setIDToken(_ token: IDTokenRecord?, _ key: String) {
-        let old = idTokens[key]
-        idTokens[key] = token
-        idTokenIndex.replace(old, with: token, key, among: idTokens)
-    }
-
-    /// All records, in an order that depends on their keys only.
-    package var records: [CacheRecord] {
-        func sorted(_ records: RecordMap<some RecordContent>) -> [CacheRecord] {
-            records.sorted { $0.key < $1.key }.map(\.value.record)
-        }
-        return sorted(refreshTokens) + sorted(accessTokens) + sorted(idTokens) + sorted(accounts) + sorted(metadata)
-    }
-
-    /// Whether there is a record of the same kind and key.
-    package func contains(_ record: CacheRecord) -> Bool {
-        switch record {
-        case .account(let record): accounts[record.key] != nil
-        case .accessToken(let record): accessTokens[record.key] != nil
-        case .refreshToken(let record): refreshTokens[record.key] != nil
-        case .idToken(let record): idTokens[record.key] != nil
-        case .accountMetadata(let record): metadata[record.clientID.lowercased()] != nil
-        default: false
-        }
-    }
-
-    /// The account's usernames, in lower case.
-    var names: Set<String> { Set(accounts.values.map { $0.username.lowercased() }) }
-
-    /// The account records in a stable order: the home tenant's first, then by realm.
-    package var orderedAccounts: [AccountRecord] {
-        guard accounts.count > 1 else { return Array(accounts.values) }
-        let ranked = accounts.values.map { (($0.isHome ? 0 : 1, $0.realm, $0.environment), $0) }
-        return ranked.sorted { $0.0 < $1.0 }.map(\.1)
-    }
-
-    /// The first account record that meets a condition: of those of a host, or else of its cloud, or else of the others the home
-    /// tenant's, or else the first by realm. One account may be in several clouds.
-    func firstAccount(
-        from environment: String, _ clouds: CloudDirectory, where isMatch: (AccountRecord) -> Bool = { _ in true }
-    ) -> AccountRecord? {
-        if accounts.count == 1 { return accounts.values.first.flatMap { isMatch($0) ? $0 : nil } }
-        var first: (rank: (Int, Int, String, String), record: AccountRecord)?
-        for record in accounts.values where isMatch(record) {
-            let distance =
-                record.environment == environment ? 0 : clouds.sameCloud(record.environment, environment) ? 1 : 2
-            let rank = (distance, record.isHome ? 0 : 1, record.realm, record.environment)
-            if first.map({ rank < $0.rank }) ?? true { first = (rank, record) }
-        }
-        return first?.record
-    }
-
-    func isSignedOut(_ clientID: ClientID) -> Bool { metadata[clientID.key]?.signInState == .signedOut }
+    /// The identifier under which the credential is listed: its key, or the hash of a key that is longer than a text in a message.
+    var id: String { key.utf8.count <= ValueLimits.text ? key : "sha256:\(Fingerprint.of(key))" }
 }

@@ -57,8 +57,10 @@ package struct SortedMap<Value> {
         blocks[block].insert(entry, at: index)
         guard blocks[block].count > Self.blockLength else { return }
         let half = Self.blockLength / 2
-        blocks.insert(Array(blocks[block][half...]), at: block + 1)
-        blocks[block].removeSubrange(half...)
+        // Keys often come in order: the block that does not grow any more takes no more memory than its entries.
+        let (first, second) = (Array(blocks[block][..<half]), Array(blocks[block][half...]))
+        blocks[block] = first
+        blocks.insert(second, at: block + 1)
     }
 
     private mutating func remove(_ block: Int, _ index: Int) {

@@ -92,6 +92,19 @@ package final class Store: Sendable {
         await earlyReads.records(of: account, in: group)
     }
 
+    /// Returns the records with these keys that the store has, after the earlier operations. The receiver of `load` has left them out.
+    ///
+    /// - Throws: `storeUnavailable` (-53008) if they cannot be read now. Records that are damaged are not there, which `report` says.
+    package func records(with keys: [RecordKey]) async throws(TokenError) -> [StoredRecord] {
+        try await onQueue { engine throws(TokenError) in try engine.records(with: keys) }
+    }
+
+    /// Returns the records as above, and blocks the calling thread meanwhile.
+    package func readRecords(with keys: [RecordKey]) throws(TokenError) -> [StoredRecord] {
+        expediteWaiting()
+        return try queue.sync { withEngine { engine throws(TokenError) in try engine.records(with: keys) } }.get()
+    }
+
     /// The state of the store after its last operation.
     package var report: StoreReport { lastReport.withLock(\.self) }
 

@@ -80,7 +80,8 @@ package protocol RecordReceiver: Sendable {
 
     init()
 
-    static func makeContext() -> Context
+    /// - Parameter canReadAgain: whether the records can be read again later, by their keys.
+    static func makeContext(canReadAgain: Bool) -> Context
 
     /// Decodes one record. Called on several threads at once.
     static func decode(_ record: StoredRecord, _ context: Context) -> Item
@@ -92,14 +93,14 @@ package protocol RecordReceiver: Sendable {
 extension RecordReceiver {
     package init(_ records: [StoredRecord]) {
         self.init()
-        let context = Self.makeContext()
+        let context = Self.makeContext(canReadAgain: false)
         for record in records { add(Self.decode(record, context)) }
     }
 }
 
 /// Collects the records without decoding them.
 extension [StoredRecord]: RecordReceiver {
-    package static func makeContext() {}
+    package static func makeContext(canReadAgain: Bool) {}
 
     package static func decode(_ record: StoredRecord, _ context: Void) -> StoredRecord { record }
 

@@ -47,7 +47,7 @@ internal import TokenWire
                 for record in (0..<8).flatMap({ _ in Self.records(&seed) }) {
                     switch CacheRecord.load(try Self.earlier(record), in: .standard) {
                     case .asStored(let record), .repaired(.some(let record)): cache.load(record, in: .standard)
-                    case .repaired(nil), .unresolved, .unreadable: break
+                    case .repaired(nil), .unresolved, .unreadable, .unread: break
                     }
                 }
                 try Self.check(cache, "round \(round), \(seed)")

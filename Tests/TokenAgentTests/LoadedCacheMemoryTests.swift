@@ -29,6 +29,27 @@ struct LoadedCacheMemoryTests {
         }
     }
 
+    /// The same after a start, when its tokens are in the store only.
+    @Test func keepsAnAccountWithoutItsTokensInTwoKilobytes() async {
+        await #expect(processExitsWith: .success) {
+            let stored = try Self.records(accounts: 1_000)
+            let before = heap_count()
+            let loaded = {
+                var loaded = LoadedCache()
+                let context = LoadedCache.makeContext(canReadAgain: true)
+                for record in stored { loaded.add(LoadedCache.decode(record, context)) }
+                loaded.finish()
+                return loaded
+            }()
+            let bytes = (heap_count() - before) / 1_000
+            withExtendedLifetime(loaded) {}
+            guard loaded.cache.accountCount == 1_000, bytes < 2_000 else {
+                FileHandle.standardError.write(Data("\(bytes) bytes an account\n".utf8))
+                exit(1)
+            }
+        }
+    }
+
     @Test func releasesWhatItHasReadForAnImport() async {
         await #expect(processExitsWith: .success) {
             let stored = try Self.records(accounts: 200)

@@ -28,7 +28,7 @@ enum RecordProperties {
             return record == nil ? nil : "\(kind) is a record and cannot be loaded"
         case .repaired(nil):
             return nil
-        case .asStored(let loaded), .repaired(let loaded?), .unresolved(let loaded):
+        case .asStored(let loaded), .repaired(let loaded?), .unresolved(let loaded), .unread(let loaded):
             guard record?.kind == kind else { return "\(kind) is loaded and is no such record" }
             let again = CacheRecord(loaded.stored(in: .standard))
             return again == loaded ? nil : "\(loaded.kind) is not the same record when it is read again"

@@ -29,7 +29,7 @@ internal import TokenStore
                 let record = try #require(repaired)
                 if record.key(in: .standard) != key { stale.append(key.key) }
                 cache.load(record, in: .standard)
-            case .unreadable, .unresolved: Issue.record("not read")
+            case .unreadable, .unresolved, .unread: Issue.record("not read")
             }
         }
         #expect(stale == ["u.t-e-accesstoken-c-t-b a", "u.t-e-accesstoken-c-t-b a"])

@@ -41,6 +41,26 @@ internal import Testing
         memory.deallocate(third)
     }
 
+    #if canImport(Glibc)
+        @Test func givesTheMemoryOfManySecretsBackToTheSystem() async {
+            await #expect(processExitsWith: .success) {
+                let memory = SecretMemory()
+                let kept = memory.allocate(1500)
+                kept.fill(0xAB)
+                let blocks = (0..<20_000).map { memory.allocate(1000 + $0 % 1000) }
+                for block in blocks { block.fill(1) }
+                let before = try #require(try SecretMemoryTests.kilobytes("VmRSS:"))
+                blocks.forEach(memory.deallocate)
+                memory.releaseUnused()
+                let after = try #require(try SecretMemoryTests.kilobytes("VmRSS:"))
+                // Together they had 30 MB.
+                #expect(before - after > 20_000)
+                #expect(kept.allSatisfy { $0 == 0xAB })
+                #expect(memory.allocate(1500).allSatisfy { $0 == 0 })
+            }
+        }
+    #endif
+
     /// Blocks of different sizes, as for passphrases and exported caches.
     @Test func givesWhatIsLargeBackToTheSystem() async {
         // In a process of its own, since other tests allocate memory too.

@@ -43,7 +43,7 @@ struct ADALArchiveExport {
         self.clouds = clouds
         self.now = now
         var users: [String: [AccountKey]] = [:]
-        for account in partition.accounts.keys {
+        for account in partition.accountKeys {
             users[Self.user(account, partition[account]), default: []].append(account)
         }
         accounts = users.sorted { $0.key < $1.key }.map { user, accounts in (user, accounts.sorted { $0.key < $1.key })

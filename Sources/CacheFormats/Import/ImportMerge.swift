@@ -58,8 +58,8 @@ private struct ImportMerge {
         skipped = foreign.skipped
         users = ImportedUsers(foreign)
         let partition = cache.partition(group)
-        for (account, credentials) in partition.accounts where !account.hasUnambiguousKeys {
-            for record in credentials.records { ambiguousKeys[StoreKey(record)] = account }
+        for account in partition.accountKeys where !account.hasUnambiguousKeys {
+            for record in partition[account].records { ambiguousKeys[StoreKey(record)] = account }
         }
         opaqueContents = Set(partition.opaqueRecords.values.map(\.content))
         changes.reserveCapacity(foreign.entries.count + foreign.entries.count / 4)

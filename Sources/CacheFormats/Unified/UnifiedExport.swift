@@ -30,7 +30,7 @@ struct UnifiedExport {
 
     init(_ partition: Partition, clouds: CloudDirectory, now: Int64) {
         records = UnifiedRecords(partition: partition, clouds: clouds, now: now)
-        accounts = partition.accounts.keys.sorted { $0.key < $1.key }
+        accounts = partition.accountKeys.sorted { $0.key < $1.key }
         apps = partition.apps.values.sorted { $0.key < $1.key }
         for entry in partition.opaqueRecords.values.sorted(by: { $0.key < $1.key }) {
             if let home = entry.homeAccountID.flatMap(HomeAccountID.init),

@@ -88,13 +88,24 @@ extension CacheOwner {
                 return .now(.success(ListAccounts.Reply(accounts: [])))
             }
             admitted.after = sockets.position(of: request.after, in: publication)
-            var reply = core.memory.cache.accounts(admitted)
-            reply.accounts = publication.rules.visible(reply.accounts)
-            reply.next = sockets.cursor(for: reply.next, in: publication)
-            return .now(.success(reply))
+            let asked = admitted
+            let found = find(in: asked.sharingGroup) { cache, unread in cache.accounts(asked, &unread) }
+            guard case .now(let outcome) = found else {
+                return later { owner async throws(TokenError) in
+                    owner.visible(try await found.outcome(), through: publication)
+                }
+            }
+            return .now(outcome.map { visible($0, through: publication) })
         } catch {
             return .now(.failure(error))
         }
+    }
+
+    private func visible(_ reply: ListAccounts.Reply, through publication: Publication) -> ListAccounts.Reply {
+        var reply = reply
+        reply.accounts = publication.rules.visible(reply.accounts)
+        reply.next = sockets.cursor(for: reply.next, in: publication)
+        return reply
     }
 
     /// The app's one account that the socket serves. Unlike for the user's own apps, nothing is recorded, and the reply has no
@@ -105,17 +116,17 @@ extension CacheOwner {
         do throws(TokenError) {
             let rules = publication.rules
             try rules.check(request)
-            var account: Account?
-            if rules.account == nil {
-                account = try core.memory.cache.currentAccount(request).reply.account
-            } else {
-                let list = ListAccounts(clientID: request.clientID, sharingGroup: request.sharingGroup)
-                if let admitted = try rules.admitted(list) {
-                    account = rules.visible(core.memory.cache.accounts(admitted).accounts).first
+            let list = ListAccounts(clientID: request.clientID, sharingGroup: request.sharingGroup)
+            let admitted = rules.account == nil ? nil : try rules.admitted(list)
+            return find(in: request.sharingGroup) { cache, unread throws(TokenError) in
+                var account: Account?
+                if rules.account == nil {
+                    account = try cache.currentAccount(request, &unread).reply.account
+                } else if let admitted {
+                    account = rules.visible(cache.accounts(admitted, &unread).accounts).first
                 }
+                return GetCurrentAccount.Reply(account: rules.visible(account.map { [$0] } ?? []).first)
             }
-            let visible = rules.visible(account.map { [$0] } ?? []).first
-            return .now(.success(GetCurrentAccount.Reply(account: visible)))
         } catch {
             return .now(.failure(error))
         }

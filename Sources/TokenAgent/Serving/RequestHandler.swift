@@ -115,6 +115,15 @@ enum Answer<Value: Sendable>: Sendable {
     case repeatable(Value, KeptReplies.Conditions)
     case later(EventLoopFuture<Result<Value, TokenError>>)
 
+    /// Waits for the outcome.
+    func outcome() async throws(TokenError) -> Value {
+        switch self {
+        case .now(let outcome): try outcome.get()
+        case .repeatable(let value, _): value
+        case .later(let future): try await future.outcome()
+        }
+    }
+
     func map<Other: Sendable>(_ transform: @escaping @Sendable (Value) -> Other) -> Answer<Other> {
         mapOutcome { $0.map(transform) }
     }

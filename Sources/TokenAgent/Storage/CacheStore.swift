@@ -14,6 +14,12 @@ protocol CommitTarget: Sendable {
         batches batch: @escaping @Sendable (Int) throws(TokenError) -> [StoreChange]?
     ) async throws(TokenError)
 
+    /// Returns the records with these keys that the store has.
+    func records(with keys: [RecordKey]) async throws(TokenError) -> [StoredRecord]
+
+    /// Returns the records as above, and blocks the calling thread meanwhile.
+    func readRecords(with keys: [RecordKey]) throws(TokenError) -> [StoredRecord]
+
     /// The state of the store after the last commit.
     var report: StoreReport { get }
 }

@@ -53,6 +53,9 @@ final class CommitQueue {
     /// Whether there are changes that could not be written yet.
     var hasUnsavedChanges: Bool { !unsaved.isEmpty }
 
+    /// Whether everything in memory is in the store: no commit and no redemption is in progress, and no commit has failed.
+    var isIdle: Bool { unsaved.isEmpty && redemptions == 0 && scopes.heldKeys.isEmpty }
+
     /// Makes changes durable, then visible: no reply depends on a change that a crash could undo.
     ///
     /// - Throws: `storeUnavailable` if they could not be written. They become visible nevertheless, since a token endpoint does
@@ -163,6 +166,10 @@ final class CommitQueue {
     private func write(_ commit: Commit, in group: SharingGroup) async throws(TokenError) {
         // Tokens that are not written must not stay in memory.
         if isClosed, let refusal { throw refusal }
+        // A record without its token would replace the one that has it.
+        guard !commit.changes.contains(where: \.savesUnread) else {
+            throw TokenError(.internalError, "a token that is in the store only cannot be written")
+        }
         var steps = commit.changes.map { $0.stored(in: group) }
         let tokens = steps.compactMap(\.refreshToken) + (commit.settled.map { [$0] } ?? [])
         steps += notes.deletions(of: tokens)
@@ -266,6 +273,8 @@ final class CacheMemory {
     /// The number of changes so far. A result computed off the event loop from a copy of the cache is out of date if the number
     /// has changed.
     private(set) var changeCount = 0
+    /// The number of times that another cache has taken the place of this one.
+    private(set) var replacementCount = 0
 
     init(_ answers: AnswerChanges, _ events: EventFeeds, on loop: any EventLoop) {
         self.answers = answers
@@ -301,6 +310,18 @@ final class CacheMemory {
         answers.end(AlteredAnswers(changes, in: group))
     }
 
+    /// Adds tokens that have been read from the store. What requests get does not change, unless the store has lost records.
+    func fill(with records: [StoredRecord], of tokens: [UnreadToken], in group: SharingGroup, _ texts: TextPool) {
+        loop.assertInEventLoop()
+        apply(cache.fill(with: records, of: tokens, in: group, texts), in: group)
+    }
+
+    /// Removes the tokens of an account from memory. They have to be in the store.
+    func pack(_ account: AccountKey, in group: SharingGroup) {
+        loop.assertInEventLoop()
+        cache.pack([account], in: group, leaving: [])
+    }
+
     /// Replaces the cache: with the content of the store, or with a copy that contains an import.
     func replace(with cache: CredentialCache) {
         replace(cache)
@@ -317,6 +338,7 @@ final class CacheMemory {
         loop.assertInEventLoop()
         self.cache = cache
         changeCount += 1
+        replacementCount += 1
         answers.end(.all)
     }
 

@@ -24,6 +24,7 @@ struct LoadedCache: RecordReceiver {
 
     enum Item: Sendable {
         case record(CacheRecord, SharingGroup, stored: RecordKey)
+        case unread(CacheRecord, SharingGroup, stored: RecordKey)
         case repaired(CacheRecord?, SharingGroup, stored: RecordKey)
         case unresolved(CacheRecord, SharingGroup, stored: RecordKey)
         case cloud(CloudDirectory.Cloud)
@@ -33,16 +34,24 @@ struct LoadedCache: RecordReceiver {
         case unknown
     }
 
-    static func makeContext() -> TextPool { TextPool() }
+    /// What the decoding of many records has in common.
+    struct Context {
+        let texts = TextPool()
+        let leavesOutTokens: Bool
+    }
 
-    static func decode(_ stored: StoredRecord, _ texts: TextPool) -> Item {
+    /// Tokens that can be read again stay in the store until a request needs them.
+    static func makeContext(canReadAgain: Bool) -> Context { Context(leavesOutTokens: canReadAgain) }
+
+    static func decode(_ stored: StoredRecord, _ context: Context) -> Item {
         if let token = RedemptionNotes.token(of: stored.key) { return .interrupted(token) }
         if stored.key.kind == .cloud {
             return CloudRecord(stored).map { .cloud($0.cloud) } ?? .unattestedCloud(stored: stored.key)
         }
         guard let group = SharingGroup(stored.key.group) else { return .unknown }
-        return switch CacheRecord.load(stored, in: group, texts) {
+        return switch CacheRecord.load(stored, in: group, context.texts, leavesOutTokens: context.leavesOutTokens) {
         case .asStored(let record): .record(record, group, stored: stored.key)
+        case .unread(let record): .unread(record, group, stored: stored.key)
         case .repaired(let record): .repaired(record, group, stored: stored.key)
         case .unresolved(let record): .unresolved(record, group, stored: stored.key)
         case .unreadable: .unknown
@@ -54,6 +63,9 @@ struct LoadedCache: RecordReceiver {
         case .record(let record, let group, let stored):
             // The store has this record under its key already.
             if load(record, in: group, key: stored.key), !repaired.isEmpty { repaired[stored] = nil }
+        case .unread(let record, let group, let stored):
+            cache.loadUnread(record, in: group, key: stored.key)
+            if !repaired.isEmpty { repaired[stored] = nil }
         case .repaired(let record, let group, let stored):
             let key = record?.key(in: group)
             if stored != key { stale.append(stored) }

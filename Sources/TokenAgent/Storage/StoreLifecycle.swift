@@ -25,6 +25,7 @@ final class StoreLifecycle {
     private let notes: RedemptionNotes
     private let log: StoreLog
     private let commits: CommitQueue
+    private let reader: TokenReader
     private let tokensInUse: KeyedLock<Secret>
     private let throttle: ThrottleTable
     private let tasks: TaskTracker
@@ -49,6 +50,7 @@ final class StoreLifecycle {
         notes = core.notes
         log = core.log
         commits = core.commits
+        reader = core.reader
         tokensInUse = core.tokensInUse
         throttle = core.throttle
         tasks = core.tasks
@@ -190,6 +192,7 @@ final class StoreLifecycle {
                 // An unlock that came meanwhile has changed the state.
                 (state, isLockedByUser) = (.locked, true)
                 memory.empty()
+                reader.removeAll()
                 notes.load([])
                 throttle.removeAll()
             }
@@ -239,6 +242,7 @@ final class StoreLifecycle {
         do throws(TokenError) {
             let loaded = try await store.load(passphrase: passphrase)
             memory.replace(with: loaded.cache)
+            reader.removeAll()
             notes.load(loaded.interrupted)
             commits.open()
             (state, isLockedByUser) = (.loaded, false)

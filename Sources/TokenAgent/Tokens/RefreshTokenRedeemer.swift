@@ -14,6 +14,7 @@ internal import TokenStore
 final class RefreshTokenRedeemer {
     private let memory: CacheMemory
     private let commits: CommitQueue
+    private let reader: TokenReader
     private let notes: RedemptionNotes
     /// The refresh tokens that are being redeemed. A rotating token that is sent twice at the same time may be revoked.
     private let tokensInUse: KeyedLock<Secret>
@@ -36,6 +37,7 @@ final class RefreshTokenRedeemer {
     init(_ core: AgentCore) {
         memory = core.memory
         commits = core.commits
+        reader = core.reader
         notes = core.notes
         tokensInUse = core.tokensInUse
         throttle = core.throttle
@@ -150,7 +152,7 @@ final class RefreshTokenRedeemer {
         while true {
             // A locked store has an empty cache, from which a new decision would be wrong.
             if let refusal = commits.refusal { throw refusal }
-            if attempt.isOutdated { attempt.update(memory.cache.decide(request, now: now())) }
+            if attempt.isOutdated { attempt.update(try await reader.decide(request, now: now)) }
             guard let token = attempt.next, self.place(of: token, request) == place else { return }
             guard tokensInUse.isHeld(token.secret) else {
                 attempt.sent = token
@@ -216,6 +218,7 @@ final class RefreshTokenRedeemer {
         guard error.details.oauthError != nil else { return }
         let group = parameters.sharingGroup
         try await commits.commit(changing: token.account, in: group) { () async throws(TokenError) in
+            try? await reader.read([token.account], in: group)
             let changes = memory.cache.changes(rejecting: token, for: parameters.clientID, in: group, error)
             return (CommitQueue.Commit(changes: changes, settled: notes.settled(by: token, in: group)), ())
         }
@@ -260,7 +263,7 @@ private struct Attempt {
         switch decision {
         case .use(let result, _): self.result = result
         case .redeem(let plan): self.plan = plan
-        case .interactionRequired, .ambiguousAccount: plan.candidates = []
+        case .interactionRequired, .ambiguousAccount, .unread: plan.candidates = []
         }
     }
 

@@ -7,6 +7,7 @@ internal import TokenModel
 final class TokenSaver {
     private let memory: CacheMemory
     private let commits: CommitQueue
+    private let reader: TokenReader
     private let notes: RedemptionNotes
     private let tokensInUse: KeyedLock<Secret>
     private let throttle: ThrottleTable
@@ -14,11 +15,13 @@ final class TokenSaver {
     private let now: @Sendable () -> Int64
 
     init(
-        memory: CacheMemory, commits: CommitQueue, notes: RedemptionNotes, tokensInUse: KeyedLock<Secret>,
-        throttle: ThrottleTable, authorities: AuthorityResolver, now: @escaping @Sendable () -> Int64
+        memory: CacheMemory, commits: CommitQueue, reader: TokenReader, notes: RedemptionNotes,
+        tokensInUse: KeyedLock<Secret>, throttle: ThrottleTable, authorities: AuthorityResolver,
+        now: @escaping @Sendable () -> Int64
     ) {
         self.memory = memory
         self.commits = commits
+        self.reader = reader
         self.notes = notes
         self.tokensInUse = tokensInUse
         self.throttle = throttle
@@ -38,6 +41,8 @@ final class TokenSaver {
         let authority = authorities.authority(parameters, at: requested, movedTo: tokens.cloudName)
         let account = memory.cache.account(of: tokens, from: issuance, parameters, at: authority)
         let result = try await commits.commit(changing: account, in: group) { () async throws(TokenError) in
+            // What is saved depends on what the account has. If that cannot be read, the response is saved nevertheless.
+            try? await reader.read([account] + [issuance.redeemedToken?.account].compactMap(\.self), in: group)
             // Checked when it is this change's turn: an account that was removed meanwhile must not be saved again.
             if let used = issuance.redeemedToken, !memory.cache.stillHolds(used, in: group) {
                 throw Self.signedOutMeanwhile
@@ -47,6 +52,7 @@ final class TokenSaver {
             let settled = issuance.redeemedToken.flatMap { notes.settled(by: $0, in: group) }
             return (CommitQueue.Commit(changes: saved.changes, settled: settled), saved.result)
         }
+        reader.noteUse(of: account, in: group)
         if case .signIn = issuance { throttle.removeRefusals() }
         let declined = parameters.scopes.subtracting(ScopeSet(result.scopes).union(Self.neverDeclined))
         guard parameters.version == .v1 || declined.isEmpty else { throw TokenError.declining(declined, result) }

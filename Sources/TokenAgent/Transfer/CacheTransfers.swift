@@ -11,6 +11,7 @@ internal import TokenStore
 final class CacheTransfers {
     private let memory: CacheMemory
     private let commits: CommitQueue
+    private let store: any CommitTarget
     private let notes: RedemptionNotes
     private let tokensInUse: KeyedLock<Secret>
     private let tasks: TaskTracker
@@ -35,6 +36,7 @@ final class CacheTransfers {
         timeZone = options.timeZone
         memory = core.memory
         commits = core.commits
+        store = core.store
         notes = core.notes
         tokensInUse = core.tokensInUse
         tasks = core.tasks
@@ -96,8 +98,11 @@ final class CacheTransfers {
         return .later(
             tasks.start { () async throws(TokenError) in
                 let (cache, now, cancellation) = (self.memory.cache, self.now(), self.cancellation)
+                let (store, group) = (self.store, request.sharingGroup)
                 let export = try await self.exporting.run { () throws(TokenError) in
-                    try cache.startExport(request.format, of: request.sharingGroup, now: now)
+                    try cache.readingTokens(in: group, from: store) { () throws(TokenError) in try cancellation.check()
+                    }
+                    .startExport(request.format, of: group, now: now)
                 }
                 try cancellation.check()
                 // Checked again, since other transfers may have begun meanwhile.
@@ -163,8 +168,9 @@ final class CacheTransfers {
         try cancellation.check()
         // Taken now: while a copy of the cache is held, a change of the cache copies what it changes.
         let (count, cache) = (memory.changeCount, memory.cache)
+        let (store, group) = (store, request.sharingGroup)
         let prepared = try await reading.run { () throws(TokenError) in
-            try PreparedImport(foreign, against: cache, in: request.sharingGroup, within: budget)
+            try PreparedImport(foreign, against: cache, with: store, in: group, within: budget)
         }
         return try await save(foreign, prepared, computedAt: count, isDryRun: request.isDryRun, cancellation)
     }
@@ -185,16 +191,16 @@ final class CacheTransfers {
                 let budget = ImportBudget(savingTime, cancellation)
                 try budget.check()
                 if count != memory.changeCount {
-                    let (cache, group) = (memory.cache, prepared.group)
+                    let (cache, group, store) = (memory.cache, prepared.group, self.store)
                     count = memory.changeCount
                     prepared = try await saving.run { () throws(TokenError) in
-                        try PreparedImport(foreign, against: cache, in: group, within: budget)
+                        try PreparedImport(foreign, against: cache, with: store, in: group, within: budget)
                     }
                 }
                 // A redemption in progress brings a newer token, and has to be saved first.
                 tokenInUse = prepared.replaced.first { tokensInUse.isHeld($0) }
                 guard tokenInUse == nil else { return }
-                if !isDryRun { try await write(prepared, computedAt: count, within: budget) }
+                if !isDryRun { try await write(prepared, within: budget) }
                 report = prepared.plan.report
             }
             if let report { return report }
@@ -203,22 +209,18 @@ final class CacheTransfers {
     }
 
     /// Makes an import durable, then visible. If it cannot be written it has no effect, and can be repeated.
-    ///
-    /// - Parameter count: `CacheMemory.changeCount` when the import was computed.
-    private func write(
-        _ prepared: PreparedImport, computedAt count: Int, within budget: ImportBudget
-    ) async throws(TokenError) {
+    /// Its tokens stay in the store only, until requests need them.
+    private func write(_ prepared: PreparedImport, within budget: ImportBudget) async throws(TokenError) {
         try await commits.writeExclusively(
             { number throws(TokenError) in
                 try budget.check()
                 return prepared.batch(number)
             }, of: { prepared.keys })
         notes.settle(prepared.settled)
-        guard count != memory.changeCount else { return memory.replace(with: prepared.plan.cache) }
         for _ in 0..<Self.attempts {
             let before = memory.changeCount
-            let cache = memory.cache
-            let applied = try await saving.run { () throws(TokenError) in prepared.applied(to: cache) }
+            let (cache, inUse) = (memory.cache, tokensInUse.heldKeys)
+            let applied = try await saving.run { () throws(TokenError) in prepared.applied(to: cache, leaving: inUse) }
             guard before == memory.changeCount else { continue }
             return memory.replace(with: applied)
         }
@@ -246,9 +248,12 @@ struct PreparedImport: Sendable {
     ///
     /// - Throws: `timedOut` (-53006) if the time of `budget` has passed.
     init(
-        _ foreign: ForeignCache, against cache: CredentialCache, in group: SharingGroup, within budget: ImportBudget
+        _ foreign: ForeignCache, against cache: CredentialCache, with store: any CommitTarget, in group: SharingGroup,
+        within budget: ImportBudget
     ) throws(TokenError) {
         self.group = group
+        // An import is compared with every token.
+        let cache = try cache.readingTokens(in: group, from: store) { () throws(TokenError) in try budget.check() }
         plan = try cache.changes(importing: foreign, in: group) { () throws(TokenError) in try budget.check() }
         replaced = Set(cache.refreshTokens(replacedBy: plan.changes, in: group))
         settled = Set(
@@ -278,10 +283,17 @@ struct PreparedImport: Sendable {
 
     private static let batchSize = 256
 
-    /// A copy of a cache with the import applied to it, computed off the event loop.
-    func applied(to cache: CredentialCache) -> CredentialCache {
+    /// A copy of a cache with the import applied to it, computed off the event loop. The tokens of the accounts that it changes stay
+    /// in the store only.
+    ///
+    /// - Parameter inUse: refresh tokens that are being redeemed; their accounts keep their tokens in memory.
+    func applied(to cache: CredentialCache, leaving inUse: Set<Secret>) -> CredentialCache {
         var cache = cache
         cache.apply(plan.changes, in: group)
+        let accounts = plan.changes.compactMap { change in
+            if case .save(let record) = change { record.header.account } else { nil }
+        }
+        cache.pack(accounts, in: group, leaving: inUse)
         return cache
     }
 }

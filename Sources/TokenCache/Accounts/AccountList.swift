@@ -6,7 +6,9 @@ extension CredentialCache {
     ///
     /// An account with more tenant profiles than fit into a page is repeated on the next page, with its other profiles. A page is
     /// also complete when a limited number of accounts has been examined, so that it may have no account and be followed by others.
-    package func accounts(_ request: ListAccounts) -> ListAccounts.Reply {
+    ///
+    /// - Parameter unread: gets the accounts whose ID tokens have to be read from the store first; the page is of no use then.
+    package func accounts(_ request: ListAccounts, _ unread: inout Set<AccountKey>) -> ListAccounts.Reply {
         let partition = partition(request.sharingGroup)
         let start = request.after.map(AccountListPosition.init)
         var page = AccountPage()
@@ -20,9 +22,16 @@ extension CredentialCache {
             examined += 1
             last = key
             guard let account = account(key, for: request, in: partition) else { return true }
+            if account.hasUnreadIDToken { unread.insert(key) }
             return page.add(account, key, from: start)
         }
         return page.reply
+    }
+
+    /// The accounts as above, of a cache in which no token is unread.
+    package func accounts(_ request: ListAccounts) -> ListAccounts.Reply {
+        var unread: Set<AccountKey> = []
+        return accounts(request, &unread)
     }
 
     private func candidates(_ request: ListAccounts, in partition: Partition) -> SortedMap<AccountKey> {
@@ -33,7 +42,8 @@ extension CredentialCache {
 
     /// The account with its tenant profiles; nil if it does not match the request.
     func account(_ key: AccountKey, for request: ListAccounts, in partition: Partition) -> Account? {
-        let credentials = partition[key]
+        // An app's list depends on its tokens, too.
+        let credentials = request.clientID == nil ? partition.description(of: key) : partition[key]
         let records = credentials.orderedAccounts
         guard let first = records.first, isListed(key, credentials, request, in: partition) else { return nil }
         var account = account(of: key, record: first)
@@ -61,7 +71,7 @@ extension CredentialCache {
         // An account known by its username is not listed beside the account of its cloud with that name and an identifier.
         if let name = account.name {
             let known = partition.accounts(named: name, of: account.issuer).filter { $0.homeAccountID != nil }
-            if known.contains(where: { sharesCloud(credentials, partition[$0]) }) { return false }
+            if known.contains(where: { sharesCloud(credentials, partition.description(of: $0)) }) { return false }
         }
         guard request.onlySignedIn, let clientID = request.clientID else { return true }
         switch credentials.metadata[clientID.key]?.signInState {
@@ -102,9 +112,10 @@ extension CredentialCache {
     /// The only account that is signed in to an app, the app's current account before this call, and the changes that record
     /// the new one.
     ///
+    /// - Parameter unread: gets the accounts whose ID tokens have to be read from the store first; the reply is of no use then.
     /// - Throws: `ambiguousAccount` (-51200) if several accounts are signed in.
     package func currentAccount(
-        _ request: GetCurrentAccount
+        _ request: GetCurrentAccount, _ unread: inout Set<AccountKey>
     ) throws(TokenError) -> (reply: GetCurrentAccount.Reply, changes: [CacheChange]) {
         let partition = partition(request.sharingGroup)
         let list = ListAccounts(clientID: request.clientID, sharingGroup: request.sharingGroup)
@@ -114,6 +125,7 @@ extension CredentialCache {
             && partition.holders.forEachAccount(of: request.clientID) { holder in
                 guard holder != last, let account = account(holder, for: list, in: partition) else { return true }
                 accounts.append(account)
+                if account.hasUnreadIDToken { unread.insert(holder) }
                 last = holder
                 return accounts.count < 2
             }
@@ -129,6 +141,16 @@ extension CredentialCache {
         }
         let record = CurrentAccountRecord(clientID: request.clientID, account: account)
         return (reply, record == known ? [] : [.save(.currentAccount(record))])
+    }
+}
+
+extension CredentialCache {
+    /// The current account as above, of a cache in which no token is unread.
+    package func currentAccount(
+        _ request: GetCurrentAccount
+    ) throws(TokenError) -> (reply: GetCurrentAccount.Reply, changes: [CacheChange]) {
+        var unread: Set<AccountKey> = []
+        return try currentAccount(request, &unread)
     }
 }
 
@@ -213,6 +235,9 @@ private struct AccountPage {
 }
 
 extension Account {
+    /// Whether an ID token is missing because it is in the store only.
+    fileprivate var hasUnreadIDToken: Bool { tenantProfiles.contains { $0.idToken?.isEmpty == true } }
+
     /// An upper bound of the account's size in a message without its profiles, in bytes.
     fileprivate var approximateSize: Int {
         128 + (homeAccountID?.text.utf8.count ?? 0) + (username?.utf8.count ?? 0) + environment.utf8.count

@@ -2,43 +2,44 @@ package import TokenModel
 internal import TokenStore
 
 extension CredentialCache {
-    /// The credentials of a sharing group, a page at a time, in the order of their identifiers.
+    /// The credentials of a sharing group, a page at a time, in the order of the accounts and of their identifiers.
     ///
-    /// - Parameter localScheme: the URL scheme of authorities on this machine, `http` or `https`; others have `https`.
-    package func credentials(_ request: ListCredentials, localScheme: String) -> ListCredentials.Reply {
+    /// - Parameters:
+    ///   - localScheme: the URL scheme of authorities on this machine, `http` or `https`; others have `https`.
+    ///   - unread: gets the accounts whose tokens have to be read from the store first; the page is of no use then.
+    package func credentials(
+        _ request: ListCredentials, localScheme: String, _ unread: inout Set<AccountKey>
+    ) -> ListCredentials.Reply {
         let partition = partition(request.sharingGroup)
-        var page = ListCredentials.Reply(credentials: [])
-        var (size, examined, last) = (0, 0, String?.none)
-        partition.credentials.forEach(from: request.after) { id, place in
-            guard id != request.after else { return true }
-            let held = partition[place.account]
-            var next = Listed(id, place, held, request.version).map { credential($0, held, localScheme: localScheme) }
-            if request.withoutSecrets {
-                next?.accessToken = nil
-                next?.idToken = nil
+        let start = request.after.map(CredentialListPosition.init)
+        var page = CredentialPage(withoutSecrets: request.withoutSecrets)
+        partition.order.forEach(from: start?.account) { _, account in
+            let held = partition[account]
+            for (id, place) in held.credentials(of: account) where start.map({ $0.isBefore(id, of: account) }) ?? true {
+                let listed = Listed(id, place, held, request.version)
+                let next = listed.map { credential($0, held, localScheme: localScheme) }
+                guard page.add(next, id, of: account) else { return false }
+                if next != nil, !request.withoutSecrets, held.hasUnreadTokens { unread.insert(account) }
             }
-            size += next?.approximateSize ?? 0
-            let isFull = size > Self.pageBytes || page.credentials.count == Self.pageItems
-            guard page.credentials.isEmpty || !isFull, examined < Self.examinedCredentials else {
-                page.next = last
-                return false
-            }
-            if let next { page.credentials.append(next) }
-            last = id
-            examined += 1
             return true
         }
-        return page
+        return page.reply
+    }
+
+    /// The credentials as above, of a cache in which no token is unread.
+    package func credentials(_ request: ListCredentials, localScheme: String) -> ListCredentials.Reply {
+        var unread: Set<AccountKey> = []
+        return credentials(request, localScheme: localScheme, &unread)
     }
 
     /// The changes that remove one credential; empty if there is none with that identifier.
     package func changes(removing request: RemoveCredential) -> [CacheChange] {
-        guard let place = partition(request.sharingGroup).credentials[request.id.lowercased()] else { return [] }
+        guard let place = partition(request.sharingGroup).credential(withID: request.id.lowercased()) else { return [] }
         return [remove(place.kind, place.key, account: place.account, request.sharingGroup)]
     }
 
     /// The number of credentials that are examined for a page.
-    private static let examinedCredentials = 500
+    fileprivate static let examinedCredentials = 500
 
     private func credential(_ listed: Listed, _ credentials: AccountCredentials, localScheme: String) -> Credential {
         let account = AccountReference(
@@ -65,6 +66,58 @@ extension CredentialCache {
     private func url(_ environment: String, _ realm: String, _ localScheme: String) -> String {
         let authority = Authority.common.withEnvironment(environment).withRealm(realm)
         return authority.isLoopback ? "\(localScheme)://\(environment)/\(authority.path)" : authority.url
+    }
+}
+
+/// The position at which a list of credentials continues: after one of an account's.
+private struct CredentialListPosition {
+    let account: String
+    private let id: String
+
+    /// Reads the `next` of a reply.
+    init(_ text: String) {
+        // No identifier has a line break.
+        let parts = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        account = parts[0]
+        id = parts.count > 1 ? parts[1] : ""
+    }
+
+    static func after(_ id: String, of account: AccountKey) -> String { "\(account.key)\n\(id)" }
+
+    /// Whether a credential is still to be listed.
+    func isBefore(_ id: String, of account: AccountKey) -> Bool { account.key != self.account || id > self.id }
+}
+
+/// A page of credentials, filled up to the size of one reply.
+private struct CredentialPage {
+    let withoutSecrets: Bool
+    private(set) var reply = ListCredentials.Reply(credentials: [])
+    private var last: String?
+    private var size = 0
+    private var examined = 0
+
+    init(withoutSecrets: Bool) { self.withoutSecrets = withoutSecrets }
+
+    /// Adds a credential.
+    ///
+    /// - Parameter credential: nil for one that is not listed.
+    /// - Returns: whether the page had room for it.
+    mutating func add(_ credential: Credential?, _ id: String, of account: AccountKey) -> Bool {
+        var credential = credential
+        if withoutSecrets {
+            credential?.accessToken = nil
+            credential?.idToken = nil
+        }
+        size += credential?.approximateSize ?? 0
+        let isFull = size > CredentialCache.pageBytes || reply.credentials.count == CredentialCache.pageItems
+        guard reply.credentials.isEmpty || !isFull, examined < CredentialCache.examinedCredentials else {
+            reply.next = last
+            return false
+        }
+        if let credential { reply.credentials.append(credential) }
+        last = CredentialListPosition.after(id, of: account)
+        examined += 1
+        return true
     }
 }
 

@@ -62,6 +62,8 @@ extension CacheRecord {
     package enum Loaded: Sendable {
         /// The record, which is stored as this version stores it.
         case asStored(CacheRecord)
+        /// The same without its token, which remains in the store. Records that have no token are unread, too, if tokens are left out.
+        case unread(CacheRecord)
         /// A record that an earlier version stored, as JSON, perhaps under another key or with values that no message can hold.
         /// Nil if it is of no use.
         case repaired(CacheRecord?)
@@ -71,8 +73,17 @@ extension CacheRecord {
         case unreadable
     }
 
-    /// - Parameter texts: the texts that the records have in common.
-    package static func load(_ stored: StoredRecord, in group: SharingGroup, _ texts: TextPool = TextPool()) -> Loaded {
+    /// - Parameters:
+    ///   - texts: the texts that the records have in common.
+    ///   - leavesOutTokens: whether the tokens of records of this version are not read.
+    package static func load(
+        _ stored: StoredRecord, in group: SharingGroup, _ texts: TextPool = TextPool(), leavesOutTokens: Bool = false
+    ) -> Loaded {
+        if leavesOutTokens, isPacked(stored), let record = CacheRecord(stored, texts, leavesOutTokens: true),
+            record.isComplete, record.content.key == stored.key.key
+        {
+            return .unread(record)
+        }
         guard let record = CacheRecord(stored, texts) else { return .unreadable }
         guard !Self.isPacked(stored) else {
             // This version has written it, with the values and under the key that it has.
@@ -85,10 +96,16 @@ extension CacheRecord {
 
     /// Reads a stored record; nil if the bytes are not a record of its kind.
     package init?(_ stored: StoredRecord, _ texts: TextPool = TextPool()) {
+        self.init(stored, texts, leavesOutTokens: false)
+    }
+
+    private init?(_ stored: StoredRecord, _ texts: TextPool, leavesOutTokens: Bool) {
         let read: (any RecordContent)? =
             if Self.isPacked(stored) {
                 stored.body.withUnsafeBytes { bytes in
-                    FieldReader(bytes, texts).flatMap { Self.unpacked($0, stored.key.kind) }
+                    FieldReader(bytes, texts, leavesOutTokens: leavesOutTokens).flatMap {
+                        Self.unpacked($0, stored.key.kind)
+                    }
                 }
             } else {
                 Self.decoded(stored.body, stored.key.kind)
@@ -98,6 +115,39 @@ extension CacheRecord {
     }
 
     private static func isPacked(_ stored: StoredRecord) -> Bool { stored.body.first == FieldWriter.mark }
+
+    /// Reads a packed record of an account that `packedWithoutToken` wrote, without its token.
+    init?(unread bytes: UnsafeRawBufferPointer, _ kind: RecordKind, _ texts: TextPool) {
+        let reader = FieldReader(bytes, texts, leavesOutTokens: true)
+        guard let read = reader.flatMap({ Self.unpacked($0, kind) }) else { return nil }
+        self = read.record
+    }
+
+    /// The packed form of the record without its token.
+    func packedWithoutToken() -> [UInt8] {
+        var writer = FieldWriter(capacity: 512, leavesOutTokens: true)
+        content.pack(into: &writer)
+        return writer.bytes
+    }
+
+    /// Whether nothing of the record has to be found out when the store is loaded.
+    private var isComplete: Bool {
+        switch self {
+        case .accountMetadata(let metadata): metadata.issuer != nil
+        case .refreshToken(let token): token.binding != nil
+        default: true
+        }
+    }
+
+    /// Whether the record's token is in the store only.
+    package var isUnread: Bool {
+        switch self {
+        case .accessToken(let token): token.secret.isUnread
+        case .refreshToken(let token): token.secret.isUnread
+        case .idToken(let token): token.isUnread
+        default: false
+        }
+    }
 
     private static func unpacked(_ reader: FieldReader, _ kind: RecordKind) -> (any RecordContent)? {
         var reader = reader

@@ -9,6 +9,7 @@ package struct IDTokenRecord: Sendable, Equatable {
     /// The realm of the access token that the ID token came with.
     package var realm: String
     package var version: OAuthVersion
+    /// Empty for an unread token; no other is.
     package let idToken: String
     /// The tenant that issued the token: its `tid` claim, or else the realm.
     package let tenant: String
@@ -54,6 +55,9 @@ package struct IDTokenRecord: Sendable, Equatable {
         self.subject = subject
         self.unknownFields = unknownFields
     }
+
+    /// Whether the token is in the store only.
+    package var isUnread: Bool { idToken.isEmpty }
 
     /// The same token under another realm.
     package func withRealm(_ realm: String) -> IDTokenRecord? {

@@ -60,7 +60,7 @@ package struct RefreshTokenRecord: Sendable, Equatable {
     /// Records that the token replaces another, by the fingerprint of the other.
     package mutating func noteReplacement(of other: RefreshTokenRecord) {
         guard other.secret != secret else { return replaced = other.replaced }
-        let known = replaced + other.replaced + [Fingerprint.of(other.secret)]
+        let known = replaced + other.replaced + (other.secret.isUnread ? [] : [Fingerprint.of(other.secret)])
         var seen: Set<String> = []
         replaced = Array(known.reversed().filter { seen.insert($0).inserted }.prefix(Self.mostReplaced).reversed())
     }

@@ -72,7 +72,7 @@ extension CredentialCache {
 extension CredentialCache {
     /// The account's username; nil if it is unknown.
     package func username(of account: AccountKey, in group: SharingGroup) -> String? {
-        partition(group)[account].orderedAccounts.first?.username.trimmedNonEmpty
+        partition(group).description(of: account).orderedAccounts.first?.username.trimmedNonEmpty
     }
 }
 

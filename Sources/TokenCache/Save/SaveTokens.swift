@@ -66,7 +66,7 @@ extension CredentialCache {
         _ tokens: IssuedTokens, _ issuance: Issuance, in group: SharingGroup
     ) -> IssuedTokens {
         guard case .redemption(let used) = issuance, let held = refreshToken(inPlaceOf: used, in: group),
-            held.secret != used.secret
+            held.secret != used.secret, !held.secret.isUnread
         else { return tokens }
         var tokens = tokens
         tokens.refreshToken = nil
@@ -136,7 +136,8 @@ extension CredentialCache {
         let credentials = partition[saving.account]
         let group = saving.parameters.sharingGroup
         var changes: [CacheChange] = []
-        for record in partition[used.account].records {
+        // What could not be read stays under the username.
+        for record in partition[used.account].records where !record.isUnread {
             if let environment = record.header.environment, !clouds.sameCloud(environment, saving.environment) {
                 continue
             }

@@ -130,17 +130,18 @@ extension CredentialCache {
         credentials: AccountCredentials
     ) -> TokenResult? {
         let idToken = credentials.idToken(like: token, clouds)
+        let text = idToken.flatMap { $0.isUnread ? nil : $0.idToken }
         let tenant = idToken?.tenant ?? token.realm
         guard let first = credentials.firstAccount(from: token.environment, clouds) else { return nil }
         let record = credentials.firstAccount(from: token.environment, clouds) { $0.realm == tenant } ?? first
         if token.version == .v2, idToken == nil { return nil }
-        let profile = profile(of: record, idToken: idToken?.idToken)
+        let profile = profile(of: record, idToken: text)
         var account = account(of: token.account, record: first)
         if profile.isHome { account.homeIDToken = profile.idToken }
         if token.account.homeAccountID == nil { account.username = record.username }
         return TokenResult(
             accessToken: token.secret, tokenType: token.tokenType, expiresOn: token.expiresOn,
-            extendedExpiresOn: token.extendedExpiresOn, scopes: token.scopes.scopes, idToken: idToken?.idToken,
+            extendedExpiresOn: token.extendedExpiresOn, scopes: token.scopes.scopes, idToken: text,
             account: account, tenantProfile: profile,
             authority: issuer(of: tenant, parameters, at: authority).url,
             correlationID: parameters.correlationID, isFromCache: true)

@@ -11,6 +11,8 @@ package enum SilentDecision: Sendable, Equatable {
     case interactionRequired(String, TokenError.Reason)
     /// The request names no account, and several match.
     case ambiguousAccount
+    /// Tokens of this account have to be read from the store first.
+    case unread(AccountKey)
 }
 
 /// The refresh tokens to redeem for a request, and the result to return if the token endpoint cannot be reached.
@@ -38,6 +40,7 @@ extension CredentialCache {
             guard !credentials.isSignedOut(clientID) else {
                 return .interactionRequired("this account signed out of the app; sign in again", .account)
             }
+            guard !credentials.hasUnreadTokens else { return .unread(account) }
             let decision = decide(request, account: account, credentials: credentials, in: partition, now: now)
             if dependsOnTime, case .use(let result, _) = decision { return .use(result, during: nil) }
             return decision

@@ -10,14 +10,18 @@ package struct FieldReader {
     private var last: UInt8 = 0
     private var isDamaged = false
     let texts: TextPool
+    private let leavesOutTokens: Bool
 
     /// Nil if the bytes are no packed record.
     ///
-    /// - Parameter bytes: have to stay valid while the reader is used.
-    init?(_ bytes: UnsafeRawBufferPointer, _ texts: TextPool) {
+    /// - Parameters:
+    ///   - bytes: have to stay valid while the reader is used.
+    ///   - leavesOutTokens: whether tokens are skipped, and need not be there: the record is read as an unread one.
+    init?(_ bytes: UnsafeRawBufferPointer, _ texts: TextPool, leavesOutTokens: Bool = false) {
         guard bytes.first == FieldWriter.mark else { return nil }
         self.bytes = bytes
         self.texts = texts
+        self.leavesOutTokens = leavesOutTokens
     }
 
     /// Whether the rest of the record can be read, too.
@@ -48,7 +52,17 @@ package struct FieldReader {
     /// A time that a record may hold; nil if there is none, or it is an impossible one.
     mutating func time(_ field: PackedField) -> Int64? { RecordTime.checked(number(field)) }
 
-    mutating func secret(_ field: PackedField) -> Secret? { bytes(field).map { Secret(bytes: $0) } }
+    /// A token; an unread one if the reader leaves out tokens.
+    mutating func token(_ field: PackedField) -> Secret? {
+        let value = bytes(field)
+        return leavesOutTokens ? .unread : value.map { Secret(bytes: $0) }
+    }
+
+    /// A token that records have as text; empty if the reader leaves out tokens.
+    mutating func tokenText(_ field: PackedField) -> String? {
+        let value = bytes(field)
+        return leavesOutTokens ? "" : value.map { String(decoding: $0, as: UTF8.self) }
+    }
 
     /// The next value of a field that a record may have several times; nil after the last one.
     mutating func bytes(_ field: PackedField) -> UnsafeRawBufferPointer? {

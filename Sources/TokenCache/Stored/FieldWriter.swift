@@ -52,12 +52,16 @@ enum PackedField: UInt8 {
 package struct FieldWriter {
     private(set) var bytes: [UInt8] = []
     private var last: UInt8 = 0
+    private let leavesOutTokens: Bool
 
     /// The first byte of a packed record. JSON, which earlier versions stored, never begins with it.
     static let mark: UInt8 = 1
 
-    /// - Parameter capacity: about the length of the record. An array that grows would leave copies of a token in memory.
-    init(capacity: Int) {
+    /// - Parameters:
+    ///   - capacity: about the length of the record. An array that grows would leave copies of a token in memory.
+    ///   - leavesOutTokens: whether tokens are not written: the record can only be read as an unread one.
+    init(capacity: Int, leavesOutTokens: Bool = false) {
+        self.leavesOutTokens = leavesOutTokens
         bytes.reserveCapacity(capacity)
         bytes.append(Self.mark)
     }
@@ -74,18 +78,28 @@ package struct FieldWriter {
         withUnsafeBytes(of: number.bigEndian) { put(field, $0) }
     }
 
-    mutating func put(_ field: PackedField, _ secret: Secret) { secret.withBytes { put(field, $0) } }
+    mutating func put(_ field: PackedField, token: Secret) {
+        if !leavesOutTokens { token.withBytes { put(field, $0) } }
+    }
+
+    mutating func put(_ field: PackedField, tokenText: String) {
+        if !leavesOutTokens { put(field, tokenText) }
+    }
 
     private mutating func put(_ field: PackedField, _ value: UnsafeRawBufferPointer) {
         assert(field.rawValue >= last, "fields are written in the order of their numbers")
         last = field.rawValue
         bytes.append(field.rawValue)
-        var length = UInt64(value.count)
+        Self.append(length: value.count, to: &bytes)
+        bytes.append(contentsOf: value)
+    }
+    /// Appends the length of a value as it is before the value: seven bits in each byte, the lowest first.
+    static func append(length: Int, to bytes: inout [UInt8]) {
+        var length = UInt64(length)
         while length > 0x7F {
             bytes.append(UInt8(truncatingIfNeeded: length) | 0x80)
             length >>= 7
         }
         bytes.append(UInt8(length))
-        bytes.append(contentsOf: value)
     }
 }

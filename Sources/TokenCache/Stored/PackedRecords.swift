@@ -74,7 +74,7 @@ extension AccessTokenRecord: PackedRecord {
         guard let account = AccountKey(&reader), let environment = reader.sharedText(.environment),
             let realm = reader.sharedText(.realm),
             let clientID = reader.bytes(.clientID).flatMap(reader.texts.clientID),
-            let scopes = reader.bytes(.target).map(reader.texts.scopes), let secret = reader.secret(.secret),
+            let scopes = reader.bytes(.target).map(reader.texts.scopes), let secret = reader.token(.secret),
             let tokenType = reader.sharedText(.tokenType), let cachedAt = reader.time(.cachedAt),
             let expiresOn = reader.time(.expiresOn)
         else { return nil }
@@ -92,7 +92,7 @@ extension AccessTokenRecord: PackedRecord {
         writer.put(.realm, realm)
         writer.put(.clientID, clientID.text)
         writer.put(.target, scopes.target)
-        writer.put(.secret, secret)
+        writer.put(.secret, token: secret)
         writer.put(.tokenType, tokenType)
         writer.put(.cachedAt, number: cachedAt)
         writer.put(.expiresOn, number: expiresOn)
@@ -111,7 +111,7 @@ extension RefreshTokenRecord: PackedRecord {
             let clientID = reader.bytes(.clientID).flatMap(reader.texts.clientID)
         else { return nil }
         let familyID = reader.sharedText(.familyID).flatMap(FamilyID.init)
-        guard let secret = reader.secret(.secret), !secret.isEmpty else { return nil }
+        guard let secret = reader.token(.secret), secret.isUnread || !secret.isEmpty else { return nil }
         let (obtainedOn, unknownFields) = (reader.number(.obtainedOn), reader.text(.unknownFields))
         var replaced: [String] = []
         while let fingerprint = reader.text(.replaced) { replaced.append(fingerprint) }
@@ -137,7 +137,7 @@ extension RefreshTokenRecord: PackedRecord {
         writer.put(.environment, environment)
         writer.put(.clientID, clientID.text)
         writer.put(.familyID, familyID?.text)
-        writer.put(.secret, secret)
+        writer.put(.secret, token: secret)
         writer.put(.obtainedOn, number: obtainedOn)
         writer.put(.unknownFields, unknownFields)
         for fingerprint in replaced { writer.put(.replaced, fingerprint) }
@@ -156,7 +156,7 @@ extension IDTokenRecord: PackedRecord {
         guard let account = AccountKey(&reader), let environment = reader.sharedText(.environment),
             let realm = reader.sharedText(.realm),
             let clientID = reader.bytes(.clientID).flatMap(reader.texts.clientID),
-            let idToken = reader.text(.secret), let version = OAuthVersion(packed: reader.number(.version))
+            let idToken = reader.tokenText(.secret), let version = OAuthVersion(packed: reader.number(.version))
         else { return nil }
         let unknownFields = reader.text(.unknownFields)
         // The claims were read when the token was saved.
@@ -171,7 +171,7 @@ extension IDTokenRecord: PackedRecord {
         writer.put(.environment, environment)
         writer.put(.realm, realm)
         writer.put(.clientID, clientID.text)
-        writer.put(.secret, idToken)
+        writer.put(.secret, tokenText: idToken)
         writer.put(.version, number: Int64(version.rawValue))
         writer.put(.unknownFields, unknownFields)
         writer.put(.tenant, tenant)

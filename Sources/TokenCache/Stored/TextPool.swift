@@ -13,6 +13,15 @@ package final class TextPool {
 
     package init() {}
 
+    /// - Parameter isShared: whether equal values share their memory. A pool without sharing holds nothing.
+    init(isShared: Bool) {
+        guard !isShared else { return }
+        texts = Pool(size: 0)
+        clientIDs = Pool(size: 0)
+        homeAccountIDs = Pool(size: 0)
+        scopes = Pool(size: 0)
+    }
+
     func text(_ bytes: UnsafeRawBufferPointer) -> String { texts.value(of: bytes) { $0 } }
 
     func clientID(_ bytes: UnsafeRawBufferPointer) -> ClientID? { clientIDs.value(of: bytes, ClientID.init) }
@@ -27,10 +36,15 @@ package final class TextPool {
 private struct Pool<Value> {
     /// Empty until there is a value.
     private var entries: [(text: String, value: Value)?] = []
+    /// A power of two, or 0.
+    private let size: Int
+
+    init(size: Int = 512) { self.size = size }
 
     mutating func value(of bytes: UnsafeRawBufferPointer, _ make: (String) -> Value) -> Value {
-        if entries.isEmpty { entries = Array(repeating: nil, count: Self.size) }
-        let index = Self.hash(bytes) & (Self.size - 1)
+        guard size > 0 else { return make(String(decoding: bytes, as: UTF8.self)) }
+        if entries.isEmpty { entries = Array(repeating: nil, count: size) }
+        let index = Self.hash(bytes) & (size - 1)
         if let entry = entries[index], Self.isEqual(entry.text, bytes) { return entry.value }
         let text = String(decoding: bytes, as: UTF8.self)
         let value = make(text)
@@ -52,7 +66,5 @@ private struct Pool<Value> {
         return Int(truncatingIfNeeded: hash ^ (hash >> 32))
     }
 
-    /// A power of two.
-    private static var size: Int { 512 }
     private static var longest: Int { 512 }
 }

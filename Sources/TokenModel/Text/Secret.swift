@@ -27,6 +27,15 @@ public final class Secret: Sendable {
 
     deinit { SecretMemory.shared.deallocate(storage) }
 
+    /// Stands for a secret whose bytes are in the agent's store and not in memory. It is equal to itself only.
+    package static let unread = Secret(bytes: [])
+
+    /// Whether this stands for a secret whose bytes are not in memory.
+    package var isUnread: Bool { self === Secret.unread }
+
+    /// Gives the memory of secrets that do not exist any more back to the system, after work with very many of them.
+    package static func releaseUnusedMemory() { SecretMemory.shared.releaseUnused() }
+
     /// The number of bytes.
     public var count: Int { storage.count }
 
@@ -47,7 +56,7 @@ public final class Secret: Sendable {
 extension Secret: Equatable {
     /// Compares every byte, so that the duration does not reveal where two secrets differ.
     public static func == (left: Secret, right: Secret) -> Bool {
-        guard left.count == right.count else { return false }
+        guard left.count == right.count, left.isUnread == right.isUnread else { return false }
         var difference: UInt8 = 0
         for index in 0..<left.count { difference |= left.storage[index] ^ right.storage[index] }
         return difference == 0
@@ -130,6 +139,34 @@ final class SecretMemory: Sendable {
             state.locked -= locked
         }
     }
+
+    /// Gives whole pages of free blocks back to the system. The blocks stay free: their memory is 0 when they are used again.
+    func releaseUnused() {
+        #if canImport(Glibc)
+            state.withLock { state in
+                let blocks = state.free.flatMap { size, addresses in addresses.map { ($0, $0 + UInt(size)) } }
+                var unused: (start: UInt, end: UInt) = (0, 0)
+                for (start, end) in blocks.sorted(by: { $0.0 < $1.0 }) {
+                    if start != unused.end {
+                        Self.releasePages(unused.start, unused.end)
+                        unused.start = start
+                    }
+                    unused.end = end
+                }
+                Self.releasePages(unused.start, unused.end)
+            }
+        #endif
+    }
+
+    #if canImport(Glibc)
+        /// Gives the whole pages between two addresses back. Locked pages stay.
+        private static func releasePages(_ start: UInt, _ end: UInt) {
+            let page = UInt(sysconf(Int32(_SC_PAGESIZE)))
+            let first = (start + page - 1) / page * page
+            guard first + page <= end, let pointer = UnsafeMutableRawPointer(bitPattern: first) else { return }
+            madvise(pointer, Int((end - first) / page * page), Int32(MADV_DONTNEED))
+        }
+    #endif
 
     /// The number of locked bytes.
     var lockedCount: Int { state.withLock(\.locked) }

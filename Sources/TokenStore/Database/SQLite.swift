@@ -95,6 +95,16 @@ final class SQLiteStatement {
         _ = try step()
     }
 
+    /// Runs the statement with `values`, passes its first row to `body`, and resets it for the next run. Nil if there is no row.
+    func query<Result>(_ values: Value..., body: (SQLiteStatement) -> Result?) throws(TokenError) -> Result? {
+        defer {
+            sqlite3_reset(handle)
+            sqlite3_clear_bindings(handle)
+        }
+        try bind(values)
+        return try step() ? body(self) : nil
+    }
+
     /// Sets the parameters of a statement that is used once.
     func bind(_ values: Value...) throws(TokenError) { try bind(values) }
 

@@ -122,6 +122,18 @@ final class StoreDatabase {
         return records
     }
 
+    /// The record with a number; nil if there is none, or it is damaged.
+    func record(_ sequence: Int64, _ select: SQLiteStatement) throws(TokenError) -> SealedRecord? {
+        try select.query(.integer(sequence)) { row in
+            Envelope(row.blob(0)).flatMap(SealedRecord.init).flatMap { $0.sequence == sequence ? $0 : nil }
+        }
+    }
+
+    /// The statement for `record(_:_:)`.
+    func selectRecord() throws(TokenError) -> SQLiteStatement {
+        try connection.prepare("SELECT body FROM sealed WHERE sequence = ?")
+    }
+
     /// Up to `limit` records with numbers after `first` and up to `last`, in their order; nil stands for a row without a record
     /// of its number.
     func batch(after first: Int64, upTo last: Int64, limit: Int) throws(TokenError) -> [SealedRecord?] {

@@ -270,7 +270,7 @@ struct StoreContents<Receiver: RecordReceiver> {
 
     private mutating func add(_ batch: [SealedRecord?], _ keys: StoreKeys.Derived) {
         rows += batch.count
-        let read = batch.concurrentMap({ Receiver.makeContext() }) { sealed, context -> Read? in
+        let read = batch.concurrentMap({ Receiver.makeContext(canReadAgain: true) }) { sealed, context -> Read? in
             guard let sealed, let opened = sealed.open(keys) else { return nil }
             return Read(
                 sealed: sealed, group: opened.group, digest: opened.digest,

@@ -42,6 +42,9 @@ struct StoreLedger: Sendable {
     /// Whether this is the latest version of the record.
     func holds(_ record: SealedRecord, in group: String) -> Bool { groups[group]?[record.id] == record.sequence }
 
+    /// The number of the latest version of a record; nil if there is no such record.
+    func sequence(of key: RecordKey, _ keys: StoreKeys.Derived) -> Int64? { groups[key.group]?[RecordID(key, keys)] }
+
     /// Marks all numbers up to `counter` as used.
     mutating func markUsed(upTo counter: Int64) { state.counter = max(state.counter, counter) }
 

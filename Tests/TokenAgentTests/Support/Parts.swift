@@ -68,6 +68,11 @@ actor Parts {
         case .interactionRequired(let why, _):
             start { _ async throws(TokenError) in throw TokenError(.interactionRequired, why) }
         case .ambiguousAccount: start { _ async throws(TokenError) in throw TokenError(.ambiguousAccount, "ambiguous") }
+        case .unread:
+            start { parts async throws(TokenError) in
+                _ = try await parts.core.reader.decide(request, now: parts.core.now)
+                return try await parts.acquire(request, of: peer).outcome()
+            }
         }
     }
 
@@ -124,6 +129,9 @@ struct Pending<Value: Sendable>: Sendable {
     /// Waits for the result.
     @discardableResult
     func value() async throws -> Value { try await future.get().get() }
+
+    /// Waits for the result, as `value`.
+    func outcome() async throws(TokenError) -> Value { try await future.outcome() }
 
     /// Waits for the result; nil if it is a success.
     func error() async throws -> TokenError? {

@@ -20,6 +20,8 @@ final class ScriptedStore: CacheStore {
     fileprivate struct State {
         var isHeld = false
         var failure: TokenError?
+        var readFailure: TokenError?
+        var reads = 0
         var loading: Result<LoadedCache, TokenError>? = .success(LoadedCache())
         var early: CredentialCache?
         var holdsEarlyReads = false
@@ -77,6 +79,44 @@ final class ScriptedStore: CacheStore {
         }
         try await commit(changes)
     }
+
+    func records(with keys: [RecordKey]) async throws(TokenError) -> [StoredRecord] { try readRecords(with: keys) }
+
+    func readRecords(with keys: [RecordKey]) throws(TokenError) -> [StoredRecord] {
+        try state.withLock { state in
+            state.reads += 1
+            return Result<[StoredRecord], TokenError> { () throws(TokenError) in
+                if let failure = state.readFailure { throw failure }
+                return keys.compactMap { key in state.records[key].map { StoredRecord(key: key, body: $0) } }
+            }
+        }.get()
+    }
+
+    /// Makes later reads of single records fail, or succeed again.
+    func failReads(_ fails: Bool = true) {
+        state.withLock { $0.readFailure = fails ? TokenError(.storeUnavailable, "the disk is gone") : nil }
+    }
+
+    /// The number of times that records were read by their keys.
+    var reads: Int { state.withLock { $0.reads } }
+
+    /// Every record, read without tokens, as after a start.
+    var loadedWithoutTokens: LoadedCache {
+        let records = state.withLock { $0.records }
+        var loaded = LoadedCache()
+        for (key, body) in records {
+            loaded.add(
+                LoadedCache.decode(StoredRecord(key: key, body: body), LoadedCache.makeContext(canReadAgain: true)))
+        }
+        loaded.finish()
+        return loaded
+    }
+
+    /// Loses a record.
+    func lose(_ key: RecordKey) { state.withLock { $0.records[key] = nil } }
+
+    /// The keys of the stored records of a kind.
+    func keys(of kind: RecordKind) -> [RecordKey] { state.withLock { $0.records.keys.filter { $0.kind == kind } } }
 
     // MARK: Content
 

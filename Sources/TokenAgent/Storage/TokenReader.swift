@@ -1,0 +1,147 @@
+internal import TokenCache
+internal import TokenModel
+internal import TokenStore
+
+/// Reads tokens that are in the store only: after a start, the tokens of an account are in memory from the first request that needs them.
+///
+/// Used on the actor of `CacheOwner` only.
+final class TokenReader {
+    /// An account, whose tokens are in memory.
+    private struct Place: Hashable {
+        let account: AccountKey
+        let group: SharingGroup
+    }
+
+    private let memory: CacheMemory
+    private let commits: CommitQueue
+    private let tokensInUse: KeyedLock<Secret>
+    private let store: any CommitTarget
+    private var texts = TextPool()
+    /// The accounts whose tokens have been read or saved, in that order.
+    private var places: [Place] = []
+    private var known: Set<Place> = []
+    /// The number of reads in progress. No token leaves memory meanwhile: what a read brings is never older than what is in memory.
+    private var reads = 0
+
+    init(memory: CacheMemory, commits: CommitQueue, tokensInUse: KeyedLock<Secret>, store: any CommitTarget) {
+        self.memory = memory
+        self.commits = commits
+        self.tokensInUse = tokensInUse
+        self.store = store
+    }
+
+    /// Decides a silent request, after reading the tokens of its account if they are not in memory.
+    ///
+    /// - Throws: `storeUnavailable` (-53008) if they cannot be read.
+    func decide(_ request: AcquireTokenSilent, now: () -> Int64) async throws(TokenError) -> SilentDecision {
+        for _ in 0..<Self.attempts {
+            // A locked store has an empty cache, from which a decision would be wrong.
+            if let refusal = commits.refusal { throw refusal }
+            let decision = memory.cache.decide(request, now: now())
+            guard case .unread(let account) = decision else { return decision }
+            try await read([account], in: request.parameters.sharingGroup)
+        }
+        throw Self.changing
+    }
+
+    /// Reads the tokens of accounts into memory.
+    ///
+    /// - Throws: `storeUnavailable` (-53008) if they cannot be read.
+    func read(_ accounts: [AccountKey], in group: SharingGroup) async throws(TokenError) {
+        for _ in 0..<Self.attempts {
+            let (tokens, count) = (memory.cache.unreadTokens(of: accounts, in: group), memory.replacementCount)
+            guard !tokens.isEmpty else { return }
+            let records = try await records(of: tokens)
+            guard count == memory.replacementCount else { continue }
+            memory.fill(with: records, of: tokens, in: group, texts)
+            for account in accounts { noteUse(of: account, in: group) }
+        }
+    }
+
+    private func records(of tokens: [UnreadToken]) async throws(TokenError) -> [StoredRecord] {
+        reads += 1
+        defer { reads -= 1 }
+        return try await store.records(with: tokens.map(\.key))
+    }
+
+    /// Forgets which accounts have been used, since the store has been loaded or locked.
+    func removeAll() { (places, known, texts) = ([], [], TextPool()) }
+
+    /// Returns what `body` finds in the cache, with the tokens that it needs. They are read into a copy: a list of all accounts must
+    /// not leave all tokens in memory.
+    ///
+    /// - Throws: what `body` throws, and `storeUnavailable` (-53008) if the tokens cannot be read.
+    func find<Value>(
+        in group: SharingGroup,
+        _ body: (CredentialCache, _ unread: inout Set<AccountKey>) throws(TokenError) -> Value
+    ) async throws(TokenError) -> Value {
+        var unread: Set<AccountKey> = []
+        for _ in 0..<Self.attempts {
+            let count = memory.replacementCount
+            var cache = memory.cache
+            let tokens = cache.unreadTokens(of: unread, in: group)
+            if !tokens.isEmpty {
+                let records = try await records(of: tokens)
+                guard count == memory.replacementCount else { continue }
+                cache = memory.cache
+                let lost = cache.fill(with: records, of: tokens, in: group, texts)
+                cache.apply(lost, in: group)
+            }
+            if let refusal = commits.refusal { throw refusal }
+            var needed: Set<AccountKey> = []
+            let value = try body(cache, &needed)
+            guard !needed.isEmpty else { return value }
+            unread.formUnion(needed)
+        }
+        throw Self.changing
+    }
+
+    /// Notes that the tokens of an account are in memory. If there are many such accounts, and nothing is being changed that may not be in
+    /// the store yet, the tokens of those leave memory that were noted first.
+    func noteUse(of account: AccountKey, in group: SharingGroup) {
+        let place = Place(account: account, group: group)
+        guard known.insert(place).inserted else { return }
+        places.append(place)
+        guard places.count > Self.limit, reads == 0, commits.isIdle, tokensInUse.heldKeys.isEmpty else { return }
+        // Several, so that a list that could not be shortened for a while is shortened then.
+        let oldest = places.prefix(min(places.count - Self.limit, Self.mostAtOnce))
+        for place in oldest {
+            memory.pack(place.account, in: place.group)
+            known.remove(place)
+        }
+        places.removeFirst(oldest.count)
+    }
+
+    /// The number of accounts whose tokens stay in memory after they have been read.
+    static let limit = 1024
+    private static let mostAtOnce = 16
+    /// The number of attempts to read the tokens of a cache that changes meanwhile.
+    private static let attempts = 8
+
+    private static let changing = TokenError(
+        .storeUnavailable, "the account is being changed again and again; try again")
+}
+
+extension CredentialCache {
+    /// The cache with all tokens of a group, for work on another thread.
+    ///
+    /// - Throws: `storeUnavailable` (-53008) if they cannot be read.
+    func readingTokens(
+        in group: SharingGroup, from store: any CommitTarget, _ check: () throws(TokenError) -> Void
+    ) throws(TokenError) -> CredentialCache {
+        var cache = self
+        let (accounts, texts) = (partition(group).accountKeys, TextPool())
+        for start in stride(from: 0, to: accounts.count, by: Self.accountsOfABatch) {
+            try check()
+            let tokens = cache.unreadTokens(
+                of: accounts[start..<min(start + Self.accountsOfABatch, accounts.count)], in: group)
+            guard !tokens.isEmpty else { continue }
+            let records = try store.readRecords(with: tokens.map(\.key))
+            let lost = cache.fill(with: records, of: tokens, in: group, texts)
+            cache.apply(lost, in: group)
+        }
+        return cache
+    }
+
+    private static let accountsOfABatch = 256
+}

@@ -1,0 +1,147 @@
+internal import TokenModel
+internal import TokenStore
+
+/// The records of one account, by their keys.
+package struct AccountCredentials: Sendable, Equatable {
+    package var accounts = RecordMap<AccountRecord>()
+    package private(set) var accessTokens = RecordMap<AccessTokenRecord>()
+    package private(set) var refreshTokens = RecordMap<RefreshTokenRecord>()
+    package private(set) var idTokens = RecordMap<IDTokenRecord>()
+    private(set) var accessTokenIndex = IndexOfMany<AccessTokenIndex>()
+    private(set) var refreshTokenIndex = IndexOfMany<RefreshTokenIndex>()
+    private(set) var idTokenIndex = IndexOfMany<IDTokenIndex>()
+    /// By the app's `ClientID.key`.
+    package var metadata = RecordMap<AccountMetadataRecord>()
+    /// The number of tokens that are in the store only.
+    private var unreadCount = 0
+
+    package init() {}
+
+    /// Whether a token of the account is in the store only.
+    package var hasUnreadTokens: Bool { unreadCount > 0 }
+
+    var isEmpty: Bool {
+        accounts.isEmpty && accessTokens.isEmpty && refreshTokens.isEmpty && idTokens.isEmpty && metadata.isEmpty
+    }
+
+    /// Adds, replaces or removes the access token with a key.
+    ///
+    /// - Returns: the token that had the key before.
+    mutating func setAccessToken(_ token: AccessTokenRecord?, _ key: String) -> AccessTokenRecord? {
+        let old = accessTokens[key]
+        accessTokens[key] = token
+        accessTokenIndex.replace(old, with: token, key, among: accessTokens)
+        countUnread(old?.secret.isUnread, token?.secret.isUnread)
+        return old
+    }
+
+    /// Adds, replaces or removes the refresh token with a key.
+    ///
+    /// - Returns: the token that had the key before.
+    mutating func setRefreshToken(_ token: RefreshTokenRecord?, _ key: String) -> RefreshTokenRecord? {
+        let old = refreshTokens[key]
+        refreshTokens[key] = token
+        refreshTokenIndex.replace(old, with: token, key, among: refreshTokens)
+        countUnread(old?.secret.isUnread, token?.secret.isUnread)
+        return old
+    }
+
+    /// Adds, replaces or removes the ID token with a key.
+    mutating func setIDToken(_ token: IDTokenRecord?, _ key: String) {
+        let old = idTokens[key]
+        idTokens[key] = token
+        idTokenIndex.replace(old, with: token, key, among: idTokens)
+        countUnread(old?.isUnread, token?.isUnread)
+    }
+
+    /// - Parameters:
+    ///   - old: whether the replaced token was unread; nil if there was none.
+    ///   - new: whether the present token is unread; nil if there is none.
+    private mutating func countUnread(_ old: Bool?, _ new: Bool?) {
+        unreadCount += (new == true ? 1 : 0) - (old == true ? 1 : 0)
+    }
+
+    /// The records whose tokens are in the store only: their kinds, and their keys.
+    var unreadRecords: [(kind: RecordKind, key: String)] {
+        guard hasUnreadTokens else { return [] }
+        return accessTokens.filter { $0.value.secret.isUnread }.keys.map { (.accessToken, $0) }
+            + refreshTokens.filter { $0.value.secret.isUnread }.keys.map { (.refreshToken, $0) }
+            + idTokens.filter { $0.value.isUnread }.keys.map { (.idToken, $0) }
+    }
+
+    /// Whether the key of each record follows from its content.
+    var hasDerivedKeys: Bool {
+        func areDerived(_ records: RecordMap<some RecordContent>) -> Bool {
+            records.allSatisfy { $0.key == $0.value.key }
+        }
+        return areDerived(accounts) && areDerived(accessTokens) && areDerived(refreshTokens) && areDerived(idTokens)
+    }
+
+    /// Adds a record, in place of any with its key. Has no effect for a record that belongs to no account.
+    mutating func set(_ record: CacheRecord) {
+        switch record {
+        case .account(let record): accounts[record.key] = record
+        case .accessToken(let token): _ = setAccessToken(token, token.key)
+        case .refreshToken(let token): _ = setRefreshToken(token, token.key)
+        case .idToken(let token): setIDToken(token, token.key)
+        case .accountMetadata(let record): metadata[record.clientID.lowercased()] = record
+        case .appMetadata, .currentAccount, .opaque: break
+        }
+    }
+
+    /// The places of the access tokens and refresh tokens, in the order of their identifiers.
+    func credentials(of account: AccountKey) -> [(id: String, place: CredentialPlace)] {
+        let places =
+            accessTokens.keys.map { CredentialPlace(account: account, kind: .accessToken, key: $0) }
+            + refreshTokens.keys.map { CredentialPlace(account: account, kind: .refreshToken, key: $0) }
+        return places.map { ($0.id, $0) }.sorted { $0.0 < $1.0 }
+    }
+
+    /// All records, in an order that depends on their keys only.
+    package var records: [CacheRecord] {
+        func sorted(_ records: RecordMap<some RecordContent>) -> [CacheRecord] {
+            records.sorted { $0.key < $1.key }.map(\.value.record)
+        }
+        return sorted(refreshTokens) + sorted(accessTokens) + sorted(idTokens) + sorted(accounts) + sorted(metadata)
+    }
+
+    /// Whether there is a record of the same kind and key.
+    package func contains(_ record: CacheRecord) -> Bool {
+        switch record {
+        case .account(let record): accounts[record.key] != nil
+        case .accessToken(let record): accessTokens[record.key] != nil
+        case .refreshToken(let record): refreshTokens[record.key] != nil
+        case .idToken(let record): idTokens[record.key] != nil
+        case .accountMetadata(let record): metadata[record.clientID.lowercased()] != nil
+        default: false
+        }
+    }
+
+    /// The account's usernames, in lower case.
+    var names: Set<String> { Set(accounts.values.map { $0.username.lowercased() }) }
+
+    /// The account records in a stable order: the home tenant's first, then by realm.
+    package var orderedAccounts: [AccountRecord] {
+        guard accounts.count > 1 else { return Array(accounts.values) }
+        let ranked = accounts.values.map { (($0.isHome ? 0 : 1, $0.realm, $0.environment), $0) }
+        return ranked.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+
+    /// The first account record that meets a condition: of those of a host, or else of its cloud, or else of the others the home
+    /// tenant's, or else the first by realm. One account may be in several clouds.
+    func firstAccount(
+        from environment: String, _ clouds: CloudDirectory, where isMatch: (AccountRecord) -> Bool = { _ in true }
+    ) -> AccountRecord? {
+        if accounts.count == 1 { return accounts.values.first.flatMap { isMatch($0) ? $0 : nil } }
+        var first: (rank: (Int, Int, String, String), record: AccountRecord)?
+        for record in accounts.values where isMatch(record) {
+            let distance =
+                record.environment == environment ? 0 : clouds.sameCloud(record.environment, environment) ? 1 : 2
+            let rank = (distance, record.isHome ? 0 : 1, record.realm, record.environment)
+            if first.map({ rank < $0.rank }) ?? true { first = (rank, record) }
+        }
+        return first?.record
+    }
+
+    func isSignedOut(_ clientID: ClientID) -> Bool { metadata[clientID.key]?.signInState == .signedOut }
+}

@@ -1,0 +1,90 @@
+internal import TokenStore
+
+/// The records of accounts. An account is packed while its tokens are in the store only: its other records take about a seventh of the
+/// memory that they take unpacked, and are unpacked for each use.
+struct AccountTable: Sendable {
+    private enum Entry {
+        case packed(PackedAccount)
+        case unpacked(Unpacked)
+    }
+
+    /// The records of an unpacked account, apart from the table, whose entries are small.
+    private final class Unpacked: Sendable {
+        // Changed while there is one reference to it only.
+        nonisolated(unsafe) var credentials: AccountCredentials
+
+        init(_ credentials: AccountCredentials) { self.credentials = credentials }
+    }
+
+    private var entries: [AccountKey: Entry] = [:]
+
+    var isEmpty: Bool { entries.isEmpty }
+    var keys: some Collection<AccountKey> { entries.keys }
+
+    func contains(_ account: AccountKey) -> Bool { entries[account] != nil }
+
+    /// Whether an account is packed; nil if there is no such account.
+    func isPacked(_ account: AccountKey) -> Bool? {
+        switch entries[account] {
+        case .packed: true
+        case .unpacked: false
+        case nil: nil
+        }
+    }
+
+    /// The records of an account; unread if it is packed.
+    subscript(account: AccountKey) -> AccountCredentials? {
+        switch entries[account] {
+        case .packed(let packed): packed.credentials()
+        case .unpacked(let unpacked): unpacked.credentials
+        case nil: nil
+        }
+    }
+
+    /// The account records of an account and its sign-ins to apps, and perhaps its other records.
+    func description(of account: AccountKey) -> AccountCredentials? {
+        switch entries[account] {
+        case .packed(let packed): packed.credentials { $0 == .account || $0 == .accountMetadata }
+        case .unpacked(let unpacked): unpacked.credentials
+        case nil: nil
+        }
+    }
+
+    /// Changes the records of an account, which is unpacked afterwards, or gone if it has no record any more.
+    mutating func change(_ account: AccountKey, _ body: (inout AccountCredentials) -> Void) {
+        // Taken out, so that what is changed is not shared.
+        var unpacked: Unpacked
+        switch entries.updateValue(.packed(PackedAccount()), forKey: account) {
+        case .packed(let packed): unpacked = Unpacked(packed.credentials())
+        case .unpacked(let held): unpacked = held
+        case nil: unpacked = Unpacked(AccountCredentials())
+        }
+        if !isKnownUniquelyReferenced(&unpacked) { unpacked = Unpacked(unpacked.credentials) }
+        body(&unpacked.credentials)
+        entries[account] = unpacked.credentials.isEmpty ? nil : .unpacked(unpacked)
+    }
+
+    /// Adds an unread record to an account that is packed or new, and has no such record.
+    ///
+    /// - Returns: whether the account had an account record before.
+    mutating func append(_ record: CacheRecord, to account: AccountKey) -> Bool {
+        var packed = PackedAccount()
+        if case .packed(let held) = entries[account] { packed = held }
+        let isDescribed = packed.contains(.account)
+        packed.append(record)
+        entries[account] = .packed(packed)
+        return isDescribed
+    }
+
+    /// Packs an account, unless the keys of its records do not follow from their content, so that they could not be found again.
+    mutating func pack(_ account: AccountKey) {
+        guard case .unpacked(let unpacked) = entries[account], unpacked.credentials.hasDerivedKeys else { return }
+        entries[account] = .packed(PackedAccount(unpacked.credentials))
+    }
+}
+
+extension AccountTable: Equatable {
+    static func == (left: Self, right: Self) -> Bool {
+        left.entries.count == right.entries.count && left.keys.allSatisfy { left[$0] == right[$0] }
+    }
+}

@@ -1,0 +1,158 @@
+internal import TokenStore
+
+/// The records of one account without their tokens, in packed form.
+///
+/// For each record there is its kind, and then its fields as in the packed form that the store has (`FieldWriter`). A field that equals the
+/// last one of its number, such as the account's identifier or the app, is its number with the highest bit set, and nothing else. A zero
+/// ends the record.
+struct PackedAccount: Sendable {
+    private var bytes: [UInt8] = []
+
+    init() {}
+
+    init(_ credentials: AccountCredentials) { append(credentials.records) }
+
+    /// Adds a record whose kind and key no other record has.
+    mutating func append(_ record: CacheRecord) { append([record]) }
+
+    private mutating func append(_ records: [CacheRecord]) {
+        var last = LastValues()
+        forEach(&last, { _ in false }, { _, _ in })
+        let packed = records.map { $0.packedWithoutToken() }
+        var all: [UInt8] = []
+        all.reserveCapacity(bytes.count + packed.reduce(0) { $0 + 2 + $1.count })
+        all += bytes
+        for (record, packed) in zip(records, packed) {
+            all.append(UInt8(truncatingIfNeeded: record.kind.rawValue))
+            Self.append(packed, to: &all, &last)
+            all.append(0)
+        }
+        // No larger than its content, unlike an array that has grown.
+        bytes = all.withUnsafeBytes { all in
+            [UInt8](unsafeUninitializedCapacity: all.count) { bytes, count in
+                UnsafeMutableRawBufferPointer(bytes).copyMemory(from: all)
+                count = all.count
+            }
+        }
+    }
+
+    /// Appends the fields of a packed record.
+    private static func append(_ packed: [UInt8], to all: inout [UInt8], _ last: inout LastValues) {
+        packed.withUnsafeBytes { packed in
+            var start = 1
+            while start < packed.count {
+                let field = Field(in: packed, at: start)
+                if let known = last[field.number], all[known].elementsEqual(packed[field.value]) {
+                    all.append(field.number | Self.repeated)
+                } else {
+                    let offset = all.count - start
+                    all.append(contentsOf: packed[start..<field.value.upperBound])
+                    last[field.number] = field.value.lowerBound + offset..<field.value.upperBound + offset
+                }
+                start = field.value.upperBound
+            }
+        }
+    }
+
+    /// Whether there is a record of a kind.
+    func contains(_ kind: RecordKind) -> Bool {
+        var (last, isFound) = (LastValues(), false)
+        forEach(
+            &last,
+            { found in
+                isFound = isFound || found == kind; return false
+            }, { _, _ in })
+        return isFound
+    }
+
+    /// The unread records.
+    ///
+    /// - Parameter isIncluded: whether records of a kind are read.
+    func credentials(_ isIncluded: (RecordKind) -> Bool = { _ in true }) -> AccountCredentials {
+        var (credentials, last) = (AccountCredentials(), LastValues())
+        let texts = TextPool(isShared: false)
+        forEach(&last, isIncluded) { kind, packed in
+            if let record = CacheRecord(unread: packed, kind, texts) { credentials.set(record) }
+        }
+        return credentials
+    }
+
+    /// Passes the packed form of the records to `body` that are to be included.
+    private func forEach(
+        _ last: inout LastValues, _ isIncluded: (RecordKind) -> Bool,
+        _ body: (RecordKind, UnsafeRawBufferPointer) -> Void
+    ) {
+        var packed: [UInt8] = []
+        packed.reserveCapacity(bytes.count)
+        bytes.withUnsafeBytes { bytes in
+            var start = 0
+            while start < bytes.count {
+                let kind = RecordKind(rawValue: Int32(bytes[start])).flatMap { isIncluded($0) ? $0 : nil }
+                packed.removeAll(keepingCapacity: true)
+                packed.append(FieldWriter.mark)
+                start += 1
+                while start < bytes.count, bytes[start] != 0 {
+                    start = Self.expand(bytes, start, &last, into: &packed, isIncluded: kind != nil)
+                }
+                start += 1
+                if let kind { packed.withUnsafeBytes { body(kind, $0) } }
+            }
+        }
+    }
+
+    /// Appends the field at `start` to a packed record.
+    ///
+    /// - Returns: where the next field begins.
+    private static func expand(
+        _ bytes: UnsafeRawBufferPointer, _ start: Int, _ last: inout LastValues, into packed: inout [UInt8],
+        isIncluded: Bool
+    ) -> Int {
+        guard bytes[start] & repeated != 0 else {
+            let field = Field(in: bytes, at: start)
+            last[field.number] = field.value
+            if isIncluded { packed.append(contentsOf: bytes[start..<field.value.upperBound]) }
+            return field.value.upperBound
+        }
+        let number = bytes[start] & ~repeated
+        if isIncluded, let value = last[number] {
+            packed.append(number)
+            FieldWriter.append(length: value.count, to: &packed)
+            packed.append(contentsOf: bytes[value])
+        }
+        return start + 1
+    }
+
+    /// In the place of a field's number: the value is that of the last field with the number.
+    private static var repeated: UInt8 { 0x80 }
+}
+
+/// Where a field of a packed record is.
+private struct Field {
+    let number: UInt8
+    let value: Range<Int>
+
+    /// - Parameter bytes: have been written by `FieldWriter`.
+    init(in bytes: UnsafeRawBufferPointer, at start: Int) {
+        var (length, shift, next) = (0, 0, start + 1)
+        repeat {
+            length |= Int(bytes[next] & 0x7F) << shift
+            shift += 7
+            next += 1
+        } while bytes[next - 1] & 0x80 != 0
+        number = bytes[start]
+        value = next..<next + length
+    }
+}
+
+/// Where the last value of each field is in the bytes of an account.
+private struct LastValues {
+    private var ranges: [Range<Int>?] = []
+
+    subscript(number: UInt8) -> Range<Int>? {
+        get { Int(number) < ranges.count ? ranges[Int(number)] : nil }
+        set {
+            if ranges.isEmpty { ranges = Array(repeating: nil, count: 64) }
+            ranges[Int(number)] = newValue
+        }
+    }
+}

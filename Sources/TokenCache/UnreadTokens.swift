@@ -1,0 +1,60 @@
+package import TokenModel
+package import TokenStore
+
+/// A record in memory whose token is in the store only.
+package struct UnreadToken: Sendable, Hashable {
+    package let account: AccountKey
+    package let key: RecordKey
+}
+
+/// Tokens that are in the store only, until a request needs them.
+extension CredentialCache {
+    /// The unread tokens of accounts.
+    package func unreadTokens(of accounts: some Sequence<AccountKey>, in group: SharingGroup) -> [UnreadToken] {
+        let partition = partition(group)
+        return accounts.flatMap { account in
+            partition[account].unreadRecords.map { kind, key in
+                UnreadToken(account: account, key: RecordKey(group: group.name, kind: kind, key: key))
+            }
+        }
+    }
+
+    /// Adds tokens that have been read from the store. Records that are not unread stay as they are: what is in memory is never older
+    /// than what is in the store.
+    ///
+    /// - Parameters:
+    ///   - records: the records that the store has of `tokens`.
+    /// - Returns: the changes that remove the records that the store does not have, or that cannot be read.
+    package mutating func fill(
+        with records: [StoredRecord], of tokens: [UnreadToken], in group: SharingGroup, _ texts: TextPool = TextPool()
+    ) -> [CacheChange] {
+        let accounts = Dictionary(tokens.map { ($0.key, $0.account) }, uniquingKeysWith: { first, _ in first })
+        var missing = accounts
+        for stored in records {
+            guard let account = accounts[stored.key], let record = CacheRecord(stored, texts) else { continue }
+            missing[stored.key] = nil
+            _ = changePartition(group) { $0.fill(record, key: stored.key.key, of: account) }
+        }
+        return missing.filter { key, account in holdsUnread(key, of: account, in: group) }
+            .map { key, account in .remove(key, account: account) }
+    }
+
+    private func holdsUnread(_ key: RecordKey, of account: AccountKey, in group: SharingGroup) -> Bool {
+        partition(group)[account].unreadRecords.contains { $0.kind == key.kind && $0.key == key.key }
+    }
+
+    /// Removes the tokens of accounts from memory. They have to be in the store.
+    ///
+    /// - Parameters:
+    ///   - accounts: nil for every account.
+    ///   - inUse: refresh tokens that are being redeemed; their accounts stay as they are.
+    package mutating func pack(_ accounts: [AccountKey]? = nil, in group: SharingGroup, leaving inUse: Set<Secret>) {
+        for account in accounts ?? partition(group).accountKeys where !redeems(account, in: group, inUse) {
+            changePartition(group) { $0.pack(account) }
+        }
+    }
+
+    private func redeems(_ account: AccountKey, in group: SharingGroup, _ inUse: Set<Secret>) -> Bool {
+        !inUse.isEmpty && partition(group)[account].refreshTokens.values.contains { inUse.contains($0.secret) }
+    }
+}

@@ -1,0 +1,176 @@
+internal import CacheTestSupport
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+internal import TokenStore
+
+@testable internal import TokenCache
+
+/// A cache whose tokens are in the store only.
+@Suite(.bounded) struct UnreadTokenTests {
+    @Test func isTheWholeCacheOnceItsTokensHaveBeenRead() throws {
+        var seed = TestSeed()
+        for _ in 0..<6 {
+            let whole = try Self.builder(&seed).cache
+            var cache = Self.unread(whole)
+            for group in try Self.groups {
+                let tokens = cache.unreadTokens(of: cache.partition(group).accountKeys, in: group)
+                #expect(!tokens.isEmpty, "\(seed)")
+                #expect(cache.fill(with: Self.stored(whole), of: tokens, in: group).isEmpty, "\(seed)")
+            }
+            #expect(cache == whole, "\(seed)")
+        }
+    }
+
+    @Test func listsAndFindsAccountsWithoutTheirTokens() throws {
+        var seed = TestSeed()
+        let whole = try Self.builder(&seed).cache
+        let cache = Self.unread(whole)
+        #expect(cache.accountCount == whole.accountCount)
+        #expect(cache.credentialCount == whole.credentialCount)
+        #expect(cache.environments == whole.environments)
+        for group in try Self.groups {
+            var unread: Set<AccountKey> = []
+            let list = ListAccounts(clientID: nil, sharingGroup: group)
+            #expect(cache.accounts(list, &unread) == whole.accounts(list), "\(seed)")
+            var credentials = ListCredentials(sharingGroup: group)
+            credentials.withoutSecrets = true
+            #expect(
+                cache.credentials(credentials, localScheme: "https", &unread)
+                    == whole.credentials(credentials, localScheme: "https"), "\(seed)")
+            #expect(unread.isEmpty, "no token was needed, \(seed)")
+            for account in whole.partition(group).accountKeys {
+                let (left, right) = (cache.partition(group), whole.partition(group))
+                #expect(left.description(of: account).names == right[account].names)
+                for name in right[account].names {
+                    #expect(left.accounts(named: name) == right.accounts(named: name), "\(seed)")
+                }
+            }
+        }
+    }
+
+    @Test func saysWhoseTokensAreNeeded() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters())
+        let cache = Self.unread(builder.cache)
+        let alice = AccountKey(
+            issuer: .microsoft, identity: .home(try #require(CacheBuilder.account("alice").homeAccountID)))
+        let request = AcquireTokenSilent(parameters: try builder.parameters(), account: CacheBuilder.account("alice"))
+        #expect(cache.decide(request, now: builder.now) == .unread(alice))
+        var unread: Set<AccountKey> = []
+        _ = cache.accounts(ListAccounts(clientID: CacheBuilder.app), &unread)
+        #expect(unread == [alice])
+        unread = []
+        _ = cache.credentials(ListCredentials(), localScheme: "https", &unread)
+        #expect(unread == [alice])
+        unread = []
+        _ = try cache.currentAccount(GetCurrentAccount(clientID: try #require(CacheBuilder.app)), &unread)
+        #expect(unread == [alice])
+        let signedOut = AcquireTokenSilent(parameters: try builder.parameters(), account: CacheBuilder.account("bob"))
+        #expect(try #require(cache.decide(signedOut, now: builder.now)).needsInteraction)
+    }
+
+    /// What a sign-out removes follows from the keys.
+    @Test func removesWhatTheWholeCacheRemoves() throws {
+        var seed = TestSeed()
+        for extent in [RemoveAccount.Extent.app, .account, .everything] {
+            var whole = try Self.builder(&seed).cache
+            var cache = Self.unread(whole)
+            let removal = RemoveAccount(
+                clientID: try #require(CacheBuilder.app), account: CacheBuilder.account("alice"), extent: extent)
+            let changes = cache.changes(removing: removal)
+            #expect(changes == whole.changes(removing: removal), "\(seed)")
+            cache.apply(changes, in: .standard)
+            whole.apply(changes, in: .standard)
+            for group in try Self.groups {
+                let tokens = cache.unreadTokens(of: cache.partition(group).accountKeys, in: group)
+                #expect(cache.fill(with: Self.stored(whole), of: tokens, in: group).isEmpty, "\(seed)")
+            }
+            #expect(cache == whole, "\(seed)")
+        }
+    }
+
+    @Test func packsWhatItHasInTheStore() throws {
+        var seed = TestSeed()
+        let whole = try Self.builder(&seed).cache
+        var cache = whole
+        for group in try Self.groups { cache.pack(in: group, leaving: []) }
+        #expect(cache == Self.unread(whole), "\(seed)")
+    }
+
+    @Test func keepsTheTokensOfAnAccountThatIsRedeeming() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters())
+        try builder.signIn("bob", builder.parameters())
+        var cache = builder.cache
+        cache.pack(in: .standard, leaving: [Secret("rt-alice-app-1")])
+        let unread = cache.unreadTokens(of: cache.partition(.standard).accountKeys, in: .standard)
+        #expect(Set(unread.map(\.account.homeAccountID)) == [CacheBuilder.account("bob").homeAccountID])
+    }
+
+    @Test func reportsTokensThatTheStoreHasLost() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters())
+        var cache = Self.unread(builder.cache)
+        let tokens = cache.unreadTokens(of: cache.partition(.standard).accountKeys, in: .standard)
+        let remaining = Self.stored(builder.cache).filter { $0.key.kind != .refreshToken }
+        let lost = cache.fill(with: remaining, of: tokens, in: .standard)
+        #expect(lost.count == 1)
+        cache.apply(lost, in: .standard)
+        let account = try #require(cache.partition(.standard).accountKeys.first)
+        #expect(cache.partition(.standard)[account].refreshTokens.isEmpty)
+        #expect(!cache.partition(.standard)[account].hasUnreadTokens)
+    }
+
+    @Test func writesNoRecordWithoutItsToken() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters())
+        let records = Self.unread(builder.cache).partition(.standard).records
+        #expect(records.count { CacheChange.save($0).savesUnread } == 3)
+        #expect(Self.stored(Self.unread(builder.cache)).allSatisfy { $0.key.kind != .refreshToken })
+    }
+
+    // MARK: Caches
+
+    private static var groups: [SharingGroup] {
+        get throws { [.standard, try #require(SharingGroup("other"))] }
+    }
+
+    private static func builder(_ seed: inout TestSeed) throws -> CacheBuilder {
+        var builder = CacheBuilder()
+        for _ in 0..<24 {
+            let user = ["alice", "bob", "carol"].randomElement(using: &seed) ?? "alice"
+            let group = try groups.randomElement(using: &seed) ?? .standard
+            let scopes = ["Scope.\(Int.random(in: 0..<12, using: &seed))"]
+            let authority = [
+                "https://login.microsoftonline.com/common", "https://login.microsoftonline.us/common",
+                "https://fs.contoso.example/adfs",
+            ].randomElement(using: &seed)
+            try builder.signIn(
+                user, builder.parameters(scopes: scopes, authority: authority ?? "", group: group),
+                family: Bool.random(using: &seed) ? "1" : nil, refreshIn: Bool.random(using: &seed) ? 100 : nil)
+            builder.now += 1
+        }
+        for group in try groups { try builder.signIn("alice", builder.parameters(group: group)) }
+        return builder
+    }
+
+    private static func stored(_ cache: CredentialCache) -> [StoredRecord] {
+        cache.everything().compactMap { if case .put(let record) = $0 { record } else { nil } }
+    }
+
+    /// The cache after a start.
+    private static func unread(_ cache: CredentialCache) -> CredentialCache {
+        var unread = CredentialCache()
+        unread.clouds = cache.clouds
+        for stored in stored(cache) {
+            guard let group = SharingGroup(stored.key.group) else { continue }
+            guard case .unread(let record) = CacheRecord.load(stored, in: group, leavesOutTokens: true) else {
+                Issue.record("\(stored.key) has been read whole")
+                continue
+            }
+            unread.loadUnread(record, in: group, key: stored.key.key)
+        }
+        return unread
+    }
+}
