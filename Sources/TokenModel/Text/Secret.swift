@@ -25,6 +25,12 @@ public final class Secret: Sendable {
         storage.copyBytes(from: bytes)
     }
 
+    /// Copies `bytes`, faster than the initialiser for any collection.
+    package init(copying bytes: UnsafeRawBufferPointer) {
+        storage = SecretMemory.shared.allocate(bytes.count)
+        storage.copyMemory(from: bytes)
+    }
+
     deinit { SecretMemory.shared.deallocate(storage) }
 
     /// Stands for a secret whose bytes are in the agent's store and not in memory. It is equal to itself only.
