@@ -130,6 +130,13 @@ internal import Testing
         #expect(ended.status == 0, "\(ended.errors)")
     }
 
+    /// docs/performance.md and its picture have the figures of docs/performance.json; plot.py writes them again.
+    @Test func thePageOfFiguresShowsTheFigures() async throws {
+        let script = PackageFolder.path("docs/images/plot.py")
+        let ended = try await TestProcess("/usr/bin/env", ["python3", script, "--check"]).finish()
+        #expect(ended.status == 0, "\(ended.errors)")
+    }
+
     @Test func printsItsUsage() async throws {
         try await AgentProcessFixture.with { f in
             for example in ["modern-notes", "legacy-mail", "migration"] {

@@ -40,12 +40,45 @@ long bench_ask(int socket, const void *request, size_t length, void *reply, size
     return whole;
 }
 
+static long ask_once(const char *path, const void *request, size_t length, void *reply, size_t room) {
+    int socket = bench_connect(path);
+    if (socket < 0) return socket;
+    long have = send(socket, request, length, MSG_NOSIGNAL) == (ssize_t)length ? 0 : -EPIPE;
+    ssize_t count = 1;
+    while (have >= 0 && count > 0) {
+        count = recv(socket, (char *)reply + have, room - (size_t)have, 0);
+        have = count < 0 ? -errno : have + count;
+    }
+    close(socket);
+    return have;
+}
+
 int bench_ping(int socket, const void *request, size_t length, uint64_t *nanoseconds, size_t count) {
     static char reply[longest_reply];
     for (size_t index = 0; index < count; index++) {
         uint64_t start = bench_now();
         long result = bench_ask(socket, request, length, reply, sizeof reply);
         if (result < 0) return (int)-result;
+        nanoseconds[index] = bench_now() - start;
+    }
+    return 0;
+}
+
+int bench_ping_connecting(
+    const char *path, const void *request, size_t length, int framed, uint64_t *nanoseconds, size_t count) {
+    static char reply[longest_reply];
+    for (size_t index = 0; index < count; index++) {
+        uint64_t start = bench_now();
+        long result;
+        if (framed) {
+            int socket = bench_connect(path);
+            if (socket < 0) return -socket;
+            result = bench_ask(socket, request, length, reply, sizeof reply);
+            close(socket);
+        } else {
+            result = ask_once(path, request, length, reply, sizeof reply);
+        }
+        if (result <= 0) return result < 0 ? (int)-result : EPIPE;
         nanoseconds[index] = bench_now() - start;
     }
     return 0;

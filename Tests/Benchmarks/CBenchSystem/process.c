@@ -9,6 +9,7 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -51,6 +52,21 @@ pid_t bench_spawn(const char *const *arguments, int *standard_error) {
     }
     *standard_error = ends[0];
     return process;
+}
+
+long bench_run(const char *const *arguments) {
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    pid_t process = 0;
+    uint64_t start = bench_now();
+    int code = posix_spawn(&process, arguments[0], &actions, NULL, (char *const *)arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (code != 0) return -code;
+    int status = 0;
+    while (waitpid(process, &status, 0) < 0 && errno == EINTR) {}
+    long duration = (long)(bench_now() - start);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? duration : -ECHILD;
 }
 
 int bench_processors(void) {

@@ -49,6 +49,12 @@ struct AgentBench: ParsableCommand {
     )
     var agent: String?
 
+    @Flag(help: "Measure whole processes of the command line only.")
+    var commandsOnly = false
+
+    @Flag(help: "Measure hits among many accounts, tokens and connections only.")
+    var flatnessOnly = false
+
     @Flag(help: "Measure how fast a sign-out reaches its subscribers only.")
     var eventsOnly = false
 
@@ -75,6 +81,9 @@ struct AgentBench: ParsableCommand {
 
     @Option(help: .hidden)
     var subscribe: Int?
+
+    @Option(help: .hidden)
+    var idle: Int?
 
     @Option(help: .hidden)
     var replyLength: Int?
@@ -108,6 +117,7 @@ struct AgentBench: ParsableCommand {
 
     private func measure() async throws {
         if let replyLength { return try NIOFloor.run(socketPath: socket, replyLength: replyLength) }
+        if let idle { return try FlatnessBench.idle(idle, socketPath: socket) }
         if let subscribe { return try EventBench.subscribe(subscribe, socketPath: socket) }
         if let attack { return try await attack.run(socketPath: socket) }
         if let hits { return try await CostBench.hit(hits, count: requests, socketPath: socket) }
@@ -116,6 +126,8 @@ struct AgentBench: ParsableCommand {
             let rows = try await FairnessBench.run(rounds: 3, requests: requests * 4, agent: agent)
             return print(rows.table)
         }
+        if commandsOnly { return print(try await CommandBench.run(rounds: rounds * 5, agent: agent).table) }
+        if flatnessOnly { return print(try await FlatnessBench.run(requests: requests * 4, agent: agent).table) }
         if eventsOnly { return print(try await EventBench.run(rounds: rounds, agent: agent).table) }
         if redemptionsOnly {
             return print(try await RedemptionBench.run(rounds: max(rounds / 4, 1), agent: agent).table)
@@ -132,6 +144,8 @@ struct AgentBench: ParsableCommand {
             connections: connections, rounds: max(rounds / 4, 1), nanoseconds: UInt64(loadTime) * 1_000_000)
         let report = Report(
             frames: bench.frames, latencies: latencies, loads: loads, process: try bench.processCosts(starts: rounds),
+            commands: try await CommandBench.run(rounds: rounds * 5, agent: agent),
+            flatness: try await FlatnessBench.run(requests: requests * 4, agent: agent),
             store: try await StoreBench.run(accounts: accounts, writes: 200, starts: 5, agent: agent),
             fairness: try await FairnessBench.run(rounds: 3, requests: requests * 4, agent: agent),
             events: try await EventBench.run(rounds: rounds, agent: agent),

@@ -8,6 +8,8 @@ struct Bench {
     private let agent: ServerProcess
     private let pingPong: ServerProcess
     private let epoll: ServerProcess
+    private let nio: ServerProcess
+    private let peers: [Peer]
 
     init() async throws {
         folder = try Self.makeTemporaryFolder()
@@ -16,29 +18,38 @@ struct Bench {
         frames = try Frames(askedAt: agent.socketPath)
         pingPong = try Self.startFloor("ping-pong", in: folder, replyLength: frames.replyLength)
         epoll = try Self.startFloor("epoll", in: folder, replyLength: frames.replyLength)
+        nio = try ServerProcess(
+            "agent-bench", ["--reply-length", "\(frames.replyLength)", "--socket", "\(folder)/nio.sock"],
+            socketPath: "\(folder)/nio.sock")
+        peers = try Peer.installed(in: folder, replyLength: frames.replyLength)
     }
 
     func stop() {
-        for server in [agent, pingPong, epoll] { server.stop() }
+        for server in servers { server.stop() }
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    /// Measures latencies with one request at a time, alternating between each level and the floor.
+    private var servers: [ServerProcess] { [agent, pingPong, epoll, nio] + peers.map(\.server) }
+
+    /// Measures latencies with one request at a time, alternating between each level, each peer and the floor.
     func latencies(rounds: Int, requests: Int, only: String?) async throws -> [LatencyResult] {
-        let floor = try FramedLevel(name: "C ping-pong", socketPath: pingPong.socketPath, frames: frames)
+        let floor = try FramedLevel(name: "C ping-pong", socketPath: pingPong.socketPath, request: frames.request)
         let levels: [any Level] = [
-            try FramedLevel(name: "framed", socketPath: agent.socketPath, frames: frames),
+            try FramedLevel(name: "NIO floor", socketPath: nio.socketPath, request: frames.request),
+            try FramedLevel(name: "framed", socketPath: agent.socketPath, request: frames.request),
+            ConnectingLevel(name: "framed, connecting", socketPath: agent.socketPath, request: frames.request),
             ClientLevel(socketPath: agent.socketPath),
             MSALLevel(socketPath: agent.socketPath),
             ADALLevel(socketPath: agent.socketPath, keepsResults: false),
             ClientLevel(socketPath: agent.socketPath, keepsResults: true),
             MSALLevel(socketPath: agent.socketPath, keepsResults: true),
             ADALLevel(socketPath: agent.socketPath, keepsResults: true),
-        ].filter { only.map($0.name.contains) ?? true }
+        ]
+        let measured = (levels + peers.map(\.level)).filter { only.map($0.name.contains) ?? true }
         var results: [LatencyResult] = []
         for placement in Placement.possible {
-            try placement.arrange([agent, pingPong, epoll])
-            results += try await turns(rounds, requests, placement, floor, levels)
+            try placement.arrange(servers)
+            results += try await turns(rounds, requests, placement, floor, measured)
         }
         return results
     }
@@ -75,9 +86,10 @@ struct Bench {
     /// Measures the costs of the processes: the memory after the other measurements, and the time from spawning to listening.
     func processCosts(starts: Int) throws -> ProcessResult {
         var result = ProcessResult(
-            agentKilobytes: agent.residentKilobytes, floorKilobytes: epoll.residentKilobytes)
+            agentKilobytes: agent.residentKilobytes, floorKilobytes: epoll.residentKilobytes,
+            peers: peers.map { .init(name: $0.level.name, kilobytes: $0.residentKilobytes) })
         // Started processes inherit the processor affinity of this one.
-        try Placement.free.arrange([agent, epoll])
+        try Placement.free.arrange(servers)
         // The first start creates the store, and is not measured.
         let other = "\(folder)/starts"
         try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: true)

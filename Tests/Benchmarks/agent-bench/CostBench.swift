@@ -114,9 +114,9 @@ struct CostBench {
         if subject.isAgent {
             let frames = try subject == .floor ? frames : Frames(askedAt: socket)
             if subject == .agent || subject == .floor {
-                _ = try FramedLevel(name: "framed", socketPath: socket, frames: frames).sample(hits)
+                _ = try FramedLevel(name: "framed", socketPath: socket, request: frames.request).sample(hits)
             } else {
-                try frames.sendNew(hits, to: socket)
+                _ = try frames.sampleNew(hits, at: socket)
             }
             server.stop()
         } else {

@@ -38,7 +38,7 @@ struct FairnessBench {
                 // Answered when the whole store has been read. Until then, a hit reads its account from the disk.
                 _ = try await AgentClient(socketPath: socket).listAccounts(ListAccounts(clientID: nil))
                 let frames = try Frames(askedAt: socket)
-                let app = try FramedLevel(name: "app", socketPath: socket, frames: frames)
+                let app = try FramedLevel(name: "app", socketPath: socket, request: frames.request)
                 _ = try app.sample(requests)
                 row.quiet.append(try app.sample(requests))
                 let attacker = try ServerProcess(

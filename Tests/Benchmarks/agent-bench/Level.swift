@@ -19,9 +19,9 @@ final class FramedLevel: Level {
     private let socket: Int32
     private let request: [UInt8]
 
-    init(name: String, socketPath: String, frames: Frames) throws {
+    init(name: String, socketPath: String, request: [UInt8]) throws {
         self.name = name
-        request = frames.request
+        self.request = request
         socket = bench_connect(socketPath)
         guard socket >= 0 else { throw BenchError("cannot connect to \(socketPath) (errno \(-socket))") }
     }
@@ -32,6 +32,23 @@ final class FramedLevel: Level {
         var nanoseconds = [UInt64](repeating: 0, count: count)
         let code = bench_ping(socket, request, request.count, &nanoseconds, count)
         guard code == 0 else { throw BenchError("\(name): the server hung up (errno \(code))") }
+        return Sample(nanoseconds)
+    }
+}
+
+/// Does the same on a connection for each request.
+struct ConnectingLevel: Level {
+    let name: String
+    let socketPath: String
+    let request: [UInt8]
+    /// Whether a reply is one frame; else it is what comes until the server closes the connection.
+    var isFramed = true
+
+    func sample(_ count: Int) throws -> Sample {
+        var nanoseconds = [UInt64](repeating: 0, count: count)
+        let code = bench_ping_connecting(
+            socketPath, request, request.count, isFramed ? 1 : 0, &nanoseconds, count)
+        guard code == 0 else { throw BenchError("\(name): no reply (errno \(code))") }
         return Sample(nanoseconds)
     }
 }
@@ -148,17 +165,22 @@ struct Frames: Sendable {
 }
 
 extension Frames {
-    /// Sends requests that differ in a field that no agent knows, so that each is new to the agent.
-    func sendNew(_ count: Int, to socketPath: String) throws {
+    /// Measures requests that differ in a field that no agent knows, so that each is new to the agent.
+    func sampleNew(_ count: Int, at socketPath: String) throws -> Sample {
         let socket = bench_connect(socketPath)
         guard socket >= 0 else { throw BenchError("cannot connect to \(socketPath) (errno \(-socket))") }
         defer { close(socket) }
         var reply = [UInt8](repeating: 0, count: WireLimits.replyFrame)
+        var nanoseconds: [UInt64] = []
+        nanoseconds.reserveCapacity(count)
         for number in 0..<count {
             let frame = try new(number)
+            let start = bench_now()
             let length = bench_ask(socket, frame, frame.count, &reply, reply.count)
+            nanoseconds.append(bench_now() - start)
             guard length > replyLength / 2 else { throw BenchError("no reply to a new request (errno \(-length))") }
         }
+        return Sample(nanoseconds)
     }
 
     /// The frame with a further field in its request, whose value is `number`.

@@ -1,3 +1,4 @@
+internal import CBenchSystem
 internal import Foundation
 
 /// The results of a run, as text or JSON.
@@ -6,6 +7,8 @@ struct Report {
     let latencies: [LatencyResult]
     let loads: [LoadResult]
     let process: ProcessResult
+    let commands: [CommandBench.Row]
+    let flatness: [FlatnessBench.Row]
     let store: [StoreBench.Row]
     let fairness: [FairnessBench.Row]
     let events: [EventBench.Row]
@@ -28,6 +31,11 @@ struct Report {
         \(pad(process.memoryRatio, 8, 1))
         spawn to listening, ms   \(pad(process.agentStart / 1e6, 10, 2))\(pad(process.floorStart / 1e6, 10, 2))\
         \(pad(process.startRatio, 8, 1))
+        \(process.peers.map { "resident memory of \($0.name): \(pad($0.kilobytes, 0, 0)) kB" }.joined(separator: "\n"))
+
+        \(commands.table)
+
+        \(flatness.table)
 
         \(store.table)
 
@@ -43,7 +51,7 @@ struct Report {
 
     func json() throws -> String {
         let object: [String: Any] = [
-            "request_bytes": frames.request.count, "reply_bytes": frames.replyLength,
+            "machine": Self.machine, "request_bytes": frames.request.count, "reply_bytes": frames.replyLength,
             "latency": latencies.map {
                 [
                     "level": $0.name, "processors": $0.placement.rawValue, "p50_us": $0.p50 / 1e3,
@@ -63,7 +71,10 @@ struct Report {
                 "resident_kb": process.agentKilobytes, "floor_resident_kb": process.floorKilobytes,
                 "start_ms": process.agentStart / 1e6, "floor_start_ms": process.floorStart / 1e6,
                 "start_ratio": process.startRatio,
+                "peers": process.peers.map { ["name": $0.name, "resident_kb": $0.kilobytes] as [String: Any] },
             ],
+            "commands": commands.json,
+            "flatness": flatness.json,
             "store": store.json,
             "fairness": fairness.json,
             "events": events.json,
@@ -72,6 +83,17 @@ struct Report {
         ]
         let data = try JSONSerialization.data(withJSONObject: object, options: [.prettyPrinted, .sortedKeys])
         return String(decoding: data, as: UTF8.self)
+    }
+
+    /// The machine, for readers of the figures.
+    private static var machine: [String: Any] {
+        let processors = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)) ?? ""
+        let model = processors.split(separator: "\n").first { $0.hasPrefix("model name") }?.split(separator: ":").last
+        let kernel = (try? String(contentsOfFile: "/proc/sys/kernel/osrelease", encoding: .utf8)) ?? ""
+        return [
+            "processor": model?.trimmingCharacters(in: .whitespaces) ?? "", "processors": Int(bench_processors()),
+            "linux": kernel.split(separator: "-").first.map(String.init) ?? "",
+        ]
     }
 
     private func row(_ result: LoadResult) -> String {
@@ -84,14 +106,22 @@ struct Report {
 }
 
 extension [LatencyResult] {
+    /// A row for each level and peer, with a group of columns for each placement.
     var table: String {
-        let lines = map { result in
-            "\(result.name), \(result.placement)".padding(toLength: 25, withPad: " ", startingAt: 0)
-                + pad(result.p50 / 1e3, 10, 1)
-                + pad(result.p50Ratio, 8, 2) + pad(result.p99 / 1e3, 10, 1) + pad(result.p99Ratio, 8, 2)
+        let placements = Placement.possible
+        let names = filter { $0.placement == placements[0] }.map(\.name)
+        let lines = names.map { name in
+            name.padding(toLength: 24, withPad: " ", startingAt: 0)
+                + placements.map { placement in
+                    guard let result = first(where: { $0.name == name && $0.placement == placement }) else { return "" }
+                    return pad(result.p50 / 1e3, 10, 1) + pad(result.p50Ratio, 8, 2) + pad(result.p99Ratio, 8, 2)
+                }.joined()
         }
+        let groups = placements.map { $0.rawValue.padding(toLength: 26, withPad: " ", startingAt: 0) }
+        let columns = placements.map { _ in "    p50 µs       ×   p99 ×" }
         return """
-            one at a time, processors    p50 µs       ×    p99 µs       ×
+            one at a time           \(groups.map { "    " + $0.dropLast(4) }.joined())
+                                    \(columns.joined())
             \(lines.joined(separator: "\n"))
             """
     }

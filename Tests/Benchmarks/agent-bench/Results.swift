@@ -93,14 +93,22 @@ struct LoadResult {
 
 /// The costs of the agent process, with those of a C program that listens.
 struct ProcessResult {
+    /// The resident memory of a program of others.
+    struct Peer {
+        let name: String
+        let kilobytes: Double
+    }
+
     let agentKilobytes: Double
     let floorKilobytes: Double
+    let peers: [Peer]
     private var floorStarts: [Double] = []
     private var agentStarts: [Double] = []
 
-    init(agentKilobytes: Double, floorKilobytes: Double) {
+    init(agentKilobytes: Double, floorKilobytes: Double, peers: [Peer]) {
         self.agentKilobytes = agentKilobytes
         self.floorKilobytes = floorKilobytes
+        self.peers = peers
     }
 
     mutating func add(floorStart: Double, agentStart: Double) {

@@ -58,14 +58,37 @@ struct ServerProcess {
         wait()
     }
 
+    /// The process and those that it has started.
+    var processes: [pid_t] {
+        let all = ((try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []).compactMap { pid_t($0) }
+        let parents = [pid_t: pid_t](uniqueKeysWithValues: all.map { ($0, Self.parent(of: $0)) })
+        var tree = [processID]
+        var next = 0
+        while next < tree.count {
+            tree += all.filter { parents[$0] == tree[next] }
+            next += 1
+        }
+        return tree
+    }
+
+    /// The parent is the second word after the name, which is in parentheses; 0 if the process has ended.
+    private static func parent(of process: pid_t) -> pid_t {
+        let stat = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
+        let words = stat.split(separator: ")").last?.split(separator: " ") ?? []
+        return words.count > 1 ? pid_t(words[1]) ?? 0 : 0
+    }
+
+    /// The resident memory of a process.
+    static func residentKilobytes(of process: pid_t) -> Double { kilobytes("VmRSS:", of: process) }
+
     /// The resident memory of the process.
-    var residentKilobytes: Double { kilobytes("VmRSS:") }
+    var residentKilobytes: Double { Self.residentKilobytes(of: processID) }
 
     /// The resident memory of the process when it was largest.
-    var peakKilobytes: Double { kilobytes("VmHWM:") }
+    var peakKilobytes: Double { Self.kilobytes("VmHWM:", of: processID) }
 
-    private func kilobytes(_ field: String) -> Double {
-        let status = (try? String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)) ?? ""
+    private static func kilobytes(_ field: String, of process: pid_t) -> Double {
+        let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
         let line = status.split(separator: "\n").first { $0.hasPrefix(field) }
         return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Double($0) } ?? 0
     }
@@ -94,7 +117,9 @@ enum Placement: String, CaseIterable {
     /// Applies the placement to this process and `servers`.
     func arrange(_ servers: [ServerProcess]) throws {
         try Self.pin(getpid(), self == .free ? -1 : 0)
-        for server in servers { try Self.pin(server.processID, self == .free ? -1 : self == .apart ? 1 : 0) }
+        for process in servers.flatMap(\.processes) {
+            try Self.pin(process, self == .free ? -1 : self == .apart ? 1 : 0)
+        }
     }
 
     private static func pin(_ processID: pid_t, _ processor: Int32) throws {

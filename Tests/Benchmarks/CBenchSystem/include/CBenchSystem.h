@@ -8,11 +8,14 @@
 /// The time of the monotonic clock, in nanoseconds.
 uint64_t bench_now(void);
 
-/* Blocks the calling thread for a time: until a process does nothing any more by itself. */
+/// Blocks the calling thread for a time: until a process does nothing any more by itself.
 void bench_wait(uint64_t nanoseconds);
 
 /// Starts a program with its standard error on a pipe; returns its process ID, or -errno.
 pid_t bench_spawn(const char *const *arguments, int *standard_error);
+
+/// Runs a program to its end, without its output; returns its duration in nanoseconds, or -errno (-ECHILD if it fails).
+long bench_run(const char *const *arguments);
 
 /// The number of processors.
 int bench_processors(void);
@@ -26,6 +29,11 @@ int bench_connect(const char *path);
 
 /// Sends a framed request and reads the whole reply into `reply`; returns the length of its frame, or -errno.
 long bench_ask(int socket, const void *request, size_t length, void *reply, size_t room);
+
+/// Sends `count` requests, each on a connection of its own, and stores the duration of each, with the connection's; returns 0 or errno.
+/// A reply is one frame if `framed` is not 0, else what comes until the server closes the connection.
+int bench_ping_connecting(
+    const char *path, const void *request, size_t length, int framed, uint64_t *nanoseconds, size_t count);
 
 /// Sends `count` requests, each after the reply to the previous one, and stores the duration of each; returns 0 or errno.
 int bench_ping(int socket, const void *request, size_t length, uint64_t *nanoseconds, size_t count);
