@@ -156,7 +156,7 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     /// - Returns: false if there is nothing to handle, or a limit is reached.
     private func handleNext(_ context: ChannelHandlerContext) -> Bool {
         guard canReply, isServed(context) else { return false }
-        if let next = waiting.removeFirst() {
+        if waiting.hasOutcome, let next = waiting.removeFirst() {
             peer.ended(requests: 1, of: next.length)
             switch next.outcome {
             case .reply(let encode): write(encode(), context)
