@@ -25,10 +25,13 @@ test-stress: test-deps
 	$(BUILD) --build-tests
 	Tests/stress.sh $(ROUNDS)
 
-# The fault tests at length: 1,000 kills, and every bit of a store flipped. SSO_AGENT_SEED repeats a run.
+# The fault tests at length: 1,000 kills, every bit of a store flipped, and a million changes of what apps keep (hours; COHERENCE_ROUNDS=
+# for fewer). SSO_AGENT_SEED repeats a run.
+COHERENCE_ROUNDS ?= 1000000
 soak: deps
 	$(BUILD) --build-tests
 	SSO_AGENT_ROUNDS=1000 SSO_AGENT_BITS=8 $(SWIFT) test --skip-build --filter "KillTests|DamageTests|FaultTests"
+	SSO_AGENT_COHERENCE_ROUNDS=$(COHERENCE_ROUNDS) $(SWIFT) test --skip-build --filter CoherenceRoundsTests
 
 # The suite under the Address Sanitizer, and then under the Thread Sanitizer, each with a build of its own.
 sanitize: test-deps

@@ -66,7 +66,8 @@ struct ConnectionReader: ~Copyable {
             }
         }
         if let socket { return socket }
-        let state = isMissing ? "no agent is running at \(path)" : "the agent at \(path) accepts no connection at present"
+        let state =
+            isMissing ? "no agent is running at \(path)" : "the agent at \(path) accepts no connection at present"
         throw TokenError(.agentUnavailable, state + (remedy.map { "; \($0)" } ?? ""))
     }
 

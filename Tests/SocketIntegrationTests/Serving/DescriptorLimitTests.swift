@@ -18,7 +18,8 @@ internal import TokenModel
                     let error = await #expect(throws: TokenError.self) { try await client.status() }
                     taken.release()
                     #expect(error?.code == .agentUnavailable, "\(count) are free")
-                    #expect(error?.message.hasSuffix(": \(String(cString: strerror(EMFILE)))") == true, "\(count) are free")
+                    #expect(
+                        error?.message.hasSuffix(": \(String(cString: strerror(EMFILE)))") == true, "\(count) are free")
                     _ = try await client.status()
                 }
                 let client = AgentClient(socketPath: path)
@@ -37,14 +38,20 @@ private struct TakenDescriptors {
     /// - Parameter count: how many are left.
     init(leaving count: Int) {
         var limit = rlimit()
-        getrlimit(RLIMIT_NOFILE, &limit)
+        getrlimit(Self.resource, &limit)
         limit.rlim_cur = min(limit.rlim_cur, 128)
-        setrlimit(RLIMIT_NOFILE, &limit)
+        setrlimit(Self.resource, &limit)
         var numbers: [Int32] = []
         while case let number = dup(STDIN_FILENO), number >= 0 { numbers.append(number) }
         for number in numbers.suffix(count) { close(number) }
         self.numbers = numbers.dropLast(count)
     }
+
+    #if canImport(Glibc)
+        private static let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #else
+        private static let resource = RLIMIT_NOFILE
+    #endif
 
     func release() { for number in numbers { close(number) } }
 }

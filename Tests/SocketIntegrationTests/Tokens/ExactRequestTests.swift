@@ -40,7 +40,8 @@ internal import TokenWire
         var requests: [AcquireTokenSilent] = []
         for text in [Self.composed, Self.decomposed] {
             var request = AcquireTokenSilent(
-                parameters: TokenParameters(clientID: clientID, scopes: ScopeSet(["User.Read"])), account: AccountReference())
+                parameters: TokenParameters(clientID: clientID, scopes: ScopeSet(["User.Read"])),
+                account: AccountReference())
             request.parameters.correlationID = requests.first?.parameters.correlationID ?? CorrelationID()
             field.set(&request, text)
             requests.append(request)
