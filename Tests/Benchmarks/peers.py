@@ -9,10 +9,12 @@ calls as a line, and returns the duration of each in nanoseconds, eight bytes ea
 """
 
 import array
+import atexit
 import http.server
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -30,6 +32,13 @@ def listening(path):
 def unavailable(reason):
     print(reason, file=sys.stderr, flush=True)
     sys.exit(69)
+
+
+def start(command, **options):
+    """Starts a program, which ends with this one."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, **options)
+    atexit.register(process.kill)
+    return process
 
 
 def wait_for(path, process):
@@ -84,8 +93,7 @@ def oidc_agent(path, reply_bytes):
         unavailable("oidc-agent is not installed")
     folder = os.path.dirname(path)
     environment = dict(os.environ, HOME=folder, OIDC_CONFIG_DIR=folder, TMPDIR=folder)
-    process = subprocess.Popen(
-        ["oidc-agent", "-d", "-a", path, "--no-autoload"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = start(["oidc-agent", "-d", "-a", path, "--no-autoload"], env=environment, stderr=subprocess.DEVNULL)
     wait_for(path, process)
     Provider.token_bytes = reply_bytes - 100  # what is around the token in its reply
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Provider) as provider:
@@ -104,7 +112,7 @@ def oidc_agent(path, reply_bytes):
 def ssh_agent(path, reply_bytes):
     if not shutil.which("ssh-agent") or not shutil.which("ssh-keygen"):
         unavailable("ssh-agent is not installed")
-    process = subprocess.Popen(["ssh-agent", "-D", "-a", path], stdout=subprocess.DEVNULL)
+    process = start(["ssh-agent", "-D", "-a", path])
     wait_for(path, process)
     comment = "c" * 1000
     for number in range(round(reply_bytes / (len(comment) + 68))):  # 68 bytes are around each comment in the list
@@ -187,4 +195,5 @@ PEERS = {"oidc-agent": oidc_agent, "msal-python": msal_python, "ssh-agent": ssh_
 if __name__ == "__main__":
     if len(sys.argv) != 4 or sys.argv[1] not in PEERS:
         sys.exit(__doc__)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     PEERS[sys.argv[1]](sys.argv[2], int(sys.argv[3]))
