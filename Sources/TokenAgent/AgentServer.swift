@@ -100,7 +100,8 @@ package final class AgentServer: Sendable {
                 descriptor = try ListeningSocket.make(at: options.socketPath)
             }
             let acceptor = ConnectionAcceptor(
-                owner: owner, registry: registry, inspector: inspector, audit: audit, options: options)
+                owner: owner, registry: registry, metrics: metrics, inspector: inspector, audit: audit, options: options
+            )
             let listener = try await acceptor.bootstrap().withBoundSocket(descriptor).get()
             ListeningSocket.widenQueue(of: descriptor)
             if metricsServer != nil { LoopDelay.measure(loop, options.timers, into: metrics.loopDelay) }

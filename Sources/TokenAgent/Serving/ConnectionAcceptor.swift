@@ -10,17 +10,19 @@ internal import TokenModel
 struct ConnectionAcceptor: Sendable {
     private let owner: CacheOwner
     private let registry: NIOLoopBoundBox<SessionRegistry>
+    private let metrics: AgentMetrics
     private let inspector: PeerInspector
     private let audit: AuditTrail?
     private let options: AgentOptions
     private let confirmer: Confirmer
 
     init(
-        owner: CacheOwner, registry: NIOLoopBoundBox<SessionRegistry>, inspector: PeerInspector, audit: AuditTrail?,
-        options: AgentOptions
+        owner: CacheOwner, registry: NIOLoopBoundBox<SessionRegistry>, metrics: AgentMetrics, inspector: PeerInspector,
+        audit: AuditTrail?, options: AgentOptions
     ) {
         self.owner = owner
         self.registry = registry
+        self.metrics = metrics
         self.inspector = inspector
         self.audit = audit
         self.options = options
@@ -34,7 +36,7 @@ struct ConnectionAcceptor: Sendable {
         // Each socket has its own, so that refusals at one do not keep those at another out of the log.
         let denials = DenialLog(logger: options.logger, now: options.now)
         let admission = PeerAdmission(
-            inspector: inspector, metrics: registry.value.metrics, audit: audit, denials: denials,
+            inspector: inspector, metrics: metrics, audit: audit, denials: denials,
             publication: publication,
             admits: { publication?.rules.admits(userID: $0) ?? options.policy.admits(userID: $0) })
         let published = publication.map(PublishedHandlers.init)
@@ -46,7 +48,7 @@ struct ConnectionAcceptor: Sendable {
                 identity(of: channel, by: admission).flatMapThrowing { peer in
                     // The socket may have been closed meanwhile.
                     if let publication, !owner.assumeIsolated({ $0.sockets.isServing(publication) }) {
-                        registry.value.metrics.count(.refused(.socket))
+                        metrics.count(.refused(.socket))
                         throw TokenError(.peerNotAuthorized, "the socket is not published any more")
                     }
                     let caller = Caller(
