@@ -37,7 +37,7 @@ package struct AgentProcessFixture {
             "LD_LIBRARY_PATH": inherited["LD_LIBRARY_PATH"] ?? "", "SSO_AGENT_SOCK": socketPath,
             "SSO_AGENT_STATE_DIR": folder.file("state"), "SSO_AGENT_CONFIG": configuration,
             "SSO_AGENT_SYSTEM_CONFIG": folder.file("system"),
-            "BROWSER": "curl -sSL -o /dev/null %s",
+            "BROWSER": "curl -sSL -o /dev/null %s", "SSO_AGENT_COMPLETION_MS": "300000",
         ]
         if let tls {
             for name in ["SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE"] {

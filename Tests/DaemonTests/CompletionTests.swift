@@ -115,7 +115,8 @@ internal import Testing
             try await f.signIn(app: "graph", "alice@contoso.com")
             #expect(try await f.ssoctl(Self.accounts).output == "alice@contoso.com\n")
             agent.process.signal(SIGSTOP)
-            let ended = try await f.run("ssoctl", Self.accounts)
+            let environment = f.environment.merging(["SSO_AGENT_COMPLETION_MS": "500"]) { $1 }
+            let ended = try await TestProcess("ssoctl", Self.accounts, environment: environment).finish()
             #expect(ended.output.allSatisfy(\.isNewline) && ended.errors.isEmpty, "\(ended)")
         }
     }

@@ -11,10 +11,13 @@ internal import TokenModel
 #endif
 
 /// A run of the program in which a shell asks for candidates. It prints these and nothing else: it asks nobody, starts no agent, and
-/// ends within a second, whatever the agent does.
+/// ends within a second, or the time of `SSO_AGENT_COMPLETION_MS`, whatever the agent does.
 enum CompletionRun {
+    /// The milliseconds for everything.
+    private static let limit = max(AgentEnvironment.value("SSO_AGENT_COMPLETION_MS").flatMap(Int.init) ?? 900, 1)
+
     /// The time for one request to the agent.
-    static let timeout = Duration.milliseconds(700)
+    static let timeout = Duration.milliseconds(limit / 9 * 7 + 1)
 
     /// Prepares the process if the command line is such a request of a shell.
     static func prepare(_ arguments: [String]) {
@@ -22,7 +25,7 @@ enum CompletionRun {
         setenv("SSO_AGENT_START", "0", 1)
         let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
         if nowhere >= 0 { dup2(nowhere, STDERR_FILENO) }
-        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(900)) { _exit(EXIT_FAILURE) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(limit)) { _exit(EXIT_FAILURE) }
     }
 
     /// Whether a connection starts no agent, as one to a socket of systemd's would while the service is stopped.
