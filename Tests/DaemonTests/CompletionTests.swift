@@ -30,9 +30,10 @@ internal import Testing
     /// A name with which an identity provider could have a shell run a command.
     private static let hostile = "zoe$(touch pwned)`touch pwned`@contoso.com"
 
-    /// The same where each character that a shell obeys follows a letter that forms one character with it.
-    private static let hostileLetters =
-        "yve\u{D4E}$(touch pwned)\u{D4E}`touch pwned\u{D4E}`\u{111C2}>pwned\u{D4E} x@contoso.com"
+    /// A name that has a shell write a file, if it obeys a character that follows a letter which forms one character with it.
+    private static func hostileLetters(writing file: String) -> String {
+        "yve\u{D4E}`:\u{111C2}>\(file)\u{D4E}`\u{D4E}$(x)\u{D4E} x@contoso.com"
+    }
 
     private func completes(in shell: String) async throws {
         try await AgentProcessFixture.with { f in
@@ -41,7 +42,8 @@ internal import Testing
             try await f.ssoctl([
                 "app", "add", "mail", "--client-id", "app-2", "--resource", "https://notes.example.com",
             ])
-            for name in ["alice@contoso.com", "o'brien@contoso.com", Self.hostile, Self.hostileLetters] {
+            let letters = Self.hostileLetters(writing: f.folder.file("pwned"))
+            for name in ["alice@contoso.com", "o'brien@contoso.com", Self.hostile, letters] {
                 try await f.signIn(app: "graph", name)
             }
             let expected = [
@@ -76,10 +78,12 @@ internal import Testing
             // Nothing is an error, and nothing of a name is run.
             let hostile = try await typed(["ssoctl token --account zo"], in: shell, f)[0]
             #expect(hostile.line.hasPrefix("ssoctl token --account zoe\\$\\(touch"), "\(hostile)")
-            let letters = try await typed(["ssoctl token --account yv"], in: shell, f)[0]
-            #expect(letters.line.hasPrefix("ssoctl token --account yve"), "\(letters)")
+            let joined = try await typed(["ssoctl token --account yv"], in: shell, f)[0]
+            #expect(joined.line.hasPrefix("ssoctl token --account yve"), "\(joined)")
             #expect(!FileManager.default.fileExists(atPath: "pwned"))
-            #expect(!(completed + [hostile, letters]).contains { $0.screen.contains("rror") })
+            let files = try FileManager.default.contentsOfDirectory(atPath: f.folder.path)
+            #expect(!files.contains { $0.unicodeScalars.starts(with: "pwned".unicodeScalars) }, "\(files)")
+            #expect(!(completed + [hostile, joined]).contains { $0.screen.contains("rror") })
             withExtendedLifetime(agent) {}
         }
     }
