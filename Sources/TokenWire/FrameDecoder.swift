@@ -57,11 +57,11 @@ package struct FrameDecoder: Sendable {
     }
 
     /// The frame, without its length, that the bytes are; nil if they are less or more than one reply.
-    package static func onlyFrame(in bytes: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
+    package static func onlyFrame(in bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         guard bytes.count > headerLength, bytes.count <= headerLength + WireLimits.replyFrame else { return nil }
-        let length = UnsafeRawBufferPointer(bytes).loadUnaligned(as: UInt32.self).bigEndian
+        let length = bytes.loadUnaligned(as: UInt32.self).bigEndian
         guard Int(length) == bytes.count - headerLength else { return nil }
-        return UnsafeBufferPointer(rebasing: bytes[headerLength...])
+        return UnsafeRawBufferPointer(rebasing: bytes[headerLength...])
     }
 
     /// The length of the next frame; nil if it has not arrived yet.

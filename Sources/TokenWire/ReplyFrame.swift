@@ -3,12 +3,17 @@ package import TokenModel
 
 /// A received reply, whose body is decoded when the type of its request is known.
 package struct ReplyFrame: Sendable {
-    private let envelope: Envelope<Sso__Reply>
+    private enum Content: Sendable {
+        case envelope(Envelope<Sso__Reply>)
+        /// A reply to a silent request, which has been read already.
+        case result(TokenResult)
+    }
 
+    private let content: Content
     /// The ID of the request that it answers; 0 if the agent could not read it.
-    package var id: UInt64 { envelope.id }
+    package let id: UInt64
     /// The number of the request type (`AgentRequest.number`); 0 if this version does not know it.
-    package var number: UInt32 { envelope.number }
+    package let number: UInt32
 
     /// Decodes the bytes of a frame, without its length.
     ///
@@ -17,7 +22,27 @@ package struct ReplyFrame: Sendable {
         guard let envelope = Envelope<Sso__Reply>(decoding: bytes) else {
             throw TokenError(.malformedMessage, "the frame does not hold a reply")
         }
-        self.envelope = envelope
+        self.init(.envelope(envelope), id: envelope.id, number: envelope.number)
+    }
+
+    /// Decodes the bytes of a frame, without its length, or reads a token result from them at once.
+    ///
+    /// - Throws: `malformedMessage` (-53001) if they are no reply.
+    package init(decoding bytes: UnsafeRawBufferPointer, with reader: inout TokenResultReader) throws(TokenError) {
+        guard let read = reader.read(bytes) else {
+            try self.init(decoding: bytes)
+            return
+        }
+        self.init(.result(read.result), id: read.id, number: AcquireTokenSilent.number)
+    }
+
+    private init(_ content: Content, id: UInt64, number: UInt32) {
+        (self.content, self.id, self.number) = (content, id, number)
+    }
+
+    /// The result, if it has been read with the frame; nil if the reply has to be decoded with `reply(to:)`.
+    package var result: TokenResult? {
+        if case .result(let result) = content { result } else { nil }
     }
 
     /// Decodes the reply to a request of this type.
@@ -29,7 +54,7 @@ package struct ReplyFrame: Sendable {
         guard number != 0 else {
             throw TokenError(.unsupportedProtocolVersion, "this app does not know that reply; update it")
         }
-        guard let reply = try envelope.read(Request.number, as: Request.Reply.self) else {
+        guard let reply = try body(Request.number, as: Request.Reply.self) else {
             throw TokenError(.malformedMessage, "the agent's reply does not fit the request")
         }
         return reply
@@ -37,7 +62,15 @@ package struct ReplyFrame: Sendable {
 
     /// The agent's failure; nil if the reply is a success.
     package var failure: TokenError? {
-        get throws(TokenError) { try envelope.read(Self.failureNumber, as: TokenError.self) }
+        get throws(TokenError) { try body(Self.failureNumber, as: TokenError.self) }
+    }
+
+    /// Decodes the body; nil if it has another number.
+    private func body<Body: WireMessage>(_ number: UInt32, as type: Body.Type) throws(TokenError) -> Body? {
+        switch content {
+        case .envelope(let envelope): try envelope.read(number, as: type)
+        case .result(let result): number == self.number ? result as? Body : nil
+        }
     }
 
     /// Encodes the frame of a reply, with its length. A reply over 1 MiB becomes a `frameTooLarge` failure.

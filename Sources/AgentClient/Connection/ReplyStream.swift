@@ -13,6 +13,7 @@ struct ReplyStream {
     private let socket: Int32
     private let results: KeptResults?
     private var decoder = FrameDecoder(limit: WireLimits.replyFrame)
+    private var reader = TokenResultReader()
     private var buffer = [UInt8](repeating: 0, count: 64 * 1024)
     /// The reason why the stream cannot be decoded any further, kept until the replies before it have been delivered.
     private var failure: TokenError?
@@ -43,7 +44,7 @@ struct ReplyStream {
         buffer.withUnsafeBytes { decoder.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
         var replies: [ReplyFrame] = []
         do throws(TokenError) {
-            while let frame = try decoder.next() { replies.append(try ReplyFrame(decoding: frame)) }
+            while let frame = try decoder.next() { replies.append(try reply(in: frame)) }
         } catch {
             guard !replies.isEmpty else { throw error }
             failure = error
@@ -53,17 +54,24 @@ struct ReplyStream {
         return replies
     }
 
-    /// The reply whose frame is all that has been received, as that of a single call is; nil if there is more or less. Decoded where
+    /// The reply whose frame is all that has been received, as that of a single call is; nil if there is more or less. Read where
     /// it is, without a copy.
-    private func onlyReply(_ count: Int) throws(TokenError) -> ReplyFrame? {
+    private mutating func onlyReply(_ count: Int) throws(TokenError) -> ReplyFrame? {
         guard !decoder.isInsideFrame else { return nil }
-        let outcome: Result<ReplyFrame, TokenError>? = buffer.withUnsafeBufferPointer { buffer in
-            guard let frame = FrameDecoder.onlyFrame(in: UnsafeBufferPointer(rebasing: buffer[..<count])) else {
-                return nil
+        var reply: Result<ReplyFrame, TokenError>?
+        buffer.withUnsafeBytes { buffer in
+            guard let frame = FrameDecoder.onlyFrame(in: UnsafeRawBufferPointer(rebasing: buffer[..<count])) else {
+                return
             }
-            return Result { () throws(TokenError) in try ReplyFrame(decoding: frame) }
+            reply = Result { () throws(TokenError) in try ReplyFrame(decoding: frame, with: &reader) }
         }
-        return try outcome?.get()
+        return try reply?.get()
+    }
+
+    private mutating func reply(in frame: ArraySlice<UInt8>) throws(TokenError) -> ReplyFrame {
+        try frame.withUnsafeBytes { frame in
+            Result { () throws(TokenError) in try ReplyFrame(decoding: frame, with: &reader) }
+        }.get()
     }
 
     /// Overwrites the buffer, through which access tokens have passed.

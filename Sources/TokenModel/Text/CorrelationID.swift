@@ -32,6 +32,12 @@ public struct CorrelationID: Sendable, Hashable, CustomStringConvertible {
         self.uuid = uuid
     }
 
+    /// Nil unless the bytes are the text of a UUID.
+    package init?(_ text: UnsafeRawBufferPointer) {
+        guard let bytes = UUID.bytes(of: text) else { return nil }
+        self.uuid = UUID(uuid: bytes)
+    }
+
     /// The UUID in lower case.
     public var description: String { uuid.lowercaseText }
 
@@ -81,11 +87,11 @@ extension UUID {
     /// Nil unless `text` is a UUID of 36 characters, in upper or lower case.
     init?(text: String) {
         var text = text
-        guard let bytes = text.withUTF8({ Self.bytes(of: $0) }) else { return nil }
+        guard let bytes = text.withUTF8({ Self.bytes(of: UnsafeRawBufferPointer($0)) }) else { return nil }
         self.init(uuid: bytes)
     }
 
-    private static func bytes(of text: UnsafeBufferPointer<UInt8>) -> uuid_t? {
+    fileprivate static func bytes(of text: UnsafeRawBufferPointer) -> uuid_t? {
         guard text.count == 36 else { return nil }
         var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
         let isValid = withUnsafeMutableBytes(of: &bytes) { bytes in
