@@ -16,8 +16,17 @@ enum WireProperties {
         return again == request ? nil : "\(request) became \(again)"
     }
 
-    /// A decoded reply is the same after it is encoded and decoded again.
+    /// A decoded reply is the same after it is encoded and decoded again; a token result that is read without protobuf-c is the same,
+    /// also by a reader that has read another one before.
     static func brokenReply(_ bytes: [UInt8]) -> String? {
+        var reader = TokenResultReader()
+        let other = ReplyFrame.encode(.success(WireSamples.resultOfAHit), to: AcquireTokenSilent.self, id: 1)
+        for _ in 1...2 {
+            if let broken = brokenReading(bytes, with: &reader) { return broken }
+            guard other.dropFirst(FrameDecoder.headerLength).withUnsafeBytes({ reader.read($0) }) != nil else {
+                return "a hit is not read"
+            }
+        }
         guard let reply = try? AnyReply(decoding: bytes) else { return nil }
         let frame = reply.frame()
         guard frame.count <= FrameDecoder.headerLength + WireLimits.replyFrame else { return "a reply over the limit" }
@@ -25,6 +34,18 @@ enum WireProperties {
             return "\(reply) cannot be decoded again"
         }
         return again == reply || isTooLarge(again) ? nil : "\(reply) became \(again)"
+    }
+
+    /// What the reader of token results reads, protobuf-c reads alike; and again, with the values that the reader has kept.
+    static func brokenReading(_ bytes: [UInt8], with reader: inout TokenResultReader) -> String? {
+        for _ in 1...2 {
+            guard let read = bytes.withUnsafeBytes({ reader.read($0) }) else { return nil }
+            guard let frame = try? ReplyFrame(decoding: bytes),
+                let result = try? frame.reply(to: AcquireTokenSilent.self)
+            else { return "\(read) is no reply" }
+            guard frame.id == read.id, result == read.result else { return "\(result) was read as \(read)" }
+        }
+        return nil
     }
 
     /// The frames and the final error do not depend on how the stream is split, and each of them is announced by `hasFrame`; the

@@ -263,6 +263,14 @@ enum WireSamples {
         return result
     }()
 
+    /// A result as agents make it: without the account's profiles, and with the same ID token three times.
+    static let resultOfAHit: TokenResult = {
+        var result = WireSamples.resultWithFreshness
+        result.account.tenantProfiles = []
+        result.allowsSingleIDToken = true
+        return result
+    }()
+
     static let interactive = BeginInteractive(
         parameters: parameters, account: account.reference, prompt: "select_account", loginHint: "ada",
         domainHint: "example.com", extraScopes: ScopeSet(["Mail.Read", "Mail.Send"]))

@@ -91,8 +91,9 @@ final class KeptResults: Sendable {
     func result(for request: AcquireTokenSilent) -> TokenResult? {
         let entries = table.withLock { $0.entries }
         guard !entries.isEmpty, request.isKeepable else { return nil }
-        let hash = request.repetitionHash
-        for entry in entries where entry.hash == hash && entry.request.isRepeated(by: request) {
+        // Most apps have one entry, or few: a hash would cost more than the comparison.
+        let hash = entries.count > Self.comparedLimit ? request.repetitionHash : nil
+        for entry in entries where entry.hash == hash ?? entry.hash && entry.request.isRepeated(by: request) {
             guard entry.stands(at: now) else {
                 discard(entry)
                 return nil
@@ -145,6 +146,8 @@ final class KeptResults: Sendable {
         return times
     }
 
+    /// The number of entries up to which every one is compared.
+    private static let comparedLimit = 4
     /// The largest number of kept results; more than an app has in use.
     private static let countLimit = 64
     /// The memory of all kept results, in bytes.
@@ -172,18 +175,9 @@ extension AcquireTokenSilent {
     /// Whether `request` is this one again: every byte is equal but the correlation ID. Scopes in another order or case make it
     /// another request, although the agent gives it the same answer.
     func isRepeated(by request: AcquireTokenSilent) -> Bool {
-        let (left, right) = (parameters, request.parameters)
-        return account.hasSameBytes(as: request.account) && left.scopes.scopes.hasSameBytes(as: right.scopes.scopes)
-            && left.clientID.text.hasSameBytes(as: right.clientID.text)
-            && left.authority.kind == right.authority.kind && left.authority.url.hasSameBytes(as: right.authority.url)
-            && left.sharingGroup.name.hasSameBytes(as: right.sharingGroup.name) && left.version == right.version
-            && left.validatesAuthority == right.validatesAuthority
-            && left.redirectURI.hasSameBytes(as: right.redirectURI)
-            && left.capabilities.hasSameBytes(as: right.capabilities)
-            && left.extraParameters.hasSameBytes(as: right.extraParameters)
-            && left.claims.hasSameBytes(as: right.claims) && forceRefresh == request.forceRefresh
-            && expirationBuffer == request.expirationBuffer
+        forceRefresh == request.forceRefresh && expirationBuffer == request.expirationBuffer
             && allowsExtendedLifetime == request.allowsExtendedLifetime
+            && parameters.areRepeated(by: request.parameters) && account.hasSameBytes(as: request.account)
     }
 }
 

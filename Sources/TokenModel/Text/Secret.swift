@@ -104,7 +104,8 @@ final class SecretMemory: Sendable {
 
     /// Addresses rather than pointers, which are not Sendable.
     private struct State {
-        var free: [Int: [UInt]] = [:]
+        /// The first free block of each size, by `sizeClass`; 0 is none. A free block begins with the address of the next one.
+        var free = [UInt](repeating: 0, count: SecretMemory.sizeClass(SecretMemory.largest) + 1)
         var next: UInt = 0
         var end: UInt = 0
         var locked = 0
@@ -138,7 +139,12 @@ final class SecretMemory: Sendable {
         guard let start = memory.baseAddress else { return }
         let (size, address) = (Self.size(for: memory.count), UInt(bitPattern: start))
         state.withLock { state in
-            guard size > Self.largest else { return state.free[size, default: []].append(address) }
+            guard size > Self.largest else {
+                let index = Self.sizeClass(size)
+                start.storeBytes(of: state.free[index], as: UInt.self)
+                state.free[index] = address
+                return
+            }
             // Ordinary memory.
             guard let locked = state.mapped.removeValue(forKey: address) else { return start.deallocate() }
             munmap(start, size)
@@ -178,8 +184,14 @@ final class SecretMemory: Sendable {
     var lockedCount: Int { state.withLock(\.locked) }
 
     private static func allocate(_ size: Int, from state: inout State) -> UInt {
-        if let address = state.free[size]?.popLast() { return address }
-        if size > largest {
+        if size <= largest {
+            let index = sizeClass(size)
+            if let block = UnsafeMutableRawPointer(bitPattern: state.free[index]) {
+                state.free[index] = block.load(as: UInt.self)
+                block.storeBytes(of: 0, as: UInt.self)
+                return UInt(bitPattern: block)
+            }
+        } else {
             let before = state.locked
             let address = map(size, &state.locked)
             if address != 0 { state.mapped[address] = state.locked - before }
@@ -210,6 +222,15 @@ final class SecretMemory: Sendable {
     private static func size(for count: Int) -> Int {
         let step = count <= 1024 ? 64 : count <= 4096 ? 128 : count <= largest ? 512 : 4096
         return max((count + step - 1) / step * step, 64)
+    }
+
+    /// The number of sizes up to this one, less one.
+    private static func sizeClass(_ size: Int) -> Int {
+        switch size {
+        case ...1024: size / 64 - 1
+        case ...4096: 15 + (size - 1024) / 128
+        default: 39 + (size - 4096) / 512
+        }
     }
 
     private static let chunk = 64 * 1024

@@ -34,40 +34,38 @@ package struct TokenResultReader {
     }
 
     private mutating func result(_ fields: Fields, _ frame: UnsafeRawBufferPointer) -> TokenResult? {
-        guard let accessToken = frame.secret(fields.accessToken), let account = account(fields, frame),
+        guard let accessToken = frame.secret(fields.accessToken), let accountRange = fields.account,
+            let account = account.value(frame, accountRange, { Self.account($0, $1) }),
             let tokenType = tokenType.value(frame, fields.tokenType, absent: "Bearer", { $0.text($1) }),
             let scopes = scopes.value(frame, fields.scopes, absent: [], { Self.scopes($0, $1) }),
             let authority = authority.value(frame, fields.authority, absent: "", { $0.text($1) }),
             let correlationID = frame.correlationID(fields.correlationID)
         else { return nil }
-        var result = TokenResult(
-            accessToken: accessToken, tokenType: tokenType, expiresOn: fields.expiresOn ?? 0,
-            extendedExpiresOn: fields.extendedExpiresOn, scopes: scopes, idToken: nil, account: account,
-            tenantProfile: nil, authority: authority, correlationID: correlationID, isFromCache: fields.isFromCache,
-            isExtendedLifetime: fields.isExtendedLifetime,
-            hasMultiResourceRefreshToken: fields.hasMultiResourceRefreshToken)
-        if let range = fields.familyID {
-            guard let text = frame.text(range) else { return nil }
-            result.familyID = FamilyID(text)
+        var (idToken, familyID, profile) = (String?.none, FamilyID?.none, TenantProfile?.none)
+        if let range = fields.profile {
+            guard let read = self.profile.value(frame, range, { Self.profile($0, $1) }) else { return nil }
+            profile = read
         }
         if let range = fields.idToken {
             guard let token = frame.text(range, limit: WireLimits.token) else { return nil }
-            result.idToken = token
+            idToken = token
         }
-        if fields.accountHasIDToken { result.account.homeIDToken = result.idToken }
+        if let range = fields.familyID {
+            guard let text = frame.text(range) else { return nil }
+            familyID = FamilyID(text)
+        }
+        var result = TokenResult(
+            accessToken: accessToken, tokenType: tokenType, expiresOn: fields.expiresOn ?? 0,
+            extendedExpiresOn: fields.extendedExpiresOn, scopes: scopes, idToken: idToken,
+            account: fields.accountHasIDToken ? account.with(idToken) : account,
+            tenantProfile: fields.profileHasIDToken ? profile?.with(idToken) : profile, authority: authority,
+            correlationID: correlationID, isFromCache: fields.isFromCache,
+            isExtendedLifetime: fields.isExtendedLifetime, familyID: familyID,
+            hasMultiResourceRefreshToken: fields.hasMultiResourceRefreshToken)
         if let from = fields.freshFrom, let through = fields.freshThrough, from <= through {
             result.freshness = from...through
         }
-        guard let range = fields.profile else { return result }
-        guard let profile = profile.value(frame, range, { Self.profile($0, $1) }) else { return nil }
-        result.tenantProfile = profile
-        if fields.profileHasIDToken { result.tenantProfile?.idToken = result.idToken }
         return result
-    }
-
-    private mutating func account(_ fields: Fields, _ frame: UnsafeRawBufferPointer) -> Account? {
-        guard let range = fields.account else { return nil }
-        return account.value(frame, range) { Self.account($0, $1) }
     }
 
     /// Reads an account without an ID token and without profiles.
@@ -271,6 +269,22 @@ private struct LastValue<Value> {
     }
 }
 
+extension Account {
+    fileprivate func with(_ idToken: String?) -> Account {
+        var account = self
+        account.homeIDToken = idToken
+        return account
+    }
+}
+
+extension TenantProfile {
+    fileprivate func with(_ idToken: String?) -> TenantProfile {
+        var profile = self
+        profile.idToken = idToken
+        return profile
+    }
+}
+
 extension [UInt8] {
     fileprivate func elementsEqual(_ frame: UnsafeRawBufferPointer, _ range: Range<Int>) -> Bool {
         guard count == range.count, let other = frame.baseAddress else { return false }
@@ -327,7 +341,7 @@ extension UnsafeRawBufferPointer {
     }
 
     /// The high bit of a byte is set if the byte is not ASCII; that of the first NUL is set by the subtraction.
-    private static func findings(_ word: UInt64) -> UInt64 { word | word &- lowBits }
+    private static func findings(_ word: UInt64) -> UInt64 { word | (word &- lowBits) }
 
     private static let highBits: UInt64 = 0x8080_8080_8080_8080
     private static let lowBits: UInt64 = 0x0101_0101_0101_0101

@@ -28,6 +28,7 @@ extension TokenResult: WireMessage {
         let from = fields.number("fresh_from", value?.freshness?.lowerBound)
         let through = fields.number("fresh_through", value?.freshness?.upperBound)
         if let from, let through, from <= through { freshness = from...through }
+        let idToken = idToken
         if fields.wish("account_has_id_token", repeats?.inAccount) { self.account.homeIDToken = idToken }
         if fields.wish("profile_has_id_token", repeats?.inProfile) { tenantProfile?.idToken = idToken }
     }
