@@ -61,6 +61,26 @@ internal import Testing
         }
     #endif
 
+    @Test func givesBlocksOutAgainWhoseMemoryTheSystemHad() {
+        let memory = SecretMemory()
+        let sizes = (0..<2_000).map { 1 + $0 * 37 % 3_000 }
+        let first = sizes.map(memory.allocate)
+        for block in first { block.fill(0xAB) }
+        // Every seventh stays, so that few blocks that are free have whole pages.
+        for (number, block) in first.enumerated() where number % 7 != 0 { memory.deallocate(block) }
+        memory.releaseUnused()
+        let second = sizes.enumerated().filter { $0.offset % 7 != 0 }.map { memory.allocate($0.element) }
+        #expect(
+            Set(second.map(\.baseAddress))
+                == Set(first.enumerated().filter { $0.offset % 7 != 0 }.map(\.element.baseAddress)))
+        #expect(second.allSatisfy { $0.allSatisfy { $0 == 0 } })
+        for (number, block) in second.enumerated() { block.fill(UInt8(number % 100 + 1)) }
+        for (number, block) in second.enumerated() {
+            #expect(block.allSatisfy { $0 == UInt8(number % 100 + 1) }, "\(number)")
+        }
+        for (number, block) in first.enumerated() where number % 7 == 0 { #expect(block.allSatisfy { $0 == 0xAB }) }
+    }
+
     /// Blocks of different sizes, as for passphrases and exported caches.
     @Test func givesWhatIsLargeBackToTheSystem() async {
         // In a process of its own, since other tests allocate memory too.

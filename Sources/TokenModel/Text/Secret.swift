@@ -106,6 +106,8 @@ final class SecretMemory: Sendable {
     private struct State {
         /// The first free block of each size, by `sizeClass`; 0 is none. A free block begins with the address of the next one.
         var free = [UInt](repeating: 0, count: SecretMemory.sizeClass(SecretMemory.largest) + 1)
+        /// Further free blocks of each size, whose memory has been given back to the system: a link in them would take it again.
+        var released = [[UInt]](repeating: [], count: SecretMemory.sizeClass(SecretMemory.largest) + 1)
         var next: UInt = 0
         var end: UInt = 0
         var locked = 0
@@ -140,10 +142,7 @@ final class SecretMemory: Sendable {
         let (size, address) = (Self.size(for: memory.count), UInt(bitPattern: start))
         state.withLock { state in
             guard size > Self.largest else {
-                let index = Self.sizeClass(size)
-                start.storeBytes(of: state.free[index], as: UInt.self)
-                state.free[index] = address
-                return
+                return Self.pushLinked(address, Self.sizeClass(size), &state)
             }
             // Ordinary memory.
             guard let locked = state.mapped.removeValue(forKey: address) else { return start.deallocate() }
@@ -156,27 +155,53 @@ final class SecretMemory: Sendable {
     func releaseUnused() {
         #if canImport(Glibc)
             state.withLock { state in
-                let blocks = state.free.flatMap { size, addresses in addresses.map { ($0, $0 + UInt(size)) } }
-                var unused: (start: UInt, end: UInt) = (0, 0)
-                for (start, end) in blocks.sorted(by: { $0.0 < $1.0 }) {
-                    if start != unused.end {
-                        Self.releasePages(unused.start, unused.end)
-                        unused.start = start
+                var run: [FreeBlock] = []
+                for block in Self.removeFreeBlocks(&state).sorted(by: { $0.start < $1.start }) {
+                    if let last = run.last, last.end != block.start {
+                        Self.release(run, &state)
+                        run = []
                     }
-                    unused.end = end
+                    run.append(block)
                 }
-                Self.releasePages(unused.start, unused.end)
+                Self.release(run, &state)
             }
         #endif
     }
 
     #if canImport(Glibc)
-        /// Gives the whole pages between two addresses back. Locked pages stay.
-        private static func releasePages(_ start: UInt, _ end: UInt) {
+        private struct FreeBlock {
+            let start: UInt
+            let sizeClass: Int
+            var end: UInt { start + UInt(SecretMemory.size(ofClass: sizeClass)) }
+        }
+
+        /// Empties the lists of free blocks.
+        private static func removeFreeBlocks(_ state: inout State) -> [FreeBlock] {
+            var blocks: [FreeBlock] = []
+            for index in state.free.indices {
+                while let address = popLinked(index, &state) {
+                    blocks.append(FreeBlock(start: address, sizeClass: index))
+                }
+            }
+            return blocks
+        }
+
+        /// Gives the whole pages of blocks that follow one another back, but for locked ones, and adds the blocks to the lists again.
+        private static func release(_ run: [FreeBlock], _ state: inout State) {
+            guard let start = run.first?.start, let end = run.last?.end else { return }
             let page = UInt(sysconf(Int32(_SC_PAGESIZE)))
             let first = (start + page - 1) / page * page
-            guard first + page <= end, let pointer = UnsafeMutableRawPointer(bitPattern: first) else { return }
-            madvise(pointer, Int((end - first) / page * page), Int32(MADV_DONTNEED))
+            let last = max(end / page * page, first)
+            if last > first, let pointer = UnsafeMutableRawPointer(bitPattern: first) {
+                madvise(pointer, Int(last - first), Int32(MADV_DONTNEED))
+            }
+            for block in run {
+                if block.start < last, block.end > first {
+                    state.released[block.sizeClass].append(block.start)
+                } else {
+                    pushLinked(block.start, block.sizeClass, &state)
+                }
+            }
         }
     #endif
 
@@ -186,11 +211,7 @@ final class SecretMemory: Sendable {
     private static func allocate(_ size: Int, from state: inout State) -> UInt {
         if size <= largest {
             let index = sizeClass(size)
-            if let block = UnsafeMutableRawPointer(bitPattern: state.free[index]) {
-                state.free[index] = block.load(as: UInt.self)
-                block.storeBytes(of: 0, as: UInt.self)
-                return UInt(bitPattern: block)
-            }
+            if let address = popLinked(index, &state) ?? state.released[index].popLast() { return address }
         } else {
             let before = state.locked
             let address = map(size, &state.locked)
@@ -204,6 +225,20 @@ final class SecretMemory: Sendable {
         guard state.next != 0 else { return 0 }
         defer { state.next += UInt(size) }
         return state.next
+    }
+
+    /// Adds a block, whose bytes are 0, to the list of its size.
+    private static func pushLinked(_ address: UInt, _ index: Int, _ state: inout State) {
+        UnsafeMutableRawPointer(bitPattern: address)?.storeBytes(of: state.free[index], as: UInt.self)
+        state.free[index] = address
+    }
+
+    /// Removes the first block of a list; its bytes are 0.
+    private static func popLinked(_ index: Int, _ state: inout State) -> UInt? {
+        guard let block = UnsafeMutableRawPointer(bitPattern: state.free[index]) else { return nil }
+        state.free[index] = block.load(as: UInt.self)
+        block.storeBytes(of: 0, as: UInt.self)
+        return UInt(bitPattern: block)
     }
 
     /// Maps new pages; returns 0 if that fails.
@@ -230,6 +265,15 @@ final class SecretMemory: Sendable {
         case ...1024: size / 64 - 1
         case ...4096: 15 + (size - 1024) / 128
         default: 39 + (size - 4096) / 512
+        }
+    }
+
+    /// The size of a class.
+    private static func size(ofClass index: Int) -> Int {
+        switch index {
+        case ...15: (index + 1) * 64
+        case ...39: 1024 + (index - 15) * 128
+        default: 4096 + (index - 39) * 512
         }
     }
 
