@@ -85,8 +85,9 @@ actor CacheOwner {
         case .interactionRequired(let why, let reason):
             return .now(.failure(TokenError(.interactionRequired, why, reason: reason)))
         case .ambiguousAccount: return .now(.failure(Self.ambiguous))
-        case .unread:
+        case .unread(let account):
             return later { owner async throws(TokenError) in
+                try await owner.core.reader.read([account], in: request.parameters.sharingGroup)
                 let decision = try await owner.core.reader.decide(request, now: owner.core.now)
                 return try await owner.answer(decision, to: request, from: session, at: owner.core.now()).outcome()
             }

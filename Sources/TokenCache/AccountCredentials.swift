@@ -89,6 +89,25 @@ package struct AccountCredentials: Sendable, Equatable {
         }
     }
 
+    /// Adds the token of an unread record.
+    ///
+    /// - Returns: the unread record; nil if there is none with that key.
+    mutating func fill(_ record: CacheRecord, key: String) -> CacheRecord? {
+        switch record {
+        case .accessToken(let token):
+            guard accessTokens[key]?.secret.isUnread == true else { return nil }
+            return setAccessToken(token, key).map(CacheRecord.accessToken)
+        case .refreshToken(let token):
+            guard refreshTokens[key]?.secret.isUnread == true else { return nil }
+            return setRefreshToken(token, key).map(CacheRecord.refreshToken)
+        case .idToken(let token):
+            guard let old = idTokens[key], old.isUnread else { return nil }
+            setIDToken(token, key)
+            return .idToken(old)
+        case .account, .accountMetadata, .appMetadata, .currentAccount, .opaque: return nil
+        }
+    }
+
     /// The places of the access tokens and refresh tokens, in the order of their identifiers.
     func credentials(of account: AccountKey) -> [(id: String, place: CredentialPlace)] {
         let places =

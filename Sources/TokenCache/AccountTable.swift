@@ -52,16 +52,21 @@ struct AccountTable: Sendable {
 
     /// Changes the records of an account, which is unpacked afterwards, or gone if it has no record any more.
     mutating func change(_ account: AccountKey, _ body: (inout AccountCredentials) -> Void) {
-        // Taken out, so that what is changed is not shared.
-        var unpacked: Unpacked
-        switch entries.updateValue(.packed(PackedAccount()), forKey: account) {
-        case .packed(let packed): unpacked = Unpacked(packed.credentials())
-        case .unpacked(let held): unpacked = held
-        case nil: unpacked = Unpacked(AccountCredentials())
-        }
+        var unpacked = take(account)
         if !isKnownUniquelyReferenced(&unpacked) { unpacked = Unpacked(unpacked.credentials) }
         body(&unpacked.credentials)
         entries[account] = unpacked.credentials.isEmpty ? nil : .unpacked(unpacked)
+    }
+
+    /// Takes the records of an account out of the table, so that what is changed is not shared. A function of its own: it releases the
+    /// entry when it returns.
+    @inline(never)
+    private mutating func take(_ account: AccountKey) -> Unpacked {
+        switch entries.updateValue(.packed(PackedAccount()), forKey: account) {
+        case .packed(let packed): Unpacked(packed.credentials())
+        case .unpacked(let held): held
+        case nil: Unpacked(AccountCredentials())
+        }
     }
 
     /// Adds an unread record to an account that is packed or new, and has no such record.

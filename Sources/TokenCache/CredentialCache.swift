@@ -36,9 +36,8 @@ package struct CredentialCache: Sendable, Equatable {
     }
 
     /// Changes the partition of a group in place, if there is one.
-    mutating func changePartition<Value>(_ group: SharingGroup, _ body: (inout Partition) -> Value) -> Value? {
-        guard let index = partitions.index(forKey: group) else { return nil }
-        return body(&partitions.values[index])
+    mutating func changePartition(_ group: SharingGroup, _ body: (inout Partition) -> Void) {
+        if let index = partitions.index(forKey: group) { body(&partitions.values[index]) }
     }
 
     /// Applies changes in memory.

@@ -242,23 +242,12 @@ extension Partition {
     /// Removes the tokens of an account from memory. They have to be in the store.
     mutating func pack(_ account: AccountKey) { table.pack(account) }
 
-    /// Adds the token of an unread record that has been read from the store.
-    ///
-    /// - Returns: whether the cache has a record with that key.
-    mutating func fill(_ record: CacheRecord, key: String, of account: AccountKey) -> Bool {
-        switch record {
-        case .accessToken(let token):
-            guard let old = self[account].accessTokens[key] else { return false }
-            if old.secret.isUnread { setAccessToken(token, key, of: account) }
-        case .refreshToken(let token):
-            guard let old = self[account].refreshTokens[key] else { return false }
-            if old.secret.isUnread { setRefreshToken(token, key, of: account) }
-        case .idToken(let token):
-            guard let old = self[account].idTokens[key] else { return false }
-            if old.isUnread { change(account) { $0.setIDToken(token, key) } }
-        default: return false
-        }
-        return true
+    /// Adds the token of an unread record that has been read from the store. Has no effect if there is no such unread record.
+    mutating func fill(_ record: CacheRecord, key: String, of account: AccountKey) {
+        guard table.contains(account) else { return }
+        var old: CacheRecord?
+        change(account) { old = $0.fill(record, key: key) }
+        if let old { count(record, replacing: old) }
     }
 }
 

@@ -7,6 +7,17 @@ package struct UnreadToken: Sendable, Hashable {
     package let key: RecordKey
 }
 
+/// Records with tokens that have been read from the store.
+package struct ReadTokens: Sendable {
+    fileprivate var records: [(key: RecordKey, record: CacheRecord)]
+
+    /// Decodes records. Those that cannot be decoded are left out.
+    package init(_ stored: [StoredRecord]) {
+        let texts = TextPool()
+        records = stored.compactMap { stored in CacheRecord(stored, texts).map { (stored.key, $0) } }
+    }
+}
+
 /// Tokens that are in the store only, until a request needs them.
 extension CredentialCache {
     /// The unread tokens of accounts.
@@ -23,17 +34,15 @@ extension CredentialCache {
     /// than what is in the store.
     ///
     /// - Parameters:
-    ///   - records: the records that the store has of `tokens`.
+    ///   - read: the records that the store has of `tokens`.
     /// - Returns: the changes that remove the records that the store does not have, or that cannot be read.
     package mutating func fill(
-        with records: [StoredRecord], of tokens: [UnreadToken], in group: SharingGroup, _ texts: TextPool = TextPool()
+        with read: ReadTokens, of tokens: [UnreadToken], in group: SharingGroup
     ) -> [CacheChange] {
-        let accounts = Dictionary(tokens.map { ($0.key, $0.account) }, uniquingKeysWith: { first, _ in first })
-        var missing = accounts
-        for stored in records {
-            guard let account = accounts[stored.key], let record = CacheRecord(stored, texts) else { continue }
-            missing[stored.key] = nil
-            _ = changePartition(group) { $0.fill(record, key: stored.key.key, of: account) }
+        var missing = Dictionary(tokens.map { ($0.key, $0.account) }, uniquingKeysWith: { first, _ in first })
+        for (key, record) in read.records {
+            guard let account = missing.removeValue(forKey: key) else { continue }
+            changePartition(group) { $0.fill(record, key: key.key, of: account) }
         }
         return missing.filter { key, account in holdsUnread(key, of: account, in: group) }
             .map { key, account in .remove(key, account: account) }

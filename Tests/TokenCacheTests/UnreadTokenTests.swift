@@ -16,7 +16,7 @@ internal import TokenStore
             for group in try Self.groups {
                 let tokens = cache.unreadTokens(of: cache.partition(group).accountKeys, in: group)
                 #expect(!tokens.isEmpty, "\(seed)")
-                #expect(cache.fill(with: Self.stored(whole), of: tokens, in: group).isEmpty, "\(seed)")
+                #expect(cache.fill(with: ReadTokens(Self.stored(whole)), of: tokens, in: group).isEmpty, "\(seed)")
             }
             #expect(cache == whole, "\(seed)")
         }
@@ -84,7 +84,7 @@ internal import TokenStore
             whole.apply(changes, in: .standard)
             for group in try Self.groups {
                 let tokens = cache.unreadTokens(of: cache.partition(group).accountKeys, in: group)
-                #expect(cache.fill(with: Self.stored(whole), of: tokens, in: group).isEmpty, "\(seed)")
+                #expect(cache.fill(with: ReadTokens(Self.stored(whole)), of: tokens, in: group).isEmpty, "\(seed)")
             }
             #expect(cache == whole, "\(seed)")
         }
@@ -114,7 +114,7 @@ internal import TokenStore
         var cache = Self.unread(builder.cache)
         let tokens = cache.unreadTokens(of: cache.partition(.standard).accountKeys, in: .standard)
         let remaining = Self.stored(builder.cache).filter { $0.key.kind != .refreshToken }
-        let lost = cache.fill(with: remaining, of: tokens, in: .standard)
+        let lost = cache.fill(with: ReadTokens(remaining), of: tokens, in: .standard)
         #expect(lost.count == 1)
         cache.apply(lost, in: .standard)
         let account = try #require(cache.partition(.standard).accountKeys.first)

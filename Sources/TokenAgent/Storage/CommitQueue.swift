@@ -311,9 +311,9 @@ final class CacheMemory {
     }
 
     /// Adds tokens that have been read from the store. What requests get does not change, unless the store has lost records.
-    func fill(with records: [StoredRecord], of tokens: [UnreadToken], in group: SharingGroup, _ texts: TextPool) {
+    func fill(with read: ReadTokens, of tokens: [UnreadToken], in group: SharingGroup) {
         loop.assertInEventLoop()
-        apply(cache.fill(with: records, of: tokens, in: group, texts), in: group)
+        apply(cache.fill(with: read, of: tokens, in: group), in: group)
     }
 
     /// Removes the tokens of an account from memory. They have to be in the store.

@@ -16,7 +16,6 @@ final class TokenReader {
     private let commits: CommitQueue
     private let tokensInUse: KeyedLock<Secret>
     private let store: any CommitTarget
-    private var texts = TextPool()
     /// The accounts whose tokens have been read or saved, in that order.
     private var places: [Place] = []
     private var known: Set<Place> = []
@@ -51,21 +50,25 @@ final class TokenReader {
         for _ in 0..<Self.attempts {
             let (tokens, count) = (memory.cache.unreadTokens(of: accounts, in: group), memory.replacementCount)
             guard !tokens.isEmpty else { return }
-            let records = try await records(of: tokens)
+            let read = try await read(tokens)
             guard count == memory.replacementCount else { continue }
-            memory.fill(with: records, of: tokens, in: group, texts)
+            memory.fill(with: read, of: tokens, in: group)
             for account in accounts { noteUse(of: account, in: group) }
         }
     }
 
-    private func records(of tokens: [UnreadToken]) async throws(TokenError) -> [StoredRecord] {
+    private func read(_ tokens: [UnreadToken]) async throws(TokenError) -> ReadTokens {
         reads += 1
         defer { reads -= 1 }
-        return try await store.records(with: tokens.map(\.key))
+        return await Self.decode(try await store.records(with: tokens.map(\.key)))
     }
 
+    /// Decodes records, off the event loop.
+    @concurrent
+    private static func decode(_ records: [StoredRecord]) async -> ReadTokens { ReadTokens(records) }
+
     /// Forgets which accounts have been used, since the store has been loaded or locked.
-    func removeAll() { (places, known, texts) = ([], [], TextPool()) }
+    func removeAll() { (places, known) = ([], []) }
 
     /// Returns what `body` finds in the cache, with the tokens that it needs. They are read into a copy: a list of all accounts must
     /// not leave all tokens in memory.
@@ -81,10 +84,10 @@ final class TokenReader {
             var cache = memory.cache
             let tokens = cache.unreadTokens(of: unread, in: group)
             if !tokens.isEmpty {
-                let records = try await records(of: tokens)
+                let read = try await read(tokens)
                 guard count == memory.replacementCount else { continue }
                 cache = memory.cache
-                let lost = cache.fill(with: records, of: tokens, in: group, texts)
+                let lost = cache.fill(with: read, of: tokens, in: group)
                 cache.apply(lost, in: group)
             }
             if let refusal = commits.refusal { throw refusal }
@@ -130,14 +133,14 @@ extension CredentialCache {
         in group: SharingGroup, from store: any CommitTarget, _ check: () throws(TokenError) -> Void
     ) throws(TokenError) -> CredentialCache {
         var cache = self
-        let (accounts, texts) = (partition(group).accountKeys, TextPool())
+        let accounts = partition(group).accountKeys
         for start in stride(from: 0, to: accounts.count, by: Self.accountsOfABatch) {
             try check()
             let tokens = cache.unreadTokens(
                 of: accounts[start..<min(start + Self.accountsOfABatch, accounts.count)], in: group)
             guard !tokens.isEmpty else { continue }
-            let records = try store.readRecords(with: tokens.map(\.key))
-            let lost = cache.fill(with: records, of: tokens, in: group, texts)
+            let read = ReadTokens(try store.readRecords(with: tokens.map(\.key)))
+            let lost = cache.fill(with: read, of: tokens, in: group)
             cache.apply(lost, in: group)
         }
         return cache

@@ -112,7 +112,7 @@ struct CostBench {
         defer { if !subject.isAgent { server.stop() } }
         var process = server.processID
         if subject.isAgent {
-            let frames = try subject == .floor ? frames : Frames(askedAt: socket)
+            let frames = try subject == .floor ? frames : Frames(askedAt: socket, waitsForLoad: true)
             if subject == .agent || subject == .floor {
                 _ = try FramedLevel(name: "framed", socketPath: socket, request: frames.request).sample(hits)
             } else {

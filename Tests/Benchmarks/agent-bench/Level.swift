@@ -149,12 +149,19 @@ struct Frames: Sendable {
     let replyLength: Int
 
     /// Sends the request once, and checks that it is a cache hit.
-    init(askedAt socketPath: String) throws {
+    ///
+    /// - Parameter waitsForLoad: whether the agent is asked when it has read its whole store, so that the account's tokens are in memory
+    ///   afterwards.
+    init(askedAt socketPath: String, waitsForLoad: Bool = false) throws {
         request = try RequestFrame.encode(try SignedInAccount.request, id: 1)
         let socket = bench_connect(socketPath)
         guard socket >= 0 else { throw BenchError("cannot connect to \(socketPath) (errno \(-socket))") }
         defer { close(socket) }
         var reply = [UInt8](repeating: 0, count: WireLimits.replyFrame)
+        if waitsForLoad {
+            let list = try RequestFrame.encode(ListAccounts(clientID: nil), id: 1)
+            guard bench_ask(socket, list, list.count, &reply, reply.count) > 0 else { throw BenchError("no list") }
+        }
         replyLength = bench_ask(socket, request, request.count, &reply, reply.count)
         guard replyLength > FrameDecoder.headerLength else { throw BenchError("no reply (errno \(-replyLength))") }
         let frame = try ReplyFrame(decoding: reply[FrameDecoder.headerLength..<replyLength])
