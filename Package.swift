@@ -241,9 +241,8 @@ let package = Package(
         .testTarget(
             name: "SocketIntegrationTests",
             dependencies: [
-                "AgentClient", "AgentSocket", "AgentTestSupport", "CAgentSystem", "EntraEmulator", "TestSupport",
-                "TokenAgent",
-                "TokenModel", "TokenStore", "TokenWire",
+                "AgentClient", "AgentSocket", "AgentTestSupport", "AuditLog", "CAgentSystem", "EntraEmulator",
+                "TestSupport", "TokenAgent", "TokenModel", "TokenStore", "TokenWire",
             ],
             swiftSettings: strict),
         .testTarget(

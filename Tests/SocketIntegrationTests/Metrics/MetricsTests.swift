@@ -2,6 +2,7 @@ internal import AccessPolicy
 internal import AgentClient
 internal import AgentSocket
 internal import AgentTestSupport
+internal import AuditLog
 internal import EntraEmulator
 internal import Foundation
 internal import TestSupport
