@@ -242,8 +242,7 @@ let package = Package(
             name: "SocketIntegrationTests",
             dependencies: [
                 "AgentClient", "AgentSocket", "AgentTestSupport", "AuditLog", "CAgentSystem", "EntraEmulator",
-                "TestSupport",
-                "TokenAgent", "TokenModel", "TokenStore", "TokenWire",
+                "TestSupport", "TokenAgent", "TokenModel", "TokenStore", "TokenWire",
             ],
             swiftSettings: strict),
         .testTarget(

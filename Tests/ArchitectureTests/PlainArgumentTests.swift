@@ -18,7 +18,8 @@ internal import Testing
         let defaults = try #require(plain.firstMatch(of: #/self\.init\(\)(?s:(.*?))var rest/#)?.output.1)
         for declaration in declarations {
             let property = declaration.output.property
-            #expect(defaults.contains(try Regex("\\b\(property)\\b")), "\(property)")
+            let name = try Regex("\\b\(property)\\b")
+            #expect(defaults.contains(name), "\(property)")
         }
         let values = source.matches(of: #/\n    var [A-Za-z]+(?:: [A-Za-z.]+)? = ([A-Za-z.]+)\n/#).map(\.output.1)
         #expect(Set(values) == ["false", "Self.defaultLogLevel"])
