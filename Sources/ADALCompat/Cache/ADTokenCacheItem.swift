@@ -28,19 +28,32 @@ public final class ADTokenCacheItem: NSObject, NSCopying, NSSecureCoding {
     /// The user of the token; nil if the server named none.
     public var userInformation: ADUserInformation? {
         get {
-            if let unread { setUserInformation(ADUserInformation(unread.idToken, unread.account)) }
+            if let unread { setUserInformation(ADUserInformation(unread.idToken, unread.account.reference)) }
             return readUserInformation
         }
         set { setUserInformation(newValue) }
     }
     private var readUserInformation: ADUserInformation?
     /// What `userInformation` is read from when it is first asked for; most apps need the access token only. Nil if it has been read.
-    private var unread: (idToken: String?, account: AccountReference)?
+    private var unread: TokenResult?
     /// Whether the agent has a refresh token for this item, although `refreshToken` is nil.
     package var representsRefreshToken = false
 
     /// Creates an empty item.
     public override init() {}
+
+    /// Creates the item of a token result.
+    init(_ token: TokenResult, for target: TokenAcquisition.Target) {
+        resource = target.resource
+        authority = Self.authority(of: token, for: target.authority)
+        clientId = target.clientID
+        familyId = token.familyID?.text
+        accessToken = token.accessToken.reveal()
+        accessTokenType = token.tokenType.trimmedNonEmpty ?? "Bearer"
+        let expiry = token.isExtendedLifetime ? token.extendedExpiresOn ?? token.expiresOn : token.expiresOn
+        expiresOn = Date(timeIntervalSince1970: TimeInterval(expiry))
+        unread = token
+    }
 
     private func setUserInformation(_ information: ADUserInformation?) {
         readUserInformation = information
@@ -150,22 +163,8 @@ extension ADTokenCacheItem {
 }
 
 extension ADTokenCacheItem {
-    /// Creates the item of a token result.
-    convenience init(_ token: TokenResult, for target: TokenAcquisition.Target) {
-        self.init()
-        resource = target.resource
-        authority = Self.authority(of: token, for: target.authority)
-        clientId = target.clientID
-        familyId = token.familyID?.text
-        accessToken = token.accessToken.reveal()
-        accessTokenType = token.tokenType.trimmedNonEmpty ?? "Bearer"
-        let expiry = token.isExtendedLifetime ? token.extendedExpiresOn ?? token.expiresOn : token.expiresOn
-        expiresOn = Date(timeIntervalSince1970: TimeInterval(expiry))
-        unread = (token.idToken, token.account.reference)
-    }
-
     /// Returns the authority that issued the token, in canonical form.
-    private static func authority(of token: TokenResult, for requested: CanonicalAuthority) -> String {
+    fileprivate static func authority(of token: TokenResult, for requested: CanonicalAuthority) -> String {
         authorities.value(for: Issuance(requested: requested, issuer: token.authority)) {
             requested.inCloud(of: token.authority)
         }

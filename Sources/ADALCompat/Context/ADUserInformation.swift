@@ -87,7 +87,7 @@ public final class ADUserInformation: NSObject, NSCopying, NSSecureCoding, Senda
 
     /// Returns `userId` without surrounding white space and in lower case; nil if it is blank.
     public class func normalizeUserId(_ userId: String) -> String? {
-        userId.trimmedNonEmpty?.lowercased()
+        userId.trimmedNonEmpty?.inLowerCase
     }
 
     /// Whether ID token, home account ID and user ID are equal.

@@ -1,8 +1,9 @@
 internal import Foundation
 internal import TokenModel
 
-/// An authority in the form that ADAL uses: scheme, host, port if one was given, and tenant, in lower case.
-struct CanonicalAuthority: Sendable, Equatable {
+/// An authority in the form that ADAL uses: scheme, host, port if one was given, and tenant, in lower case. An object, since
+/// every request and every result refers to it.
+final class CanonicalAuthority: Sendable, Equatable {
     /// The URL, without a trailing slash.
     let text: String
     /// The authority for the requests to the agent.
@@ -21,6 +22,10 @@ struct CanonicalAuthority: Sendable, Equatable {
         guard let authority = try? Authority(text) else { return nil }
         self.text = text
         self.authority = authority
+    }
+
+    static func == (left: CanonicalAuthority, right: CanonicalAuthority) -> Bool {
+        left === right || (left.text == right.text && left.authority == right.authority)
     }
 }
 

@@ -66,13 +66,22 @@ package struct TokenAcquisition: Sendable {
     }
 
     /// Runs the request and returns its result.
-    func run() async -> ADAuthenticationResult { result(await outcome()) }
+    func run() async -> ADAuthenticationResult {
+        let request = silentRequest()
+        if let request, !hasDelegate, !Task.isCancelled, let token = agent.keptResult(for: request) {
+            log.logStart(self)
+            log.logSuccess(token)
+            return ADAuthenticationResult(token, for: target)
+        }
+        return result(await outcome(request))
+    }
 
-    private func outcome() async -> Result<TokenResult, ADAuthenticationError> {
+    /// - Parameter request: the request, if it is known that nothing else is to be done.
+    private func outcome(_ request: AcquireTokenSilent? = nil) async -> Result<TokenResult, ADAuthenticationError> {
         log.logStart(self)
         await notify { $0.announceAccess() }
         do throws(ADAuthenticationError) {
-            let token = try await acquire()
+            let token = if let request { try await acquireSilently(request) } else { try await acquire() }
             log.logSuccess(token)
             if !token.isFromCache { await notify { $0.announceWrite() } }
             return .success(token)
@@ -84,9 +93,11 @@ package struct TokenAcquisition: Sendable {
 
     /// Notifies the cache's delegate, if there is one.
     private func notify(_ body: @escaping @Sendable (ADTokenCache) -> Void) async {
-        guard let tokenCache, tokenCache.delegate != nil else { return }
+        guard let tokenCache, hasDelegate else { return }
         await runBlockingAppCode { body(tokenCache) }
     }
+
+    private var hasDelegate: Bool { tokenCache?.delegate != nil }
 
     private func acquire() async throws(ADAuthenticationError) -> TokenResult {
         if let grant { return try await acquire(grant) }
@@ -110,22 +121,43 @@ extension TokenAcquisition {
 
     func acquireSilently(_ parameters: TokenParameters) async throws(ADAuthenticationError) -> TokenResult {
         do throws(TokenError) {
-            // A cached token was not issued for this claims request.
-            let request = AcquireTokenSilent(
-                parameters: parameters, account: try await account(parameters),
-                forceRefresh: forceRefresh || parameters.claims != nil, expirationBuffer: expirationBuffer,
-                allowsExtendedLifetime: allowsExtendedLifetime)
+            let account = if let namedAccount { namedAccount } else { try await account(parameters) }
+            return try await agent.acquireTokenSilent(silentRequest(parameters, account))
+        } catch {
+            throw .silent(error)
+        }
+    }
+
+    private func acquireSilently(_ request: AcquireTokenSilent) async throws(ADAuthenticationError) -> TokenResult {
+        do throws(TokenError) {
             return try await agent.acquireTokenSilent(request)
         } catch {
             throw .silent(error)
         }
     }
 
-    /// Returns the account that the identifier names, or an empty reference without an identifier.
+    /// The request of a silent acquisition; nil of any other, if the account has to be looked up, and if an argument is not valid.
+    private func silentRequest() -> AcquireTokenSilent? {
+        guard grant == nil, prompt == nil, let namedAccount, let parameters = try? parameters() else { return nil }
+        return silentRequest(parameters, namedAccount)
+    }
+
+    private func silentRequest(_ parameters: TokenParameters, _ account: AccountReference) -> AcquireTokenSilent {
+        // A cached token was not issued for this claims request.
+        AcquireTokenSilent(
+            parameters: parameters, account: account, forceRefresh: forceRefresh || parameters.claims != nil,
+            expirationBuffer: expirationBuffer, allowsExtendedLifetime: allowsExtendedLifetime)
+    }
+
+    /// The account that the identifier names, an empty reference without an identifier; nil for an object ID.
+    private var namedAccount: AccountReference? {
+        if let identifier, identifier.type == UniqueId, identifier.userId != nil { return nil }
+        return AccountReference(username: identifier?.userId)
+    }
+
+    /// Looks up the account with the object ID that the identifier is.
     private func account(_ parameters: TokenParameters) async throws(TokenError) -> AccountReference {
-        guard let identifier, identifier.type == UniqueId, let id = identifier.userId else {
-            return AccountReference(username: identifier?.userId)
-        }
+        guard let id = identifier?.userId else { return AccountReference() }
         // The agent finds accounts by user name, so that an object ID has to be looked up first.
         let accounts = try await agent.listAccounts(
             ListAccounts(clientID: parameters.clientID, sharingGroup: sharingGroup, localAccountID: id))

@@ -91,8 +91,9 @@ final class KeptResults: Sendable {
     func result(for request: AcquireTokenSilent) -> TokenResult? {
         let entries = table.withLock { $0.entries }
         guard !entries.isEmpty, request.isKeepable else { return nil }
-        let hash = request.repetitionHash
-        for entry in entries where entry.hash == hash && entry.request.isRepeated(by: request) {
+        // Most apps have one entry, or few: a hash would cost more than the comparison.
+        let hash = entries.count > Self.comparedLimit ? request.repetitionHash : nil
+        for entry in entries where entry.hash == hash ?? entry.hash && entry.request.isRepeated(by: request) {
             guard entry.stands(at: now) else {
                 discard(entry)
                 return nil
@@ -145,6 +146,8 @@ final class KeptResults: Sendable {
         return times
     }
 
+    /// The number of entries up to which every one is compared.
+    private static let comparedLimit = 4
     /// The largest number of kept results; more than an app has in use.
     private static let countLimit = 64
     /// The memory of all kept results, in bytes.
@@ -172,15 +175,9 @@ extension AcquireTokenSilent {
     /// Whether `request` is this one again: everything is equal but the correlation ID. Scopes in another order or case make it
     /// another request, although the agent gives it the same answer.
     func isRepeated(by request: AcquireTokenSilent) -> Bool {
-        let (left, right) = (parameters, request.parameters)
-        return account == request.account && left.scopes.scopes == right.scopes.scopes
-            && left.clientID.text == right.clientID.text && left.authority == right.authority
-            && left.sharingGroup == right.sharingGroup && left.version == right.version
-            && left.validatesAuthority == right.validatesAuthority && left.redirectURI == right.redirectURI
-            && left.capabilities == right.capabilities && left.extraParameters == right.extraParameters
-            && left.claims == right.claims && forceRefresh == request.forceRefresh
-            && expirationBuffer == request.expirationBuffer
+        forceRefresh == request.forceRefresh && expirationBuffer == request.expirationBuffer
             && allowsExtendedLifetime == request.allowsExtendedLifetime
+            && parameters.areRepeated(by: request.parameters) && account == request.account
     }
 }
 

@@ -25,12 +25,26 @@ struct AppSession: Sendable {
     ///
     /// - Throws: `CancellationError` if the calling task is cancelled, else an error of MSAL.
     func acquireTokenSilent(_ request: AcquireTokenSilent) async throws -> MSALResult {
+        if let result = try keptResult(request) { return result }
         let limit = MSALGlobalConfig.httpConfig.timeoutIntervalForRequest
         return try await finish("acquireTokenSilent", request.parameters.correlationID) {
             () async throws(TokenError) in
             try await Deadline(seconds: limit).run { () async throws(TokenError) in
                 try await client.acquireTokenSilent(request)
             }
+        }
+    }
+
+    /// Converts the kept result of a silent request; nil if the agent has to be asked, or if the cache's delegate has to be told of the
+    /// request, which takes time.
+    private func keptResult(_ request: AcquireTokenSilent) throws -> MSALResult? {
+        guard serializedCache == nil, !Task.isCancelled, let token = client.keptResult(for: request) else { return nil }
+        let (name, correlationID) = ("acquireTokenSilent", request.parameters.correlationID)
+        logStart(name, correlationID)
+        do throws(TokenError) {
+            return try convert(token, name, correlationID)
+        } catch {
+            throw failure(error, name, correlationID)
         }
     }
 
@@ -73,27 +87,42 @@ struct AppSession: Sendable {
         _ name: String, _ correlationID: CorrelationID,
         _ work: () async throws(TokenError) -> TokenResult
     ) async throws -> MSALResult {
-        let logger = MSALGlobalConfig.loggerConfig
-        logger.log(.info, "\(name) begins, correlation ID \(correlationID)")
+        logStart(name, correlationID)
         if let serializedCache { await runBlockingAppCode { serializedCache.announceAccess() } }
         do throws(TokenError) {
             let token = try await work()
             if !token.isFromCache, let serializedCache {
                 await runBlockingAppCode { serializedCache.announceWrite() }
             }
-            let result = try MSALResult(token, kind: settings.authority.kind)
-            logger.log(.info, "\(name) has a token, correlation ID \(correlationID)")
-            externalAccounts.update(result)
-            return result
+            return try convert(token, name, correlationID)
         } catch {
-            // Only the code, because the message of the identity provider may contain personal data.
-            logger.log(
-                error.code == .cancelled ? .info : .error,
-                "\(name) failed with \(error.code.name), correlation ID \(correlationID)")
-            var error = error
-            error.details.correlationID = error.details.correlationID ?? correlationID
-            throw MSALError.asyncError(for: error, kind: settings.authority.kind)
+            throw failure(error, name, correlationID)
         }
+    }
+
+    private func logStart(_ name: String, _ correlationID: CorrelationID) {
+        MSALGlobalConfig.loggerConfig.log(.info, "\(name) begins, correlation ID \(correlationID)")
+    }
+
+    /// Converts a token, logs that there is one, and tells the external account providers.
+    private func convert(
+        _ token: TokenResult, _ name: String, _ correlationID: CorrelationID
+    ) throws(TokenError) -> MSALResult {
+        let result = try MSALResult(token, kind: settings.authority.kind)
+        MSALGlobalConfig.loggerConfig.log(.info, "\(name) has a token, correlation ID \(correlationID)")
+        externalAccounts.update(result)
+        return result
+    }
+
+    /// Converts an error, and logs it.
+    private func failure(_ error: TokenError, _ name: String, _ correlationID: CorrelationID) -> any Error {
+        // Only the code, because the message of the identity provider may contain personal data.
+        MSALGlobalConfig.loggerConfig.log(
+            error.code == .cancelled ? .info : .error,
+            "\(name) failed with \(error.code.name), correlation ID \(correlationID)")
+        var error = error
+        error.details.correlationID = error.details.correlationID ?? correlationID
+        return MSALError.asyncError(for: error, kind: settings.authority.kind)
     }
 }
 

@@ -3,9 +3,9 @@ internal import CompatSupport
 internal import Foundation
 internal import TokenModel
 
-/// The configuration of an application as a value: copied once, so that later changes of the configuration have no
-/// effect.
-struct AppSettings: Sendable {
+/// The configuration of an application: copied once, so that later changes of the configuration have no effect. An object, since every
+/// request refers to it.
+final class AppSettings: Sendable {
     let clientID: ClientID
     let redirectURI: String?
     let authority: Authority

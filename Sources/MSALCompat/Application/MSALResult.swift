@@ -8,14 +8,14 @@ package import TokenModel
 // Unchecked because the compiler checks final classes only; all members are constants of Sendable types.
 open class MSALResult: NSObject, @unchecked Sendable {
     private let result: TokenResult
-    private let issuer: Authority
+    private let parsedIssuer: Issuer
     /// Whether the result was created without a token.
     private let isEmpty: Bool
 
     /// Creates an empty result, for test doubles: strings and arrays are empty, optional properties are nil, the
     /// authority is the default one.
     public override init() {
-        issuer = .common
+        parsedIssuer = Issuer(.common)
         isEmpty = true
         result = TokenResult(
             accessToken: Secret(""), tokenType: "Bearer", expiresOn: 0, scopes: [], idToken: nil,
@@ -34,11 +34,20 @@ open class MSALResult: NSObject, @unchecked Sendable {
         }
         self.result = result
         self.isEmpty = false
-        self.issuer = try Self.issuers.value(for: IssuerText(url: result.authority, kind: kind)) {
+        self.parsedIssuer = try Self.issuers.value(for: IssuerText(url: result.authority, kind: kind)) {
             () throws(TokenError) in
-            try Authority(result.authority, kind: kind)
+            Issuer(try Authority(result.authority, kind: kind))
         }
     }
+
+    /// An authority, of which results have a reference.
+    private final class Issuer: Sendable {
+        let authority: Authority
+
+        init(_ authority: Authority) { self.authority = authority }
+    }
+
+    private var issuer: Authority { parsedIssuer.authority }
 
     /// What the authority of a result is parsed from.
     private struct IssuerText: Equatable {
@@ -46,7 +55,7 @@ open class MSALResult: NSObject, @unchecked Sendable {
         let kind: Authority.Kind?
     }
 
-    private static let issuers = RecentValues<IssuerText, Authority>()
+    private static let issuers = RecentValues<IssuerText, Issuer>()
 
     /// The access token; empty if the identity provider issued none.
     open var accessToken: String { result.accessToken.reveal() }

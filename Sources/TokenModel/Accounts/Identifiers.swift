@@ -123,3 +123,11 @@ extension StringProtocol {
         return String(self[first...last])
     }
 }
+
+extension String {
+    /// The text without surrounding white space; nil if nothing is left. The same as that of any text, but not generic.
+    package var trimmedNonEmpty: String? {
+        if !isEmpty, isGraphicASCII { return self }
+        return self[...].trimmedNonEmpty
+    }
+}

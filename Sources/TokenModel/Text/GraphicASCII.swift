@@ -12,6 +12,16 @@ extension StringProtocol {
 }
 
 extension String {
+    /// Whether every character is a graphic character of ASCII: no white space, and no control character. True for an empty text.
+    package var isGraphicASCII: Bool {
+        let isGraphic = utf8.withContiguousStorageIfAvailable { bytes in
+            var others: UInt8 = 0
+            for byte in bytes { others |= byte &- 0x21 < 0x7F - 0x21 ? 0 : 1 }
+            return others == 0
+        }
+        return isGraphic ?? self[...].isGraphicASCII
+    }
+
     /// The same as `lowercased()`, without a copy of a text in ASCII without capitals.
     package var inLowerCase: String {
         let isLower = utf8.withContiguousStorageIfAvailable { bytes in
