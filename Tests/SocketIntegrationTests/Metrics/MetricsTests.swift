@@ -166,7 +166,8 @@ internal import TokenWire
                 $0.audit = .file(path: log.file("audit.log"), limit: 1 << 20)
             }
         ) { _ in
-            #expect(try await get("/metrics", at: path).1.hasPrefix("000"))
+            let (_, output) = try await get("/metrics", at: path)
+            #expect(output.hasPrefix("000"), "\(output)")
         }
         let lines = try String(contentsOfFile: log.file("audit.log"), encoding: .utf8).split(separator: "\n")
         let refusals = lines.filter { $0.contains("\"refusal\"") }
