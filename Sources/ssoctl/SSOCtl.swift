@@ -55,7 +55,7 @@ struct SSOCtl: AsyncParsableCommand {
         do {
             try refuseUnknownCommand(arguments)
             var command: any ParsableCommand
-            if let parsed = parsedAlone(arguments) {
+            if let parsed = await parsedAlone(arguments) {
                 command = parsed
             } else {
                 command = try await asyncParseAsRoot(arguments)
@@ -72,11 +72,12 @@ struct SSOCtl: AsyncParsableCommand {
 
     /// The command of the arguments, parsed without the other commands, all of which the whole parser would look at first: that takes
     /// longer than most commands. Nil if the arguments ask for help or are not valid; then the whole parser says so.
-    private static func parsedAlone(_ arguments: [String]) -> (any ParsableCommand)? {
-        guard let word = arguments.first, let type = commandTypes.first(where: { $0.configuration.isNamed(word) }),
+    private static func parsedAlone(_ arguments: [String]) async -> (any ParsableCommand)? {
+        guard let word = arguments.first,
+            let type = commandTypes.first(where: { $0.configuration.isNamed(word) }) as? any AsyncParsableCommand.Type,
             type.configuration.subcommands.isEmpty
         else { return nil }
-        return try? type.parse(Array(arguments.dropFirst()))
+        return try? await type.asyncParse(Array(arguments.dropFirst()))
     }
 
     /// Ends the process after an error of the command or the command line, or a request for help, whose text may have parts of the
