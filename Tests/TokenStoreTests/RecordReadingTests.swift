@@ -36,20 +36,6 @@ internal import TokenModel
         #expect(throws: TokenError.self) { try store.readRecords(with: [.sample(7)]) }
     }
 
-    /// Another program has removed a row: the rest is repaired and read, and the loss is reported.
-    @Test func repairsADamagedFile() async throws {
-        let store = try await store()
-        do {
-            let other = try SQLiteConnection(path: folder.file)
-            try other.execute("DELETE FROM sealed WHERE sequence = 1")
-        }
-        let read = try await store.records(with: (0..<10).map { .sample($0) })
-        #expect(Set(read.map(\.key)).isSuperset(of: (1..<10).map { RecordKey.sample($0) }))
-        #expect(!store.report.notices.isEmpty)
-        #expect(try await store.records(with: [.sample(8)]) == [.sample(8)])
-        await store.close()
-    }
-
     private func store() async throws -> Store {
         let store = try folder.open()
         _ = try store.load()
