@@ -83,7 +83,8 @@ internal import Testing
             agent.process.signal(SIGTERM)
             let log = try await agent.process.finish().errors
             #expect(log.contains("denied") && log.contains("get_status"), "\(log)")
-            let audit = try await f.run("ssoctl", ["audit", "--json"]).output
+            let audit = try await f.run("ssoctl", ["audit", "--json", "--file", f.folder.file("state/audit.log")])
+                .output
             let refusal = try #require(audit.split(separator: "\n").first { $0.contains("\"refusal\"") })
             #expect(refusal.contains("get_status") && refusal.contains("requestDenied"), "\(refusal)")
         }

@@ -51,7 +51,7 @@ def latency_table(figures):
 
 def load_table(figures):
     return table(["connections", "replies/s", "of the floor", "p50 µs, ×", "p99 µs, ×"], [
-        [number(row["connections"]), number(row["replies_per_second"]), f"**{number(row['share'])}**",
+        [f"{round(row['connections'])}", number(row["replies_per_second"]), f"**{number(row['share'])}**",
          f"{number(row['p50_us'])}, {number(row['p50_ratio'])}", f"{number(row['p99_us'])}, {number(row['p99_ratio'])}"]
         for row in figures["load"]])
 
@@ -100,7 +100,7 @@ def redemption_table(figures):
 
 def event_table(figures):
     return table(["subscribers", "signed out, ms", "last one reached, ms", "worst, ms"], [
-        [number(row["subscribers"]), number(row["signed_out_ms"]), number(row["reached_ms"]), number(row["worst_ms"])]
+        [f"{round(row['subscribers']):,}", number(row["signed_out_ms"]), number(row["reached_ms"]), number(row["worst_ms"])]
         for row in figures["events"]])
 
 
@@ -123,8 +123,8 @@ TABLES = {
 
 def page(text, figures):
     for name, build in TABLES.items():
-        pattern = re.compile(rf"(<!-- figures: {name} -->\n).*?(\n<!-- end -->)", re.DOTALL)
-        text, count = pattern.subn(lambda found: found[1] + build(figures) + found[2], text)
+        pattern = re.compile(rf"(<!-- figures: {name} -->\n)(?:.*?\n)??(<!-- end -->)", re.DOTALL)
+        text, count = pattern.subn(lambda found: f"{found[1]}{build(figures)}\n{found[2]}", text)
         if count != 1:
             sys.exit(f"docs/performance.md has {count} places for the figures {name}")
     return text
