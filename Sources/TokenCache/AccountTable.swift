@@ -10,7 +10,7 @@ struct AccountTable: Sendable {
 
     /// The records of an unpacked account, apart from the table, whose entries are small.
     private final class Unpacked: Sendable {
-        // Changed while there is one reference to it only.
+        // Changed by `AccountTable.change` only, and while there is one reference to it only.
         nonisolated(unsafe) var credentials: AccountCredentials
 
         init(_ credentials: AccountCredentials) { self.credentials = credentials }

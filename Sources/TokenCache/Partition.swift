@@ -4,17 +4,17 @@ internal import TokenStore
 /// The part of the cache that belongs to one sharing group.
 package struct Partition: Sendable, Equatable {
     private var table = AccountTable()
-    package private(set) var apps: [String: AppMetadataRecord] = [:]
+    package private(set) var apps = RecordMap<AppMetadataRecord>()
     /// The current account that each app was last given, by client ID.
-    private(set) var currentAccounts: [String: CurrentAccountRecord] = [:]
+    private(set) var currentAccounts = RecordMap<CurrentAccountRecord>()
     /// Entries that are kept for other libraries only.
-    package private(set) var opaqueRecords: [String: OpaqueRecord] = [:]
+    package private(set) var opaqueRecords = RecordMap<OpaqueRecord>()
     /// The accounts in the order in which they are listed.
     private(set) var order = SortedMap<AccountKey>()
     /// The number of access tokens and refresh tokens.
     private(set) var credentialCount = 0
     /// The access tokens and refresh tokens whose identifiers are not their keys.
-    private var longCredentials: [String: CredentialPlace] = [:]
+    private var longCredentials = RecordMap<CredentialPlace>()
     /// The accounts that have tokens of each app.
     private(set) var holders = TokenHolders()
     /// The number of accounts that have an account record.
@@ -116,7 +116,7 @@ package struct Partition: Sendable, Equatable {
         case .refreshToken: setRefreshToken(nil, key.key, of: account)
         case .idToken: change(account) { $0.setIDToken(nil, key.key) }
         case .accountMetadata:
-            for (app, record) in self[account].metadata where record.key == key.key {
+            for (app, record) in self[account].metadata where record.key.hasSameBytes(as: key.key) {
                 setMetadata(nil, app, of: account)
             }
         default: break
@@ -155,7 +155,7 @@ package struct Partition: Sendable, Equatable {
     private mutating func listCredential(_ isHeld: (now: Bool, before: Bool), _ place: CredentialPlace) {
         guard isHeld.now != isHeld.before else { return }
         credentialCount += isHeld.now ? 1 : -1
-        if place.id != place.key { longCredentials[place.id] = isHeld.now ? place : nil }
+        if !place.id.hasSameBytes(as: place.key) { longCredentials[place.id] = isHeld.now ? place : nil }
     }
 
     /// The access token or refresh token with an identifier.

@@ -1,4 +1,7 @@
-/// The records of one kind that an account has, by their keys.
+internal import TokenModel
+
+/// The records of one kind that an account or a group has, by their keys, whose bytes are compared: on the disk, keys that differ in their
+/// bytes name different records.
 ///
 /// Nearly all accounts have one or two of a kind. A few are in an array, which takes half of the memory of a dictionary; more are in a
 /// dictionary. The order is that of neither.
@@ -7,7 +10,7 @@ package struct RecordMap<Record> {
 
     fileprivate enum Storage {
         case few([Element])
-        case many([String: Record])
+        case many([ExactText: Record])
     }
 
     private var storage = Storage.few([])
@@ -28,8 +31,8 @@ package struct RecordMap<Record> {
     package subscript(key: String) -> Record? {
         get {
             switch storage {
-            case .few(let records): records.first { $0.key == key }?.value
-            case .many(let records): records[key]
+            case .few(let records): records.first { $0.key.hasSameBytes(as: key) }?.value
+            case .many(let records): records[ExactText(key)]
             }
         }
         set {
@@ -41,16 +44,17 @@ package struct RecordMap<Record> {
                 Self.set(newValue, key, in: &records)
                 storage =
                     records.count > recordsExamined
-                    ? .many(Dictionary(uniqueKeysWithValues: records.map { ($0.key, $0.value) })) : .few(records)
+                    ? .many(Dictionary(uniqueKeysWithValues: records.map { (ExactText($0.key), $0.value) }))
+                    : .few(records)
             case .many(var records):
-                records[key] = newValue
+                records[ExactText(key)] = newValue
                 storage = records.isEmpty ? .few([]) : .many(records)
             }
         }
     }
 
     private static func set(_ record: Record?, _ key: String, in records: inout [Element]) {
-        let index = records.firstIndex { $0.key == key }
+        let index = records.firstIndex { $0.key.hasSameBytes(as: key) }
         switch (record, index) {
         case (let record?, let index?): records[index].value = record
         case (let record?, nil):
@@ -89,9 +93,9 @@ package struct RecordMap<Record> {
 extension RecordMap: Sequence {
     package struct Iterator: IteratorProtocol {
         fileprivate var few: IndexingIterator<[Element]>?
-        fileprivate var many: Dictionary<String, Record>.Iterator?
+        fileprivate var many: Dictionary<ExactText, Record>.Iterator?
 
-        package mutating func next() -> Element? { few?.next() ?? many?.next() }
+        package mutating func next() -> Element? { few?.next() ?? many?.next().map { ($0.key.text, $0.value) } }
     }
 
     package var underestimatedCount: Int { count }

@@ -1,5 +1,7 @@
-/// A dictionary in the order of its keys, in which any position is found, and a key added or removed, in logarithmic time and a short
-/// move of memory.
+internal import TokenModel
+
+/// A dictionary in the order of the bytes of its keys, in which any position is found, and a key added or removed, in logarithmic time and
+/// a short move of memory.
 ///
 /// The entries are in blocks of limited length; no block is empty.
 package struct SortedMap<Value> {
@@ -45,10 +47,10 @@ package struct SortedMap<Value> {
     /// The position of a key, or where to insert it.
     private func position(of key: String) -> (block: Int, index: Int, isFound: Bool) {
         guard !blocks.isEmpty else { return (0, 0, false) }
-        let following = Self.firstIndex(in: blocks) { $0[0].key > key }
+        let following = Self.firstIndex(in: blocks) { key.precedes($0[0].key) }
         let block = max(following - 1, 0)
-        let index = Self.firstIndex(in: blocks[block]) { $0.key >= key }
-        return (block, index, index < blocks[block].count && blocks[block][index].key == key)
+        let index = Self.firstIndex(in: blocks[block]) { !$0.key.precedes(key) }
+        return (block, index, index < blocks[block].count && blocks[block][index].key.hasSameBytes(as: key))
     }
 
     private mutating func insert(_ entry: Entry, _ block: Int, _ index: Int) {
@@ -88,6 +90,6 @@ extension SortedMap: Equatable where Value: Equatable {
     package static func == (left: Self, right: Self) -> Bool {
         guard left.count == right.count else { return false }
         let (left, right) = (left.blocks.joined(), right.blocks.joined())
-        return zip(left, right).allSatisfy { $0.key == $1.key && $0.value == $1.value }
+        return zip(left, right).allSatisfy { $0.key.hasSameBytes(as: $1.key) && $0.value == $1.value }
     }
 }

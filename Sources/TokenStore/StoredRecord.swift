@@ -1,3 +1,5 @@
+internal import TokenModel
+
 /// A record of the store: a key, and bytes that the store does not interpret.
 package struct StoredRecord: Sendable, Equatable {
     package var key: RecordKey
@@ -44,6 +46,11 @@ package struct RecordKey: Sendable, Hashable {
         self.group = group
         self.kind = kind
         self.key = key
+    }
+
+    /// Keys are equal if their bytes are: those are what names a record on the disk.
+    package static func == (left: RecordKey, right: RecordKey) -> Bool {
+        left.kind == right.kind && left.key.hasSameBytes(as: right.key) && left.group.hasSameBytes(as: right.group)
     }
 }
 

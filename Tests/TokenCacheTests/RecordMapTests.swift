@@ -45,4 +45,17 @@ internal import Testing
         #expect(left != right)
         #expect(RecordMap(dictionaryLiteral: ("1", 1)) != RecordMap(dictionaryLiteral: ("1", 2)))
     }
+
+    /// As on the disk: canonically equivalent keys with other bytes are other keys.
+    @Test func comparesTheBytesOfKeys() {
+        for others in [0, 20] {
+            var map = RecordMap<Int>()
+            for number in 0..<others { map["\(number)"] = number }
+            map["caf\u{E9}"] = 100
+            map["cafe\u{301}"] = 200
+            #expect(map["caf\u{E9}"] == 100 && map["cafe\u{301}"] == 200 && map.count == others + 2)
+            map["caf\u{E9}"] = nil
+            #expect(map["caf\u{E9}"] == nil && map["cafe\u{301}"] == 200)
+        }
+    }
 }

@@ -47,4 +47,17 @@ internal import Testing
         map["a"] = 1
         #expect(map.values == [1])
     }
+
+    /// As on the disk: canonically equivalent keys with other bytes are other keys.
+    @Test func comparesTheBytesOfKeys() {
+        for others in [0, 20] {
+            var map = SortedMap<Int>()
+            for number in 0..<others { map["\(number)"] = number }
+            map["caf\u{E9}"] = 100
+            map["cafe\u{301}"] = 200
+            #expect(map["caf\u{E9}"] == 100 && map["cafe\u{301}"] == 200 && map.count == others + 2)
+            map["caf\u{E9}"] = nil
+            #expect(map["caf\u{E9}"] == nil && map["cafe\u{301}"] == 200)
+        }
+    }
 }

@@ -14,6 +14,15 @@ package struct AccountKey: Sendable, Hashable {
         package init(homeAccountID: HomeAccountID?, username: String?) {
             self = homeAccountID.map(Identity.home) ?? .name(username?.lowercased() ?? "")
         }
+
+        /// Equal if the bytes are, as on the disk.
+        package static func == (left: Identity, right: Identity) -> Bool {
+            switch (left, right) {
+            case (.home(let left), .home(let right)): left == right
+            case (.name(let left), .name(let right)): left.hasSameBytes(as: right)
+            default: false
+            }
+        }
     }
 
     package var issuer: Issuer

@@ -46,6 +46,9 @@ public struct HomeAccountID: Sendable, Hashable, CustomStringConvertible {
         self.text = "\(uid).\(utid)".lowercased()
     }
 
+    /// Identifiers are equal if their bytes are, as on the disk.
+    public static func == (left: HomeAccountID, right: HomeAccountID) -> Bool { left.text.hasSameBytes(as: right.text) }
+
     /// The account that the `client_info` of a token response names: base64url-encoded JSON `{"uid":…,"utid":…}`.
     package static func named(in clientInfo: String) -> HomeAccountID? {
         guard let json = Base64URL.decode(clientInfo),
@@ -107,6 +110,9 @@ public struct SharingGroup: Sendable, Hashable, CustomStringConvertible {
     }
 
     private init(unchecked name: String) { self.name = name }
+
+    /// Groups are equal if the bytes of their names are, as on the disk.
+    public static func == (left: SharingGroup, right: SharingGroup) -> Bool { left.name.hasSameBytes(as: right.name) }
 
     /// The group's name.
     public var description: String { name }

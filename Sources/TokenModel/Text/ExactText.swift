@@ -9,7 +9,7 @@
 /// Strings are equal if they are canonically equivalent (Unicode Standard Annex #15): `é` is one character or two, and the sign of the
 /// unit Kelvin is a `K`. Identity providers compare bytes, so that requests that differ in such a way may have different answers.
 package struct ExactText: Sendable, Hashable {
-    private let text: String
+    package let text: String
 
     package init(_ text: String) { self.text = text }
 
@@ -22,6 +22,21 @@ package struct ExactText: Sendable, Hashable {
 }
 
 extension String {
+    /// Whether the bytes of this text come before those of the other one, as in a dictionary.
+    package func precedes(_ other: String) -> Bool {
+        let order: Bool?? = utf8.withContiguousStorageIfAvailable { left in
+            other.utf8.withContiguousStorageIfAvailable { right in
+                let shared = min(left.count, right.count)
+                guard shared > 0, let start = left.baseAddress, let otherStart = right.baseAddress else {
+                    return left.count < right.count
+                }
+                let order = memcmp(start, otherStart, shared)
+                return order != 0 ? order < 0 : left.count < right.count
+            }
+        }
+        return (order ?? nil) ?? utf8.lexicographicallyPrecedes(other.utf8)
+    }
+
     /// Whether the bytes of the texts are equal, and not only the characters.
     package func hasSameBytes(as other: String) -> Bool {
         let areSame: Bool?? = utf8.withContiguousStorageIfAvailable { left in

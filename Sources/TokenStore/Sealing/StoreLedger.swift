@@ -4,11 +4,12 @@ internal import TokenModel
 /// The sequence number of every record on disk, by group and identity, and the state of the store.
 struct StoreLedger: Sendable {
     private(set) var state = StoreState()
-    private var groups: [String: [RecordID: Int64]] = [:]
+    /// By the bytes of the groups' names.
+    private var groups: [ExactText: [RecordID: Int64]] = [:]
 
     /// The group and identity of a record.
     struct Place: Hashable {
-        let group: String
+        let group: ExactText
         let id: RecordID
     }
 
@@ -27,6 +28,7 @@ struct StoreLedger: Sendable {
     mutating func add(
         _ record: SealedRecord, in group: String, _ digest: SetDigest, _ keys: StoreKeys.Derived
     ) -> Bool {
+        let group = ExactText(group)
         if let known = groups[group]?[record.id] {
             guard known < record.sequence else { return false }
             state.digest.toggle(record.id, known, keys)
@@ -40,10 +42,14 @@ struct StoreLedger: Sendable {
     }
 
     /// Whether this is the latest version of the record.
-    func holds(_ record: SealedRecord, in group: String) -> Bool { groups[group]?[record.id] == record.sequence }
+    func holds(_ record: SealedRecord, in group: String) -> Bool {
+        groups[ExactText(group)]?[record.id] == record.sequence
+    }
 
     /// The number of the latest version of a record; nil if there is no such record.
-    func sequence(of key: RecordKey, _ keys: StoreKeys.Derived) -> Int64? { groups[key.group]?[RecordID(key, keys)] }
+    func sequence(of key: RecordKey, _ keys: StoreKeys.Derived) -> Int64? {
+        groups[ExactText(key.group)]?[RecordID(key, keys)]
+    }
 
     /// Marks all numbers up to `counter` as used.
     mutating func markUsed(upTo counter: Int64) { state.counter = max(state.counter, counter) }
@@ -89,10 +95,11 @@ struct StoreLedger: Sendable {
         for change in changes {
             switch change {
             case .put(let record):
-                last[Place(group: record.key.group, id: RecordID(record.key, keys))] = record
+                last[Place(group: ExactText(record.key.group), id: RecordID(record.key, keys))] = record
             case .delete(let key):
-                last.updateValue(nil, forKey: Place(group: key.group, id: RecordID(key, keys)))
-            case .deleteGroup(let group):
+                last.updateValue(nil, forKey: Place(group: ExactText(key.group), id: RecordID(key, keys)))
+            case .deleteGroup(let name):
+                let group = ExactText(name)
                 for place in last.keys where place.group == group { last.updateValue(nil, forKey: place) }
                 for id in (groups[group] ?? [:]).keys { last.updateValue(nil, forKey: Place(group: group, id: id)) }
             }

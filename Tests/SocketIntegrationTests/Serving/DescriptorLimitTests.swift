@@ -11,9 +11,12 @@ internal import TokenModel
     @Test func endsCallsWithTheReasonIfNoConnectionIsPossible() async throws {
         try await AgentFixture.with { f in
             await #expect(processExitsWith: .success) { [path = f.socketPath as String] in
-                _ = try await AgentClient(socketPath: path).status()
+                // They stay connected: descriptors that are closed later would be free for the calls that shall fail.
+                var clients = [AgentClient(socketPath: path)]
+                _ = try await clients[0].status()
                 for count in 0...2 {
                     let client = AgentClient(socketPath: path)
+                    clients.append(client)
                     let taken = TakenDescriptors(leaving: count)
                     let error = await #expect(throws: TokenError.self) { try await client.status() }
                     taken.release()
@@ -26,6 +29,7 @@ internal import TokenModel
                 let taken = TakenDescriptors(leaving: 3)
                 _ = try await client.status()
                 taken.release()
+                withExtendedLifetime(clients) {}
             }
         }
     }

@@ -73,4 +73,23 @@ internal import TokenWire
             #expect(f.redemptions == 2)
         }
     }
+
+    /// A sign-out removes what the disk has under the name of the group, byte by byte, or says that there is nothing.
+    @Test func signsOutOfTheGroupThatIsNamed() async throws {
+        try await AgentFixture.with { f in
+            let composed = try #require(SharingGroup(Self.composed))
+            let decomposed = try #require(SharingGroup(Self.decomposed))
+            let account = try await f.signIn("alice@contoso.com", f.parameters(group: composed)).account.reference
+            var removal = RemoveAccount(
+                clientID: try f.parameters().clientID, sharingGroup: decomposed, account: account, extent: .account)
+            #expect(try await f.agent.removeAccount(removal).removed == false)
+            #expect(try await f.agent.listAccounts(ListAccounts(clientID: nil, sharingGroup: decomposed)).isEmpty)
+            removal.sharingGroup = composed
+            #expect(try await f.agent.removeAccount(removal).removed)
+            try await f.restarted { f in
+                let left = try await f.agent.listCredentials(ListCredentials(sharingGroup: composed))
+                #expect(left.isEmpty)
+            }
+        }
+    }
 }
