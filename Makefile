@@ -71,12 +71,12 @@ lint:
 # Installs the packages that the build and the tests need and a fresh Debian or Ubuntu does not have, if any is missing. The first
 # build has the versions of a release.
 deps:
-	@.ci/install-deps
+	@.ci/install-deps $(ALSO)
 	@[ -e Package.resolved ] || cp packaging/versions.json Package.resolved
 
 # The same, and what only tests need.
+test-deps: ALSO = tests
 test-deps: deps
-	@.ci/install-deps tests
 
 RELEASED = sso-agent ssoctl entra-emulator
 # Small static executables. On Linux, Swift exports every symbol of an executable, which keeps unused code in it;

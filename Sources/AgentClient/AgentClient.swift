@@ -224,7 +224,7 @@ extension ReplyFrame {
     ///
     /// - Throws: as `reply(to:)`.
     fileprivate func answer<Request: WireRequest>(to type: Request.Type) throws(TokenError) -> Request.Reply {
-        // A static decision, since this function is specialised for each type.
+        // Here it is known statically which type this is; `reply(to:)`, of another module, has to find it out for each reply.
         if Request.self == AcquireTokenSilent.self, let result = result as? Request.Reply { return result }
         return try reply(to: type)
     }

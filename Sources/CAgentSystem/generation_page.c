@@ -22,7 +22,7 @@ static int is_ascii(const char *bytes, size_t count) {
 }
 
 uint32_t agent_generation_slot(const char *group, size_t group_length, const char *account, size_t account_length) {
-    /* Other texts may be equal though their bytes differ. */
+    /* In lower case, other texts may have other bytes with another version of Unicode. */
     if (!is_ascii(group, group_length) || (account != NULL && !is_ascii(account, account_length)))
         return AGENT_SLOT_OF_OTHER_NAMES;
     uint64_t value = hash(0xcbf29ce484222325ULL, group, group_length);

@@ -105,16 +105,24 @@ int agent_wait(pid_t child) {
     return code_of(status);
 }
 
-int agent_wait_or_kill(pid_t child, int milliseconds) {
+int agent_wait_for(pid_t child, int milliseconds, int *code) {
     /* There is no waiting for a child with an end to it everywhere; most have ended at the first look. */
     const int step = 5;
     for (int waited = 0; waited < milliseconds; waited += step) {
         int status = 0;
         pid_t ended = waitpid(child, &status, WNOHANG);
-        if (ended == child) return code_of(status);
-        if (ended < 0 && errno != EINTR) return -1;
+        if (ended == child || (ended < 0 && errno != EINTR)) {
+            *code = ended == child ? code_of(status) : -1;
+            return 1;
+        }
         poll(NULL, 0, step);
     }
+    return 0;
+}
+
+int agent_wait_or_kill(pid_t child, int milliseconds) {
+    int code = -1;
+    if (agent_wait_for(child, milliseconds, &code)) return code;
     kill(child, SIGKILL);
     return agent_wait(child);
 }

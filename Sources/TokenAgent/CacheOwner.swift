@@ -390,25 +390,3 @@ actor CacheOwner {
     private static let ambiguous = TokenError(
         .ambiguousAccount, "several accounts are signed in; name one by its home account ID or username")
 }
-
-extension AcquireTokenSilent {
-    /// The request without the reserved scopes, which the agent always adds.
-    var withoutReservedScopes: AcquireTokenSilent {
-        guard parameters.scopes.intersects(.reserved) else { return self }
-        var request = self
-        request.parameters.scopes = parameters.scopes.subtracting(.reserved)
-        return request
-    }
-}
-
-extension Answer<TokenResult> {
-    /// The answer with its ID token as often as the app of the request needs it.
-    fileprivate func withIDTokens(for request: AcquireTokenSilent) -> Answer<TokenResult> {
-        guard request.acceptsSingleIDToken else { return self }
-        return map { result in
-            var result = result
-            result.allowsSingleIDToken = true
-            return result
-        }
-    }
-}

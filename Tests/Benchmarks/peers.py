@@ -114,8 +114,9 @@ def ssh_agent(path, reply_bytes):
         unavailable("ssh-agent is not installed")
     process = start(["ssh-agent", "-D", "-a", path])
     wait_for(path, process)
-    comment = "c" * 1000
-    for number in range(round(reply_bytes / (len(comment) + 68))):  # 68 bytes are around each comment in the list
+    keys = max(1, round(reply_bytes / 1068))
+    comment = "c" * (reply_bytes // keys - 68)  # 68 bytes are around each comment in the list
+    for number in range(keys):
         key = f"{path}.{number}"
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", comment, "-f", key], check=True)
         subprocess.run(["ssh-add", "-q", key], env=dict(os.environ, SSH_AUTH_SOCK=path), check=True)
@@ -166,7 +167,7 @@ def msal_python(path, reply_bytes):
         unavailable("MSAL Python is not installed")
     app = msal.PublicClientApplication(
         "4a1aa1d5-c567-49d0-ad0b-cd957a47f842", authority=f"https://login.microsoftonline.com/{TENANT}", instance_discovery=False,
-        http_client=CannedHTTP(1500))
+        http_client=CannedHTTP(reply_bytes))
     app.acquire_token_by_refresh_token("r", ["User.Read"])
     account = app.get_accounts()[0]
 

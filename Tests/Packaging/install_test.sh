@@ -10,7 +10,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/sso-install.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 root=$work/root prefix=/opt/sso-agent
 all="sso-agent entra-emulator libsso-agent-dev"
-run_make() { env -u MAKEFLAGS -u MAKELEVEL make -s "$@" BIN="$bin" DESTDIR="$root" PREFIX="$prefix"; }
+run_make() { env -u MAKEFLAGS -u MAKELEVEL -u PYTHONDONTWRITEBYTECODE make -s "$@" BIN="$bin" DESTDIR="$root" PREFIX="$prefix"; }
 exists() { for path in "$@"; do [ -f "$root$prefix/$path" ] || { echo "there is no $path"; return 1; }; done; }
 
 say "make install into $prefix"
@@ -27,6 +27,7 @@ for program in sso-agent ssoctl; do
     [ "$("$installed/bin/$program" --version)" = "$version" ] || fail "$program --version is not $version"
 done
 pass "the executables have version $version"
+check "writes nothing into the sources" [ -z "$(find . -path ./.git -prune -o -path ./.build -prune -o -newer "$work/before" -print)" ]
 check "writes nothing into .build" [ -z "$(find .build/man .build/completions -newer "$work/before" 2>/dev/null)" ]
 check "nobody but root can write to it" sh -c '[ -z "$(find "$0" -perm /022 ! -type l)" ]' "$installed"
 check "no file names the folder of the sources" sh -c '! grep -rlIF "$1" "$0"' "$installed" "$PWD"

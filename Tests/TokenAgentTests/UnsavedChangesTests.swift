@@ -40,6 +40,16 @@ internal import TokenStore
         #expect(unsaved.changes == [.put(.sample("a", 1, group: "other"))])
     }
 
+    /// As on the disk: canonically equivalent names with other bytes are other names.
+    @Test func distinguishesTheBytesOfNames() {
+        var unsaved = UnsavedChanges()
+        unsaved.append([.put(.sample("caf\u{E9}", 1)), .put(.sample("a", 1, group: "caf\u{E9}"))])
+        unsaved.supersede([.put(.sample("cafe\u{301}", 2)), .deleteGroup("cafe\u{301}")])
+        #expect(unsaved.changes == [.put(.sample("caf\u{E9}", 1)), .put(.sample("a", 1, group: "caf\u{E9}"))])
+        unsaved.supersede([.put(.sample("caf\u{E9}", 2)), .deleteGroup("caf\u{E9}")])
+        #expect(unsaved.isEmpty)
+    }
+
     @Test func distinguishesRecordKinds() {
         var unsaved = UnsavedChanges()
         unsaved.append([.put(.sample("a", 1)), .put(.sample("a", 1, kind: .account))])

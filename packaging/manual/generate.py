@@ -12,7 +12,9 @@ import re
 import subprocess
 import sys
 
-import mdoc
+# It may run as root, whose files in the sources would be in the way later.
+sys.dont_write_bytecode = True
+import mdoc  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CONFIGURATION, POLICY, PROTOCOL = "docs/configuration.md", "docs/policy.md", "Protos/PROTOCOL.md"

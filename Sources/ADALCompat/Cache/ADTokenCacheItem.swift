@@ -28,14 +28,14 @@ public final class ADTokenCacheItem: NSObject, NSCopying, NSSecureCoding {
     /// The user of the token; nil if the server named none.
     public var userInformation: ADUserInformation? {
         get {
-            if let unread { setUserInformation(ADUserInformation(unread.idToken, unread.account.reference)) }
+            if let unread { setUserInformation(ADUserInformation(unread.idToken, unread.account)) }
             return readUserInformation
         }
         set { setUserInformation(newValue) }
     }
     private var readUserInformation: ADUserInformation?
     /// What `userInformation` is read from when it is first asked for; most apps need the access token only. Nil if it has been read.
-    private var unread: TokenResult?
+    private var unread: (idToken: String?, account: AccountReference)?
     /// Whether the agent has a refresh token for this item, although `refreshToken` is nil.
     package var representsRefreshToken = false
 
@@ -52,7 +52,7 @@ public final class ADTokenCacheItem: NSObject, NSCopying, NSSecureCoding {
         accessTokenType = token.tokenType.trimmedNonEmpty ?? "Bearer"
         let expiry = token.isExtendedLifetime ? token.extendedExpiresOn ?? token.expiresOn : token.expiresOn
         expiresOn = Date(timeIntervalSince1970: TimeInterval(expiry))
-        unread = token
+        unread = (token.idToken, token.account.reference)
     }
 
     private func setUserInformation(_ information: ADUserInformation?) {

@@ -122,7 +122,7 @@ struct AgentStarter {
         let child = try spawn(program, output: ends.write)
         let printed = read(ends.read, until: deadline)
         // The agent itself goes on as another process; this one ends when the agent listens, or cannot.
-        _ = agent_wait_or_kill(child, printed == nil ? 0 : 1000)
+        finish(child, steps: printed == nil ? 0 : 50)
         guard let printed else { throw Self.late(program) }
         guard printed.contains("listening on ") else {
             throw StartFailure(UntrustedText.clean(printed, limit: 500).trimmedNonEmpty ?? "\(program) has ended")
@@ -158,6 +158,16 @@ struct AgentStarter {
             if String(decoding: printed, as: UTF8.self).contains("listening on ") { break }
         }
         return String(decoding: printed, as: UTF8.self)
+    }
+
+    /// Waits for the end of a process, so many steps at most, and kills it then.
+    private func finish(_ child: pid_t, steps: Int) {
+        var code: Int32 = 0
+        for _ in 0..<steps {
+            guard agent_wait_for(child, Self.step, &code) == 0 else { return }
+            whileWaiting()
+        }
+        _ = agent_wait_or_kill(child, 0)
     }
 
     /// Waits for a moment, at most until there is input.

@@ -134,7 +134,10 @@ int64_t agent_milliseconds(void);
    no such child. */
 int agent_wait(pid_t child);
 
-/* The same, of a child that is killed when it has not ended after so many milliseconds. */
+/* Waits so many milliseconds at most; not 0 if the child has ended, with what `agent_wait` would return in `code`. */
+int agent_wait_for(pid_t child, int milliseconds, int *code);
+
+/* The same as `agent_wait`, of a child that is killed when it has not ended after so many milliseconds. */
 int agent_wait_or_kill(pid_t child, int milliseconds);
 
 /* The same as `agent_spawn`, with one more variable in the program's environment, such as "NAME=value". */

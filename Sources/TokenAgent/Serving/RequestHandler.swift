@@ -166,3 +166,25 @@ enum EncodedReply {
     /// The store has to be loaded first.
     case afterLoad(EventLoopFuture<Result<Void, TokenError>>)
 }
+
+extension AcquireTokenSilent {
+    /// The request without the reserved scopes, which the agent always adds.
+    var withoutReservedScopes: AcquireTokenSilent {
+        guard parameters.scopes.intersects(.reserved) else { return self }
+        var request = self
+        request.parameters.scopes = parameters.scopes.subtracting(.reserved)
+        return request
+    }
+}
+
+extension Answer<TokenResult> {
+    /// The answer with its ID token as often as the app of the request needs it.
+    func withIDTokens(for request: AcquireTokenSilent) -> Answer<TokenResult> {
+        guard request.acceptsSingleIDToken else { return self }
+        return map { result in
+            var result = result
+            result.allowsSingleIDToken = true
+            return result
+        }
+    }
+}

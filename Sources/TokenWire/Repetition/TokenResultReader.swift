@@ -203,8 +203,8 @@ package struct TokenResultReader {
         }
     }
 
-    /// The tags of the fields that are read: the number of the field in agent.proto and the type of its encoding. Constants, which a test
-    /// compares with protobuf-c's descriptors.
+    /// The tags of the fields that are read: the number of the field in agent.proto and the type of its encoding. Constants;
+    /// `TokenResultReaderTests` compares what is read by them with what protobuf-c reads.
     enum Tag {
         static let requestID: UInt64 = 1 << 3
         static let result: UInt64 = 11 << 3 | 2

@@ -1,7 +1,6 @@
 /// Reads encoded messages field by field, without decoding their values.
 ///
-/// The encoding: https://protobuf.dev/programming-guides/encoding/. Every method returns nil at bytes that it does not know, and never
-/// reads beyond the end.
+/// The encoding: https://protobuf.dev/programming-guides/encoding/. No method reads beyond the end, whatever the bytes are.
 struct WireCursor {
     private let bytes: UnsafeRawBufferPointer
     /// The offset of the next byte.
@@ -18,7 +17,7 @@ struct WireCursor {
 
     var isAtEnd: Bool { offset >= end }
 
-    /// Reads a number of up to 63 bits.
+    /// Reads a number of up to 63 bits; nil if there is none.
     mutating func number() -> UInt64? { number(bits: 63) }
 
     private mutating func number(bits: UInt64) -> UInt64? {
@@ -42,7 +41,8 @@ struct WireCursor {
     /// Reads the field's number, times 8, with the type of its encoding.
     mutating func rawTag() -> UInt64? { number(bits: Self.shortBits) }
 
-    /// Reads the tag of the next field in the order of agent.proto; nil at the end of the message, and if the field repeats one.
+    /// Reads the tag of the next field in the order of agent.proto; nil at the end of the message, and if the field is malformed, repeats
+    /// one or comes out of order: then it stays to be read, so that the message is not at its end.
     ///
     /// - Parameter last: the tag of the field before, 0 at first.
     mutating func nextTag(after last: inout UInt64) -> UInt64? {

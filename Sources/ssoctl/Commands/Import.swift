@@ -60,14 +60,20 @@ struct ImportCommand: Command {
         for cache in found.caches {
             do {
                 printout.add(try await importFile(cache.file, cache.format, agent))
-            } catch let error as TokenError where ExitStatus(error) == .failed {
-                // Another file may be undamaged. Without an agent, none can be imported.
+            } catch let error as TokenError where Self.codesOfAFile.contains(error.code) {
+                // Another file may be undamaged. Without an agent, or while it is locked, none can be imported.
                 printout.addFailure(error, of: cache)
-                Terminal.printError("ssoctl: \(cache.file): \(error.message)")
+                let message = error.message
+                Terminal.printError("ssoctl: \(message.contains(cache.file) ? message : "\(cache.file): \(message)")")
             }
         }
         return printout
     }
+
+    /// The failures that are of a file, and not of the agent.
+    private static let codesOfAFile: Set<TokenError.Code> = [
+        .cacheBadFormat, .frameTooLarge, .timedOut, PrivateFiles.commandLine.errorCode,
+    ]
 
     func status(of done: ImportPrintout) -> ExitStatus { done.failed == nil ? .done : .failed }
 

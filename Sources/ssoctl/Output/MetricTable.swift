@@ -67,6 +67,6 @@ enum MetricTable {
     }
 
     private static func text(_ seconds: Double) -> String {
-        Phrases.milliseconds(Int64((seconds * 1e6).rounded()))
+        Phrases.milliseconds(Int64(exactly: (seconds * 1e6).rounded()) ?? .max)
     }
 }

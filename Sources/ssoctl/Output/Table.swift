@@ -23,6 +23,6 @@ enum Table {
         return .bold(line(header)) + StyledText(rows.map { "\n" + line($0) }.joined())
     }
 
-    /// The number of columns of a terminal that a text takes.
+    /// The number of columns of a terminal that a text takes: one for each character, though wide ones, as of Chinese, take two.
     private static func width(_ text: String) -> Int { text.isPrintableASCII ? text.utf8.count : text.count }
 }

@@ -54,10 +54,9 @@ internal import TokenModel
             #expect(noted.map(\.stand) == [false, false])
         }
 
-        /// Texts are equal that have other bytes: é, and e with an accent.
-        @Test func hasOneSlotForNamesWithOtherCharacters() throws {
+        /// Their lower case may differ between an app's library and the agent's.
+        @Test func hasOneSlotForNamesThatAreNotASCII() throws {
             let (one, other) = (try Self.account("\u{E9}.tenant"), try Self.account("e\u{301}.tenant"))
-            #expect(one == other)
             #expect(GenerationSlot.of(one, in: .standard) == GenerationSlot.of(other, in: .standard))
             let groups = try ["\u{E9}", "e\u{301}"].map { try #require(SharingGroup($0)) }
             #expect(GenerationSlot.of(nil, in: groups[0]) == GenerationSlot.of(nil, in: groups[1]))

@@ -58,18 +58,19 @@ internal import TokenWire
         try await AgentFixture.with { f in
             let account = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
             f.emulator.control.inject(.hold(grant: .refreshToken))
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for text in [Self.composed, Self.decomposed] {
-                    var parameters = try f.parameters()
-                    parameters.claims = "{\"access_token\":{\"name\":{\"value\":\"\(text)\"}}}"
-                    group.addTask { [parameters] in _ = try await f.silent(parameters, account) }
-                }
-                await f.emulator.control.waitForHeld(atLeast: 1)
-                // Answered after both requests have arrived.
-                _ = try await f.agent.status()
-                f.emulator.control.release()
-                try await group.waitForAll()
+            let peer = try RawPeer(f.socketPath)
+            for (id, text) in zip([1, 2], [Self.composed, Self.decomposed]) {
+                var parameters = try f.parameters()
+                parameters.claims = "{\"access_token\":{\"name\":{\"value\":\"\(text)\"}}}"
+                try peer.write(AcquireTokenSilent(parameters: parameters, account: account), id: UInt64(id))
             }
+            try peer.write(GetStatus(), id: 3)
+            // Requests of one connection begin in their order, so that both have begun.
+            #expect(try await offPool { try peer.reply()?.id } == 3)
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            f.emulator.control.release()
+            let ids = try await offPool { [try peer.reply()?.id, try peer.reply()?.id] }
+            #expect(Set(ids) == [1, 2])
             #expect(f.redemptions == 2)
         }
     }
