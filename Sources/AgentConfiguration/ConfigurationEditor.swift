@@ -52,7 +52,7 @@ package struct ConfigurationEditor {
         _ path: String, _ body: (inout ConfigurationEditor) throws(TokenError) -> Void
     ) throws(TokenError) {
         let path = URL(filePath: path).resolvingSymlinksInPath().path
-        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        let folder = PrivateFiles.parent(of: path)
         try files.makeDirectory(folder, parentMode: 0o700)
         let lock = try files.lock(directory: folder)
         guard lock.acquire() != .held else {

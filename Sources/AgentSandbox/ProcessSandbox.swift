@@ -116,7 +116,7 @@ package struct ProcessSandbox: Sendable, Equatable {
     }
 
     private static func folder(of file: String) -> String {
-        guard let slash = file.lastIndex(of: "/"), slash > file.startIndex else { return "/" }
+        guard let slash = file.utf8.lastIndex(of: UInt8(ascii: "/")), slash > file.startIndex else { return "/" }
         return String(file[..<slash])
     }
 

@@ -5,17 +5,18 @@ package import TokenModel
 package struct SocketFolder: Sendable {
     package let path: String
     /// The socket's name in the directory.
-    private let socketName: Substring
+    private let socketName: String
 
     /// Makes the directory and those above it, with mode 0700, where they do not exist.
     ///
     /// - Throws: `agentUnavailable` (-53004), with what to do, if it cannot be made or other users could replace the socket.
     package init(ofSocket socketPath: String) throws(TokenError) {
-        guard socketPath.hasPrefix("/"), let slash = socketPath.lastIndex(of: "/") else {
+        let bytes = socketPath.utf8
+        guard bytes.first == UInt8(ascii: "/"), let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else {
             throw TokenError(.agentUnavailable, "the socket path \(socketPath) is not absolute")
         }
-        path = slash == socketPath.startIndex ? "/" : String(socketPath[..<slash])
-        socketName = socketPath[slash...].dropFirst()
+        path = PrivateFiles.parent(of: socketPath)
+        socketName = String(socketPath[bytes.index(after: slash)...])
         try Self.requireTrusted(path)
         try PrivateFiles(errorCode: .agentUnavailable).makeDirectory(path, parentMode: 0o700)
         // Again, with the directories that did not exist before: in /tmp, another user may have made one meanwhile.
@@ -39,7 +40,7 @@ package struct SocketFolder: Sendable {
 
     /// Whether two paths, however they are written, are those of one socket.
     package func hasSocket(of other: SocketFolder) -> Bool {
-        socketName == other.socketName && FileStatus.isSameFile(path, other.path)
+        socketName.hasSameBytes(as: other.socketName) && FileStatus.isSameFile(path, other.path)
     }
 
     private static func requireTrusted(_ path: String) throws(TokenError) {

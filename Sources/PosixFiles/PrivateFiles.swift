@@ -147,8 +147,9 @@ package struct PrivateFiles: Sendable {
     }
 
     /// The directory in which a path is: `/` also for the root itself, `.` for a name alone.
-    static func parent(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
+    package static func parent(of path: String) -> String {
+        // By the bytes, as the kernel divides it: a slash forms one `Character` with a combining character behind it.
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 }

@@ -72,7 +72,7 @@ package struct AccountCredentials: Sendable, Equatable {
     /// Whether the key of each record follows from its content.
     var hasDerivedKeys: Bool {
         func areDerived(_ records: RecordMap<some RecordContent>) -> Bool {
-            records.allSatisfy { $0.key == $0.value.key }
+            records.allSatisfy { $0.key.hasSameBytes(as: $0.value.key) }
         }
         return areDerived(accounts) && areDerived(accessTokens) && areDerived(refreshTokens) && areDerived(idTokens)
     }
@@ -113,7 +113,7 @@ package struct AccountCredentials: Sendable, Equatable {
         let places =
             accessTokens.keys.map { CredentialPlace(account: account, kind: .accessToken, key: $0) }
             + refreshTokens.keys.map { CredentialPlace(account: account, kind: .refreshToken, key: $0) }
-        return places.map { ($0.id, $0) }.sorted { $0.0 < $1.0 }
+        return places.map { ($0.id, $0) }.sorted { $0.0.precedes($1.0) }
     }
 
     /// All records, in an order that depends on their keys only.
@@ -142,8 +142,12 @@ package struct AccountCredentials: Sendable, Equatable {
     /// The account records in a stable order: the home tenant's first, then by realm.
     package var orderedAccounts: [AccountRecord] {
         guard accounts.count > 1 else { return Array(accounts.values) }
-        let ranked = accounts.values.map { (($0.isHome ? 0 : 1, $0.realm, $0.environment), $0) }
-        return ranked.sorted { $0.0 < $1.0 }.map(\.1)
+        return accounts.values.sorted { one, other in
+            if one.isHome != other.isHome { return one.isHome }
+            // By the bytes, as the pages of a list.
+            if !one.realm.hasSameBytes(as: other.realm) { return one.realm.precedes(other.realm) }
+            return one.environment.precedes(other.environment)
+        }
     }
 
     /// The first account record that meets a condition: of those of a host, or else of its cloud, or else of the others the home

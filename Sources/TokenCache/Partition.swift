@@ -162,7 +162,8 @@ package struct Partition: Sendable, Equatable {
     func credential(withID id: String) -> CredentialPlace? {
         if let place = longCredentials[id] { return place }
         // A key is that of the account, a hyphen, and the rest.
-        for index in id.indices where id[index] == "-" {
+        let bytes = id.utf8
+        for index in bytes.prefix(3 * ValueLimits.identifier).indices where bytes[index] == UInt8(ascii: "-") {
             guard let account = order[String(id[..<index])] else { continue }
             let credentials = self[account]
             if credentials.accessTokens[id] != nil {

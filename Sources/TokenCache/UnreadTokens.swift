@@ -49,7 +49,7 @@ extension CredentialCache {
     }
 
     private func holdsUnread(_ key: RecordKey, of account: AccountKey, in group: SharingGroup) -> Bool {
-        partition(group)[account].unreadRecords.contains { $0.kind == key.kind && $0.key == key.key }
+        partition(group)[account].unreadRecords.contains { $0.kind == key.kind && $0.key.hasSameBytes(as: key.key) }
     }
 
     /// Removes the tokens of accounts from memory. They have to be in the store.

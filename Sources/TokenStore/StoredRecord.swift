@@ -52,6 +52,12 @@ package struct RecordKey: Sendable, Hashable {
     package static func == (left: RecordKey, right: RecordKey) -> Bool {
         left.kind == right.kind && left.key.hasSameBytes(as: right.key) && left.group.hasSameBytes(as: right.group)
     }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(kind)
+        key.hashBytes(into: &hasher)
+        group.hashBytes(into: &hasher)
+    }
 }
 
 /// The kind of a record. The numbers are on disk: they are never changed or reused.

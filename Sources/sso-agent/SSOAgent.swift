@@ -158,7 +158,7 @@ struct SSOAgent: ParsableCommand {
             executables: Set(configuration.rules.compactMap(\.executable)))
         options.keys.helper = options.helper?.keyring
         // The agent needs some descriptors itself: for its store, its listeners and its connections to token endpoints.
-        options.connectionLimit = min(options.connectionLimit, max(ResourceLimits.raiseOpenFiles() - 256, 16))
+        options.connectionLimit = min(options.connectionLimit, max(ResourceLimits.raiseOpenFiles() - 384, 16))
         let folders = try AgentServer.prepareFolders(options)
         let places = ConfigurationFiles(environment, named: config).places
         let sandbox = noSandbox ? nil : sandbox(folders, places, options.network, variables)

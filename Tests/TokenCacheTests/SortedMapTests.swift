@@ -50,12 +50,21 @@ internal import Testing
 
     /// As on the disk: canonically equivalent keys with other bytes are other keys.
     @Test func comparesTheBytesOfKeys() {
-        for others in [0, 20] {
+        for others in [0, 20, 2000] {
             var map = SortedMap<Int>()
             for number in 0..<others { map["\(number)"] = number }
+            for number in 0..<others { map["e\u{301}\(number)"] = number }
+            for number in 0..<others { map["f\(number)"] = number }
+            var keys: [String] = []
+            map.forEach(from: "e\u{301}") { key, _ in
+                keys.append(key)
+                return true
+            }
+            #expect(keys.count == 2 * others)
+            #expect(zip(keys, keys.dropFirst()).allSatisfy { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) })
             map["caf\u{E9}"] = 100
             map["cafe\u{301}"] = 200
-            #expect(map["caf\u{E9}"] == 100 && map["cafe\u{301}"] == 200 && map.count == others + 2)
+            #expect(map["caf\u{E9}"] == 100 && map["cafe\u{301}"] == 200 && map.count == 3 * others + 2)
             map["caf\u{E9}"] = nil
             #expect(map["caf\u{E9}"] == nil && map["cafe\u{301}"] == 200)
         }

@@ -54,6 +54,30 @@ internal import TokenModel
         }
     }
 
+    /// An app chooses the hosts that it has the agent ask.
+    @Test func reachesACloudBesideHostsThatNeverAnswer() async throws {
+        let script: ScriptedServer.Script = { request in
+            request.uri.hasPrefix("login.microsoftonline.com") ? .answer(status: 407, body: "") : .silence
+        }
+        try await ScriptedServer.with(script) { proxy in
+            let network = try NetworkSettings(environment: ["HTTPS_PROXY": "http://127.0.0.1:\(proxy.port)"])
+            try await EndpointFixture.with(network: network, script) { fixture in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    let endpoint = fixture.endpoint
+                    for number in 0..<200 {
+                        let authority = try Authority("https://hanging\(number % 4).example/common")
+                        group.addTask { _ = await endpoint.probe(authority) }
+                    }
+                    await proxy.waitForRequests(128)
+                    let error = try await fixture.failure(
+                        .sample(Authority("https://login.microsoftonline.com/common")))
+                    #expect(error.details.networkErrorCode == -1004)
+                    group.cancelAll()
+                }
+            }
+        }
+    }
+
     @Test func succeedsIfTheRetrySucceeds() async throws {
         let isFirst = Atomic(true)
         let script: ScriptedServer.Script = { _ in

@@ -127,16 +127,19 @@ internal import Testing
         memory.deallocate(small)
     }
 
-    @Test func wipesASecretWhenTheLastReferenceGoes() {
-        // A size that no other test uses, so that the block stays free; a larger block would be unmapped.
-        var secret: Secret? = Secret(bytes: [UInt8](repeating: 0xAB, count: 12_345))
-        var copy = secret
-        let bytes = secret?.withBytes { $0 }
-        secret = nil
-        #expect(bytes?.allSatisfy { $0 == 0xAB } == true)
-        withExtendedLifetime(copy) {}
-        copy = nil
-        #expect(bytes?.allSatisfy { $0 == 0 } == true)
+    /// In a process of its own, where no other thread has the memory next.
+    @Test func wipesASecretWhenTheLastReferenceGoes() async {
+        await #expect(processExitsWith: .success) {
+            // A larger block would be unmapped.
+            var secret: Secret? = Secret(bytes: [UInt8](repeating: 0xAB, count: 12_345))
+            var copy = secret
+            let bytes = secret?.withBytes { $0 }
+            secret = nil
+            #expect(bytes?.allSatisfy { $0 == 0xAB } == true)
+            withExtendedLifetime(copy) {}
+            copy = nil
+            #expect(bytes?.allSatisfy { $0 == 0 } == true)
+        }
     }
 
     @Test func keepsSecretsOfManyThreadsApart() async {

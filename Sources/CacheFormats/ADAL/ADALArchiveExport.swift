@@ -12,7 +12,7 @@ internal import TokenModel
 /// The archive holds v1 access tokens and every refresh token, which serves both libraries. ADAL does not use MSAL's access tokens.
 struct ADALArchiveExport {
     /// The key by which ADAL finds an item.
-    struct Key: Hashable {
+    struct Key {
         var authority: String
         var resource: String?
         var clientID: String
@@ -35,18 +35,19 @@ struct ADALArchiveExport {
     private var index = 0
     /// The dictionaries of the users that have been written.
     private var tokens: [(key: Int, value: Int)] = []
-    /// The items of the user that is being written.
-    private var items: [Key: ADALEntry] = [:]
+    /// The items of the user that is being written, by the names of their keychain items.
+    private var items: [String: (key: Key, item: ADALEntry)] = [:]
 
     init(_ partition: Partition, clouds: CloudDirectory, now: Int64) {
         self.partition = partition
         self.clouds = clouds
         self.now = now
-        var users: [String: [AccountKey]] = [:]
+        var users: [ExactText: [AccountKey]] = [:]
         for account in partition.accountKeys {
-            users[Self.user(account, partition[account]), default: []].append(account)
+            users[ExactText(Self.user(account, partition[account])), default: []].append(account)
         }
-        accounts = users.sorted { $0.key < $1.key }.map { user, accounts in (user, accounts.sorted { $0.key < $1.key })
+        accounts = users.sorted { $0.key.text.precedes($1.key.text) }.map { user, accounts in
+            (user.text, accounts.sorted { $0.key.precedes($1.key) })
         }
     }
 
@@ -70,7 +71,7 @@ struct ADALArchiveExport {
         items = [:]
         for account in accounts { add(partition[account], of: account) }
         guard !items.isEmpty else { return }
-        let pairs = items.sorted { $0.key.service < $1.key.service }.map { key, item in
+        let pairs = items.sorted { $0.key < $1.key }.map(\.value).map { key, item in
             (key: Self.add(key, to: &archive), value: Self.add(item, to: &archive))
         }
         tokens.append((key: archive.add(user), value: archive.add(dictionary: pairs, isMutable: true)))
@@ -133,14 +134,15 @@ struct ADALArchiveExport {
         _ idToken: String?, _ body: (inout ADALEntry) -> Void
     ) {
         let key = Key(authority: authority, resource: resource?.lowercased(), clientID: clientID.lowercased())
-        var item = items[key] ?? ADALEntry()
+        let service = key.service
+        var item = items[service]?.item ?? ADALEntry()
         item.authority = authority
         item.resource = resource
         item.clientID = clientID
         item.homeAccountID = account.homeAccountID
         item.idToken = item.idToken ?? idToken
         body(&item)
-        items[key] = item
+        items[service] = (key, item)
     }
 
     private static func url(_ environment: String, _ realm: String) -> String { "https://\(environment)/\(realm)" }

@@ -185,35 +185,39 @@ struct SkippedEntries: Sendable {
 
 /// Texts that occur repeatedly in a file; each is in memory once.
 struct SharedTexts: Sendable {
-    private var texts: [String: String] = [:]
-    private var clientIDs: [String: ClientID] = [:]
-    private var scopes: [String: ScopeSet] = [:]
-    private var homeAccountIDs: [String: HomeAccountID] = [:]
+    private var texts: [ExactText: String] = [:]
+    private var clientIDs: [ExactText: ClientID] = [:]
+    private var scopes: [ExactText: ScopeSet] = [:]
+    private var homeAccountIDs: [ExactText: HomeAccountID] = [:]
 
     mutating func callAsFunction(_ text: String) -> String {
-        if let known = texts[text] { return known }
-        texts[text] = text
+        let key = ExactText(text)
+        if let known = texts[key] { return known }
+        texts[key] = text
         return text
     }
 
     mutating func clientID(_ text: String) -> ClientID? {
-        if let known = clientIDs[text] { return known }
+        let key = ExactText(text)
+        if let known = clientIDs[key] { return known }
         let clientID = ClientID(text)
-        clientIDs[text] = clientID
+        clientIDs[key] = clientID
         return clientID
     }
 
     mutating func scopes(target: String) -> ScopeSet {
-        if let known = scopes[target] { return known }
+        let key = ExactText(target)
+        if let known = scopes[key] { return known }
         let set = ScopeSet(target: target)
-        scopes[target] = set
+        scopes[key] = set
         return set
     }
 
     mutating func homeAccountID(_ text: String) -> HomeAccountID? {
-        if let known = homeAccountIDs[text] { return known }
+        let key = ExactText(text)
+        if let known = homeAccountIDs[key] { return known }
         let identifier = HomeAccountID(text)
-        homeAccountIDs[text] = identifier
+        homeAccountIDs[key] = identifier
         return identifier
     }
 }

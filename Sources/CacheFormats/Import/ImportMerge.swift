@@ -5,8 +5,6 @@ package import TokenModel
 package struct ImportPlan: Sendable {
     package var changes: [CacheChange]
     package var report: ImportCache.Report
-    /// The cache with the changes applied.
-    package var cache: CredentialCache
 }
 
 extension CredentialCache {
@@ -49,7 +47,7 @@ private struct ImportMerge {
     /// The accounts of stored records whose keys do not identify them.
     private var ambiguousKeys: [StoreKey: AccountKey] = [:]
     /// The contents of the opaque records. Their names do not identify them: an export may change a name.
-    private var opaqueContents: Set<[String]> = []
+    private var opaqueContents: Set<[ExactText]> = []
 
     init(_ foreign: ForeignCache, into cache: CredentialCache, _ group: SharingGroup) {
         self.foreign = foreign
@@ -61,7 +59,7 @@ private struct ImportMerge {
         for account in partition.accountKeys where !account.hasUnambiguousKeys {
             for record in partition[account].records { ambiguousKeys[StoreKey(record)] = account }
         }
-        opaqueContents = Set(partition.opaqueRecords.values.map(\.content))
+        opaqueContents = Set(partition.opaqueRecords.values.map { $0.content.map(ExactText.init) })
         changes.reserveCapacity(foreign.entries.count + foreign.entries.count / 4)
     }
 
@@ -70,7 +68,7 @@ private struct ImportMerge {
             accounts: Int64(accounts.count), refreshTokens: Int64(refreshTokens.count),
             accessTokens: Int64(accessTokens.count), idTokens: Int64(idTokens.count), skipped: skipped.first,
             skippedCount: Int64(skipped.count))
-        return ImportPlan(changes: changes, report: report, cache: cache)
+        return ImportPlan(changes: changes, report: report)
     }
 
     private var partition: Partition { cache.partition(group) }
@@ -192,7 +190,8 @@ private struct ImportMerge {
         case .accountMetadata(let metadata):
             credentials.contains(record) ? .nothingNew : .save(.accountMetadata(metadata))
         case .account, .currentAccount: .nothingNew
-        case .opaque(let entry): opaqueContents.contains(entry.content) ? .nothingNew : .save(record)
+        case .opaque(let entry):
+            opaqueContents.contains(entry.content.map(ExactText.init)) ? .nothingNew : .save(record)
         }
     }
 
@@ -209,7 +208,7 @@ private struct ImportMerge {
         if let account = record.header.account, !account.hasUnambiguousKeys {
             ambiguousKeys[StoreKey(record)] = account
         }
-        if case .opaque(let entry) = record { opaqueContents.insert(entry.content) }
+        if case .opaque(let entry) = record { opaqueContents.insert(entry.content.map(ExactText.init)) }
         cache.apply([.save(record)], in: group)
     }
 

@@ -1,3 +1,5 @@
+internal import TokenModel
+
 /// A property list with the kinds of objects of a keyed archive.
 indirect enum PropertyList {
     case integer(Int)
@@ -19,7 +21,7 @@ struct BinaryPropertyListWriter {
     /// The number of bytes that `drain` has returned.
     private var drained = 0
     private var places: [UInt32] = []
-    private var texts: [String: UInt32] = [:]
+    private var texts: [ExactText: UInt32] = [:]
 
     /// Writes the objects of a value, then the value; returns its index.
     mutating func add(_ value: PropertyList) -> UInt32 {
@@ -72,7 +74,7 @@ struct BinaryPropertyListWriter {
 
     /// Writes a text. A short one is written once; long ones are tokens, and not repeated.
     private mutating func add(_ text: String) -> UInt32 {
-        if let known = texts[text] { return known }
+        if let known = texts[ExactText(text)] { return known }
         let index = write { writer in
             if text.utf8.allSatisfy({ $0 < 0x80 }) {
                 writer.length(text.utf8.count, marker: 0x50)
@@ -82,7 +84,7 @@ struct BinaryPropertyListWriter {
                 for unit in text.utf16 { writer.append(UInt64(unit), size: 2) }
             }
         }
-        if text.utf8.count <= Self.shortText { texts[text] = index }
+        if text.utf8.count <= Self.shortText { texts[ExactText(text)] = index }
         return index
     }
 

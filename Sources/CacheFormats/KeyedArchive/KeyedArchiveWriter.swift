@@ -1,3 +1,5 @@
+internal import TokenModel
+
 /// Writes archives in the format of `NSKeyedArchiver`, with the class names that ADAL reads. Foundation's own archiver writes
 /// other names on Linux.
 ///
@@ -8,8 +10,8 @@ struct KeyedArchiveWriter {
     private var list = BinaryPropertyListWriter()
     /// The indices in the property list of the archive's objects.
     private var objects: [UInt32] = []
-    private var texts: [String: Int] = [:]
-    private var longTexts: [String: Int] = [:]
+    private var texts: [ExactText: Int] = [:]
+    private var longTexts: [ExactText: Int] = [:]
     private var classes: [String: Int] = [:]
 
     init() { objects.append(list.add(.text("$null"))) }
@@ -35,9 +37,10 @@ struct KeyedArchiveWriter {
     /// Adds a text, or nil.
     mutating func add(_ text: String?) -> Int {
         guard let text else { return Self.null }
-        if let known = texts[text] ?? longTexts[text] { return known }
+        let key = ExactText(text)
+        if let known = texts[key] ?? longTexts[key] { return known }
         let place = append(.text(text))
-        if text.utf8.count <= Self.shortText { texts[text] = place } else { longTexts[text] = place }
+        if text.utf8.count <= Self.shortText { texts[key] = place } else { longTexts[key] = place }
         return place
     }
 

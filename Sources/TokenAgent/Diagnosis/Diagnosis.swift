@@ -79,13 +79,13 @@ final class Diagnosis {
 
     /// Whether the agent's program has been replaced since the start, as by an upgrade. It is no failure: requests are served.
     private func programCheck() -> HealthCheck {
-        let restart = options.notifier == nil ? "kill \(getpid())" : "systemctl --user restart sso-agent"
         let isReplaced = ProgramFile.isReplaced
         return HealthCheck(
             name: "program", ok: true,
             detail: "version \(ProductVersion.text)"
                 + (isReplaced ? "; its file has been replaced since it was started" : ""),
-            hint: isReplaced ? restart : nil)
+            // The next request starts the new one.
+            hint: isReplaced ? "kill \(getpid())" : nil)
     }
 
     private func folderCheck() -> HealthCheck {

@@ -76,7 +76,7 @@ final class SocketFiles: Sendable {
     }
 
     private static func reason(_ code: Int32, _ path: String) -> String {
-        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
+        let folder = PrivateFiles.parent(of: path)
         return switch code {
         case EINVAL: "the path is not absolute, has empty parts, . or .., or is longer than \(AGENT_SOCKET_PATH) bytes"
         case EPERM:

@@ -176,13 +176,13 @@ private struct AccountListPosition {
 
     /// Whether the account, or some of its profiles, are still to be listed.
     func isBefore(_ account: AccountKey) -> Bool {
-        account.key > self.account || account.key == self.account && profile != nil
+        self.account.precedes(account.key) || account.key.hasSameBytes(as: self.account) && profile != nil
     }
 
     /// Whether the profile is still to be listed.
-    func isBefore(_ profile: TenantProfile, of account: AccountKey) -> Bool {
-        guard account.key == self.account, let last = self.profile else { return true }
-        return Self.key(profile) > last
+    func isBefore(_ listed: TenantProfile, of account: AccountKey) -> Bool {
+        guard account.key.hasSameBytes(as: self.account), let last = profile else { return true }
+        return last.precedes(Self.key(listed))
     }
 
     /// Sorts as an account's profiles do: the home tenant's first, then by realm.

@@ -85,7 +85,9 @@ private struct CredentialListPosition {
     static func after(_ id: String, of account: AccountKey) -> String { "\(account.key)\n\(id)" }
 
     /// Whether a credential is still to be listed.
-    func isBefore(_ id: String, of account: AccountKey) -> Bool { account.key != self.account || id > self.id }
+    func isBefore(_ id: String, of account: AccountKey) -> Bool {
+        !account.key.hasSameBytes(as: self.account) || self.id.precedes(id)
+    }
 }
 
 /// A page of credentials, filled up to the size of one reply.

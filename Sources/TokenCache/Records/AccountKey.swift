@@ -23,6 +23,13 @@ package struct AccountKey: Sendable, Hashable {
             default: false
             }
         }
+
+        package func hash(into hasher: inout Hasher) {
+            switch self {
+            case .home(let identifier): identifier.hash(into: &hasher)
+            case .name(let name): name.hashBytes(into: &hasher)
+            }
+        }
     }
 
     package var issuer: Issuer

@@ -80,7 +80,7 @@ extension CacheRecord {
         _ stored: StoredRecord, in group: SharingGroup, _ texts: TextPool = TextPool(), leavesOutTokens: Bool = false
     ) -> Loaded {
         if leavesOutTokens, isPacked(stored), let record = CacheRecord(stored, texts, leavesOutTokens: true),
-            record.isComplete, record.content.key == stored.key.key
+            record.isComplete, record.content.key.hasSameBytes(as: stored.key.key)
         {
             return .unread(record)
         }

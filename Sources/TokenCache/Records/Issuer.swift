@@ -16,6 +16,11 @@ package struct Issuer: Sendable, Hashable {
     /// The issuer of a record that an earlier version or another library saved, until it is found; no host has this name.
     package static let unresolved = Issuer("?")
 
+    /// Equal if the bytes are, as on the disk.
+    package static func == (left: Issuer, right: Issuer) -> Bool { left.text.hasSameBytes(as: right.text) }
+
+    package func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
+
     /// The text for the keys of records, which are compared without regard to case, as paths are not.
     var keyText: String {
         let folded = text.lowercased()

@@ -19,7 +19,9 @@ extension CredentialCache {
         var accounts: [AccountKey] = []
         if let identifier = reference.homeAccountID {
             accounts = partition.accounts(with: identifier).flatMap { home in
-                partition[home].names.sorted().map { AccountKey(issuer: home.issuer, identity: .name($0)) } + [home]
+                partition[home].names.sorted().flatMap { name in
+                    partition.accounts(named: name, of: home.issuer).filter { $0.name != nil }
+                } + [home]
             }
         } else if let name = reference.username {
             accounts = partition.accounts(named: name)
@@ -72,8 +74,10 @@ extension CredentialCache {
             remove(.refreshToken, $0.key, account: account, group)
         }
         changes += credentials.accounts.keys.sorted().map { remove(.account, $0, account: account, group) }
-        changes += credentials.metadata.filter { $0.key != clientID.key }.values.sorted { $0.key < $1.key }
-            .map { remove(.accountMetadata, $0.key, account: account, group) }
+        changes += credentials.metadata.filter { !$0.key.hasSameBytes(as: clientID.key) }.values.sorted {
+            $0.key < $1.key
+        }
+        .map { remove(.accountMetadata, $0.key, account: account, group) }
         changes += opaqueRecordRemovals(of: account, in: partition, group) { _ in true }
         return changes + signedOut(account, of: clientID, credentials, unlessKnown: changes.isEmpty)
     }

@@ -76,7 +76,7 @@ extension CredentialCache {
     /// Removes the access tokens whose scopes the new one includes, apart from the scopes that every token has.
     private func replacedTokens(_ saving: Saving, _ credentials: AccountCredentials) -> [CacheChange] {
         guard let new = saving.accessToken else { return [] }
-        let others = credentials.accessTokens(of: new.series).filter { $0.key != new.key }
+        let others = credentials.accessTokens(of: new.series).filter { !$0.key.hasSameBytes(as: new.key) }
         let replaced = others.filter { old in
             clouds.sameCloud(old.environment, new.environment)
                 && (old.scopes == new.scopes || old.scopes.subtracting(Self.common).intersects(new.scopes))

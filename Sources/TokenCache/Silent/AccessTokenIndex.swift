@@ -13,7 +13,9 @@ struct AccessTokenIndex: RecordIndex {
         var scopes: ScopeSet
 
         /// Whether the token is preferred to another one of its host: it expires later, or else has the greater key.
-        func isPreferred(to other: Entry) -> Bool { (expiresOn, key) > (other.expiresOn, other.key) }
+        func isPreferred(to other: Entry) -> Bool {
+            expiresOn == other.expiresOn ? other.key.precedes(key) : expiresOn > other.expiresOn
+        }
     }
 
     /// The tokens of a series that were saved under one host.
@@ -53,7 +55,9 @@ struct AccessTokenIndex: RecordIndex {
 
         private static func remove(_ entry: Entry, from entries: inout [Entry]) {
             let position = position(of: entry, in: entries)
-            if position < entries.count, entries[position].key == entry.key { entries.remove(at: position) }
+            if position < entries.count, entries[position].key.hasSameBytes(as: entry.key) {
+                entries.remove(at: position)
+            }
         }
 
         /// The position of the entry, or where to insert it.
@@ -68,21 +72,22 @@ struct AccessTokenIndex: RecordIndex {
     }
 
     /// By the series, then by the host.
-    private var tokens: [TokenSeries: [String: HostTokens]] = [:]
+    private var tokens: [TokenSeries: [ExactText: HostTokens]] = [:]
 
     mutating func insert(_ token: AccessTokenRecord, _ key: String) {
-        tokens[token.series, default: [:]][token.environment, default: HostTokens()].insert(token.entry(key))
+        let environment = ExactText(token.environment)
+        tokens[token.series, default: [:]][environment, default: HostTokens()].insert(token.entry(key))
     }
 
     mutating func remove(_ token: AccessTokenRecord, _ key: String) {
-        let (series, environment) = (token.series, token.environment)
+        let (series, environment) = (token.series, ExactText(token.environment))
         tokens[series]?[environment]?.remove(token.entry(key))
         if tokens[series]?[environment]?.all.isEmpty == true { tokens[series]?[environment] = nil }
         if tokens[series]?.isEmpty == true { tokens[series] = nil }
     }
 
     /// The tokens of a series by their hosts. There are few hosts: the names of one cloud.
-    func hosts(of series: TokenSeries) -> [String: HostTokens] { tokens[series] ?? [:] }
+    func hosts(of series: TokenSeries) -> [ExactText: HostTokens] { tokens[series] ?? [:] }
 }
 
 extension AccessTokenRecord {

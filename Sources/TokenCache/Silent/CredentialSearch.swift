@@ -57,7 +57,7 @@ extension AccountCredentials {
             }
             return best?.token
         }
-        for (host, tokens) in index.hosts(of: query.series) where clouds.sameCloud(host, query.environment) {
+        for (host, tokens) in index.hosts(of: query.series) where clouds.sameCloud(host.text, query.environment) {
             let found = tokens.first(with: query.scopes) { entry in
                 query.isAnswered(by: entry.scopes) && accessTokens[entry.key].map(isMatch) ?? false
             }
@@ -95,7 +95,7 @@ extension AccountCredentials {
         let keys = index.keys(of: token.series)
         let key =
             keys[token.environment]
-            ?? keys.filter { clouds.sameCloud($0.key, token.environment) }.values.min()
+            ?? keys.filter { clouds.sameCloud($0.key, token.environment) }.map(\.value).min()
         return key.flatMap { idTokens[$0] }
     }
 }

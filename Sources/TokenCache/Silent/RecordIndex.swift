@@ -42,6 +42,18 @@ struct TokenSeries: Sendable, Hashable {
     var clientID: String
     var realm: String
     var version: OAuthVersion
+
+    /// Equal if the bytes of the texts are.
+    static func == (left: TokenSeries, right: TokenSeries) -> Bool {
+        left.version == right.version && left.clientID.hasSameBytes(as: right.clientID)
+            && left.realm.hasSameBytes(as: right.realm)
+    }
+
+    func hash(into hasher: inout Hasher) {
+        clientID.hashBytes(into: &hasher)
+        realm.hashBytes(into: &hasher)
+        hasher.combine(version)
+    }
 }
 
 extension AccessTokenRecord {
@@ -54,14 +66,14 @@ extension IDTokenRecord {
 
 /// The ID tokens of an account: the key of each by what it has in common with its access token, and by its host.
 struct IDTokenIndex: RecordIndex {
-    private var keys: [TokenSeries: [String: String]] = [:]
+    private var keys: [TokenSeries: RecordMap<String>] = [:]
     private var v1Tokens = 0
 
     /// Whether there is a token that an app got by ADAL.
     var hasV1Tokens: Bool { v1Tokens > 0 }
 
     mutating func insert(_ token: IDTokenRecord, _ key: String) {
-        keys[token.series, default: [:]][token.environment] = key
+        keys[token.series, default: RecordMap()][token.environment] = key
         if token.version == .v1 { v1Tokens += 1 }
     }
 
@@ -72,28 +84,28 @@ struct IDTokenIndex: RecordIndex {
     }
 
     /// The keys of the tokens of a series, by their hosts, which are few: the names of one cloud.
-    func keys(of series: TokenSeries) -> [String: String] { keys[series] ?? [:] }
+    func keys(of series: TokenSeries) -> RecordMap<String> { keys[series] ?? RecordMap() }
 }
 
 /// The refresh tokens of an account: the keys of those that an app or a family of apps has for a target.
 struct RefreshTokenIndex: RecordIndex {
     /// Who may redeem tokens, and for what.
     private struct Place: Sendable, Hashable {
-        var app: String?
+        var app: ExactText?
         var family: FamilyID?
         /// The scopes that a token is restricted to; empty if it is not.
-        var target: String
+        var target: ExactText
     }
 
-    private var keys: [Place: Set<String>] = [:]
+    private var keys: [Place: Set<ExactText>] = [:]
 
     mutating func insert(_ token: RefreshTokenRecord, _ key: String) {
-        keys[Self.place(of: token), default: []].insert(key)
+        keys[Self.place(of: token), default: []].insert(ExactText(key))
     }
 
     mutating func remove(_ token: RefreshTokenRecord, _ key: String) {
         let place = Self.place(of: token)
-        keys[place]?.remove(key)
+        keys[place]?.remove(ExactText(key))
         if keys[place]?.isEmpty == true { keys[place] = nil }
     }
 
@@ -101,16 +113,16 @@ struct RefreshTokenIndex: RecordIndex {
     func keys(of clientID: ClientID, _ family: FamilyID?, for scopes: ScopeSet) -> [String] {
         let target = scopes.canonicalTarget
         let targets = target.isEmpty ? [""] : ["", target]
-        return targets.flatMap { target -> [String] in
-            let own = keys[Place(app: clientID.key, family: nil, target: target)] ?? []
-            guard let family else { return Array(own) }
-            return Array(own.union(keys[Place(app: nil, family: family, target: target)] ?? []))
+        return targets.map(ExactText.init).flatMap { target -> [String] in
+            var found = keys[Place(app: ExactText(clientID.key), family: nil, target: target)] ?? []
+            if let family { found.formUnion(keys[Place(app: nil, family: family, target: target)] ?? []) }
+            return found.map(\.text)
         }
     }
 
     private static func place(of token: RefreshTokenRecord) -> Place {
         Place(
-            app: token.familyID == nil ? token.clientID.key : nil, family: token.familyID,
-            target: token.restriction?.scopes.canonicalTarget ?? "")
+            app: token.familyID == nil ? ExactText(token.clientID.key) : nil, family: token.familyID,
+            target: ExactText(token.restriction?.scopes.canonicalTarget ?? ""))
     }
 }

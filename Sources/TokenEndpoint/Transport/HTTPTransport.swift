@@ -5,18 +5,24 @@ internal import TokenModel
 final class HTTPTransport: Sendable {
     private let network: NetworkSettings
     private let timing: HTTPTiming
-    private let engine: CurlEngine
+    /// For the hosts of Microsoft's clouds. An app chooses other hosts: those that never answer take no connections of these.
+    private let clouds: CurlEngine
+    private let others: CurlEngine
 
     init(network: NetworkSettings, timing: HTTPTiming) {
         self.network = network
         self.timing = timing
-        self.engine = CurlEngine(
+        self.clouds = CurlEngine(
             idle: timing.idle, connectionsPerHost: Self.connections, connections: Self.connections)
+        self.others = CurlEngine(
+            idle: timing.idle, connectionsPerHost: Self.connections / 2, connections: Self.connections)
     }
 
-    /// The largest number of connections, to one host or to all. As many redemptions of different accounts run at the same time, each
-    /// on a connection of its own; the agent leaves file descriptors for them. Further ones wait.
+    /// The largest number of connections of each kind. As many redemptions of different accounts run at the same time, each on a
+    /// connection of its own; the agent leaves file descriptors for them. Further ones wait.
     private static let connections = 128
+
+    private func engine(for host: String) -> CurlEngine { CloudDirectory.isBuiltIn(host) ? clouds : others }
 
     /// Sends a request, and returns what `read` makes of the response, whatever its status.
     ///
@@ -47,7 +53,10 @@ final class HTTPTransport: Sendable {
     }
 
     /// Fails requests in progress and later ones with `cancelled`.
-    func close() async { await engine.close() }
+    func close() async {
+        await clouds.close()
+        await others.close()
+    }
 
     private func sendWithRetry(_ request: HTTPRequest) async -> Result<HTTPResponse, TokenError> {
         let first = await sendOnce(request)
@@ -62,9 +71,10 @@ final class HTTPTransport: Sendable {
     }
 
     private func sendOnce(_ request: HTTPRequest) async -> Result<HTTPResponse, TokenError> {
-        let proxy: ProxyServer?
+        let (proxy, engine): (ProxyServer?, CurlEngine)
         do throws(TokenError) {
-            proxy = network.proxy(for: try URLParts(request.url))
+            let parts = try URLParts(request.url)
+            (proxy, engine) = (network.proxy(for: parts), self.engine(for: parts.host))
         } catch {
             return .failure(error)
         }

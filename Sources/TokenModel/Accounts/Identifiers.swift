@@ -20,10 +20,10 @@ public struct ClientID: Sendable, Hashable, CustomStringConvertible {
 
     /// The identifier as given.
     public var description: String { text }
+    /// Case does not matter; canonically equivalent identifiers with other bytes are not equal.
+    public static func == (left: Self, right: Self) -> Bool { left.key.hasSameBytes(as: right.key) }
     /// Case does not matter.
-    public static func == (left: Self, right: Self) -> Bool { left.key == right.key }
-    /// Case does not matter.
-    public func hash(into hasher: inout Hasher) { hasher.combine(key) }
+    public func hash(into hasher: inout Hasher) { key.hashBytes(into: &hasher) }
 }
 
 /// The identifier of an account, the same in every tenant: `<object ID>.<home tenant ID>` for Entra accounts, the `sub`
@@ -48,6 +48,8 @@ public struct HomeAccountID: Sendable, Hashable, CustomStringConvertible {
 
     /// Identifiers are equal if their bytes are, as on the disk.
     public static func == (left: HomeAccountID, right: HomeAccountID) -> Bool { left.text.hasSameBytes(as: right.text) }
+    /// By the bytes.
+    public func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
 
     /// The account that the `client_info` of a token response names: base64url-encoded JSON `{"uid":…,"utid":…}`.
     package static func named(in clientInfo: String) -> HomeAccountID? {
@@ -113,6 +115,8 @@ public struct SharingGroup: Sendable, Hashable, CustomStringConvertible {
 
     /// Groups are equal if the bytes of their names are, as on the disk.
     public static func == (left: SharingGroup, right: SharingGroup) -> Bool { left.name.hasSameBytes(as: right.name) }
+    /// By the bytes.
+    public func hash(into hasher: inout Hasher) { name.hashBytes(into: &hasher) }
 
     /// The group's name.
     public var description: String { name }

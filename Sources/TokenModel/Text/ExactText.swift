@@ -15,13 +15,18 @@ package struct ExactText: Sendable, Hashable {
 
     package static func == (left: Self, right: Self) -> Bool { left.text.hasSameBytes(as: right.text) }
 
-    package func hash(into hasher: inout Hasher) {
-        // Equal for all canonically equivalent texts, which is a hash of equal ones too.
-        hasher.combine(text)
-    }
+    package func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
 }
 
 extension String {
+    /// Hashes the bytes: the hash of `String` is equal for all canonically equivalent texts, of which there may be very many.
+    package func hashBytes(into hasher: inout Hasher) {
+        let isDone: Void? = utf8.withContiguousStorageIfAvailable { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        if isDone == nil { for byte in utf8 { hasher.combine(byte) } }
+        // No text ends with it, so that texts that follow one another hash as themselves.
+        hasher.combine(UInt8(0xFF))
+    }
+
     /// Whether the bytes of this text come before those of the other one, as in a dictionary.
     package func precedes(_ other: String) -> Bool {
         let order: Bool?? = utf8.withContiguousStorageIfAvailable { left in

@@ -154,17 +154,15 @@ final class SecretMemory: Sendable {
     /// Gives whole pages of free blocks back to the system. The blocks stay free: their memory is 0 when they are used again.
     func releaseUnused() {
         #if canImport(Glibc)
-            state.withLock { state in
-                var run: [FreeBlock] = []
-                for block in Self.removeFreeBlocks(&state).sorted(by: { $0.start < $1.start }) {
-                    if let last = run.last, last.end != block.start {
-                        Self.release(run, &state)
-                        run = []
-                    }
-                    run.append(block)
+            var run: [FreeBlock] = []
+            for block in takeFreeBlocks().sorted(by: { $0.start < $1.start }) {
+                if let last = run.last, last.end != block.start {
+                    release(run)
+                    run = []
                 }
-                Self.release(run, &state)
+                run.append(block)
             }
+            release(run)
         #endif
     }
 
@@ -175,11 +173,16 @@ final class SecretMemory: Sendable {
             var end: UInt { start + UInt(SecretMemory.size(ofClass: sizeClass)) }
         }
 
-        /// Empties the lists of free blocks.
-        private static func removeFreeBlocks(_ state: inout State) -> [FreeBlock] {
+        /// Empties the lists of free blocks. The lock is held for a moment only: other threads make secrets meanwhile.
+        private func takeFreeBlocks() -> [FreeBlock] {
+            var lists = state.withLock { state in
+                let lists = state.free
+                for index in state.free.indices { state.free[index] = 0 }
+                return lists
+            }
             var blocks: [FreeBlock] = []
-            for index in state.free.indices {
-                while let address = popLinked(index, &state) {
+            for index in lists.indices {
+                while let address = Self.popLinked(from: &lists[index]) {
                     blocks.append(FreeBlock(start: address, sizeClass: index))
                 }
             }
@@ -187,7 +190,7 @@ final class SecretMemory: Sendable {
         }
 
         /// Gives the whole pages of blocks that follow one another back, but for locked ones, and adds the blocks to the lists again.
-        private static func release(_ run: [FreeBlock], _ state: inout State) {
+        private func release(_ run: [FreeBlock]) {
             guard let start = run.first?.start, let end = run.last?.end else { return }
             let page = UInt(sysconf(Int32(_SC_PAGESIZE)))
             let first = (start + page - 1) / page * page
@@ -195,11 +198,13 @@ final class SecretMemory: Sendable {
             if last > first, let pointer = UnsafeMutableRawPointer(bitPattern: first) {
                 madvise(pointer, Int(last - first), Int32(MADV_DONTNEED))
             }
-            for block in run {
-                if block.start < last, block.end > first {
-                    state.released[block.sizeClass].append(block.start)
-                } else {
-                    pushLinked(block.start, block.sizeClass, &state)
+            state.withLock { state in
+                for block in run {
+                    if block.start < last, block.end > first {
+                        state.released[block.sizeClass].append(block.start)
+                    } else {
+                        Self.pushLinked(block.start, block.sizeClass, &state)
+                    }
                 }
             }
         }
@@ -211,7 +216,7 @@ final class SecretMemory: Sendable {
     private static func allocate(_ size: Int, from state: inout State) -> UInt {
         if size <= largest {
             let index = sizeClass(size)
-            if let address = popLinked(index, &state) ?? state.released[index].popLast() { return address }
+            if let address = popLinked(from: &state.free[index]) ?? state.released[index].popLast() { return address }
         } else {
             let before = state.locked
             let address = map(size, &state.locked)
@@ -234,9 +239,9 @@ final class SecretMemory: Sendable {
     }
 
     /// Removes the first block of a list; its bytes are 0.
-    private static func popLinked(_ index: Int, _ state: inout State) -> UInt? {
-        guard let block = UnsafeMutableRawPointer(bitPattern: state.free[index]) else { return nil }
-        state.free[index] = block.load(as: UInt.self)
+    private static func popLinked(from list: inout UInt) -> UInt? {
+        guard let block = UnsafeMutableRawPointer(bitPattern: list) else { return nil }
+        list = block.load(as: UInt.self)
         block.storeBytes(of: 0, as: UInt.self)
         return UInt(bitPattern: block)
     }

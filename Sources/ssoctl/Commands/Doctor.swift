@@ -82,7 +82,7 @@ struct DoctorCommand: Command {
 extension HealthCheck {
     /// Checks the owner and the mode of the socket's directory: no other user may be able to replace the socket.
     fileprivate static func socketFolder(of socketPath: String) -> HealthCheck {
-        let folder = socketPath.lastIndex(of: "/").map { String(socketPath[..<$0]) } ?? "."
+        let folder = PrivateFiles.parent(of: socketPath)
         guard let status = FileStatus(folder) else {
             return HealthCheck(
                 name: "socket folder", ok: false, detail: "\(folder) does not exist",
