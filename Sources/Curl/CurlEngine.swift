@@ -54,7 +54,7 @@ package final class CurlEngine: Sendable {
         _ request: CurlRequest, sending: @escaping @Sendable (CurlSending) -> Void = { _ in }
     ) async throws(CurlFailure) -> CurlResponse {
         let transfer = CurlTransfer(request, sending: sending)
-        let outcome = await withTaskCancellationHandler {
+        await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 transfer.awaitEnd(continuation)
                 post(.start(transfer))
@@ -63,7 +63,8 @@ package final class CurlEngine: Sendable {
             transfer.end(.failure(.cancelled))
             post(.stop(transfer))
         }
-        return try outcome.get()
+        // It is resumed after the end.
+        return try (transfer.outcome ?? .failure(.cancelled)).get()
     }
 
     /// Ends every transfer, and every later one, with `cancelled`. When it returns, the thread has ended and every
@@ -210,7 +211,7 @@ package final class CurlEngine: Sendable {
         _ transfer: CurlTransfer, _ multi: CurlMulti, _ active: inout [OpaquePointer: CurlTransfer],
         trustsFolder: Bool = false
     ) {
-        guard !transfer.hasEnded else { return }
+        guard transfer.outcome == nil else { return }
         let pointer = multi.add(
             transfer, idle: idle, emulatesOldLibrary: emulatesOldLibrary, trustsFolder: trustsFolder)
         guard let pointer else { return transfer.end(.failure(.other("libcurl does not take the request"))) }

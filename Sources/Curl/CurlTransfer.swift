@@ -10,7 +10,7 @@ final class CurlTransfer: Sendable {
 
     private enum State {
         case created
-        case awaited(CheckedContinuation<Outcome, Never>)
+        case awaited(CheckedContinuation<Void, Never>)
         case ended(Outcome)
     }
 
@@ -23,23 +23,24 @@ final class CurlTransfer: Sendable {
         self.sending = sending
     }
 
-    var hasEnded: Bool {
-        state.withLock { state in if case .ended = state { true } else { false } }
+    /// How the transfer has ended; nil before. The lock hands it over to the task that waits.
+    var outcome: Outcome? {
+        state.withLock { state in if case .ended(let outcome) = state { outcome } else { nil } }
     }
 
     /// Resumes the continuation when the transfer ends, or at once if it has ended.
-    func awaitEnd(_ continuation: CheckedContinuation<Outcome, Never>) {
-        let outcome = state.withLock { state -> Outcome? in
-            if case .ended(let outcome) = state { return outcome }
+    func awaitEnd(_ continuation: CheckedContinuation<Void, Never>) {
+        let hasEnded = state.withLock { state in
+            if case .ended = state { return true }
             state = .awaited(continuation)
-            return nil
+            return false
         }
-        if let outcome { continuation.resume(returning: outcome) }
+        if hasEnded { continuation.resume() }
     }
 
     /// Ends the transfer; later calls have no effect.
     func end(_ outcome: Outcome) {
-        let continuation = state.withLock { state -> CheckedContinuation<Outcome, Never>? in
+        let continuation = state.withLock { state -> CheckedContinuation<Void, Never>? in
             switch state {
             case .ended: return nil
             case .created:
@@ -50,7 +51,7 @@ final class CurlTransfer: Sendable {
                 return continuation
             }
         }
-        continuation?.resume(returning: outcome)
+        continuation?.resume()
     }
 
     /// Called before the request is sent. Returns false after the end of the transfer, whose caller may know that nothing

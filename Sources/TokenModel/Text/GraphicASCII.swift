@@ -8,23 +8,21 @@ extension StringProtocol {
     package var isPrintableASCII: Bool { isASCII(from: 0x20) }
 
     @inline(__always) private func isASCII(from first: UInt8) -> Bool {
-        utf8.withContiguousStorageIfAvailable { bytes in
-            var others: UInt8 = 0
-            for byte in bytes { others |= byte &- first < 0x7F - first ? 0 : 1 }
-            return others == 0
-        } ?? utf8.allSatisfy { $0 >= first && $0 < 0x7F }
+        utf8.withContiguousStorageIfAvailable { areASCII($0, from: first) }
+            ?? utf8.allSatisfy { $0 >= first && $0 < 0x7F }
     }
 }
 
+@inline(__always) private func areASCII(_ bytes: UnsafeBufferPointer<UInt8>, from first: UInt8) -> Bool {
+    var others: UInt8 = 0
+    for byte in bytes { others |= byte &- first < 0x7F - first ? 0 : 1 }
+    return others == 0
+}
+
 extension String {
-    /// Whether every character is a graphic character of ASCII: no white space, and no control character. True for an empty text.
+    /// The same as that of any text, but not generic.
     package var isGraphicASCII: Bool {
-        let isGraphic = utf8.withContiguousStorageIfAvailable { bytes in
-            var others: UInt8 = 0
-            for byte in bytes { others |= byte &- 0x21 < 0x7F - 0x21 ? 0 : 1 }
-            return others == 0
-        }
-        return isGraphic ?? self[...].isGraphicASCII
+        utf8.withContiguousStorageIfAvailable { areASCII($0, from: 0x21) } ?? self[...].isGraphicASCII
     }
 
     /// The same as `lowercased()`, without a copy of a text in ASCII without capitals.
