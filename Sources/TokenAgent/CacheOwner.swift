@@ -151,21 +151,21 @@ actor CacheOwner {
     }
 
     func listAccounts(_ request: ListAccounts) -> Answer<ListAccounts.Reply> {
-        find(in: request.sharingGroup) { cache, unread in cache.accounts(request, &unread) }
+        find(in: request.sharingGroup) { cache, tokens in cache.accounts(request, &tokens) }
     }
 
     func listCredentials(_ request: ListCredentials) -> Answer<ListCredentials.Reply> {
         let scheme = options.allowsLoopbackHTTP ? "http" : "https"
-        return find(in: request.sharingGroup) { cache, unread in
-            cache.credentials(request, localScheme: scheme, &unread)
+        return find(in: request.sharingGroup) { cache, tokens in
+            cache.credentials(request, localScheme: scheme, &tokens)
         }
     }
 
     /// Returns the app's one account, and the account of the app's previous request. The agent stores the former before it
     /// replies. If it cannot be written, the next commit tries again, and the reply is the same.
     func currentAccount(_ request: GetCurrentAccount) -> Answer<GetCurrentAccount.Reply> {
-        let found = find(in: request.sharingGroup) { cache, unread throws(TokenError) in
-            try cache.currentAccount(request, &unread)
+        let found = find(in: request.sharingGroup) { cache, tokens throws(TokenError) in
+            try cache.currentAccount(request, &tokens)
         }
         if case .now(.success(let (reply, changes))) = found, changes.isEmpty { return .now(.success(reply)) }
         if case .now(.failure(let error)) = found { return .now(.failure(error)) }
@@ -179,11 +179,11 @@ actor CacheOwner {
     /// Answers with what `body` finds in the cache. If that needs tokens that are in the store only, they are read first.
     func find<Value: Sendable>(
         in group: SharingGroup,
-        _ body: @escaping @Sendable (CredentialCache, _ unread: inout Set<AccountKey>) throws(TokenError) -> Value
+        _ body: @escaping @Sendable (CredentialCache, _ tokens: inout ListedTokens) throws(TokenError) -> Value
     ) -> Answer<Value> {
-        var unread: Set<AccountKey> = []
-        let found = Result { () throws(TokenError) in try body(core.memory.cache, &unread) }
-        guard !unread.isEmpty else { return .now(found) }
+        var tokens = ListedTokens(in: group)
+        let found = Result { () throws(TokenError) in try body(core.memory.cache, &tokens) }
+        guard !tokens.missing.isEmpty else { return .now(found) }
         return later { owner async throws(TokenError) in try await owner.core.reader.find(in: group, body) }
     }
 

@@ -10,6 +10,8 @@ package struct AccountCredentials: Sendable, Equatable {
     private(set) var accessTokenIndex = IndexOfMany<AccessTokenIndex>()
     private(set) var refreshTokenIndex = IndexOfMany<RefreshTokenIndex>()
     private(set) var idTokenIndex = IndexOfMany<IDTokenIndex>()
+    /// The access tokens and refresh tokens by their identifiers; nil while there are few, which are sorted when they are listed.
+    private var credentialOrder: SortedMap<CredentialPlace>?
     /// By the app's `ClientID.key`.
     package var metadata = RecordMap<AccountMetadataRecord>()
     /// The number of tokens that are in the store only.
@@ -31,6 +33,7 @@ package struct AccountCredentials: Sendable, Equatable {
         let old = accessTokens[key]
         accessTokens[key] = token
         accessTokenIndex.replace(old, with: token, key, among: accessTokens)
+        updateOrder(.accessToken, key, of: (old?.account, token?.account))
         countUnread(old?.secret.isUnread, token?.secret.isUnread)
         return old
     }
@@ -42,6 +45,7 @@ package struct AccountCredentials: Sendable, Equatable {
         let old = refreshTokens[key]
         refreshTokens[key] = token
         refreshTokenIndex.replace(old, with: token, key, among: refreshTokens)
+        updateOrder(.refreshToken, key, of: (old?.account, token?.account))
         countUnread(old?.secret.isUnread, token?.secret.isUnread)
         return old
     }
@@ -108,13 +112,51 @@ package struct AccountCredentials: Sendable, Equatable {
         }
     }
 
-    /// The places of the access tokens and refresh tokens, in the order of their identifiers.
-    func credentials(of account: AccountKey) -> [(id: String, place: CredentialPlace)] {
-        let places =
-            accessTokens.keys.map { CredentialPlace(account: account, kind: .accessToken, key: $0) }
-            + refreshTokens.keys.map { CredentialPlace(account: account, kind: .refreshToken, key: $0) }
-        return places.map { ($0.id, $0) }.sorted { $0.0.precedes($1.0) }
+    /// Updates the order of the credentials after one was added, replaced or removed.
+    ///
+    /// - Parameter account: the account of the replaced credential, and that of the new one; nil for none.
+    private mutating func updateOrder(
+        _ kind: RecordKind, _ key: String, of account: (old: AccountKey?, new: AccountKey?)
+    ) {
+        guard accessTokens.count + refreshTokens.count > Self.unsortedCredentials else { return credentialOrder = nil }
+        guard let known = account.old ?? account.new, (account.old == nil) != (account.new == nil) else { return }
+        guard credentialOrder != nil else {
+            var order = SortedMap<CredentialPlace>()
+            for place in credentialPlaces(of: known) { order[place.id] = place }
+            return credentialOrder = order
+        }
+        let place = CredentialPlace(account: known, kind: kind, key: key)
+        credentialOrder?[place.id] = account.new == nil ? nil : place
     }
+
+    private func credentialPlaces(of account: AccountKey) -> [CredentialPlace] {
+        accessTokens.keys.map { CredentialPlace(account: account, kind: .accessToken, key: $0) }
+            + refreshTokens.keys.map { CredentialPlace(account: account, kind: .refreshToken, key: $0) }
+    }
+
+    /// Calls `body` with the access tokens and refresh tokens in the order of their identifiers, until it returns false.
+    ///
+    /// - Parameter first: the identifiers up to this one are left out; nil for none.
+    /// - Returns: whether `body` has always returned true.
+    func forEachCredential(
+        of account: AccountKey, after first: String?, _ body: (_ id: String, _ place: CredentialPlace) -> Bool
+    ) -> Bool {
+        guard let order = credentialOrder else {
+            return credentialPlaces(of: account).map { (id: $0.id, place: $0) }
+                .filter { first?.precedes($0.id) ?? true }.sorted { $0.id.precedes($1.id) }
+                .allSatisfy { body($0.id, $0.place) }
+        }
+        var isWhole = true
+        order.forEach(from: first) { id, place in
+            if let first, id.hasSameBytes(as: first) { return true }
+            isWhole = body(id, place)
+            return isWhole
+        }
+        return isWhole
+    }
+
+    /// The number of credentials that are sorted when they are listed.
+    static let unsortedCredentials = 64
 
     /// All records, in an order that depends on their keys only.
     package var records: [CacheRecord] {

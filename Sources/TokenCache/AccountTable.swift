@@ -1,7 +1,8 @@
 internal import TokenStore
 
 /// The records of accounts. An account is packed while its tokens are in the store only: its other records take about a seventh of the
-/// memory that they take unpacked, and are unpacked for each use.
+/// memory that they take unpacked, and are unpacked for each use. An account with very many records is not packed: each use would unpack
+/// all of them.
 struct AccountTable: Sendable {
     private enum Entry {
         case packed(PackedAccount)
@@ -23,13 +24,28 @@ struct AccountTable: Sendable {
 
     func contains(_ account: AccountKey) -> Bool { entries[account] != nil }
 
-    /// Whether an account is packed; nil if there is no such account.
-    func isPacked(_ account: AccountKey) -> Bool? {
+    /// Whether a record can be added to an account as a packed one.
+    func hasRoom(in account: AccountKey) -> Bool {
         switch entries[account] {
-        case .packed: true
+        case .packed(let packed): packed.count < PackedAccount.mostRecords
         case .unpacked: false
-        case nil: nil
+        case nil: true
         }
+    }
+
+    /// Whether an account has access tokens or refresh tokens. It is not unpacked.
+    func hasCredentials(_ account: AccountKey) -> Bool {
+        switch entries[account] {
+        case .packed(let packed): packed.contains(.accessToken) || packed.contains(.refreshToken)
+        case .unpacked(let unpacked):
+            !unpacked.credentials.accessTokens.isEmpty || !unpacked.credentials.refreshTokens.isEmpty
+        case nil: false
+        }
+    }
+
+    /// The records of an account that is not packed; nil for any other.
+    func unpackedRecords(of account: AccountKey) -> AccountCredentials? {
+        if case .unpacked(let unpacked) = entries[account] { unpacked.credentials } else { nil }
     }
 
     /// The records of an account; unread if it is packed.
@@ -69,7 +85,7 @@ struct AccountTable: Sendable {
         }
     }
 
-    /// Adds an unread record to an account that is packed or new, and has no such record.
+    /// Adds an unread record to an account that has room for it, and has no such record.
     ///
     /// - Returns: whether the account had an account record before.
     mutating func append(_ record: CacheRecord, to account: AccountKey) -> Bool {
@@ -81,10 +97,13 @@ struct AccountTable: Sendable {
         return isDescribed
     }
 
-    /// Packs an account, unless the keys of its records do not follow from their content, so that they could not be found again.
+    /// Removes the tokens of an account, unless the keys of its records do not follow from their content, so that they could not be found
+    /// again. The account is packed afterwards if it has few records.
     mutating func pack(_ account: AccountKey) {
         guard case .unpacked(let unpacked) = entries[account], unpacked.credentials.hasDerivedKeys else { return }
-        entries[account] = .packed(PackedAccount(unpacked.credentials))
+        let packed = PackedAccount(unpacked.credentials)
+        let isSmall = packed.count <= PackedAccount.mostRecords
+        entries[account] = isSmall ? .packed(packed) : .unpacked(Unpacked(packed.credentials()))
     }
 }
 

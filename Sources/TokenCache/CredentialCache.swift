@@ -70,12 +70,7 @@ package struct CredentialCache: Sendable, Equatable {
     }
 
     /// The hosts under which accounts were saved.
-    package var environments: Set<String> {
-        Set(
-            partitions.values.flatMap { partition in
-                partition.accountKeys.flatMap { partition.description(of: $0).accounts.values.map(\.environment) }
-            })
-    }
+    package var environments: Set<String> { Set(partitions.values.flatMap(\.environments)) }
 
     /// The part of the cache that belongs to a sharing group.
     package func partition(_ group: SharingGroup) -> Partition { partitions[group] ?? Partition() }

@@ -7,6 +7,14 @@ internal import TokenStore
 /// ends the record.
 struct PackedAccount: Sendable {
     private var bytes: [UInt8] = []
+    /// The number of records.
+    private(set) var count: UInt32 = 0
+    /// The kinds of the records: the bit with the number of each.
+    private var kinds: UInt32 = 0
+
+    /// The number of records up to which an account is packed. Unpacking it, and adding a record, which reads the earlier ones, take less
+    /// than the work that a turn of the event loop may have.
+    static let mostRecords: UInt32 = 64
 
     init() {}
 
@@ -23,6 +31,8 @@ struct PackedAccount: Sendable {
         all.reserveCapacity(bytes.count + packed.reduce(0) { $0 + 2 + $1.count })
         all += bytes
         for (record, packed) in zip(records, packed) {
+            count += 1
+            kinds |= Self.bit(of: record.kind)
             all.append(UInt8(truncatingIfNeeded: record.kind.rawValue))
             Self.append(packed, to: &all, &last)
             all.append(0)
@@ -55,22 +65,17 @@ struct PackedAccount: Sendable {
     }
 
     /// Whether there is a record of a kind.
-    func contains(_ kind: RecordKind) -> Bool {
-        var (last, isFound) = (LastValues(), false)
-        forEach(
-            &last,
-            { found in
-                isFound = isFound || found == kind; return false
-            }, { _, _ in })
-        return isFound
-    }
+    func contains(_ kind: RecordKind) -> Bool { kinds & Self.bit(of: kind) != 0 }
+
+    private static func bit(of kind: RecordKind) -> UInt32 { 1 << UInt32(truncatingIfNeeded: kind.rawValue) }
 
     /// The unread records.
     ///
     /// - Parameter isIncluded: whether records of a kind are read.
     func credentials(_ isIncluded: (RecordKind) -> Bool = { _ in true }) -> AccountCredentials {
         var (credentials, last) = (AccountCredentials(), LastValues())
-        let texts = TextPool(isShared: false)
+        // The texts of many records are worth the pool.
+        let texts = TextPool(isShared: count > Self.mostRecords)
         forEach(&last, isIncluded) { kind, packed in
             if let record = CacheRecord(unread: packed, kind, texts) { credentials.set(record) }
         }

@@ -19,6 +19,8 @@ package struct Partition: Sendable, Equatable {
     private(set) var holders = TokenHolders()
     /// The number of accounts that have an account record.
     private(set) var describedCount = 0
+    /// The number of account records that were saved under each host.
+    private var environmentCounts: [String: Int] = [:]
     /// The accounts of each username, in lower case.
     private var names: [String: SortedMap<AccountKey>] = [:]
     /// The accounts of each identifier that belong to other issuers than Microsoft's clouds.
@@ -38,16 +40,20 @@ package struct Partition: Sendable, Equatable {
     /// The records of an account. Those of a packed account are unread.
     package subscript(account: AccountKey) -> AccountCredentials { table[account] ?? AccountCredentials() }
 
-    /// The accounts with their records, as above.
-    package var accounts: [AccountKey: AccountCredentials] {
-        Dictionary(uniqueKeysWithValues: table.keys.map { ($0, self[$0]) })
-    }
+    /// The records of an account that is not packed; nil for any other.
+    func unpackedRecords(of account: AccountKey) -> AccountCredentials? { table.unpackedRecords(of: account) }
+
+    /// The hosts under which accounts were saved.
+    var environments: some Collection<String> { environmentCounts.keys }
 
     /// The accounts in any order.
     package var accountKeys: [AccountKey] { Array(table.keys) }
 
     /// Whether there are records of an account.
     package func contains(_ account: AccountKey) -> Bool { table.contains(account) }
+
+    /// Whether an account has access tokens or refresh tokens.
+    func hasCredentials(_ account: AccountKey) -> Bool { table.hasCredentials(account) }
 
     /// What describes an account: its account records, and which apps have signed in. Other records may be missing.
     package func description(of account: AccountKey) -> AccountCredentials {
@@ -89,7 +95,7 @@ package struct Partition: Sendable, Equatable {
     /// - Parameter key: the record's key, if it is known.
     mutating func save(_ record: CacheRecord, key: String? = nil) {
         switch record {
-        case .account(let record): changeAccounts(of: record.account) { $0[key ?? record.key] = record }
+        case .account(let record): setAccount(record, key ?? record.key, of: record.account)
         case .accessToken(let record): setAccessToken(record, key ?? record.key, of: record.account)
         case .refreshToken(let record): setRefreshToken(record, key ?? record.key, of: record.account)
         case .idToken(let record): change(record.account) { $0.setIDToken(record, key ?? record.key) }
@@ -110,8 +116,8 @@ package struct Partition: Sendable, Equatable {
             }
             return
         }
-        if key.kind == .account { return changeAccounts(of: account) { $0[key.key] = nil } }
         switch key.kind {
+        case .account: setAccount(nil, key.key, of: account)
         case .accessToken: setAccessToken(nil, key.key, of: account)
         case .refreshToken: setRefreshToken(nil, key.key, of: account)
         case .idToken: change(account) { $0.setIDToken(nil, key.key) }
@@ -183,16 +189,29 @@ package struct Partition: Sendable, Equatable {
         accounts = changed.isEmpty ? nil : changed
     }
 
-    /// Changes the account records of an account, and with them its usernames.
-    private mutating func changeAccounts(of account: AccountKey, _ body: (inout RecordMap<AccountRecord>) -> Void) {
-        let before = description(of: account).names
-        change(account) { body(&$0.accounts) }
-        let after = description(of: account).names
-        describedCount += (after.isEmpty ? 0 : 1) - (before.isEmpty ? 0 : 1)
-        for name in before.subtracting(after) where name != account.name {
-            Self.index(account, true, in: &names[name])
+    /// Adds, replaces or removes an account record, and with it its username and its host.
+    private mutating func setAccount(_ record: AccountRecord?, _ key: String, of account: AccountKey) {
+        var old: AccountRecord?
+        change(account) {
+            old = $0.accounts[key]
+            $0.accounts[key] = record
         }
-        for name in after.subtracting(before) { Self.index(account, false, in: &names[name]) }
+        if let old { count(old, isAdded: false) }
+        if let record { count(record, isAdded: true) }
+        let remaining = description(of: account)
+        if old == nil, record != nil, remaining.accounts.count == 1 { describedCount += 1 }
+        if old != nil, remaining.accounts.isEmpty { describedCount -= 1 }
+        let (before, after) = (old?.username.lowercased(), record?.username.lowercased())
+        guard before != after else { return }
+        if let before, before != account.name, !remaining.names.contains(before) {
+            Self.index(account, true, in: &names[before])
+        }
+        if let after { Self.index(account, false, in: &names[after]) }
+    }
+
+    private mutating func count(_ record: AccountRecord, isAdded: Bool) {
+        let count = environmentCounts[record.environment, default: 0] + (isAdded ? 1 : -1)
+        environmentCounts[record.environment] = count > 0 ? count : nil
     }
 
     private mutating func change(_ account: AccountKey, _ body: (inout AccountCredentials) -> Void) {
@@ -220,7 +239,7 @@ extension Partition {
     ///
     /// - Parameter key: the record's key.
     mutating func loadUnread(_ record: CacheRecord, key: String) {
-        guard let account = record.header.account, table.isPacked(account) ?? true else {
+        guard let account = record.header.account, table.hasRoom(in: account) else {
             return save(record, key: key)
         }
         let isNew = !table.contains(account)
@@ -229,6 +248,7 @@ extension Partition {
         switch record {
         case .account(let record):
             if !isDescribed { describedCount += 1 }
+            count(record, isAdded: true)
             let name = record.username.lowercased()
             if name != account.name { Self.index(account, false, in: &names[name]) }
         case .accessToken:
@@ -258,6 +278,16 @@ struct CredentialPlace: Sendable, Equatable {
     var kind: RecordKind
     var key: String
 
-    /// The identifier under which the credential is listed: its key, or the hash of a key that is longer than a text in a message.
-    var id: String { key.utf8.count <= ValueLimits.text ? key : "sha256:\(Fingerprint.of(key))" }
+    /// The identifier under which the credential is listed: its key, or the hash of a key with which a text in a message would be too
+    /// long, be it the identifier or a `CredentialListPosition`.
+    var id: String { fitsIntoMessages ? key : "sha256:\(Fingerprint.of(key))" }
+
+    private var fitsIntoMessages: Bool {
+        guard key.utf8.count > Self.shortKey else { return true }
+        return key.utf8.count <= ValueLimits.text
+            && CredentialListPosition.after(key, of: account).utf8.count <= ValueLimits.text
+    }
+
+    /// The length up to which a key need not be examined, in bytes.
+    private static let shortKey = 512
 }

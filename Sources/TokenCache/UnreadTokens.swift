@@ -9,7 +9,7 @@ package struct UnreadToken: Sendable, Hashable {
 
 /// Records with tokens that have been read from the store.
 package struct ReadTokens: Sendable {
-    fileprivate var records: [(key: RecordKey, record: CacheRecord)]
+    let records: [(key: RecordKey, record: CacheRecord)]
 
     /// Decodes records. Those that cannot be decoded are left out.
     package init(_ stored: [StoredRecord]) {

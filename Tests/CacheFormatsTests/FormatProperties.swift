@@ -50,7 +50,8 @@ enum FormatProperties {
     /// The tokens that have not expired.
     private static func secrets(_ cache: CredentialCache) -> Set<String> {
         var secrets: Set<String> = []
-        for record in cache.partition(.standard).accounts.values.flatMap(\.records) {
+        let partition = cache.partition(.standard)
+        for record in partition.accountKeys.flatMap({ partition[$0].records }) {
             switch record {
             case .accessToken(let token) where token.expiresOn > now: secrets.insert(token.secret.reveal())
             case .refreshToken(let token): secrets.insert(token.secret.reveal())

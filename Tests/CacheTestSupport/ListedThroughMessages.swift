@@ -34,6 +34,7 @@ extension CredentialCache {
         repeat {
             let received = try Self.received(self.credentials(page, localScheme: "https"), to: ListCredentials.self)
             credentials += received.credentials
+            try #require(received.next == nil || received.next != page.after, "the list does not go on")
             page.after = received.next
         } while page.after != nil
         return credentials

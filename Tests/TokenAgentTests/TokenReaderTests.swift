@@ -1,10 +1,10 @@
 internal import TestSupport
 internal import Testing
-internal import TokenCache
 internal import TokenModel
 internal import TokenStore
 
 @testable internal import TokenAgent
+@testable internal import TokenCache
 
 /// Tokens that are in the store only, until a request needs them.
 @Suite(.bounded) struct TokenReaderTests {
@@ -28,15 +28,65 @@ internal import TokenStore
     }
 
     /// Lists do not leave tokens in memory.
-    @Test func findsWhatAListNeedsInACopy() async throws {
+    @Test func keepsNoTokenThatAListNeeds() async throws {
         try await start(with: ["alice", "bob"])
-        let list = await parts.start { parts async throws(TokenError) in
-            try await parts.core.reader.find(in: .standard) { cache, unread in
-                cache.accounts(ListAccounts(clientID: .sample), &unread)
-            }
-        }
-        #expect(try await list.value().accounts.compactMap(\.homeIDToken).allSatisfy { !$0.isEmpty })
+        let list = try await listAccounts()
+        #expect(list.accounts.count == 2)
+        #expect(list.accounts.allSatisfy { $0.homeIDToken?.isEmpty == false })
         #expect(try await parts.refreshTokens().isEmpty)
+        #expect(await parts.unreadCount == 6)
+    }
+
+    /// A page of a list takes the work for its own tokens, however many others there are.
+    @Test func readsTheTokensOfThePageOnly() async throws {
+        try await start(with: (0..<60).map { "user-\($0)" })
+        let accounts = try await listAccounts()
+        #expect(accounts.accounts.count == CredentialCache.pageItems)
+        #expect(parts.store.readKeys.count == CredentialCache.pageItems)
+        #expect(Set(parts.store.readKeys.map(\.kind)) == [.idToken])
+        let credentials = try await listCredentials()
+        #expect(credentials.credentials.count == CredentialCache.pageItems)
+        #expect(credentials.credentials.allSatisfy { $0.idToken?.isEmpty == false })
+        #expect(credentials.credentials.compactMap(\.accessToken).count == CredentialCache.pageItems / 2)
+        #expect(parts.store.readKeys.dropFirst(CredentialCache.pageItems).count == CredentialCache.pageItems)
+        #expect(parts.store.reads == 2)
+    }
+
+    @Test func leavesOutOfListsWhatTheStoreHasLost() async throws {
+        let users = (0..<50).map { "user-\($0)" }
+        try await start(with: users)
+        for kind in [RecordKind.accessToken, .idToken] { parts.store.keys(of: kind).forEach(parts.store.lose) }
+        let accounts = try await listAccounts()
+        #expect(accounts.accounts.count == CredentialCache.pageItems)
+        #expect(accounts.accounts.allSatisfy { $0.homeIDToken == nil })
+        var (kinds, next) = ([Credential.Kind](), String?.none)
+        repeat {
+            let page = try await listCredentials(after: next)
+            kinds += page.credentials.map(\.kind)
+            next = page.next
+        } while next != nil
+        #expect(kinds == users.map { _ in .refreshToken })
+    }
+
+    /// On the disk, the records of two accounts may have one key.
+    @Test func listsNoTokenOfAnotherAccount() async throws {
+        try await start(with: ["alice", "bob"])
+        for kind in [RecordKind.accessToken, .idToken] {
+            let keys = parts.store.keys(of: kind)
+            let alice = try #require(keys.first { $0.key.hasPrefix("alice") })
+            let bob = try #require(keys.first { $0.key != alice.key })
+            parts.store.replace(alice, with: bob)
+        }
+        #expect(try await listAccounts().accounts.map { $0.homeIDToken == nil } == [true, false])
+        let listed = try await listCredentials().credentials
+        #expect(listed.compactMap(\.accessToken) == [Secret("at-bob")])
+    }
+
+    @Test func listsNothingOfAStoreThatCannotBeRead() async throws {
+        try await start(with: ["alice"])
+        parts.store.failReads()
+        let list = await parts.start { parts async throws(TokenError) in try await parts.listAccounts() }
+        #expect(try await list.error()?.code == .storeUnavailable)
     }
 
     @Test func asksForASignInIfTheStoreHasLostTheTokens() async throws {
@@ -92,6 +142,18 @@ internal import TokenStore
         #expect(try await parts.refreshTokens().count == users.count + 1)
     }
 
+    private func listAccounts() async throws -> ListAccounts.Reply {
+        try await parts.start { parts async throws(TokenError) in try await parts.listAccounts() }.value()
+    }
+
+    private func listCredentials(after: String? = nil) async throws -> ListCredentials.Reply {
+        try await parts.start { parts async throws(TokenError) in
+            try await parts.core.reader.find(in: .standard) { cache, tokens in
+                cache.credentials(ListCredentials(after: after), localScheme: "https", &tokens)
+            }
+        }.value()
+    }
+
     /// Signs users in, and starts the agent again.
     private func start(with users: [String]) async throws {
         for user in users { try await parts.signIn(user, user).value() }
@@ -103,4 +165,16 @@ internal import TokenStore
 
 extension Parts {
     fileprivate func loadStore() -> Pending<Void> { Pending(lifecycle.load()) }
+
+    fileprivate func listAccounts() async throws(TokenError) -> ListAccounts.Reply {
+        try await core.reader.find(in: .standard) { cache, tokens in
+            cache.accounts(ListAccounts(clientID: .sample), &tokens)
+        }
+    }
+
+    /// The number of tokens that are in the store only.
+    fileprivate var unreadCount: Int {
+        let cache = core.memory.cache
+        return cache.unreadTokens(of: cache.partition(.standard).accountKeys, in: .standard).count
+    }
 }

@@ -29,8 +29,11 @@ internal import TokenStore
                 #expect(changes.count == 1, "\(seed)")
                 builder.cache.apply(changes, in: .standard)
             default:
+                let host = ["login.microsoftonline.com", "login.microsoftonline.us"][Int(random.next() % 2)]
+                let parameters = try builder.parameters(
+                    app, scopes: ["Scope.\(random.next() % 8)"], authority: "https://\(host)/common")
                 try builder.signIn(
-                    user, builder.parameters(app, scopes: ["Scope.\(random.next() % 8)"]),
+                    user, parameters,
                     refreshToken: "rt-\(random.next())", family: random.next() % 3 == 0 ? "1" : nil)
             }
         }
@@ -50,6 +53,9 @@ internal import TokenStore
                 }
             }
         }
+        #expect(
+            builder.cache.environments
+                == Set(partition.accounts.values.flatMap { $0.accounts.values.map(\.environment) }), "\(seed)")
         #expect(builder.cache.accountCount == partition.accounts.values.count { !$0.accounts.isEmpty }, "\(seed)")
     }
 

@@ -30,15 +30,15 @@ internal import TokenStore
         #expect(cache.credentialCount == whole.credentialCount)
         #expect(cache.environments == whole.environments)
         for group in try Self.groups {
-            var unread: Set<AccountKey> = []
+            var tokens = ListedTokens(in: group)
             let list = ListAccounts(clientID: nil, sharingGroup: group)
-            #expect(cache.accounts(list, &unread) == whole.accounts(list), "\(seed)")
+            #expect(cache.accounts(list, &tokens) == whole.accounts(list), "\(seed)")
             var credentials = ListCredentials(sharingGroup: group)
             credentials.withoutSecrets = true
             #expect(
-                cache.credentials(credentials, localScheme: "https", &unread)
+                cache.credentials(credentials, localScheme: "https", &tokens)
                     == whole.credentials(credentials, localScheme: "https"), "\(seed)")
-            #expect(unread.isEmpty, "no token was needed, \(seed)")
+            #expect(tokens.missing.isEmpty, "no token was needed, \(seed)")
             for account in whole.partition(group).accountKeys {
                 let (left, right) = (cache.partition(group), whole.partition(group))
                 #expect(left.description(of: account).names == right[account].names)
@@ -49,6 +49,49 @@ internal import TokenStore
         }
     }
 
+    /// Whose tokens a request needs is found without them.
+    @Test func choosesTheAccountThatTheWholeCacheChooses() throws {
+        var seed = TestSeed()
+        var found = 0
+        for _ in 0..<8 {
+            let builder = try Self.builder(&seed)
+            let cache = Self.unread(builder.cache)
+            for app in ["app-1", "app-2"] {
+                for resource in [nil, "https://graph.example"] {
+                    for name in [nil, "alice@contoso.com", "bob@contoso.com", "eve@contoso.com"] {
+                        let request = AcquireTokenSilent(
+                            parameters: try builder.parameters(app, resource: resource),
+                            account: AccountReference(username: name))
+                        let choices = [cache, builder.cache].map {
+                            Self.description($0.account(for: request, in: $0.partition(.standard), now: builder.now))
+                        }
+                        #expect(choices[0] == choices[1], "\(seed)")
+                        if choices[0] != "none" { found += 1 }
+                    }
+                }
+            }
+        }
+        #expect(found > 0)
+    }
+
+    /// An account is unpacked once for a request, however often it is looked at.
+    @Test func unpacksAnAccountOnceForASearch() throws {
+        var seed = TestSeed()
+        let whole = try Self.builder(&seed).cache
+        var cache = Self.unread(whole)
+        let accounts = cache.partition(.standard).accountKeys
+        var searched = SearchedAccounts(cache.partition(.standard))
+        for account in accounts + accounts {
+            #expect(searched.records(of: account) == cache.partition(.standard)[account])
+        }
+        #expect(Set(searched.unpacked.keys) == Set(accounts))
+        let tokens = cache.unreadTokens(of: accounts, in: .standard)
+        #expect(cache.fill(with: ReadTokens(Self.stored(whole)), of: tokens, in: .standard).isEmpty, "\(seed)")
+        searched = SearchedAccounts(cache.partition(.standard))
+        for account in accounts { #expect(searched.records(of: account) == whole.partition(.standard)[account]) }
+        #expect(searched.unpacked.isEmpty)
+    }
+
     @Test func saysWhoseTokensAreNeeded() throws {
         var builder = CacheBuilder()
         try builder.signIn("alice", builder.parameters())
@@ -57,15 +100,17 @@ internal import TokenStore
             issuer: .microsoft, identity: .home(try #require(CacheBuilder.account("alice").homeAccountID)))
         let request = AcquireTokenSilent(parameters: try builder.parameters(), account: CacheBuilder.account("alice"))
         #expect(cache.decide(request, now: builder.now) == .unread(alice))
-        var unread: Set<AccountKey> = []
-        _ = cache.accounts(ListAccounts(clientID: CacheBuilder.app), &unread)
-        #expect(unread == [alice])
-        unread = []
-        _ = cache.credentials(ListCredentials(), localScheme: "https", &unread)
-        #expect(unread == [alice])
-        unread = []
-        _ = try cache.currentAccount(GetCurrentAccount(clientID: try #require(CacheBuilder.app)), &unread)
-        #expect(unread == [alice])
+        var tokens = ListedTokens(in: .standard)
+        _ = cache.accounts(ListAccounts(clientID: CacheBuilder.app), &tokens)
+        #expect(tokens.missing.map(\.account) == [alice])
+        #expect(tokens.missing.map(\.key.kind) == [.idToken])
+        tokens = ListedTokens(in: .standard)
+        _ = cache.credentials(ListCredentials(), localScheme: "https", &tokens)
+        #expect(Set(tokens.missing.map(\.account)) == [alice])
+        #expect(Set(tokens.missing.map(\.key.kind)) == [.accessToken, .idToken])
+        tokens = ListedTokens(in: .standard)
+        _ = try cache.currentAccount(GetCurrentAccount(clientID: try #require(CacheBuilder.app)), &tokens)
+        #expect(tokens.missing.map(\.key.kind) == [.idToken])
         let signedOut = AcquireTokenSilent(parameters: try builder.parameters(), account: CacheBuilder.account("bob"))
         #expect(cache.decide(signedOut, now: builder.now).needsInteraction)
     }
@@ -128,6 +173,14 @@ internal import TokenStore
         let records = Self.unread(builder.cache).partition(.standard).records
         #expect(records.count { CacheChange.save($0).savesUnread } == 3)
         #expect(Self.stored(Self.unread(builder.cache)).allSatisfy { $0.key.kind != .refreshToken })
+    }
+
+    private static func description(_ choice: AccountChoice) -> String {
+        switch choice {
+        case .one(let account, _): account.key
+        case .several: "several"
+        case .none: "none"
+        }
     }
 
     // MARK: Caches

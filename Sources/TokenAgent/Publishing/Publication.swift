@@ -89,7 +89,7 @@ extension CacheOwner {
             }
             admitted.after = sockets.position(of: request.after, in: publication)
             let asked = admitted
-            let found = find(in: asked.sharingGroup) { cache, unread in cache.accounts(asked, &unread) }
+            let found = find(in: asked.sharingGroup) { cache, tokens in cache.accounts(asked, &tokens) }
             guard case .now(let outcome) = found else {
                 return later { owner async throws(TokenError) in
                     owner.visible(try await found.outcome(), through: publication)
@@ -118,12 +118,12 @@ extension CacheOwner {
             try rules.check(request)
             let list = ListAccounts(clientID: request.clientID, sharingGroup: request.sharingGroup)
             let admitted = rules.account == nil ? nil : try rules.admitted(list)
-            return find(in: request.sharingGroup) { cache, unread throws(TokenError) in
+            return find(in: request.sharingGroup) { cache, tokens throws(TokenError) in
                 var account: Account?
                 if rules.account == nil {
-                    account = try cache.currentAccount(request, &unread).reply.account
+                    account = try cache.currentAccount(request, &tokens).reply.account
                 } else if let admitted {
-                    account = rules.visible(cache.accounts(admitted, &unread).accounts).first
+                    account = rules.visible(cache.accounts(admitted, &tokens).accounts).first
                 }
                 return GetCurrentAccount.Reply(account: rules.visible(account.map { [$0] } ?? []).first)
             }

@@ -70,31 +70,24 @@ final class TokenReader {
     /// Forgets which accounts have been used, since the store has been loaded or locked.
     func removeAll() { (places, known) = ([], []) }
 
-    /// Returns what `body` finds in the cache, with the tokens that it needs. They are read into a copy: a list of all accounts must
+    /// Returns what `body` finds in the cache, with the tokens that it shows. They are not added to the cache: a list of all accounts must
     /// not leave all tokens in memory.
     ///
     /// - Throws: what `body` throws, and `storeUnavailable` (-53008) if the tokens cannot be read.
     func find<Value>(
         in group: SharingGroup,
-        _ body: (CredentialCache, _ unread: inout Set<AccountKey>) throws(TokenError) -> Value
+        _ body: (CredentialCache, _ tokens: inout ListedTokens) throws(TokenError) -> Value
     ) async throws(TokenError) -> Value {
-        var unread: Set<AccountKey> = []
+        // No token leaves memory until the last attempt: what has been read for an earlier one would be older.
+        reads += 1
+        defer { reads -= 1 }
+        var (tokens, count) = (ListedTokens(in: group), memory.replacementCount)
         for _ in 0..<Self.attempts {
-            let count = memory.replacementCount
-            var cache = memory.cache
-            let tokens = cache.unreadTokens(of: unread, in: group)
-            if !tokens.isEmpty {
-                let read = try await read(tokens)
-                guard count == memory.replacementCount else { continue }
-                cache = memory.cache
-                let lost = cache.fill(with: read, of: tokens, in: group)
-                cache.apply(lost, in: group)
-            }
             if let refusal = commits.refusal { throw refusal }
-            var needed: Set<AccountKey> = []
-            let value = try body(cache, &needed)
-            guard !needed.isEmpty else { return value }
-            unread.formUnion(needed)
+            if count != memory.replacementCount { (tokens, count) = (ListedTokens(in: group), memory.replacementCount) }
+            let value = try body(memory.cache, &tokens)
+            guard !tokens.missing.isEmpty else { return value }
+            tokens.add(try await read(Array(tokens.missing)))
         }
         throw Self.changing
     }

@@ -7,8 +7,8 @@ extension CredentialCache {
     /// An account with more tenant profiles than fit into a page is repeated on the next page, with its other profiles. A page is
     /// also complete when a limited number of accounts has been examined, so that it may have no account and be followed by others.
     ///
-    /// - Parameter unread: gets the accounts whose ID tokens have to be read from the store first; the page is of no use then.
-    package func accounts(_ request: ListAccounts, _ unread: inout Set<AccountKey>) -> ListAccounts.Reply {
+    /// - Parameter tokens: gets the ID tokens that have to be read from the store first; the page is of no use then.
+    package func accounts(_ request: ListAccounts, _ tokens: inout ListedTokens) -> ListAccounts.Reply {
         let partition = partition(request.sharingGroup)
         let start = request.after.map(AccountListPosition.init)
         var page = AccountPage()
@@ -21,17 +21,12 @@ extension CredentialCache {
             }
             examined += 1
             last = key
-            guard let account = account(key, for: request, in: partition) else { return true }
-            if account.hasUnreadIDToken { unread.insert(key) }
-            return page.add(account, key, from: start)
+            guard let found = account(key, for: request, in: partition, tokens) else { return true }
+            guard let added = page.add(found.account, key, from: start) else { return false }
+            found.showIDTokens(of: added, &tokens)
+            return page.hasRoom
         }
         return page.reply
-    }
-
-    /// The accounts as above, of a cache in which no token is unread.
-    package func accounts(_ request: ListAccounts) -> ListAccounts.Reply {
-        var unread: Set<AccountKey> = []
-        return accounts(request, &unread)
     }
 
     private func candidates(_ request: ListAccounts, in partition: Partition) -> SortedMap<AccountKey> {
@@ -41,24 +36,31 @@ extension CredentialCache {
     }
 
     /// The account with its tenant profiles; nil if it does not match the request.
-    func account(_ key: AccountKey, for request: ListAccounts, in partition: Partition) -> Account? {
+    ///
+    /// - Parameter tokens: the ID tokens that have been read from the store.
+    func account(
+        _ key: AccountKey, for request: ListAccounts, in partition: Partition, _ tokens: ListedTokens
+    ) -> FoundAccount? {
         // An app's list depends on its tokens, too.
         let credentials = request.clientID == nil ? partition.description(of: key) : partition[key]
         let records = credentials.orderedAccounts
         guard let first = records.first, isListed(key, credentials, request, in: partition) else { return nil }
-        var account = account(of: key, record: first)
-        var realms = Set<String>()
-        account.tenantProfiles = records.filter { realms.insert($0.realm).inserted }.map { record in
-            profile(of: record, idToken: idToken(of: record, credentials, for: request.clientID))
-        }
-        account.homeIDToken = account.tenantProfiles.first { $0.isHome }?.idToken
         if let username = request.username?.lowercased(), !credentials.names.contains(username) { return nil }
         if let local = request.localAccountID?.lowercased(),
             !records.contains(where: { $0.localAccountID == local })
         {
             return nil
         }
-        return account
+        var found = FoundAccount(account: account(of: key, record: first))
+        var realms = Set<String>()
+        found.account.tenantProfiles = records.filter { realms.insert($0.realm).inserted }.map { record in
+            let held = idToken(of: record, credentials, for: request.clientID)
+            let known = held.flatMap(tokens.completed)
+            if let known, known.isUnread { found.unread[record.realm] = known }
+            return profile(of: record, idToken: known?.idToken)
+        }
+        found.account.homeIDToken = found.account.tenantProfiles.first { $0.isHome }?.idToken
+        return found
     }
 
     /// Whether the account is listed for the request's app, by MSAL's rule: it has a refresh token of the app or of its family,
@@ -93,10 +95,10 @@ extension CredentialCache {
 
     private func idToken(
         of record: AccountRecord, _ credentials: AccountCredentials, for clientID: ClientID?
-    ) -> String? {
+    ) -> IDTokenRecord? {
         guard let clientID else { return nil }
         return credentials.idTokens.values.filter { $0.clientID == clientID && $0.tenant == record.realm }
-            .max { ($0.version.rawValue, $0.key) < ($1.version.rawValue, $1.key) }?.idToken
+            .max { ($0.version.rawValue, $0.key) < ($1.version.rawValue, $1.key) }
     }
 
     /// The size of a page in bytes; far below the longest reply.
@@ -112,10 +114,10 @@ extension CredentialCache {
     /// The only account that is signed in to an app, the app's current account before this call, and the changes that record
     /// the new one.
     ///
-    /// - Parameter unread: gets the accounts whose ID tokens have to be read from the store first; the reply is of no use then.
+    /// - Parameter tokens: gets the ID tokens that have to be read from the store first; the reply is of no use then.
     /// - Throws: `ambiguousAccount` (-51200) if several accounts are signed in.
     package func currentAccount(
-        _ request: GetCurrentAccount, _ unread: inout Set<AccountKey>
+        _ request: GetCurrentAccount, _ tokens: inout ListedTokens
     ) throws(TokenError) -> (reply: GetCurrentAccount.Reply, changes: [CacheChange]) {
         let partition = partition(request.sharingGroup)
         let list = ListAccounts(clientID: request.clientID, sharingGroup: request.sharingGroup)
@@ -123,9 +125,9 @@ extension CredentialCache {
         let isOne =
             partition.holders.hasAccounts(of: request.clientID, atMost: Self.searchedAccounts)
             && partition.holders.forEachAccount(of: request.clientID) { holder in
-                guard holder != last, let account = account(holder, for: list, in: partition) else { return true }
-                accounts.append(account)
-                if account.hasUnreadIDToken { unread.insert(holder) }
+                guard holder != last, let found = account(holder, for: list, in: partition, tokens) else { return true }
+                accounts.append(found.account)
+                found.showIDTokens(of: found.account, &tokens)
                 last = holder
                 return accounts.count < 2
             }
@@ -144,13 +146,20 @@ extension CredentialCache {
     }
 }
 
-extension CredentialCache {
-    /// The current account as above, of a cache in which no token is unread.
-    package func currentAccount(
-        _ request: GetCurrentAccount
-    ) throws(TokenError) -> (reply: GetCurrentAccount.Reply, changes: [CacheChange]) {
-        var unread: Set<AccountKey> = []
-        return try currentAccount(request, &unread)
+/// An account of a list, and the ID tokens that it lacks because they are in the store only.
+struct FoundAccount {
+    var account: Account
+    /// By the realms of the tenant profiles.
+    fileprivate var unread: [String: IDTokenRecord] = [:]
+
+    fileprivate init(account: Account) { self.account = account }
+
+    /// Notes that the list shows the account's ID tokens: those of the home tenant, and of the tenant profiles that are on the page.
+    fileprivate func showIDTokens(of listed: Account, _ tokens: inout ListedTokens) {
+        guard !unread.isEmpty else { return }
+        for profile in listed.tenantProfiles + account.tenantProfiles.filter(\.isHome).prefix(1) {
+            if let token = unread[profile.realm] { tokens.show(.idToken(token)) }
+        }
     }
 }
 
@@ -200,10 +209,13 @@ private struct AccountPage {
         if reply.next == nil { reply.next = account.map(AccountListPosition.after) }
     }
 
+    /// Whether another account may be added.
+    var hasRoom: Bool { reply.next == nil }
+
     /// Adds an account: all of its profiles, or as many as fit if the page is empty.
     ///
-    /// - Returns: whether the page has room for another account.
-    mutating func add(_ account: Account, _ key: AccountKey, from start: AccountListPosition?) -> Bool {
+    /// - Returns: the account with the profiles that have been added; nil if the page has no room for it.
+    mutating func add(_ account: Account, _ key: AccountKey, from start: AccountListPosition?) -> Account? {
         var account = account
         if let start { account.tenantProfiles.removeAll { !start.isBefore($0, of: key) } }
         let needed = account.tenantProfiles.reduce(account.approximateSize) { $0 + $1.approximateSize }
@@ -211,13 +223,13 @@ private struct AccountPage {
             size + needed <= CredentialCache.pageBytes && account.tenantProfiles.count <= CredentialCache.pageItems
         guard fits || reply.accounts.isEmpty, reply.accounts.count < CredentialCache.pageItems else {
             reply.next = last.map(AccountListPosition.after)
-            return false
+            return nil
         }
         if !fits { truncateProfiles(of: &account, key) }
         reply.accounts.append(account)
         last = key
         size += needed
-        return reply.next == nil
+        return account
     }
 
     /// Keeps as many profiles as fit, at least one.
@@ -235,9 +247,6 @@ private struct AccountPage {
 }
 
 extension Account {
-    /// Whether an ID token is missing because it is in the store only.
-    fileprivate var hasUnreadIDToken: Bool { tenantProfiles.contains { $0.idToken?.isEmpty == true } }
-
     /// An upper bound of the account's size in a message without its profiles, in bytes.
     fileprivate var approximateSize: Int {
         128 + (homeAccountID?.text.utf8.count ?? 0) + (username?.utf8.count ?? 0) + environment.utf8.count

@@ -36,7 +36,8 @@ extension CredentialCache {
     /// The listing of an account by a request for a list; nil if the list does not have it.
     package func listing(of key: AccountKey, for request: ListAccounts) -> AccountListing? {
         let partition = partition(request.sharingGroup)
-        guard var account = account(key, for: request, in: partition) else { return nil }
+        let tokens = ListedTokens(in: request.sharingGroup)
+        guard var account = account(key, for: request, in: partition, tokens)?.account else { return nil }
         account.homeIDToken = nil
         for index in account.tenantProfiles.indices { account.tenantProfiles[index].idToken = nil }
         var apps: [String: AccountListing.App] = [:]

@@ -15,8 +15,9 @@ extension CredentialCache {
             let account = accountKey(.home(identifier), at: request.parameters.authority, in: partition)
             return .one(account, dependsOnTime: false)
         }
-        if let name = request.account.username { return account(named: name, request, in: partition, now: now) }
-        return soleAccount(for: request, in: partition, now: now)
+        var searched = SearchedAccounts(partition)
+        if let name = request.account.username { return account(named: name, request, in: &searched, now: now) }
+        return soleAccount(for: request, in: &searched, now: now)
     }
 
     /// Of the issuer's accounts with a username, the one for which this app can get a token. Two people with one username are
@@ -25,8 +26,9 @@ extension CredentialCache {
     /// ADAL looks for an access token before it looks for refresh tokens, and uses one that AD FS issued without naming a user
     /// for every username.
     private func account(
-        named name: String, _ request: AcquireTokenSilent, in partition: Partition, now: Int64
+        named name: String, _ request: AcquireTokenSilent, in searched: inout SearchedAccounts, now: Int64
     ) -> AccountChoice {
+        let partition = searched.partition
         guard partition.accountCount(named: name) <= Self.searchedAccounts else { return .several }
         let authority = request.parameters.authority
         let accounts = accounts(named: name, at: authority, in: partition)
@@ -34,13 +36,15 @@ extension CredentialCache {
         if request.parameters.version == .v1 {
             let unnamed = accountKey(.name(""), at: authority, in: partition)
             let holders = (accounts + [unnamed]).filter {
-                holdsItem($0, for: request, in: partition, now: now, &dependsOnTime)
+                holdsItem($0, searched.records(of: $0), for: request, in: partition, now: now, &dependsOnTime)
             }
             if let holder = holders.first {
                 return Self.isAmbiguous(holders) ? .several : .one(holder, dependsOnTime: dependsOnTime)
             }
         }
-        let usable = accounts.filter { isUsable($0, for: request.parameters, in: partition) }
+        let usable = accounts.filter {
+            isUsable($0, searched.records(of: $0), for: request.parameters, in: partition)
+        }
         if Self.isAmbiguous(usable) { return .several }
         guard let account = usable.first ?? accounts.first else { return .none }
         return .one(account, dependsOnTime: dependsOnTime)
@@ -59,38 +63,40 @@ extension CredentialCache {
     /// Only the accounts are searched that have tokens of the app or of a family, until two are found; if there are very many, they
     /// count as several.
     private func soleAccount(
-        for request: AcquireTokenSilent, in partition: Partition, now: Int64
+        for request: AcquireTokenSilent, in searched: inout SearchedAccounts, now: Int64
     ) -> AccountChoice {
-        let parameters = request.parameters
+        let (parameters, partition) = (request.parameters, searched.partition)
         guard partition.holders.hasAccounts(of: parameters.clientID, atMost: Self.searchedAccounts) else {
             return .several
         }
-        func isUsable(_ account: AccountKey) -> Bool {
+        func isUsable(_ account: AccountKey, _ held: AccountCredentials) -> Bool {
             isAccount(account, of: parameters.authority, in: partition)
-                && self.isUsable(account, for: parameters, in: partition)
+                && self.isUsable(account, held, for: parameters, in: partition)
         }
         if parameters.version == .v1 {
-            let steps: [(AccountKey) -> Bool] = [
-                { hasItem($0, for: parameters, in: partition) },
-                { account in refreshTokens(of: account, for: parameters, in: partition).contains { $0.familyID == nil }
+            let steps: [(AccountKey, AccountCredentials) -> Bool] = [
+                { hasItem($0, $1, for: parameters, in: partition) },
+                { account, held in
+                    refreshTokens(of: account, held, for: parameters, in: partition).contains { $0.familyID == nil }
                 },
-                { _ in true },
+                { _, _ in true },
             ]
             for step in steps {
                 var name: String?
                 let isOne = partition.holders.forEachAccount(of: parameters.clientID) { account in
-                    guard step(account), partition[account].isKnownToADAL, isUsable(account) else { return true }
-                    let userID = partition[account].userID
+                    let held = searched.records(of: account)
+                    guard step(account, held), held.isKnownToADAL, isUsable(account, held) else { return true }
+                    let userID = held.userID
                     defer { name = userID }
                     return name == nil || name == userID
                 }
                 guard isOne else { return .several }
-                if let name { return account(named: name, request, in: partition, now: now) }
+                if let name { return account(named: name, request, in: &searched, now: now) }
             }
         }
         var sole: AccountKey?
         let isOne = partition.holders.forEachAccount(of: parameters.clientID) { account in
-            guard account != sole, isUsable(account) else { return true }
+            guard account != sole, isUsable(account, searched.records(of: account)) else { return true }
             defer { sole = account }
             return sole == nil
         }
@@ -102,24 +108,26 @@ extension CredentialCache {
     static var searchedAccounts: Int { 256 }
 
     /// Whether the account has what ADAL calls an item of the resource: an access token, or a refresh token for that resource only.
-    private func hasItem(_ account: AccountKey, for parameters: TokenParameters, in partition: Partition) -> Bool {
-        hasAccessToken(account, for: parameters, at: parameters.authority, in: partition)
-            || refreshTokens(of: account, for: parameters, in: partition).contains { $0.isSingleResource }
+    private func hasItem(
+        _ account: AccountKey, _ held: AccountCredentials, for parameters: TokenParameters, in partition: Partition
+    ) -> Bool {
+        hasAccessToken(account, held, for: parameters, at: parameters.authority)
+            || refreshTokens(of: account, held, for: parameters, in: partition).contains { $0.isSingleResource }
     }
 
     /// Whether the account has such an item that has not expired.
     ///
     /// - Parameter dependsOnTime: set to true if that may be so later although it is not now.
     private func holdsItem(
-        _ account: AccountKey, for request: AcquireTokenSilent, in partition: Partition, now: Int64,
-        _ dependsOnTime: inout Bool
+        _ account: AccountKey, _ held: AccountCredentials, for request: AcquireTokenSilent, in partition: Partition,
+        now: Int64, _ dependsOnTime: inout Bool
     ) -> Bool {
         let parameters = request.parameters
-        guard !partition[account].isSignedOut(parameters.clientID) else { return false }
+        guard !held.isSignedOut(parameters.clientID) else { return false }
         let allowsCachedToken = !request.forceRefresh && parameters.claims == nil
         if allowsCachedToken,
             hasAccessToken(
-                account, for: parameters, at: parameters.authority, in: partition,
+                account, held, for: parameters, at: parameters.authority,
                 where: { token in
                     // The clock was set back; see `AccessTokenRecord.isExpired`.
                     if token.cachedAt > now { dependsOnTime = true }
@@ -128,31 +136,48 @@ extension CredentialCache {
         {
             return true
         }
-        return refreshTokens(of: account, for: parameters, in: partition).contains { $0.isSingleResource }
+        return refreshTokens(of: account, held, for: parameters, in: partition).contains { $0.isSingleResource }
     }
 
     private func hasAccessToken(
-        _ account: AccountKey, for parameters: TokenParameters, at authority: Authority, in partition: Partition,
+        _ account: AccountKey, _ held: AccountCredentials, for parameters: TokenParameters, at authority: Authority,
         where isMatch: (AccessTokenRecord) -> Bool = { _ in true }
     ) -> Bool {
         guard let query = AccessTokenQuery(parameters, at: authority, of: account) else { return false }
-        return partition[account].accessToken(answering: query, clouds, where: isMatch) != nil
+        return held.accessToken(answering: query, clouds, where: isMatch) != nil
     }
 
     private func refreshTokens(
-        of account: AccountKey, for parameters: TokenParameters, in partition: Partition
+        of account: AccountKey, _ held: AccountCredentials, for parameters: TokenParameters, in partition: Partition
     ) -> [RefreshTokenRecord] {
-        let credentials = partition[account]
-        let authority = effectiveAuthority(of: parameters, account: account, credentials: credentials)
-        return refreshTokens(for: parameters, at: authority, credentials: credentials, in: partition)
+        let authority = effectiveAuthority(of: parameters, account: account, credentials: held)
+        return refreshTokens(for: parameters, at: authority, credentials: held, in: partition)
     }
 
-    private func isUsable(_ account: AccountKey, for parameters: TokenParameters, in partition: Partition) -> Bool {
-        let credentials = partition[account]
-        guard !credentials.isSignedOut(parameters.clientID) else { return false }
-        let authority = effectiveAuthority(of: parameters, account: account, credentials: credentials)
-        return !refreshTokens(of: account, for: parameters, in: partition).isEmpty
-            || hasAccessToken(account, for: parameters, at: authority, in: partition)
+    private func isUsable(
+        _ account: AccountKey, _ held: AccountCredentials, for parameters: TokenParameters, in partition: Partition
+    ) -> Bool {
+        guard !held.isSignedOut(parameters.clientID) else { return false }
+        let authority = effectiveAuthority(of: parameters, account: account, credentials: held)
+        return !refreshTokens(for: parameters, at: authority, credentials: held, in: partition).isEmpty
+            || hasAccessToken(account, held, for: parameters, at: authority)
+    }
+}
+
+/// The accounts that are searched for a request. A packed account is unpacked once, however often it is looked at.
+struct SearchedAccounts {
+    let partition: Partition
+    /// The records of the packed accounts that have been looked at.
+    private(set) var unpacked: [AccountKey: AccountCredentials] = [:]
+
+    init(_ partition: Partition) { self.partition = partition }
+
+    mutating func records(of account: AccountKey) -> AccountCredentials {
+        if let held = partition.unpackedRecords(of: account) { return held }
+        if let held = unpacked[account] { return held }
+        let held = partition[account]
+        unpacked[account] = held
+        return held
     }
 }
 

@@ -22,6 +22,7 @@ final class ScriptedStore: CacheStore {
         var failure: TokenError?
         var readFailure: TokenError?
         var reads = 0
+        var readKeys: [RecordKey] = []
         var loading: Result<LoadedCache, TokenError>? = .success(LoadedCache())
         var early: CredentialCache?
         var holdsEarlyReads = false
@@ -85,6 +86,7 @@ final class ScriptedStore: CacheStore {
     func readRecords(with keys: [RecordKey]) throws(TokenError) -> [StoredRecord] {
         try state.withLock { state in
             state.reads += 1
+            state.readKeys += keys
             return Result<[StoredRecord], TokenError> { () throws(TokenError) in
                 if let failure = state.readFailure { throw failure }
                 return keys.compactMap { key in state.records[key].map { StoredRecord(key: key, body: $0) } }
@@ -100,6 +102,9 @@ final class ScriptedStore: CacheStore {
     /// The number of times that records were read by their keys.
     var reads: Int { state.withLock { $0.reads } }
 
+    /// The keys of the records that were read, in order.
+    var readKeys: [RecordKey] { state.withLock { $0.readKeys } }
+
     /// Every record, read without tokens, as after a start.
     var loadedWithoutTokens: LoadedCache {
         let records = state.withLock { $0.records }
@@ -110,6 +115,11 @@ final class ScriptedStore: CacheStore {
         }
         loaded.finish()
         return loaded
+    }
+
+    /// Puts the content of another record in the place of a record's.
+    func replace(_ key: RecordKey, with other: RecordKey) {
+        state.withLock { $0.records[key] = $0.records[other] }
     }
 
     /// Loses a record.

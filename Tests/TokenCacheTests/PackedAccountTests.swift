@@ -1,0 +1,77 @@
+internal import CacheTestSupport
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+internal import TokenStore
+
+@testable internal import TokenCache
+
+/// Which accounts are packed while their tokens are in the store only.
+@Suite(.bounded) struct PackedAccountTests {
+    private static let limit = Int(PackedAccount.mostRecords)
+
+    /// Adding a record to a packed account reads the earlier ones, of which there are never more than the limit.
+    @Test(arguments: [1, limit - 1, limit, limit + 1, 3000])
+    func packsAnAccountThatHasFewRecords(count: Int) throws {
+        var cache = CredentialCache()
+        for token in try Self.tokens(count) {
+            cache.loadUnread(.accessToken(token), in: .standard, key: token.key)
+        }
+        let account = try Self.account
+        let partition = cache.partition(.standard)
+        #expect((partition.unpackedRecords(of: account) == nil) == (count <= Self.limit))
+        #expect(partition.hasCredentials(account))
+        #expect(cache.credentialCount == count)
+        #expect(cache.unreadTokens(of: [account], in: .standard).count == count)
+    }
+
+    /// Tokens leave memory, however many the account has.
+    @Test(arguments: [limit, limit + 1, 500])
+    func removesTheTokensOfAnAccount(count: Int) throws {
+        var whole = CredentialCache()
+        var unread = CredentialCache()
+        for token in try Self.tokens(count) {
+            var stored = token
+            stored.secret = Secret("at-\(token.expiresOn)")
+            whole.load(.accessToken(stored), in: .standard)
+            unread.loadUnread(.accessToken(token), in: .standard, key: token.key)
+        }
+        var packed = whole
+        packed.pack(in: .standard, leaving: [])
+        #expect(packed == unread)
+        let account = try Self.account
+        #expect((packed.partition(.standard).unpackedRecords(of: account) == nil) == (count <= Self.limit))
+        let tokens = packed.unreadTokens(of: [account], in: .standard)
+        let stored = whole.everything().compactMap { if case .put(let record) = $0 { record } else { nil } }
+        #expect(packed.fill(with: ReadTokens(stored), of: tokens, in: .standard).isEmpty)
+        #expect(packed == whole)
+    }
+
+    /// An account without tokens is not unpacked for a list of tokens.
+    @Test func knowsWithoutUnpackingThatAnAccountHasNoCredentials() throws {
+        var cache = CredentialCache()
+        let record = AccountRecord(
+            homeAccountID: "alice.tid", environment: "login.windows.net", realm: "tid", localAccountID: "alice",
+            username: "alice", authorityType: "MSSTS", source: "msal")
+        cache.loadUnread(.account(record), in: .standard, key: record.key)
+        let account = try Self.account
+        #expect(!cache.partition(.standard).hasCredentials(account))
+        cache.load(.account(record), in: .standard)
+        #expect(cache.partition(.standard).unpackedRecords(of: account) != nil)
+        #expect(!cache.partition(.standard).hasCredentials(account))
+    }
+
+    private static var account: AccountKey {
+        get throws { AccountKey(issuer: .microsoft, identity: .home(try #require(HomeAccountID("alice.tid")))) }
+    }
+
+    private static func tokens(_ count: Int) throws -> [AccessTokenRecord] {
+        let (account, app) = (try account, try #require(CacheBuilder.app))
+        return (0..<count).map { number in
+            AccessTokenRecord(
+                account: account, environment: "login.windows.net", clientID: app, realm: "tid", version: .v2,
+                scopes: ScopeSet(["Scope.\(number)"]), tokenType: "Bearer", secret: .unread, cachedAt: 0,
+                expiresOn: Int64(number), extendedExpiresOn: nil, refreshOn: nil)
+        }
+    }
+}
