@@ -70,9 +70,8 @@ extension CredentialCache {
     ) -> [CacheChange] {
         let credentials = partition[account]
         var changes = credentialRemovals(of: account, credentials, group) { _ in true }
-        changes += credentials.refreshTokens.values.filter { $0.familyID != nil }.map {
-            remove(.refreshToken, $0.key, account: account, group)
-        }
+        changes += credentials.refreshTokens.filter { $0.value.familyID != nil }.keys.sorted()
+            .map { remove(.refreshToken, $0, account: account, group) }
         changes += credentials.accounts.keys.sorted().map { remove(.account, $0, account: account, group) }
         changes += credentials.metadata.filter { !$0.key.hasSameBytes(as: clientID.key) }.values.sorted {
             $0.key < $1.key
