@@ -25,7 +25,7 @@ internal import TokenModel
         #expect(try cache.listedCredentials().isEmpty)
     }
 
-    /// An identifier of another provider's account, which begins with the provider, and a credential whose key is too long to be one.
+    /// The account's key begins with its provider. The credential's key is too long for a message, so that its identifier is a hash.
     @Test func goesOnAfterACredentialOfTheLongestAccount() throws {
         var cache = CredentialCache()
         let host = String(repeating: "h", count: 1000) + ".example"

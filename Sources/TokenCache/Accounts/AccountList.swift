@@ -53,9 +53,9 @@ extension CredentialCache {
         }
         var found = FoundAccount(account: account(of: key, record: first))
         var realms = Set<String>()
+        let idTokens = request.clientID.map(credentials.idTokensByTenant) ?? [:]
         found.account.tenantProfiles = records.filter { realms.insert($0.realm).inserted }.map { record in
-            let held = idToken(of: record, credentials, for: request.clientID)
-            let known = held.flatMap(tokens.completed)
+            let known = idTokens[record.realm].flatMap(tokens.completed)
             if let known, known.isUnread { found.unread[record.realm] = known }
             return profile(of: record, idToken: known?.idToken)
         }
@@ -91,14 +91,6 @@ extension CredentialCache {
         left.accounts.values.contains { one in
             right.accounts.values.contains { clouds.sameCloud(one.environment, $0.environment) }
         }
-    }
-
-    private func idToken(
-        of record: AccountRecord, _ credentials: AccountCredentials, for clientID: ClientID?
-    ) -> IDTokenRecord? {
-        guard let clientID else { return nil }
-        return credentials.idTokens.values.filter { $0.clientID == clientID && $0.tenant == record.realm }
-            .max { ($0.version.rawValue, $0.key) < ($1.version.rawValue, $1.key) }
     }
 
     /// The size of a page in bytes; far below the longest reply.
@@ -243,6 +235,22 @@ private struct AccountPage {
         guard count < account.tenantProfiles.count else { return }
         account.tenantProfiles.removeSubrange(count...)
         reply.next = account.tenantProfiles.last.map { AccountListPosition.after($0, of: key) }
+    }
+}
+
+extension AccountCredentials {
+    /// The ID tokens of an app by the tenants that issued them. Of several, v2 is preferred, and then the one with the last key.
+    fileprivate func idTokensByTenant(of clientID: ClientID) -> [String: IDTokenRecord] {
+        var preferred: [String: (key: String, token: IDTokenRecord)] = [:]
+        for (key, token) in idTokens where token.clientID == clientID {
+            if let other = preferred[token.tenant],
+                (token.version.rawValue, key) < (other.token.version.rawValue, other.key)
+            {
+                continue
+            }
+            preferred[token.tenant] = (key, token)
+        }
+        return preferred.mapValues(\.token)
     }
 }
 
