@@ -20,6 +20,7 @@ actor CacheOwner {
     let core: AgentCore
     let sockets: PublishedSockets
     private let redeemer: RefreshTokenRedeemer
+    private let silentRequests: SilentRequests
     private let signIns: SignInSessions
     private let transfers: CacheTransfers
     private let lifecycle: StoreLifecycle
@@ -43,6 +44,7 @@ actor CacheOwner {
             allowsLoopbackHTTP: options.allowsLoopbackHTTP, metrics: metrics, now: options.now, logger: options.logger)
         let lifecycle = StoreLifecycle(core, store: store, timers: options.timers, logger: options.logger)
         redeemer = RefreshTokenRedeemer(core)
+        silentRequests = SilentRequests(core, redeemer)
         signIns = SignInSessions(
             core, userID: options.policy.userID, browserTimeout: options.httpTiming.browser)
         transfers = CacheTransfers(core, options)
@@ -59,39 +61,7 @@ actor CacheOwner {
         let request = request.withoutReservedScopes
         if let refusal = core.authorities.refusal(of: request.parameters) { return .now(.failure(refusal)) }
         if let answer = lifecycle.earlyAnswer(to: request) { return Answer.now(answer).withIDTokens(for: request) }
-        let now = core.now()
-        return answer(core.memory.cache.decide(request, now: now), to: request, from: session, at: now)
-    }
-
-    /// The answer to a silent request for which the cache has decided.
-    private func answer(
-        _ decision: SilentDecision, to request: AcquireTokenSilent, from session: SessionID, at now: Int64
-    ) -> Answer<TokenResult> {
-        switch decision {
-        case .use(var result, let times):
-            result.allowsSingleIDToken = request.acceptsSingleIDToken
-            guard let end = times?.upperBound else { return .now(.success(result)) }
-            // Not for earlier times: if the clock is set back, a host may be refused that is allowed now.
-            if request.wantsFreshness { result.freshness = now...end }
-            let parameters = request.parameters
-            return .repeatable(
-                result,
-                KeptReplies.Conditions(
-                    group: parameters.sharingGroup, account: request.account.homeAccountID,
-                    host: parameters.authority.environment,
-                    times: now...end))
-        case .redeem(let plan):
-            return Answer.later(redeemer.redeem(plan, for: request, of: session.peer)).withIDTokens(for: request)
-        case .interactionRequired(let why, let reason):
-            return .now(.failure(TokenError(.interactionRequired, why, reason: reason)))
-        case .ambiguousAccount: return .now(.failure(Self.ambiguous))
-        case .unread(let account):
-            return later { owner async throws(TokenError) in
-                try await owner.core.reader.read([account], in: request.parameters.sharingGroup)
-                let decision = try await owner.core.reader.decide(request, now: owner.core.now)
-                return try await owner.answer(decision, to: request, from: session, at: owner.core.now()).outcome()
-            }
-        }
+        return silentRequests.answer(request, of: session.peer)
     }
 
     /// Returns the reply to a silent request that repeats an earlier one; nil if the request has to be decoded and decided.
@@ -386,7 +356,4 @@ actor CacheOwner {
     private static let greeting = Hello.Reply(
         protocolVersion: WireLimits.protocolVersion, agentVersion: ProductVersion.text,
         requests: RequestHandlers.numbers)
-
-    private static let ambiguous = TokenError(
-        .ambiguousAccount, "several accounts are signed in; name one by its home account ID or username")
 }

@@ -33,19 +33,24 @@ extension CredentialCache {
     /// Adds tokens that have been read from the store. Records that are not unread stay as they are: what is in memory is never older
     /// than what is in the store.
     ///
+    /// A record is added to the account that it belongs to only. Two accounts can have records with one key, of which the store has the one
+    /// that was saved last.
+    ///
     /// - Parameters:
     ///   - read: the records that the store has of `tokens`.
-    /// - Returns: the changes that remove the records that the store does not have, or that cannot be read.
+    /// - Returns: the changes that remove from memory the records that the store does not have, or that cannot be read.
     package mutating func fill(
         with read: ReadTokens, of tokens: [UnreadToken], in group: SharingGroup
     ) -> [CacheChange] {
-        var missing = Dictionary(tokens.map { ($0.key, $0.account) }, uniquingKeysWith: { first, _ in first })
+        var missing = Set(tokens)
         for (key, record) in read.records {
-            guard let account = missing.removeValue(forKey: key) else { continue }
+            guard let account = record.header.account,
+                missing.remove(UnreadToken(account: account, key: key)) != nil
+            else { continue }
             changePartition(group) { $0.fill(record, key: key.key, of: account) }
         }
-        return missing.filter { key, account in holdsUnread(key, of: account, in: group) }
-            .map { key, account in .remove(key, account: account) }
+        return missing.filter { holdsUnread($0.key, of: $0.account, in: group) }
+            .map { .remove($0.key, account: $0.account) }
     }
 
     private func holdsUnread(_ key: RecordKey, of account: AccountKey, in group: SharingGroup) -> Bool {

@@ -92,9 +92,13 @@ package final class Store: Sendable {
         await earlyReads.records(of: account, in: group)
     }
 
-    /// Returns the records with these keys that the store has, after the earlier operations. The receiver of `load` has left them out.
+    /// Returns the records with these keys that the store has, after the earlier operations; commits that gather are written first. The
+    /// receiver of `load` has left them out.
     ///
-    /// - Throws: `storeUnavailable` (-53008) if they cannot be read now. Records that are damaged are not there, which `report` says.
+    /// A file that turns out to be damaged is repaired. Records that are lost are not returned, and `report.losses` counts the loss: also
+    /// records with other keys may be lost.
+    ///
+    /// - Throws: `storeUnavailable` (-53008) if they cannot be read now.
     package func records(with keys: [RecordKey]) async throws(TokenError) -> [StoredRecord] {
         try await onQueue { engine throws(TokenError) in try engine.records(with: keys) }
     }

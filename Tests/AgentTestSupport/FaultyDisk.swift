@@ -37,6 +37,11 @@ package final class FaultyDisk: @unchecked Sendable {
     /// Lets the next write report a damaged file.
     package func findDamage() { store_faults_arm(faults, Int32(store_fault_corrupt), 0, 1) }
 
+    /// Lets all reads after the next `after` ones report a damaged file.
+    package func findDamageInReads(after: Int = 0) {
+        store_faults_arm(faults, Int32(store_fault_corrupt_read), Int64(after), -1)
+    }
+
     package func recover() { store_faults_disarm(faults) }
 
     /// The number of operations that have failed.

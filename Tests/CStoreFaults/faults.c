@@ -29,7 +29,9 @@ static sqlite3_file *real_file(sqlite3_file *file) { return ((fault_file *)file)
 static int fails(store_faults *faults, int kind) {
     pthread_mutex_lock(&faults->lock);
     int is_of_writes = faults->kind == store_fault_full || faults->kind == store_fault_corrupt;
-    int is_meant = faults->kind == kind || (is_of_writes && kind == store_fault_write);
+    int is_of_reads = faults->kind == store_fault_corrupt_read;
+    int is_meant = faults->kind == kind || (is_of_writes && kind == store_fault_write)
+        || (is_of_reads && kind == store_fault_read);
     int result = 0;
     if (is_meant && faults->count != 0) {
         if (faults->after > 0) {
@@ -47,7 +49,8 @@ static int fails(store_faults *faults, int kind) {
 static int f_close(sqlite3_file *file) { return real_file(file)->pMethods->xClose(real_file(file)); }
 
 static int f_read(sqlite3_file *file, void *buffer, int count, sqlite3_int64 offset) {
-    if (fails(((fault_file *)file)->faults, store_fault_read)) return SQLITE_IOERR_READ;
+    int kind = fails(((fault_file *)file)->faults, store_fault_read);
+    if (kind != 0) return kind == store_fault_corrupt_read ? SQLITE_CORRUPT : SQLITE_IOERR_READ;
     return real_file(file)->pMethods->xRead(real_file(file), buffer, count, offset);
 }
 

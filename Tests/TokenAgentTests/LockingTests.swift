@@ -85,10 +85,6 @@ internal import TokenModel
 extension Parts {
     fileprivate func open() async throws { try await lifecycle.load().outcome() }
 
-    fileprivate func lock() -> Pending<KeyStatus> {
-        start { parts async throws(TokenError) in try await parts.lifecycle.lock {} }
-    }
-
     /// Whether a request for the cache is refused.
     fileprivate func isRefused() async throws -> Bool {
         guard let load = lifecycle.untilLoaded() else { return false }

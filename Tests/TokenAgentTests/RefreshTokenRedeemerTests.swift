@@ -182,6 +182,24 @@ internal import TokenStore
         #expect(parts.store.notes == 0)
     }
 
+    // MARK: Tokens that have left memory
+
+    /// The cached token is still valid, also if it is in the store only when its renewal fails.
+    @Test func fallsBackToATokenThatHasLeftMemory() async throws {
+        let (request, redemption) = try await parts.beginRenewal()
+        try await parts.pack("alice")
+        redemption.fail(TokenError(.networkUnavailable, "no connection"))
+        #expect(try await request.value().accessToken == Secret("at-1"))
+    }
+
+    @Test func doesNotFallBackToATokenThatHasBeenRemoved() async throws {
+        let (request, redemption) = try await parts.beginRenewal()
+        try await parts.pack("alice")
+        try await parts.signOut("alice").value()
+        redemption.fail(TokenError(.networkUnavailable, "no connection"))
+        #expect(try await request.error()?.code == .networkUnavailable)
+    }
+
     // MARK: Refusals
 
     @Test func removesATokenThatIsRejectedForGood() async throws {
@@ -225,6 +243,29 @@ internal import TokenStore
 }
 
 extension Parts {
+    /// Signs alice in with the access token `at-1` and asks for it when it should be renewed, but is valid.
+    fileprivate func beginRenewal() async throws -> (
+        request: Pending<TokenResult>, redemption: ScriptedProvider.Redemption
+    ) {
+        let signIn = start { parts async throws(TokenError) in
+            let parameters = TokenParameters.sample()
+            var tokens = IssuedTokens.sample("alice", "1")
+            tokens.refreshIn = 60
+            return try await parts.core.saver.save(tokens, from: .signIn, parameters, at: parameters.authority)
+        }
+        try await signIn.value()
+        clock.advance(by: 120)
+        let request = acquire(.sample("alice", force: false))
+        return (request, await provider.redemptions.next())
+    }
+
+    /// Removes the tokens of a user's accounts from memory.
+    fileprivate func pack(_ user: String) throws {
+        let accounts = core.memory.cache.partition(.standard).accounts(with: .sample(user))
+        try #require(!accounts.isEmpty)
+        for account in accounts { core.memory.pack(account, in: .standard) }
+    }
+
     /// Sets the state after a start with a note for every refresh token in the store.
     fileprivate func interruptEveryRedemption() throws {
         let tokens = core.memory.cache.everything().compactMap { change in

@@ -1,3 +1,4 @@
+internal import AgentTestSupport
 internal import TestSupport
 internal import Testing
 internal import TokenModel
@@ -95,6 +96,14 @@ internal import TokenStore
         #expect(try await parts.acquire(.sample("alice")).error()?.code == .interactionRequired)
     }
 
+    @Test func readsTheTokensOnceForRequestsAtTheSameTime() async throws {
+        try await start(with: ["alice"])
+        var requests: [Pending<TokenResult>] = []
+        for _ in 0..<5 { requests.append(await parts.acquire(.sample("alice", force: false))) }
+        for request in requests { #expect(try await request.value().accessToken == Secret("at-alice")) }
+        #expect(parts.store.reads == 1)
+    }
+
     @Test func redeemsARefreshTokenOnceItHasBeenRead() async throws {
         try await start(with: ["alice"])
         let request = await parts.acquire(.sample("alice"))
@@ -154,6 +163,72 @@ internal import TokenStore
         }.value()
     }
 
+    // MARK: Losses
+
+    /// A read finds that the store has lost records, some of which are in memory.
+    @Test func writesLostRecordsAgainAfterARead() async throws {
+        try await start(with: ["alice", "bob"])
+        try await parts.acquire(.sample("alice", force: false)).value()
+        parts.store.loseRecords(naming: "alice")
+        #expect(parts.store.refreshTokens == ["rt-bob"])
+        parts.store.updateReport { $0.losses = 1 }
+        #expect(try await parts.acquire(.sample("bob", force: false)).value().accessToken == Secret("at-bob"))
+        try await parts.waitUntilIdle()
+        #expect(parts.store.refreshTokens == ["rt-alice", "rt-bob"])
+    }
+
+    @Test func keepsTokensInMemoryWhileLostRecordsAreNotWrittenAgain() async throws {
+        let users = (0..<TokenReader.limit + 20).map { "user-\($0)" }
+        try await start(with: users)
+        let (first, others) = (users.prefix(TokenReader.limit), users.dropFirst(TokenReader.limit))
+        for user in first { try await parts.acquire(.sample(user, force: false)).value() }
+        #expect(try await parts.refreshTokens().count == TokenReader.limit)
+        parts.store.loseRecords(naming: "user-0")
+        parts.store.hold()
+        parts.store.updateReport { $0.losses = 1 }
+        for user in others { try await parts.acquire(.sample(user, force: false)).value() }
+        #expect(try await parts.refreshTokens().count == users.count)
+        #expect(await parts.hasUnsavedChanges)
+        let everything = await parts.store.commits.next()
+        parts.store.hold(false)
+        everything.succeed()
+        try await parts.waitUntilIdle()
+        #expect(parts.store.refreshTokens.contains("rt-user-0"))
+        #expect(await !parts.hasUnsavedChanges)
+        // Those that were used first leave memory as soon as the store has everything.
+        try await parts.signIn("alice", "alice").value()
+        #expect(try await parts.refreshTokens().count < users.count)
+        #expect(try await parts.acquire(.sample("user-0", force: false)).value().accessToken == Secret("at-user-0"))
+    }
+
+    /// The disk is full when the records are to be written again.
+    @Test func writesLostRecordsAgainAsSoonAsTheDiskCanBeWritten() async throws {
+        try await start(with: ["alice", "bob"])
+        try await parts.acquire(.sample("alice", force: false)).value()
+        parts.store.loseRecords(naming: "alice")
+        parts.store.fail()
+        parts.store.updateReport { $0.losses = 1 }
+        try await parts.acquire(.sample("bob", force: false)).value()
+        try await parts.waitUntilIdle()
+        #expect(parts.store.refreshTokens == ["rt-bob"])
+        #expect(await parts.hasUnsavedChanges)
+        parts.store.fail(false)
+        try await parts.timers.advance(by: 5)
+        try await parts.waitUntilIdle()
+        #expect(parts.store.refreshTokens == ["rt-alice", "rt-bob"])
+        #expect(await !parts.hasUnsavedChanges)
+        #expect(parts.timers.count == 0)
+    }
+
+    @Test func writesLostRecordsAgainBeforeTheStoreIsLocked() async throws {
+        try await start(with: ["alice"])
+        try await parts.acquire(.sample("alice", force: false)).value()
+        parts.store.loseRecords(naming: "alice")
+        parts.store.updateReport { $0.losses = 1 }
+        try await parts.lock().value()
+        #expect(parts.store.refreshTokens == ["rt-alice"])
+    }
+
     /// Signs users in, and starts the agent again.
     private func start(with users: [String]) async throws {
         for user in users { try await parts.signIn(user, user).value() }
@@ -164,8 +239,6 @@ internal import TokenStore
 }
 
 extension Parts {
-    fileprivate func loadStore() -> Pending<Void> { Pending(lifecycle.load()) }
-
     fileprivate func listAccounts() async throws(TokenError) -> ListAccounts.Reply {
         try await core.reader.find(in: .standard) { cache, tokens in
             cache.accounts(ListAccounts(clientID: .sample), &tokens)

@@ -52,6 +52,27 @@ internal import TokenModel
         #expect(cache.partition(.standard)[name].refreshTokens.values.map { $0.secret.reveal() } == ["RT-other"])
     }
 
+    /// A redemption of the token has not been overtaken by a sign-out.
+    @Test func findsAMovedTokenThatHasLeftMemory() throws {
+        var cache = try Self.cache(apps: [Self.app, "other"])
+        let name = AccountKey(issuer: .microsoft, identity: .name(Self.name))
+        let token = try #require(
+            cache.partition(.standard)[name].refreshTokens.values.first { $0.secret == Secret("RT-other") })
+        let saved = try cache.redeemForMSAL(Self.app, now: Self.now)
+        cache.apply(saved.changes, in: .standard)
+        #expect(cache.partition(.standard)[name].refreshTokens.isEmpty)
+        #expect(cache.stillHolds(token, in: .standard))
+        cache.pack(in: .standard, leaving: [])
+        #expect(cache.stillHolds(token, in: .standard))
+        for account in cache.partition(.standard).accountKeys {
+            let identifier = try #require(account.homeAccountID)
+            let removal = RemoveAccount(
+                clientID: token.clientID, account: AccountReference(homeAccountID: identifier), extent: .account)
+            cache.apply(cache.changes(removing: removal), in: .standard)
+        }
+        #expect(!cache.stillHolds(token, in: .standard))
+    }
+
     /// The records of an account that several apps have a refresh token of, as an older ADAL left them.
     private static func cache(apps: [String]) throws -> CredentialCache {
         var cache = CredentialCache()

@@ -167,6 +167,49 @@ internal import TokenStore
         #expect(!cache.partition(.standard)[account].hasUnreadTokens)
     }
 
+    /// Two accounts can have records with one key, and the store has the one that was saved last.
+    @Test func acceptsNoRecordOfAnotherAccount() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters())
+        try builder.signIn("bob", builder.parameters())
+        var cache = Self.unread(builder.cache)
+        let tokens = cache.unreadTokens(of: cache.partition(.standard).accountKeys, in: .standard)
+        let records = Dictionary(uniqueKeysWithValues: Self.stored(builder.cache).map { ($0.key, $0) })
+        let replaced = try #require(tokens.first { $0.key.kind == .refreshToken })
+        let other = try #require(tokens.first { $0.key.kind == .refreshToken && $0.account != replaced.account })
+        let read = tokens.compactMap { token in
+            records[token == replaced ? other.key : token.key].map {
+                StoredRecord(key: token.key, body: $0.body, owner: $0.owner)
+            }
+        }
+        let lost = cache.fill(with: ReadTokens(read), of: tokens, in: .standard)
+        #expect(lost == [.remove(replaced.key, account: replaced.account)])
+        cache.apply(lost, in: .standard)
+        #expect(cache.partition(.standard)[replaced.account].refreshTokens.isEmpty)
+        #expect(cache.partition(.standard)[other.account].refreshTokens.count == 1)
+        #expect(cache.unreadTokens(of: cache.partition(.standard).accountKeys, in: .standard).isEmpty)
+    }
+
+    /// Both accounts have the key, and the record is one account's.
+    @Test func readsARecordForTheAccountThatItBelongsTo() throws {
+        var builder = CacheBuilder()
+        try builder.signIn("alice", builder.parameters())
+        try builder.signIn("bob", builder.parameters())
+        let tokens = Self.unread(builder.cache).unreadTokens(
+            of: builder.cache.partition(.standard).accountKeys, in: .standard)
+        let first = try #require(tokens.first { $0.key.kind == .refreshToken })
+        let other = try #require(tokens.first { $0.key.kind == .refreshToken && $0.account != first.account })
+        let twin = UnreadToken(account: other.account, key: first.key)
+        for wanted in [[first, twin], [twin, first]] {
+            var cache = Self.unread(builder.cache)
+            let record = try #require(Self.stored(builder.cache).first { $0.key == first.key })
+            // The other account has no such record here: nothing is lost, and nothing is removed.
+            #expect(cache.fill(with: ReadTokens([record]), of: wanted, in: .standard).isEmpty)
+            let filled = cache.partition(.standard)[first.account].refreshTokens.values
+            #expect(filled.map(\.secret.isUnread) == [false])
+        }
+    }
+
     @Test func writesNoRecordWithoutItsToken() throws {
         var builder = CacheBuilder()
         try builder.signIn("alice", builder.parameters())

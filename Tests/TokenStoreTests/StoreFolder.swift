@@ -112,6 +112,17 @@ extension Store {
     }
 }
 
+extension Store {
+    /// Drops SQLite's copies of pages, so that the next operation reads the file.
+    func forgetPages() throws(TokenError) {
+        try queue.sync {
+            withEngine { engine throws(TokenError) in
+                try engine.database?.connection.execute("PRAGMA shrink_memory")
+            }
+        }.get()
+    }
+}
+
 extension RecordKey {
     static func sample(_ number: Int, group: String = "group", kind: RecordKind = .refreshToken) -> RecordKey {
         RecordKey(group: group, kind: kind, key: "key-\(number)")

@@ -74,7 +74,7 @@ final class Diagnosis {
         if let error = lifecycle.failure { return error.message }
         if let error = lifecycle.store.report.writeError { return error.message }
         guard commits.hasUnsavedChanges else { return nil }
-        return "the last change could not be written to \(options.stateDirectory)"
+        return "not every record has been written to \(options.stateDirectory) yet"
     }
 
     /// Whether the agent's program has been replaced since the start, as by an upgrade. It is no failure: requests are served.

@@ -11,9 +11,9 @@ internal import TokenWire
 final class AgentMetrics: Sendable {
     /// The outcome of a request.
     enum Outcome: Hashable {
-        /// A silent request that was answered at once, from the cache.
+        /// A silent request that was answered with a token from the cache.
         case hit
-        /// A silent request that has waited for a redemption, its fallback included.
+        /// A silent request that was answered with a token that a redemption has brought.
         case renewed
         /// A success of any other request.
         case answered
@@ -113,12 +113,12 @@ final class AgentMetrics: Sendable {
     }
 
     /// Counts a reply.
-    ///
-    /// - Parameter isLater: whether the reply has waited for something else than the store or a person.
-    func replied<Reply>(to number: UInt32, _ outcome: Result<Reply, TokenError>, isLater: Bool) {
+    func replied<Reply>(to number: UInt32, _ outcome: Result<Reply, TokenError>) {
         let isSilent = number == AcquireTokenSilent.number
         switch outcome {
-        case .success: count(.request(number: number, isSilent ? isLater ? .renewed : .hit : .answered))
+        case .success(let reply):
+            let token = isSilent ? reply as? TokenResult : nil
+            count(.request(number: number, token.map { $0.isFromCache ? .hit : .renewed } ?? .answered))
         case .failure(let error):
             count(.request(number: number, .failed(error.code)))
             if isSilent, error.details.isThrottled { count(.throttled) }

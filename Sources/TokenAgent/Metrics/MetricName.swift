@@ -64,7 +64,7 @@ enum MetricName: String, CaseIterable {
         case .accounts: "Accounts in all sharing groups."
         case .credentials: "Access tokens and refresh tokens in all sharing groups, expired ones included."
         case .storeLoaded: "1 while requests are answered from the loaded store, otherwise 0."
-        case .unsavedChanges: "1 while changes wait to be written after a failure, otherwise 0."
+        case .unsavedChanges: "1 while changes wait to be written after a failure, or lost records again, otherwise 0."
         case .storeWrites: "Writes that were to be made durable; those that come at the same time share a transaction."
         case .storeCommits: "Transactions of the store."
         case .storeCommitTime: "The time of transactions of the store, with the flush to the disk."

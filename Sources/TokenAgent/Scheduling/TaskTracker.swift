@@ -67,7 +67,10 @@ final class TaskTracker {
 
     private func ended() {
         running -= 1
-        if running == 0 { idle?.succeed() }
+        guard running == 0, let idle else { return }
+        // A later call waits for the tasks of its time.
+        self.idle = nil
+        idle.succeed()
     }
 }
 

@@ -62,10 +62,9 @@ struct RequestHandler: Sendable {
             if asked.subject.isContinuation {
                 asked.subject.isContinuation = owner.isContinuation(request, on: session)
             }
-            let encode: @Sendable (Result<Request.Reply, TokenError>, _ isLater: Bool) -> [UInt8] = {
-                [asked] outcome, isLater in
+            let encode: @Sendable (Result<Request.Reply, TokenError>) -> [UInt8] = { [asked] outcome in
                 let outcome = outcome.mapError(\.withReason)
-                metrics.replied(to: Request.number, outcome, isLater: isLater)
+                metrics.replied(to: Request.number, outcome)
                 caller.log.replied(to: request, id: id, outcome)
                 caller.audit?.replied(to: request, asked, outcome, from: caller)
                 return ReplyFrame.encode(outcome, to: Request.self, id: id)
@@ -75,12 +74,12 @@ struct RequestHandler: Sendable {
             case .received:
                 switch caller.admission(of: asked, by: owner.policy, on: owner.loop) {
                 case .allowed: break
-                case .refused(let error): return .now(encode(.failure(error), false))
+                case .refused(let error): return .now(encode(.failure(error)))
                 case .confirming(let future): return .afterConfirmation(future)
                 }
             case .confirmed: break
             case .loaded: hasLoaded = true
-            case .failed(let error): return .now(encode(.failure(error), false))
+            case .failed(let error): return .now(encode(.failure(error)))
             }
             // The store may have been locked while the request waited for its turn.
             if !hasLoaded || waits == .untilLoaded, let load = owner.load(waits, for: request, from: caller) {
@@ -90,7 +89,7 @@ struct RequestHandler: Sendable {
             if let descriptor, case .now(let outcome) = answer, case .success = outcome,
                 let descriptor = descriptor(owner, request, caller)
             {
-                return .withDescriptor(encode(outcome, false), descriptor)
+                return .withDescriptor(encode(outcome), descriptor)
             }
             guard restricted == nil, case .repeatable(let value, let conditions) = answer else {
                 return answer.encoded(encode)
@@ -98,7 +97,7 @@ struct RequestHandler: Sendable {
             let outcome = Result<Request.Reply, TokenError>.success(value)
             let event = caller.audit?.event(of: request, asked, outcome)
             caller.log.replied(to: request, id: id, outcome)
-            metrics.replied(to: Request.number, outcome, isLater: false)
+            metrics.replied(to: Request.number, outcome)
             if let event { caller.audit?.record(event, from: caller) }
             return .repeatable(
                 ReplyFrame.encode(outcome, to: Request.self, id: id),
@@ -140,14 +139,11 @@ enum Answer<Value: Sendable>: Sendable {
 
     /// The frame of the reply, be it a success or a failure.
     ///
-    /// - Parameter encode: encodes an outcome that is there now, or later.
-    func encoded(
-        _ encode: @escaping @Sendable (Result<Value, TokenError>, _ isLater: Bool) -> [UInt8]
-    ) -> EncodedReply {
+    func encoded(_ encode: @escaping @Sendable (Result<Value, TokenError>) -> [UInt8]) -> EncodedReply {
         switch self {
-        case .now(let outcome): .now(encode(outcome, false))
-        case .repeatable(let value, _): .now(encode(.success(value), false))
-        case .later(let future): .later(future.map { outcome in { encode(outcome, true) } })
+        case .now(let outcome): .now(encode(outcome))
+        case .repeatable(let value, _): .now(encode(.success(value)))
+        case .later(let future): .later(future.map { outcome in { encode(outcome) } })
         }
     }
 }

@@ -10,6 +10,7 @@ internal import TokenStore
 /// - An import overlaps no other commit.
 /// - Changes that could not be written stay visible in memory. They are written again before the next commit, or after a few
 ///   seconds; never after a newer value of the same record.
+/// - If the store has lost records, whichever operation finds that, everything in memory is written again.
 ///
 /// A commit passes `commit` (waits for its turn), `write` (adds the deletions of redemption notes) and `flush` (writes earlier
 /// failed changes, then its own); then `CacheMemory.apply` makes it visible.
@@ -35,8 +36,12 @@ final class CommitQueue {
     private(set) var refusal: TokenError?
     /// Whether the store is locked, so that changes that began earlier fail as well.
     private var isClosed = false
+    /// The number of the store's losses that have been logged.
+    private var loggedLosses = 0
     /// The number of the store's losses after which everything has been written again.
     private var rewrittenLosses = 0
+    /// The number of operations in progress that read records from the store.
+    private var reads = 0
     /// The number of redemptions in progress, each of which commits a note and then its tokens.
     var redemptions = 0
 
@@ -50,11 +55,15 @@ final class CommitQueue {
         self.log = log
     }
 
-    /// Whether there are changes that could not be written yet.
-    var hasUnsavedChanges: Bool { !unsaved.isEmpty }
+    /// Whether there are changes that could not be written yet, or lost records that have not been written again yet.
+    var hasUnsavedChanges: Bool { !unsaved.isEmpty || hasLosses }
 
-    /// Whether everything in memory is in the store: no commit and no redemption is in progress, and no commit has failed.
-    var isIdle: Bool { unsaved.isEmpty && redemptions == 0 && scopes.heldKeys.isEmpty }
+    /// Whether the store has lost records, and what is in memory has not been written again since.
+    var hasLosses: Bool { target.report.losses > rewrittenLosses }
+
+    /// Whether the store has everything that is in memory, as far as it knows: no commit, no redemption and no read of records is in
+    /// progress, every commit has succeeded, and lost records have been written again. A read may find a loss.
+    var isIdle: Bool { !hasUnsavedChanges && redemptions == 0 && reads == 0 && scopes.heldKeys.isEmpty }
 
     /// Makes changes durable, then visible: no reply depends on a change that a crash could undo.
     ///
@@ -109,13 +118,25 @@ final class CommitQueue {
         }
     }
 
-    /// Runs `work` while no other commit is in progress. Earlier failed changes are written first, so that they do not overwrite
-    /// what `work` writes.
+    /// Runs `work` while no other commit is in progress. Lost records and earlier failed changes are written first, so that they do not
+    /// overwrite what `work` writes.
     func exclusively<Value>(_ work: () async throws(TokenError) -> Value) async throws(TokenError) -> Value {
         try await scopes.exclusive(.store) { () async throws(TokenError) in
+            if hasLosses { try await rewriteAfterLoss() }
             while !unsaved.isEmpty { try await flush(with: []) }
             return try await work()
         }
+    }
+
+    /// Runs `work`, which reads records from the store. No token leaves memory meanwhile. If `work` finds that records are lost, they are
+    /// written again from memory afterwards.
+    func reading<Value>(_ work: () async throws(TokenError) -> Value) async throws(TokenError) -> Value {
+        reads += 1
+        defer {
+            reads -= 1
+            reportDamage()
+        }
+        return try await work()
     }
 
     /// Makes the changes of an import durable, within `exclusively`. They are encoded in batches, since the encoded import may
@@ -127,7 +148,7 @@ final class CommitQueue {
     func writeExclusively(
         _ batch: @escaping @Sendable (Int) throws(TokenError) -> [StoreChange]?, of keys: () -> [RecordKey]
     ) async throws(TokenError) {
-        defer { log.reportNotices() }
+        defer { reportDamage() }
         try await target.commit(batches: batch)
         if !unsaved.isEmpty { unsaved.supersede(keys: keys()) }
     }
@@ -154,10 +175,13 @@ final class CommitQueue {
     /// Makes changes possible again.
     func open() { (refusal, isClosed) = (nil, false) }
 
-    /// Tries again to write earlier failed changes.
+    /// Tries again to write earlier failed changes, and lost records.
     func writeUnsavedChanges() async {
-        guard !unsaved.isEmpty else { return }
-        try? await write([])
+        if hasLosses {
+            try? await exclusively {}
+        } else if !unsaved.isEmpty {
+            try? await write([])
+        }
     }
 
     /// Cancels the retry, when the agent stops.
@@ -187,7 +211,7 @@ final class CommitQueue {
         // Earlier failed changes are written first, to keep the order of changes to one record. They are removed from the
         // list, so that a concurrent commit does not write them again.
         let earlier = unsaved.removeAll()
-        defer { log.reportNotices() }
+        defer { reportDamage() }
         do throws(TokenError) {
             try await target.commit(earlier + steps, gatheringFor: gatheringTime)
             unsaved.supersede(earlier + steps)
@@ -199,7 +223,6 @@ final class CommitQueue {
             throw error
         }
         if memory.events.storeState == .unwritable, unsaved.isEmpty { memory.events.storeChanged(to: .open) }
-        rewriteAfterLoss()
     }
 
     /// How long a commit waits for those of other redemptions: a disk that flushes faster than their responses arrive would otherwise
@@ -209,24 +232,29 @@ final class CommitQueue {
     }
 
     private func retryLater(isolation: isolated (any Actor)? = #isolation) {
-        guard retry == nil, !unsaved.isEmpty else { return }
+        guard retry == nil, hasUnsavedChanges else { return }
         retry = tasks.schedule(after: Self.retryDelay) {
             self.retry = nil
             self.tasks.start(isolation: isolation) { () async throws(TokenError) in await self.writeUnsavedChanges() }
         }
     }
 
-    /// Writes the whole cache again if the store has lost records since it was loaded.
-    private func rewriteAfterLoss(isolation: isolated (any Actor)? = #isolation) {
+    /// Logs the damage that the store has found since the last call. If records have been lost, starts to write everything in memory
+    /// again. Called after each operation that may find damage, in the same turn of the event loop.
+    func reportDamage(isolation: isolated (any Actor)? = #isolation) {
+        log.reportNotices()
         let losses = target.report.losses
-        guard losses > rewrittenLosses else { return }
-        rewrittenLosses = losses
+        guard losses > loggedLosses else { return }
+        loggedLosses = losses
         log.reportLoss()
-        tasks.start { () async throws(TokenError) in
-            try await self.exclusively { () async throws(TokenError) in
-                try await self.flush(with: await Self.everything(in: self.memory.cache))
-            }
-        }
+        tasks.start { () async throws(TokenError) in try await self.exclusively {} }
+    }
+
+    /// Writes the whole cache again, within `exclusively`. If that fails, it is tried again later, with the cache of that time.
+    private func rewriteAfterLoss() async throws(TokenError) {
+        let losses = target.report.losses
+        try await flush(with: await Self.everything(in: memory.cache), isRetried: false)
+        rewrittenLosses = losses
     }
 
     /// Encodes the whole cache, off the event loop.

@@ -218,6 +218,8 @@ final class StoreLifecycle {
     /// Changes the source of the store's key.
     func setKey(_ request: SetKey) async throws(TokenError) -> KeyStatus {
         if request.source == .passphrase { try SetKey.check(newPassphrase: request.passphrase) }
+        // Every record is read and sealed again, which may find damage.
+        defer { commits.reportDamage() }
         try await store.changeKeySource(
             to: request.source, passphrase: request.passphrase, currentPassphrase: request.currentPassphrase)
         // A required source may have kept the store from being created until now.

@@ -19,8 +19,8 @@ final class TokenReader {
     /// The accounts whose tokens have been read or saved, in that order.
     private var places: [Place] = []
     private var known: Set<Place> = []
-    /// The number of reads in progress. No token leaves memory meanwhile: what a read brings is never older than what is in memory.
-    private var reads = 0
+    /// A lock for each account that a silent request reads, so that requests at the same time share a read.
+    private let silentReads = KeyedLock<Place>()
 
     init(memory: CacheMemory, commits: CommitQueue, tokensInUse: KeyedLock<Secret>, store: any CommitTarget) {
         self.memory = memory
@@ -31,14 +31,22 @@ final class TokenReader {
 
     /// Decides a silent request, after reading the tokens of its account if they are not in memory.
     ///
+    /// - Returns: the decision, which is never `.unread`, and the time for which it was made.
     /// - Throws: `storeUnavailable` (-53008) if they cannot be read.
-    func decide(_ request: AcquireTokenSilent, now: () -> Int64) async throws(TokenError) -> SilentDecision {
+    func decide(
+        _ request: AcquireTokenSilent, now: () -> Int64
+    ) async throws(TokenError) -> (decision: SilentDecision, time: Int64) {
+        let group = request.parameters.sharingGroup
         for _ in 0..<Self.attempts {
             // A locked store has an empty cache, from which a decision would be wrong.
             if let refusal = commits.refusal { throw refusal }
-            let decision = memory.cache.decide(request, now: now())
-            guard case .unread(let account) = decision else { return decision }
-            try await read([account], in: request.parameters.sharingGroup)
+            let time = now()
+            let decision = memory.cache.decide(request, now: time)
+            guard case .unread(let account) = decision else { return (decision, time) }
+            try await silentReads.exclusive(Place(account: account, group: group)) { () async throws(TokenError) in
+                // Another request may have read them meanwhile.
+                try await read([account], in: group)
+            }
         }
         throw Self.changing
     }
@@ -53,14 +61,14 @@ final class TokenReader {
             let read = try await read(tokens)
             guard count == memory.replacementCount else { continue }
             memory.fill(with: read, of: tokens, in: group)
-            for account in accounts { noteUse(of: account, in: group) }
+            noteUse(of: accounts, in: group)
         }
     }
 
     private func read(_ tokens: [UnreadToken]) async throws(TokenError) -> ReadTokens {
-        reads += 1
-        defer { reads -= 1 }
-        return await Self.decode(try await store.records(with: tokens.map(\.key)))
+        try await commits.reading { () async throws(TokenError) in
+            await Self.decode(try await store.records(with: tokens.map(\.key)))
+        }
     }
 
     /// Decodes records, off the event loop.
@@ -79,33 +87,39 @@ final class TokenReader {
         _ body: (CredentialCache, _ tokens: inout ListedTokens) throws(TokenError) -> Value
     ) async throws(TokenError) -> Value {
         // No token leaves memory until the last attempt: what has been read for an earlier one would be older.
-        reads += 1
-        defer { reads -= 1 }
-        var (tokens, count) = (ListedTokens(in: group), memory.replacementCount)
-        for _ in 0..<Self.attempts {
-            if let refusal = commits.refusal { throw refusal }
-            if count != memory.replacementCount { (tokens, count) = (ListedTokens(in: group), memory.replacementCount) }
-            let value = try body(memory.cache, &tokens)
-            guard !tokens.missing.isEmpty else { return value }
-            tokens.add(try await read(Array(tokens.missing)))
+        try await commits.reading { () async throws(TokenError) in
+            var (tokens, count) = (ListedTokens(in: group), memory.replacementCount)
+            for _ in 0..<Self.attempts {
+                if let refusal = commits.refusal { throw refusal }
+                if count != memory.replacementCount {
+                    (tokens, count) = (ListedTokens(in: group), memory.replacementCount)
+                }
+                let value = try body(memory.cache, &tokens)
+                guard !tokens.missing.isEmpty else { return value }
+                tokens.add(try await read(Array(tokens.missing)))
+            }
+            throw Self.changing
         }
-        throw Self.changing
     }
 
-    /// Notes that the tokens of an account are in memory. If there are many such accounts, and nothing is being changed that may not be in
-    /// the store yet, the tokens of those leave memory that were noted first.
-    func noteUse(of account: AccountKey, in group: SharingGroup) {
-        let place = Place(account: account, group: group)
-        guard known.insert(place).inserted else { return }
-        places.append(place)
-        guard places.count > Self.limit, reads == 0, commits.isIdle, tokensInUse.heldKeys.isEmpty else { return }
+    /// Notes that the tokens of accounts are in memory. If there are many such accounts, and the store has everything, the tokens of those
+    /// leave memory that were noted first.
+    func noteUse(of accounts: [AccountKey], in group: SharingGroup) {
+        let used = accounts.map { Place(account: $0, group: group) }
+        for place in used where known.insert(place).inserted { places.append(place) }
+        guard places.count > Self.limit, commits.isIdle, tokensInUse.heldKeys.isEmpty else { return }
         // Several, so that a list that could not be shortened for a while is shortened then.
-        let oldest = places.prefix(min(places.count - Self.limit, Self.mostAtOnce))
+        let oldest = Array(places.prefix(min(places.count - Self.limit, Self.mostAtOnce)))
+        places.removeFirst(oldest.count)
         for place in oldest {
+            // The caller needs the tokens that it has just read.
+            guard !used.contains(place) else {
+                places.append(place)
+                continue
+            }
             memory.pack(place.account, in: place.group)
             known.remove(place)
         }
-        places.removeFirst(oldest.count)
     }
 
     /// The number of accounts whose tokens stay in memory after they have been read.

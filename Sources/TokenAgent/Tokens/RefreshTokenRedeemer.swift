@@ -60,9 +60,15 @@ final class RefreshTokenRedeemer {
         _ plan: RedemptionPlan, for request: AcquireTokenSilent, of peer: PeerKey,
         isolation: isolated (any Actor)? = #isolation
     ) -> EventLoopFuture<Result<TokenResult, TokenError>> {
-        shared(plan, request, peer).assumeIsolated().map { outcome in
-            outcome.map { $0.answering(request.parameters.correlationID) }
-                .usingFallback(self.fallback(of: plan, for: request), at: self.now())
+        shared(plan, request, peer).assumeIsolated().flatMap { outcome in
+            let outcome = outcome.map { $0.answering(request.parameters.correlationID) }
+            guard case .failure = outcome, plan.fallback != nil else {
+                return self.loop.makeSucceededFuture(outcome)
+            }
+            return self.tasks.start(isolation: isolation) { () async throws(TokenError) in
+                let fallback = await self.fallback(of: plan, for: request)
+                return try outcome.usingFallback(fallback, at: self.now()).get()
+            }
         }.nonisolated()
     }
 
@@ -80,10 +86,12 @@ final class RefreshTokenRedeemer {
     }
 
     /// The cached access token to use if the redemption fails; nil if there is none, or if it has been removed meanwhile.
-    private func fallback(of plan: RedemptionPlan, for request: AcquireTokenSilent) -> TokenResult? {
-        guard let token = plan.fallback,
-            memory.cache.stillHolds(token.accessToken, of: plan.account, in: request.parameters.sharingGroup)
-        else { return nil }
+    private func fallback(of plan: RedemptionPlan, for request: AcquireTokenSilent) async -> TokenResult? {
+        let group = request.parameters.sharingGroup
+        guard let token = plan.fallback else { return nil }
+        // The redemption has ended, so that its account may have been left in the store only.
+        try? await reader.read(memory.cache.accounts(withTokensOf: plan.account, in: group), in: group)
+        guard memory.cache.stillHolds(token.accessToken, of: plan.account, in: group) else { return nil }
         return token.answering(request.parameters.correlationID)
     }
 
@@ -152,7 +160,7 @@ final class RefreshTokenRedeemer {
         while true {
             // A locked store has an empty cache, from which a new decision would be wrong.
             if let refusal = commits.refusal { throw refusal }
-            if attempt.isOutdated { attempt.update(try await reader.decide(request, now: now)) }
+            if attempt.isOutdated { attempt.update(try await reader.decide(request, now: now).decision) }
             guard let token = attempt.next, self.place(of: token, request) == place else { return }
             guard tokensInUse.isHeld(token.secret) else {
                 attempt.sent = token
@@ -184,6 +192,8 @@ final class RefreshTokenRedeemer {
         if let refusal = commits.refusal { throw refusal }
         // If the note cannot be written, neither could the response: the token is not sent, and stays valid.
         try await commits.write([notes.note(of: token, in: group, at: now())], isRetried: false)
+        // If they cannot be read, nothing says that the token has been removed.
+        try? await reader.read(memory.cache.accounts(withTokensOf: token.account, in: group), in: group)
         guard memory.cache.stillHolds(token, in: group) else {
             await deleteNote(of: token, in: group)
             throw TokenSaver.signedOutMeanwhile
@@ -303,38 +313,6 @@ extension RedeemGrant {
         case .saml11: .assertion(grant, isSAML2: false)
         case .saml2: .assertion(grant, isSAML2: true)
         }
-    }
-}
-
-/// The properties by which two requests are the same redemption. The peer and its time-out are none of them. What the token endpoint
-/// gets as the app has written it is compared by its bytes.
-struct RedemptionKey: Hashable {
-    /// The properties by which an overloaded token endpoint is throttled.
-    struct Target: Hashable {
-        let refreshToken: Secret
-        let clientID: ClientID
-        let authority: Authority
-        let scopes: ScopeSet
-    }
-
-    let target: Target
-    private let group: SharingGroup
-    private let version: OAuthVersion
-    private let claims: ExactText?
-    private let capabilities: [ExactText]
-    private let extraParameters: [ExactText: ExactText]
-
-    init?(_ plan: RedemptionPlan, _ parameters: TokenParameters) {
-        guard let first = plan.candidates.first else { return nil }
-        target = Target(
-            refreshToken: first.secret, clientID: parameters.clientID, authority: plan.authority,
-            scopes: parameters.scopes)
-        group = parameters.sharingGroup
-        version = parameters.version
-        claims = parameters.claims.map(ExactText.init)
-        capabilities = parameters.capabilities.map(ExactText.init)
-        extraParameters = Dictionary(
-            uniqueKeysWithValues: parameters.extraParameters.map { (ExactText($0), ExactText($1)) })
     }
 }
 

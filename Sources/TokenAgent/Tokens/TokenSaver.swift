@@ -42,7 +42,8 @@ final class TokenSaver {
         let account = memory.cache.account(of: tokens, from: issuance, parameters, at: authority)
         let result = try await commits.commit(changing: account, in: group) { () async throws(TokenError) in
             // What is saved depends on what the account has. If that cannot be read, the response is saved nevertheless.
-            try? await reader.read([account] + [issuance.redeemedToken?.account].compactMap(\.self), in: group)
+            let others = issuance.redeemedToken.map { memory.cache.accounts(withTokensOf: $0.account, in: group) } ?? []
+            try? await reader.read([account] + others.filter { $0 != account }, in: group)
             // Checked when it is this change's turn: an account that was removed meanwhile must not be saved again.
             if let used = issuance.redeemedToken, !memory.cache.stillHolds(used, in: group) {
                 throw Self.signedOutMeanwhile
@@ -52,7 +53,7 @@ final class TokenSaver {
             let settled = issuance.redeemedToken.flatMap { notes.settled(by: $0, in: group) }
             return (CommitQueue.Commit(changes: saved.changes, settled: settled), saved.result)
         }
-        reader.noteUse(of: account, in: group)
+        reader.noteUse(of: [account], in: group)
         if case .signIn = issuance { throttle.removeRefusals() }
         let declined = parameters.scopes.subtracting(ScopeSet(result.scopes).union(Self.neverDeclined))
         guard parameters.version == .v1 || declined.isEmpty else { throw TokenError.declining(declined, result) }

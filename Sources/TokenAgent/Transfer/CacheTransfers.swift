@@ -99,10 +99,11 @@ final class CacheTransfers {
             tasks.start { () async throws(TokenError) in
                 let (cache, now, cancellation) = (self.memory.cache, self.now(), self.cancellation)
                 let (store, group) = (self.store, request.sharingGroup)
-                let export = try await self.exporting.run { () throws(TokenError) in
-                    try cache.readingTokens(in: group, from: store) { () throws(TokenError) in try cancellation.check()
+                let export = try await self.commits.reading { () async throws(TokenError) in
+                    try await self.exporting.run { () throws(TokenError) in
+                        try cache.readingTokens(in: group, from: store, cancellation.check)
+                            .startExport(request.format, of: group, now: now)
                     }
-                    .startExport(request.format, of: group, now: now)
                 }
                 try cancellation.check()
                 // Checked again, since other transfers may have begun meanwhile.
@@ -169,8 +170,10 @@ final class CacheTransfers {
         // Taken now: while a copy of the cache is held, a change of the cache copies what it changes.
         let (count, cache) = (memory.changeCount, memory.cache)
         let (store, group) = (store, request.sharingGroup)
-        let prepared = try await reading.run { () throws(TokenError) in
-            try PreparedImport(foreign, against: cache, with: store, in: group, within: budget)
+        let prepared = try await commits.reading { () async throws(TokenError) in
+            try await reading.run { () throws(TokenError) in
+                try PreparedImport(foreign, against: cache, with: store, in: group, within: budget)
+            }
         }
         return try await save(foreign, prepared, computedAt: count, isDryRun: request.isDryRun, cancellation)
     }
@@ -193,8 +196,10 @@ final class CacheTransfers {
                 if count != memory.changeCount {
                     let (cache, group, store) = (memory.cache, prepared.group, self.store)
                     count = memory.changeCount
-                    prepared = try await saving.run { () throws(TokenError) in
-                        try PreparedImport(foreign, against: cache, with: store, in: group, within: budget)
+                    prepared = try await commits.reading { () async throws(TokenError) in
+                        try await saving.run { () throws(TokenError) in
+                            try PreparedImport(foreign, against: cache, with: store, in: group, within: budget)
+                        }
                     }
                 }
                 // A redemption in progress brings a newer token, and has to be saved first.
@@ -209,7 +214,7 @@ final class CacheTransfers {
     }
 
     /// Makes an import durable, then visible. If it cannot be written it has no effect, and can be repeated.
-    /// Its tokens stay in the store only, until requests need them.
+    /// Its tokens stay in the store only, until requests need them; but not if the store has lost records, which only memory may have.
     private func write(_ prepared: PreparedImport, within budget: ImportBudget) async throws(TokenError) {
         try await commits.writeExclusively(
             { number throws(TokenError) in
@@ -217,11 +222,16 @@ final class CacheTransfers {
                 return prepared.batch(number)
             }, of: { prepared.keys })
         notes.settle(prepared.settled)
-        for _ in 0..<Self.attempts {
+        for attempt in 1...Self.attempts {
             let before = memory.changeCount
-            let (cache, inUse) = (memory.cache, tokensInUse.heldKeys)
-            let applied = try await saving.run { () throws(TokenError) in prepared.applied(to: cache, leaving: inUse) }
-            guard before == memory.changeCount else { continue }
+            let (cache, inUse, hasLosses) = (memory.cache, tokensInUse.heldKeys, commits.hasLosses)
+            let applied = try await saving.run { () throws(TokenError) in
+                prepared.applied(to: cache, leaving: inUse, packsAccounts: !hasLosses)
+            }
+            guard before == memory.changeCount, hasLosses || !commits.hasLosses else { continue }
+            // The tokens of redemptions that have begun meanwhile stay in memory, too. Where redemptions begin all the time, they are
+            // read again.
+            guard attempt == Self.attempts || tokensInUse.heldKeys.isSubset(of: inUse) else { continue }
             return memory.replace(with: applied)
         }
         // Applied on the event loop after all, so that repeated removals cannot delay an import for ever.
@@ -231,7 +241,8 @@ final class CacheTransfers {
     private static let holdsSecrets = TokenError(
         .invalidDeveloperParameter,
         "an export holds refresh tokens in the clear; ask for it with includes_secrets (ssoctl: --include-secrets)")
-    /// The number of attempts to apply an import to a copy of the cache; an attempt fails if the cache changes meanwhile.
+    /// The number of attempts to apply an import to a copy of the cache; an attempt fails if the cache changes or a redemption begins
+    /// meanwhile.
     private static let attempts = 5
 }
 
@@ -283,13 +294,15 @@ struct PreparedImport: Sendable {
 
     private static let batchSize = 256
 
-    /// A copy of a cache with the import applied to it, computed off the event loop. The tokens of the accounts that it changes stay
-    /// in the store only.
+    /// A copy of a cache with the import applied to it, computed off the event loop.
     ///
-    /// - Parameter inUse: refresh tokens that are being redeemed; their accounts keep their tokens in memory.
-    func applied(to cache: CredentialCache, leaving inUse: Set<Secret>) -> CredentialCache {
+    /// - Parameters:
+    ///   - inUse: refresh tokens that are being redeemed; their accounts keep their tokens in memory.
+    ///   - packsAccounts: whether the tokens of the accounts that the import changes leave memory. They have to be in the store.
+    func applied(to cache: CredentialCache, leaving inUse: Set<Secret>, packsAccounts: Bool) -> CredentialCache {
         var cache = cache
         cache.apply(plan.changes, in: group)
+        guard packsAccounts else { return cache }
         let accounts = plan.changes.compactMap { change in
             if case .save(let record) = change { record.header.account } else { nil }
         }

@@ -32,14 +32,21 @@ extension CredentialCache {
 
     /// Whether the cache still holds a refresh token under this one's key, whatever its secret. If not, the app has signed out since
     /// the token was read.
+    ///
+    /// Callers read the tokens of `accounts(withTokensOf:in:)` first. One that could not be read may be this one, and counts as this one.
     package func stillHolds(_ token: RefreshTokenRecord, in group: SharingGroup) -> Bool {
         let partition = partition(group)
         if partition[token.account].refreshTokens[token.key] != nil { return true }
-        // An account known by its username may have got its identifier since, and its tokens have moved to it.
-        guard let name = token.account.name else { return false }
-        return partition.accounts(named: name, of: token.account.issuer).contains { account in
-            partition[account].refreshTokens.values.contains { $0.secret == token.secret }
+        return accounts(withTokensOf: token.account, in: group).dropFirst().contains { account in
+            partition[account].refreshTokens.values.contains { $0.secret == token.secret || $0.secret.isUnread }
         }
+    }
+
+    /// The accounts that may have the tokens that an account had: itself, and the accounts to which they have moved since if it was known
+    /// by its username and has got its identifier.
+    package func accounts(withTokensOf account: AccountKey, in group: SharingGroup) -> [AccountKey] {
+        let named = account.name.map { partition(group).accounts(named: $0, of: account.issuer) } ?? []
+        return [account] + named.filter { $0 != account }
     }
 
     /// The refresh token under this one's key: itself, or the token that has replaced it since by a sign-in or an import.
@@ -48,12 +55,11 @@ extension CredentialCache {
     }
 
     /// Whether an access token is still in the cache, including that of an account that has got its identifier since.
+    ///
+    /// Callers read the tokens of `accounts(withTokensOf:in:)` first. One that could not be read may be this one, and counts as this one.
     package func stillHolds(_ accessToken: Secret, of account: AccountKey, in group: SharingGroup) -> Bool {
-        let partition = partition(group)
-        var accounts = [account]
-        if let name = account.name { accounts += partition.accounts(named: name, of: account.issuer) }
-        return accounts.contains { account in
-            partition[account].accessTokens.values.contains { $0.secret == accessToken }
+        accounts(withTokensOf: account, in: group).contains { account in
+            partition(group)[account].accessTokens.values.contains { $0.secret == accessToken || $0.secret.isUnread }
         }
     }
 

@@ -4,6 +4,8 @@ internal import TokenModel
 extension StoreEngine {
     /// The records with these keys, in the order in which they were written. A file that turns out to be damaged is repaired; what that
     /// does not recover is not there.
+    ///
+    /// - Throws: `storeUnavailable` (-53008) if they cannot be read now, also if the repaired file turns out to be damaged, too.
     func records(with keys: [RecordKey]) throws(TokenError) -> [StoredRecord] {
         let derived = try derivedKeys()
         do throws(TokenError) {
@@ -11,7 +13,12 @@ extension StoreEngine {
         } catch {
             guard error.code == .cacheBadFormat else { throw error }
             try repairInUse(derived, error)
+        }
+        do throws(TokenError) {
             return try read(keys, derived)
+        } catch {
+            guard error.code == .cacheBadFormat else { throw error }
+            throw TokenError(.storeUnavailable, "\(error.message), and has been repaired just now; try again")
         }
     }
 
@@ -19,12 +26,15 @@ extension StoreEngine {
     private func read(_ keys: [RecordKey], _ derived: StoreKeys.Derived) throws(TokenError) -> [StoredRecord] {
         let wanted = keys.compactMap { key in ledger.sequence(of: key, derived).map { (sequence: $0, key: key) } }
             .sorted { $0.sequence < $1.sequence }
-        // Records that were recovered and have not been written yet.
-        if let pending = pending?.records, (try? writableDatabase(derived)) == nil {
+        let database: StoreDatabase
+        do throws(TokenError) {
+            database = try writableDatabase(derived)
+        } catch {
+            // Records that were recovered and cannot be written yet.
+            guard let pending = pending?.records else { throw error }
             let numbers = Set(wanted.map(\.sequence))
             return pending.filter { numbers.contains($0.sequence) }.compactMap { $0.open(derived)?.record }
         }
-        let database = try writableDatabase(derived)
         let select = try database.selectRecord()
         var records: [StoredRecord] = []
         records.reserveCapacity(wanted.count)

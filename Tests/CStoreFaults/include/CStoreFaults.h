@@ -13,6 +13,7 @@ enum {
     store_fault_sync = 3,   /* EIO on a flush: what was written may or may not be there */
     store_fault_read = 4,   /* EIO on a read */
     store_fault_corrupt = 5, /* a write finds, before it is made, that the file is damaged */
+    store_fault_corrupt_read = 6, /* a read finds that the file is damaged */
 };
 
 /* Registers a VFS under `name`, which has to be unique; NULL when there is no memory. */

@@ -73,6 +73,22 @@ internal import TokenWire
         }
     }
 
+    /// After a start, the first request for an account has its token read from the store.
+    @Test func countsAHitWhoseTokenIsReadFromTheStore() async throws {
+        try await AgentFixture.with { f in
+            let parameters = try f.parameters()
+            let account = try await f.signIn("alice@contoso.com", parameters).account.reference
+            try await f.restarted { (f) async throws in
+                // The store is loaded: the request is not answered from a part of it.
+                #expect(try await f.agent.listAccounts(ListAccounts(clientID: nil)).count == 1)
+                #expect(try await f.silent(parameters, account).isFromCache)
+                let counted = try await values(f, "sso_agent_requests_total")
+                #expect(counted["hit acquire_token_silent"] == 1)
+                #expect(counted["renewed acquire_token_silent"] == nil)
+            }
+        }
+    }
+
     /// The first request is decided, and 130 of the others repeat it.
     @Test func measuresEach64thRepeatedHit() async throws {
         try await AgentFixture.with { f in

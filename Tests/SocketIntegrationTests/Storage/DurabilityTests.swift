@@ -106,6 +106,30 @@ internal import TokenWire
         }
     }
 
+    /// The file is damaged when an import of some of the account's tokens writes it. The others are in memory only, and stay there.
+    @Test func writesRecordsAgainThatAnImportFindsLost() async throws {
+        let disk = try FaultyDisk()
+        try await AgentFixture.with(disk: disk) { f in
+            let parameters = try f.parameters()
+            let alice = try await f.signIn("alice@contoso.com", parameters).account.reference
+            let export = try await f.agent.exportCache(.msalJSON, includesSecrets: true)
+            for credential in try await f.agent.listCredentials(ListCredentials()) where credential.kind == .accessToken
+            {
+                _ = try await f.agent.removeCredential(RemoveCredential(id: credential.id))
+            }
+            for name in ["cache.sqlite", "cache.sqlite-wal"] { truncate(f.folder.file("state/\(name)"), 4096) }
+            disk.findDamage()
+            let report = try await f.agent.importCache(export, format: .msalJSON)
+            #expect(report.accessTokens == 1 && report.refreshTokens == 0)
+            #expect(disk.failed == 1)
+            #expect(try await f.silent(parameters, alice).isFromCache)
+            try await f.restarted { (f) async throws in
+                #expect(try await f.silent(parameters, alice).isFromCache)
+                #expect(!(try await f.silent(parameters, alice, force: true).isFromCache))
+            }
+        }
+    }
+
     @Test func storesTheAuthoritiesOfConcurrentSignIns() async throws {
         try await AgentFixture.with { f in
             let first = try f.parameters(realm: "contoso.com")

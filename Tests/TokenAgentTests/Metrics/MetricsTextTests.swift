@@ -65,8 +65,7 @@ internal import TokenModel
     @Test func countsUnknownRequestsUnderOneName() {
         let metrics = AgentMetrics()
         for number in 0..<5_000 {
-            metrics.replied(
-                to: 0, Result<Void, TokenError>.failure(TokenError(.malformedMessage, "\(number)")), isLater: false)
+            metrics.replied(to: 0, Result<Void, TokenError>.failure(TokenError(.malformedMessage, "\(number)")))
         }
         let series = metrics.snapshot.filter { $0.name == MetricName.requests.rawValue }
         #expect(series.count == 1)
@@ -76,8 +75,14 @@ internal import TokenModel
 
     @Test func addsRepeatedHitsToTheOthers() {
         let metrics = AgentMetrics()
-        metrics.replied(to: AcquireTokenSilent.number, Result<Void, TokenError>.success(()), isLater: false)
-        metrics.replied(to: AcquireTokenSilent.number, Result<Void, TokenError>.success(()), isLater: true)
+        for isFromCache in [true, false] {
+            let token = TokenResult(
+                accessToken: Secret("t"), tokenType: "Bearer", expiresOn: 0, scopes: [], idToken: nil,
+                account: Account(
+                    homeAccountID: nil, username: "alice", environment: "login.windows.net", source: .msal),
+                tenantProfile: nil, authority: "", correlationID: CorrelationID(), isFromCache: isFromCache)
+            metrics.replied(to: AcquireTokenSilent.number, Result<TokenResult, TokenError>.success(token))
+        }
         for _ in 0..<3 { metrics.countRepeatedHit() }
         let series = metrics.snapshot.filter { $0.name == MetricName.requests.rawValue }
         #expect(series.first { $0.labels["outcome"] == "hit" }?.value == 4)

@@ -11,7 +11,8 @@ internal import TokenStore
 
 @testable internal import TokenAgent
 
-/// The agent's parts on an event loop, with a scripted store and identity provider, and a clock and timers that the test advances.
+/// The agent's parts on an event loop, with a scripted identity provider, a store that is scripted unless the test has another one, and a
+/// clock and timers that the test advances.
 actor Parts {
     nonisolated let loop: any EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.executor.asUnownedSerialExecutor() }
@@ -21,20 +22,23 @@ actor Parts {
     nonisolated let timers = TestTimers()
     let core: AgentCore
     let redeemer: RefreshTokenRedeemer
+    let silentRequests: SilentRequests
     let signIns: SignInSessions
     let lifecycle: StoreLifecycle
 
-    init() {
+    init(on target: (any CacheStore)? = nil) {
         let loop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()
-        let clock = clock
+        let (clock, store) = (clock, store)
+        let target = target ?? store
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let core = AgentCore(
-            loop: loop, timers: timers.timers, target: store, service: provider, allowsLoopbackHTTP: false,
+            loop: loop, timers: timers.timers, target: target, service: provider, allowsLoopbackHTTP: false,
             now: { clock.now }, logger: logger)
         self.loop = loop
         redeemer = RefreshTokenRedeemer(core)
+        silentRequests = SilentRequests(core, redeemer)
         signIns = SignInSessions(core, userID: geteuid(), browserTimeout: .seconds(60))
-        lifecycle = StoreLifecycle(core, store: store, timers: timers.timers, logger: logger)
+        lifecycle = StoreLifecycle(core, store: target, timers: timers.timers, logger: logger)
         self.core = core
     }
 
@@ -50,6 +54,17 @@ actor Parts {
         for _ in 0..<200 { try await loop.submit {}.get() }
     }
 
+    /// Loads the store, as a start does.
+    func loadStore() -> Pending<Void> { Pending(lifecycle.load()) }
+
+    /// Locks the store, as the user does.
+    func lock() -> Pending<KeyStatus> {
+        start { parts async throws(TokenError) in try await parts.lifecycle.lock {} }
+    }
+
+    /// Returns when no task is running.
+    func waitUntilIdle() async throws { try await core.tasks.whenIdle().get() }
+
     // MARK: Requests
 
     /// Saves the tokens of a sign-in.
@@ -62,17 +77,10 @@ actor Parts {
 
     /// Sends a silent request, as `CacheOwner` handles it.
     func acquire(_ request: AcquireTokenSilent, of peer: Int32 = 1) -> Pending<TokenResult> {
-        switch core.memory.cache.decide(request, now: core.now()) {
-        case .use(let result, _): start { _ in result }
-        case .redeem(let plan): Pending(redeemer.redeem(plan, for: request, of: .process(peer)))
-        case .interactionRequired(let why, _):
-            start { _ async throws(TokenError) in throw TokenError(.interactionRequired, why) }
-        case .ambiguousAccount: start { _ async throws(TokenError) in throw TokenError(.ambiguousAccount, "ambiguous") }
-        case .unread:
-            start { parts async throws(TokenError) in
-                _ = try await parts.core.reader.decide(request, now: parts.core.now)
-                return try await parts.acquire(request, of: peer).outcome()
-            }
+        switch silentRequests.answer(request, of: .process(peer)) {
+        case .now(let outcome): Pending(loop.makeSucceededFuture(outcome))
+        case .repeatable(let result, _): Pending(loop.makeSucceededFuture(.success(result)))
+        case .later(let future): Pending(future)
         }
     }
 

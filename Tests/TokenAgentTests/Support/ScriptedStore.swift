@@ -122,6 +122,13 @@ final class ScriptedStore: CacheStore {
         state.withLock { $0.records[key] = $0.records[other] }
     }
 
+    /// Loses the records whose keys begin with the identifier of a user.
+    func loseRecords(naming user: String) {
+        state.withLock { state in
+            state.records = state.records.filter { !$0.key.key.hasPrefix(HomeAccountID.sample(user).text + "-") }
+        }
+    }
+
     /// Loses a record.
     func lose(_ key: RecordKey) { state.withLock { $0.records[key] = nil } }
 

@@ -1,0 +1,34 @@
+internal import TokenCache
+internal import TokenModel
+
+/// The properties by which two requests are the same redemption. The peer and its time-out are none of them. What the token endpoint
+/// gets as the app has written it is compared by its bytes.
+struct RedemptionKey: Hashable {
+    /// The properties by which an overloaded token endpoint is throttled.
+    struct Target: Hashable {
+        let refreshToken: Secret
+        let clientID: ClientID
+        let authority: Authority
+        let scopes: ScopeSet
+    }
+
+    let target: Target
+    private let group: SharingGroup
+    private let version: OAuthVersion
+    private let claims: ExactText?
+    private let capabilities: [ExactText]
+    private let extraParameters: [ExactText: ExactText]
+
+    init?(_ plan: RedemptionPlan, _ parameters: TokenParameters) {
+        guard let first = plan.candidates.first else { return nil }
+        target = Target(
+            refreshToken: first.secret, clientID: parameters.clientID, authority: plan.authority,
+            scopes: parameters.scopes)
+        group = parameters.sharingGroup
+        version = parameters.version
+        claims = parameters.claims.map(ExactText.init)
+        capabilities = parameters.capabilities.map(ExactText.init)
+        extraParameters = Dictionary(
+            uniqueKeysWithValues: parameters.extraParameters.map { (ExactText($0), ExactText($1)) })
+    }
+}

@@ -1,0 +1,69 @@
+internal import TokenCache
+internal import TokenModel
+
+/// Answers silent requests once the store is loaded: with a token in memory, with one that is read from the store first, or with one that
+/// a redemption brings.
+///
+/// Used on the actor of `CacheOwner` only.
+final class SilentRequests {
+    private let memory: CacheMemory
+    private let reader: TokenReader
+    private let redeemer: RefreshTokenRedeemer
+    private let tasks: TaskTracker
+    private let now: @Sendable () -> Int64
+
+    init(_ core: AgentCore, _ redeemer: RefreshTokenRedeemer) {
+        memory = core.memory
+        reader = core.reader
+        tasks = core.tasks
+        now = core.now
+        self.redeemer = redeemer
+    }
+
+    /// The answer to a request. A hit whose token is in memory is answered before this returns.
+    ///
+    /// - Parameter peer: the peer that asks.
+    func answer(
+        _ request: AcquireTokenSilent, of peer: PeerKey, isolation: isolated (any Actor)? = #isolation
+    ) -> Answer<TokenResult> {
+        let time = now()
+        return answer(memory.cache.decide(request, now: time), to: request, of: peer, at: time)
+    }
+
+    /// The answer to a request for which the cache has decided.
+    ///
+    /// - Parameter time: the time for which it has decided.
+    private func answer(
+        _ decision: SilentDecision, to request: AcquireTokenSilent, of peer: PeerKey, at time: Int64,
+        isolation: isolated (any Actor)? = #isolation
+    ) -> Answer<TokenResult> {
+        switch decision {
+        case .use(var result, let times):
+            result.allowsSingleIDToken = request.acceptsSingleIDToken
+            guard let end = times?.upperBound else { return .now(.success(result)) }
+            // Not for earlier times: if the clock is set back, a host may be refused that is allowed now.
+            if request.wantsFreshness { result.freshness = time...end }
+            let parameters = request.parameters
+            return .repeatable(
+                result,
+                KeptReplies.Conditions(
+                    group: parameters.sharingGroup, account: request.account.homeAccountID,
+                    host: parameters.authority.environment,
+                    times: time...end))
+        case .redeem(let plan):
+            return Answer.later(redeemer.redeem(plan, for: request, of: peer)).withIDTokens(for: request)
+        case .interactionRequired(let why, let reason):
+            return .now(.failure(TokenError(.interactionRequired, why, reason: reason)))
+        case .ambiguousAccount: return .now(.failure(Self.ambiguous))
+        case .unread:
+            return .later(
+                tasks.start { () async throws(TokenError) in
+                    let (decision, time) = try await self.reader.decide(request, now: self.now)
+                    return try await self.answer(decision, to: request, of: peer, at: time).outcome()
+                })
+        }
+    }
+
+    private static let ambiguous = TokenError(
+        .ambiguousAccount, "several accounts are signed in; name one by its home account ID or username")
+}
