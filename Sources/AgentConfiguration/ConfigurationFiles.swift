@@ -41,13 +41,20 @@ package struct ConfigurationFiles: Sendable, Equatable {
         return (try exists(main) ? [main] : []) + files
     }
 
-    /// The files that exist, in the order in which they are read. One that is required is among them in any case.
+    /// The files that exist, in the order in which they are read.
     ///
-    /// - Throws: as ``systemFiles()``.
+    /// - Throws: as ``systemFiles()``, and also if the user's file is required and does not exist.
     package func files() throws(TokenError) -> [String] {
         let system = try systemFiles()
-        let hasUser = isUserFileRequired ? true : try exists(user)
-        return system + (hasUser ? [user] : [])
+        guard try exists(user) else {
+            guard !isUserFileRequired else {
+                throw TokenError(
+                    .invalidDeveloperParameter,
+                    "the configuration \(user) does not exist; “ssoctl init” makes it, and so does “ssoctl app add”")
+            }
+            return system
+        }
+        return system + [user]
     }
 
     private func exists(_ path: String) throws(TokenError) -> Bool {

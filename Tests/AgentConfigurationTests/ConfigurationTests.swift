@@ -62,7 +62,7 @@ internal import TokenModel
         let path = folder.file("none.toml")
         #expect(try Configuration(userFile: path, isRequired: false).proxy == nil)
         let error = #expect(throws: TokenError.self) { try Configuration(userFile: path, isRequired: true) }
-        #expect(error?.message.contains(path) == true)
+        #expect(error?.message.contains("\(path) does not exist; “ssoctl init” makes it") == true)
         #expect(throws: TokenError.self) { try Configuration(userFile: folder.path, isRequired: true) }
     }
 

@@ -15,8 +15,8 @@ struct FlatnessBench {
             switch self {
             case .accounts: [1, 1_000, 100_000]
             case .tokens: [1, 100, 1_000]
-            // The agent keeps 4,096.
-            case .connections: [1, 1_000, 4_000]
+            // The agent keeps 10,240.
+            case .connections: [1, 1_000, 10_000]
             }
         }
     }
