@@ -66,7 +66,8 @@ package struct AgentOptions: Sendable {
 
     package init(
         socketPath: String, stateDirectory: String, keys: KeySettings = KeySettings(), allowsLoopbackHTTP: Bool,
-        network: NetworkSettings, policy: PeerPolicy, connectionLimit: Int = 10_240, now: @escaping @Sendable () -> Int64,
+        network: NetworkSettings, policy: PeerPolicy, connectionLimit: Int = 10_240,
+        now: @escaping @Sendable () -> Int64,
         timeZone: LocalTimeZone = .current, logger: Logger
     ) {
         self.socketPath = socketPath

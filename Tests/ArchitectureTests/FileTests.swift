@@ -45,6 +45,7 @@ internal import Testing
         Ban(
             text: "tasks.start { [", folders: ["Sources", "Tests"],
             instead: "bind the value to a constant, and capture that without a list"),
+        Ban(text: "] () async", folders: ["Sources"], instead: "a closure without a capture list"),
         Ban(
             text: "Date()", folders: ["Sources"],
             exceptions: ["sso-agent", "ssoctl", "EntraEmulator", "entra-emulator"],

@@ -29,6 +29,7 @@ SCENES = [
     ("ssoctl accounts", 3.0),
     ("ssoctl sign-out alice", 4.5),
 ]
+PASSED = ["LD_LIBRARY_PATH", "LD_PRELOAD", "LSAN_OPTIONS", "TSAN_OPTIONS"]
 TYPING = 0.03  # seconds for each character
 FONT = 'ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace'
 WIDTH, LINE, MARGIN, TOP = 8.45, 20, 18, 46
@@ -98,7 +99,8 @@ def record(programs):
     with tempfile.TemporaryDirectory() as folder:
         environment = {
             "PATH": f"{programs}:/usr/bin:/bin", "HOME": folder, "TERM": "xterm-256color", "NO_COLOR": "1", "LANG": "C.UTF-8",
-            "LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", ""),
+            # Of a toolchain that is not installed in the system's folders, and of programs that are built with a sanitizer.
+            **{name: os.environ[name] for name in PASSED if name in os.environ},
             "SSO_AGENT_SOCK": f"{folder}/run/agent.sock", "SSO_AGENT_STATE_DIR": f"{folder}/state",
             "SSO_AGENT_CONFIG": f"{folder}/.config/sso-agent/config.toml", "SSO_AGENT_SYSTEM_CONFIG": f"{folder}/system",
             # The browser of the recording follows redirects; the emulator signs the only user in without a page.

@@ -215,7 +215,7 @@ final class EventFeeds {
 
     /// Answers the requests that wait for a feed: not at once, since sending a reply may begin another request, which must not see
     /// half of a change. Further events of this iteration are in the same reply.
-    private func answer(_ feed: EventFeed, isolation: isolated (any Actor)? = #isolation) {
+    private func answer(_ feed: EventFeed) {
         guard !feed.waiters.isEmpty, answering.insert(feed.key).inserted else { return }
         let key = feed.key
         loop.assumeIsolated().execute { self.answerWaiting(key) }

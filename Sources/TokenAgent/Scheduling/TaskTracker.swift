@@ -4,9 +4,10 @@ internal import TokenModel
 /// Starts the agent's tasks and counts those that are running. No other code of the agent starts a task.
 ///
 /// The tasks are unstructured on purpose: an app that disconnects must not fail other apps that wait for the same result, nor
-/// lose a refresh token that is being rotated. They run on the actor of the caller.
+/// lose a refresh token that is being rotated. They run on the event loop.
 final class TaskTracker {
     private let loop: any EventLoop
+    private let place: TaskPlace
     private let timers: Timers
     private var running = 0
     private var idle: EventLoopPromise<Void>?
@@ -14,31 +15,23 @@ final class TaskTracker {
     init(loop: any EventLoop, timers: Timers) {
         self.loop = loop
         self.timers = timers
+        place = TaskPlace(loop: loop)
     }
 
-    /// Starts a task.
+    /// Starts a task on the event loop, on which it is called.
     ///
-    /// - Parameter work: a closure without a capture list: with one, Swift 6.3 runs it off the caller's actor
+    /// - Parameter work: a closure without a capture list: with one, Swift 6.3 runs it on another thread
     ///   (docs/decisions/0043-closures-of-tasks.md).
     /// - Returns: a future of the result, which never fails.
     @discardableResult
     func start<Value: Sendable>(
-        isolation: isolated (any Actor)? = #isolation,
-        _ work: sending @escaping () async throws(TokenError) -> Value
+        _ work: @escaping () async throws(TokenError) -> Value
     ) -> EventLoopFuture<Result<Value, TokenError>> {
         let promise = loop.makePromise(of: Result<Value, TokenError>.self)
         running += 1
-        Task {
-            _ = isolation
-            let outcome: Result<Value, TokenError>
-            do throws(TokenError) {
-                outcome = .success(try await work())
-            } catch {
-                outcome = .failure(error)
-            }
-            promise.succeed(outcome)
-            ended()
-        }
+        let task = NIOLoopBound((work: work, tracker: self), eventLoop: loop)
+        // Isolated, so that tasks begin in the order of the calls.
+        place.assumeIsolated { place in _ = Task { await place.run(task, promise) } }
         return promise.futureResult
     }
 
@@ -65,12 +58,35 @@ final class TaskTracker {
         return promise.futureResult
     }
 
-    private func ended() {
+    fileprivate func ended() {
         running -= 1
         guard running == 0, let idle else { return }
         // A later call waits for the tasks of its time.
         self.idle = nil
         idle.succeed()
+    }
+}
+
+/// The event loop as an actor, for tasks: they run on it wherever they are started. A task that inherited the actor of its caller would run
+/// on another thread if it were started in a function without one, as in a timer's.
+private actor TaskPlace {
+    private nonisolated let loop: any EventLoop
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.executor.asUnownedSerialExecutor() }
+
+    init(loop: any EventLoop) { self.loop = loop }
+
+    func run<Value: Sendable>(
+        _ task: NIOLoopBound<(work: () async throws(TokenError) -> Value, tracker: TaskTracker)>,
+        _ promise: EventLoopPromise<Result<Value, TokenError>>
+    ) async {
+        let (work, tracker) = task.value
+        do throws(TokenError) {
+            let value = try await work()
+            promise.succeed(.success(value))
+        } catch {
+            promise.succeed(.failure(error))
+        }
+        tracker.ended()
     }
 }
 

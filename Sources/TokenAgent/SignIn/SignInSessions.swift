@@ -77,8 +77,7 @@ final class SignInSessions {
     ///
     /// - Throws: `sessionCanceled` if its connection has closed meanwhile, or the agent stops; the session is then closed.
     func register(
-        _ method: SignInSession.Method, as id: String, lifetime seconds: Int64,
-        isolation: isolated (any Actor)? = #isolation
+        _ method: SignInSession.Method, as id: String, lifetime seconds: Int64
     ) throws(TokenError) {
         guard let connection = reservations.removeValue(forKey: id) else {
             method.close()
@@ -149,7 +148,7 @@ final class SignInSessions {
 
     /// Ends a session that has expired. Its error is kept until a call has received it, but no longer than `expiredRetention`
     /// if no call waits.
-    private func expire(_ id: String, isolation: isolated (any Actor)? = #isolation) {
+    private func expire(_ id: String) {
         guard let session = sessions[id] else { return }
         logExpiry(of: session.method)
         sessions[id]?.ending = session.method.expired

@@ -231,17 +231,17 @@ final class CommitQueue {
         redemptions < 2 ? .zero : min(Self.gatheringTimeOfRedemption * redemptions, Self.longestGatheringTime)
     }
 
-    private func retryLater(isolation: isolated (any Actor)? = #isolation) {
+    private func retryLater() {
         guard retry == nil, hasUnsavedChanges else { return }
         retry = tasks.schedule(after: Self.retryDelay) {
             self.retry = nil
-            self.tasks.start(isolation: isolation) { () async throws(TokenError) in await self.writeUnsavedChanges() }
+            self.tasks.start { () async throws(TokenError) in await self.writeUnsavedChanges() }
         }
     }
 
     /// Logs the damage that the store has found since the last call. If records have been lost, starts to write everything in memory
     /// again. Called after each operation that may find damage, in the same turn of the event loop.
-    func reportDamage(isolation: isolated (any Actor)? = #isolation) {
+    func reportDamage() {
         log.reportNotices()
         let losses = target.report.losses
         guard losses > loggedLosses else { return }

@@ -77,7 +77,7 @@ final class StoreLifecycle {
     /// in the order of the calls, until one opens the store.
     @discardableResult
     func load(
-        passphrase: Secret? = nil, isolation: isolated (any Actor)? = #isolation
+        passphrase: Secret? = nil
     ) -> EventLoopFuture<Result<Void, TokenError>> {
         let earlier: EventLoopFuture<Result<Void, TokenError>>?
         switch state {
@@ -99,9 +99,7 @@ final class StoreLifecycle {
     /// The load that a request for the cache has to wait for; nil if the cache is loaded.
     ///
     /// A failed load is tried again, unless the user has to unlock the store.
-    func untilLoaded(
-        isolation: isolated (any Actor)? = #isolation
-    ) -> EventLoopFuture<Result<Void, TokenError>>? {
+    func untilLoaded() -> EventLoopFuture<Result<Void, TokenError>>? {
         switch state {
         case .loaded: nil
         case .loading(let loading): loading
@@ -119,7 +117,7 @@ final class StoreLifecycle {
 
     /// What a request has to wait for, as above. A silent request need not wait for the load if the records of its account answer it.
     func untilLoaded(
-        for request: some AgentRequest, isolation: isolated (any Actor)? = #isolation
+        for request: some AgentRequest
     ) -> EventLoopFuture<Result<Void, TokenError>>? {
         guard case .loading(let loading) = state, let silent = request as? AcquireTokenSilent else {
             return untilLoaded()

@@ -146,7 +146,7 @@ final class AuthorityResolver {
 
     /// The instance discovery in progress for an authority's host; begins one if there is none.
     private func discovery(
-        of authority: Authority, _ correlationID: CorrelationID, isolation: isolated (any Actor)? = #isolation
+        of authority: Authority, _ correlationID: CorrelationID
     ) -> EventLoopFuture<Result<Void, TokenError>> {
         let environment = authority.environment
         if let discovery = discoveries[environment] { return discovery }

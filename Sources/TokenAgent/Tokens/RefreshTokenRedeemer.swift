@@ -57,15 +57,14 @@ final class RefreshTokenRedeemer {
     ///
     /// - Parameter peer: the peer that asks. Peers that ask for the same refresh token take turns.
     func redeem(
-        _ plan: RedemptionPlan, for request: AcquireTokenSilent, of peer: PeerKey,
-        isolation: isolated (any Actor)? = #isolation
+        _ plan: RedemptionPlan, for request: AcquireTokenSilent, of peer: PeerKey
     ) -> EventLoopFuture<Result<TokenResult, TokenError>> {
         shared(plan, request, peer).assumeIsolated().flatMap { outcome in
             let outcome = outcome.map { $0.answering(request.parameters.correlationID) }
             guard case .failure = outcome, plan.fallback != nil else {
                 return self.loop.makeSucceededFuture(outcome)
             }
-            return self.tasks.start(isolation: isolation) { () async throws(TokenError) in
+            return self.tasks.start { () async throws(TokenError) in
                 let fallback = await self.fallback(of: plan, for: request)
                 return try outcome.usingFallback(fallback, at: self.now()).get()
             }
@@ -97,8 +96,7 @@ final class RefreshTokenRedeemer {
 
     /// The redemption in progress for the same request; begins one if there is none.
     private func shared(
-        _ plan: RedemptionPlan, _ request: AcquireTokenSilent, _ peer: PeerKey,
-        isolation: isolated (any Actor)? = #isolation
+        _ plan: RedemptionPlan, _ request: AcquireTokenSilent, _ peer: PeerKey
     ) -> EventLoopFuture<Result<TokenResult, TokenError>> {
         guard let key = RedemptionKey(plan, request.parameters) else {
             return loop.makeSucceededFuture(.failure(Self.nothingToRedeem))

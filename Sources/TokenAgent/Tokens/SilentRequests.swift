@@ -24,7 +24,7 @@ final class SilentRequests {
     ///
     /// - Parameter peer: the peer that asks.
     func answer(
-        _ request: AcquireTokenSilent, of peer: PeerKey, isolation: isolated (any Actor)? = #isolation
+        _ request: AcquireTokenSilent, of peer: PeerKey
     ) -> Answer<TokenResult> {
         let time = now()
         return answer(memory.cache.decide(request, now: time), to: request, of: peer, at: time)
@@ -34,8 +34,7 @@ final class SilentRequests {
     ///
     /// - Parameter time: the time for which it has decided.
     private func answer(
-        _ decision: SilentDecision, to request: AcquireTokenSilent, of peer: PeerKey, at time: Int64,
-        isolation: isolated (any Actor)? = #isolation
+        _ decision: SilentDecision, to request: AcquireTokenSilent, of peer: PeerKey, at time: Int64
     ) -> Answer<TokenResult> {
         switch decision {
         case .use(var result, let times):

@@ -60,7 +60,7 @@ final class CacheTransfers {
 
     /// Receives a part of an import; with the last part, performs the import.
     func receive(
-        _ request: ImportCache, from session: SessionID, isolation: isolated (any Actor)? = #isolation
+        _ request: ImportCache, from session: SessionID
     ) -> Answer<ImportCache.Reply> {
         do throws(TokenError) {
             let id = request.importID ?? PKCE.randomText()
@@ -85,7 +85,7 @@ final class CacheTransfers {
 
     /// Sends the next part of an export. The export has the content of the cache at the time of its first request.
     func send(
-        _ request: ExportCache, to session: SessionID, isolation: isolated (any Actor)? = #isolation
+        _ request: ExportCache, to session: SessionID
     ) -> Answer<ExportCache.Reply> {
         guard request.includesSecrets else { return .now(.failure(Self.holdsSecrets)) }
         if let id = request.exportID {
@@ -149,7 +149,7 @@ final class CacheTransfers {
     }
 
     /// Schedules discarding a transfer that is not continued in time.
-    private func scheduleExpiry(of id: String, isolation: isolated (any Actor)? = #isolation) -> Timers.Timer {
+    private func scheduleExpiry(of id: String) -> Timers.Timer {
         tasks.schedule(after: TransferTable.timeout) { self.table.discard(id) }
     }
 
