@@ -64,6 +64,9 @@ struct AgentBench: ParsableCommand {
     @Flag(help: "Measure one request at a time only.")
     var latenciesOnly = false
 
+    @Flag(help: "Measure many requests at a time only.")
+    var loadOnly = false
+
     @Flag(help: "Count the instructions and allocations of a hit only.")
     var costsOnly = false
 
@@ -138,12 +141,12 @@ struct AgentBench: ParsableCommand {
         }
         let bench = try await Bench()
         defer { bench.stop() }
+        if loadOnly { return print(try loads(bench).table) }
         let latencies = try await bench.latencies(rounds: rounds, requests: requests, only: only)
         if latenciesOnly { return print(latencies.table) }
-        let loads = try bench.loads(
-            connections: connections, rounds: max(rounds / 4, 1), nanoseconds: UInt64(loadTime) * 1_000_000)
         let report = Report(
-            frames: bench.frames, latencies: latencies, loads: loads, process: try bench.processCosts(starts: rounds),
+            frames: bench.frames, latencies: latencies, loads: try loads(bench),
+            process: try bench.processCosts(starts: rounds),
             commands: try await CommandBench.run(rounds: rounds * 5, agent: agent),
             flatness: try await FlatnessBench.run(requests: requests * 4, agent: agent),
             store: try await StoreBench.run(accounts: accounts, writes: 200, starts: 5, agent: agent),
@@ -152,6 +155,11 @@ struct AgentBench: ParsableCommand {
             redemptions: try await RedemptionBench.run(rounds: max(rounds / 4, 1), agent: agent),
             costs: CostBench.isPossible ? try await CostBench.run(agent: agent) : [])
         print(json ? try report.json() : report.table)
+    }
+
+    private func loads(_ bench: Bench) throws -> [LoadResult] {
+        try bench.loads(
+            connections: connections, rounds: max(rounds / 4, 1), nanoseconds: UInt64(loadTime) * 1_000_000)
     }
 
     private func countCosts() async throws {

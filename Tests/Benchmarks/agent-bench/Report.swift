@@ -23,8 +23,7 @@ struct Report {
 
         \(latencies.table)
 
-        under load     replies/s   floor's   share   p50 µs       ×    p99 µs       ×
-        \(loads.map(row).joined(separator: "\n"))
+        \(loads.table)
 
         process                       agent     floor       ×
         resident memory, kB      \(pad(process.agentKilobytes, 10, 0))\(pad(process.floorKilobytes, 10, 0))\
@@ -95,14 +94,6 @@ struct Report {
             "linux": kernel.split(separator: "-").first.map(String.init) ?? "",
         ]
     }
-
-    private func row(_ result: LoadResult) -> String {
-        "\(result.connections) connections".padding(toLength: 14, withPad: " ", startingAt: 0)
-            + pad(result.agentRepliesPerSecond, 10, 0) + pad(result.floorRepliesPerSecond, 10, 0)
-            + pad(result.share, 8, 2) + pad(result.agentP50 / 1e3, 9, 1) + pad(result.p50Ratio, 8, 2)
-            + pad(result.agentP99 / 1e3, 10, 1) + pad(result.p99Ratio, 8, 2)
-    }
-
 }
 
 extension [LatencyResult] {
@@ -122,6 +113,22 @@ extension [LatencyResult] {
         return """
             one at a time           \(groups.map { "    " + $0.dropLast(4) }.joined())
                                     \(columns.joined())
+            \(lines.joined(separator: "\n"))
+            """
+    }
+}
+
+extension [LoadResult] {
+    /// A row for each number of connections.
+    var table: String {
+        let lines = map { result in
+            "\(result.connections) connections".padding(toLength: 14, withPad: " ", startingAt: 0)
+                + pad(result.agentRepliesPerSecond, 10, 0) + pad(result.floorRepliesPerSecond, 10, 0)
+                + pad(result.share, 8, 2) + pad(result.agentP50 / 1e3, 9, 1) + pad(result.p50Ratio, 8, 2)
+                + pad(result.agentP99 / 1e3, 10, 1) + pad(result.p99Ratio, 8, 2)
+        }
+        return """
+            under load     replies/s   floor's   share   p50 µs       ×    p99 µs       ×
             \(lines.joined(separator: "\n"))
             """
     }
