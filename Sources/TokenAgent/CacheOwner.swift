@@ -151,10 +151,15 @@ actor CacheOwner {
         in group: SharingGroup,
         _ body: @escaping @Sendable (CredentialCache, _ tokens: inout ListedTokens) throws(TokenError) -> Value
     ) -> Answer<Value> {
-        var tokens = ListedTokens(in: group)
-        let found = Result { () throws(TokenError) in try body(core.memory.cache, &tokens) }
-        guard !tokens.missing.isEmpty else { return .now(found) }
-        return later { owner async throws(TokenError) in try await owner.core.reader.find(in: group, body) }
+        let rest: TokenReader.UnfinishedList
+        do throws(TokenError) {
+            let found = try core.reader.find(in: group, body)
+            if let value = found.value { return .now(.success(value)) }
+            rest = found.rest
+        } catch {
+            return .now(.failure(error))
+        }
+        return later { owner async throws(TokenError) in try await owner.core.reader.finish(rest, in: group, body) }
     }
 
     func removeAccount(_ request: RemoveAccount) -> Answer<RemoveAccount.Reply> {

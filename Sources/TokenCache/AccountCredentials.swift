@@ -73,6 +73,16 @@ package struct AccountCredentials: Sendable, Equatable {
             + idTokens.filter { $0.value.isUnread }.keys.map { (.idToken, $0) }
     }
 
+    /// Whether there is a record with a key whose token is in the store only.
+    func isUnread(_ key: RecordKey) -> Bool {
+        switch key.kind {
+        case .accessToken: accessTokens[key.key]?.secret.isUnread ?? false
+        case .refreshToken: refreshTokens[key.key]?.secret.isUnread ?? false
+        case .idToken: idTokens[key.key]?.isUnread ?? false
+        default: false
+        }
+    }
+
     /// Whether the key of each record follows from its content.
     var hasDerivedKeys: Bool {
         func areDerived(_ records: RecordMap<some RecordContent>) -> Bool {

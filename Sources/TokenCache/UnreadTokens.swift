@@ -49,12 +49,11 @@ extension CredentialCache {
             else { continue }
             changePartition(group) { $0.fill(record, key: key.key, of: account) }
         }
-        return missing.filter { holdsUnread($0.key, of: $0.account, in: group) }
+        let partition = partition(group)
+        let accounts = Dictionary(
+            missing.map { ($0.account, partition[$0.account]) }, uniquingKeysWith: { first, _ in first })
+        return missing.filter { accounts[$0.account]?.isUnread($0.key) ?? false }
             .map { .remove($0.key, account: $0.account) }
-    }
-
-    private func holdsUnread(_ key: RecordKey, of account: AccountKey, in group: SharingGroup) -> Bool {
-        partition(group)[account].unreadRecords.contains { $0.kind == key.kind && $0.key.hasSameBytes(as: key.key) }
     }
 
     /// Removes the tokens of accounts from memory. They have to be in the store.

@@ -157,7 +157,7 @@ internal import TokenStore
 
     private func listCredentials(after: String? = nil) async throws -> ListCredentials.Reply {
         try await parts.start { parts async throws(TokenError) in
-            try await parts.core.reader.find(in: .standard) { cache, tokens in
+            try await parts.find { cache, tokens in
                 cache.credentials(ListCredentials(after: after), localScheme: "https", &tokens)
             }
         }.value()
@@ -229,6 +229,48 @@ internal import TokenStore
         #expect(parts.store.refreshTokens == ["rt-alice"])
     }
 
+    /// An earlier change could not be written. When it is, in order to lock the store, the loss is found.
+    @Test func writesLostRecordsAgainIfLockingTheStoreFindsTheLoss() async throws {
+        try await start(with: ["alice"])
+        try await parts.acquire(.sample("alice", force: false)).value()
+        parts.store.fail()
+        _ = try await parts.signIn("bob", "bob").error()
+        try #require(await parts.hasUnsavedChanges)
+        parts.store.fail(false)
+        parts.store.hold()
+        let lock = await parts.lock()
+        let earlier = await parts.store.commits.next()
+        parts.store.loseRecords(naming: "alice")
+        parts.store.updateReport { $0.losses = 1 }
+        parts.store.hold(false)
+        earlier.succeed()
+        try await lock.value()
+        #expect(parts.store.refreshTokens == ["rt-alice", "rt-bob"])
+        parts.store.answerLoads(with: .success(parts.store.loadedWithoutTokens))
+        try await parts.loadStore().value()
+        #expect(await !parts.hasUnsavedChanges)
+    }
+
+    /// The records had been read, and were not in memory yet, when everything in memory was written again.
+    @Test func writesWhatWasReadBeforeTheLoss() async throws {
+        try await start(with: ["alice"])
+        let read = await parts.start { parts async throws(TokenError) in
+            let (memory, commits) = (parts.core.memory, parts.core.commits)
+            try await commits.reading { () async throws(TokenError) in
+                let tokens = memory.cache.unreadTokens(
+                    of: memory.cache.partition(.standard).accountKeys, in: .standard)
+                let records = ReadTokens(try await parts.store.records(with: tokens.map(\.key)))
+                parts.store.loseRecords(naming: "alice")
+                parts.store.updateReport { $0.losses = 1 }
+                try await commits.exclusively {}
+                memory.fill(with: records, of: tokens, in: .standard)
+            }
+        }
+        try await read.value()
+        try await parts.waitUntilIdle()
+        #expect(parts.store.refreshTokens == ["rt-alice"])
+    }
+
     /// Signs users in, and starts the agent again.
     private func start(with users: [String]) async throws {
         for user in users { try await parts.signIn(user, user).value() }
@@ -239,8 +281,17 @@ internal import TokenStore
 }
 
 extension Parts {
+    /// Answers a list, as `CacheOwner` does.
+    fileprivate func find<Value>(
+        _ body: (CredentialCache, _ tokens: inout ListedTokens) throws(TokenError) -> Value
+    ) async throws(TokenError) -> Value {
+        let (value, rest) = try core.reader.find(in: .standard, body)
+        if let value { return value }
+        return try await core.reader.finish(rest, in: .standard, body)
+    }
+
     fileprivate func listAccounts() async throws(TokenError) -> ListAccounts.Reply {
-        try await core.reader.find(in: .standard) { cache, tokens in
+        try await find { cache, tokens in
             cache.accounts(ListAccounts(clientID: .sample), &tokens)
         }
     }

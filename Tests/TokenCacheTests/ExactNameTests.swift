@@ -24,6 +24,21 @@ internal import TokenModel
         #expect(Set(accounts.compactMap { $0.homeAccountID.map { Array($0.text.utf8) } }).count == accounts.count)
     }
 
+    /// With few tokens and with many, which are found differently.
+    @Test(arguments: [1, 20])
+    func findsNoTokenOfAnAppWithTheSameIDInOtherBytes(tokens: Int) throws {
+        var builder = CacheBuilder()
+        for number in 0..<tokens {
+            try builder.signIn("alice", builder.parameters("app-\u{E9}", scopes: ["Scope.\(number)"]))
+        }
+        let account = CacheBuilder.account("alice")
+        #expect(
+            try builder.decide(builder.parameters("app-\u{E9}", scopes: ["Scope.0"]), account).token
+                == "at-alice-Scope.0")
+        #expect(
+            try builder.decide(builder.parameters("app-e\u{301}", scopes: ["Scope.0"]), account).needsInteraction)
+    }
+
     /// A letter may form one character with the hyphen behind it.
     @Test func listsEveryCredentialOnceAndFindsIt() throws {
         var cache = try Self.cache()

@@ -286,10 +286,10 @@ private struct ImportMerge {
 /// The key of a record in the store, within a sharing group.
 private struct StoreKey: Hashable {
     private let kind: Int32
-    private let key: String
+    private let key: ExactText
 
     init(_ record: CacheRecord) {
         kind = record.kindNumber
-        key = record.content.key
+        key = ExactText(record.content.key)
     }
 }

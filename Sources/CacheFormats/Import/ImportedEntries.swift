@@ -89,17 +89,17 @@ struct RefreshTokenAges {
 /// The scope within which one refresh token is kept: an app or a family, one cloud, and every resource or one of them.
 struct RefreshTokenScope: Hashable {
     private let account: AccountKey
-    private let holder: String
+    private let holder: ExactText
     private let isFamilyToken: Bool
-    private let realm: String?
+    private let realm: ExactText?
     private let scopes: ScopeSet?
     private let cloud: String
 
     init(_ token: RefreshTokenRecord, _ clouds: CloudDirectory) {
         account = token.account
-        holder = token.familyID?.text ?? token.clientID.key
+        holder = ExactText(token.familyID?.text ?? token.clientID.key)
         isFamilyToken = token.familyID != nil
-        realm = token.restriction?.realm
+        realm = token.restriction.map { ExactText($0.realm) }
         scopes = token.restriction?.scopes
         cloud = clouds.cloud(of: token.environment).preferredCache
     }

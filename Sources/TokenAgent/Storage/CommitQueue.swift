@@ -38,7 +38,11 @@ final class CommitQueue {
     private var isClosed = false
     /// The number of the store's losses that have been logged.
     private var loggedLosses = 0
-    /// The number of the store's losses after which everything has been written again.
+    /// The number of reads during which the store has found a loss.
+    private var lossesDuringReads = 0
+    /// The value of `losses` for which the last task was started that writes everything again.
+    private var startedLosses = 0
+    /// The value of `losses` after which everything has been written again.
     private var rewrittenLosses = 0
     /// The number of operations in progress that read records from the store.
     private var reads = 0
@@ -59,7 +63,10 @@ final class CommitQueue {
     var hasUnsavedChanges: Bool { !unsaved.isEmpty || hasLosses }
 
     /// Whether the store has lost records, and what is in memory has not been written again since.
-    var hasLosses: Bool { target.report.losses > rewrittenLosses }
+    var hasLosses: Bool { losses > rewrittenLosses }
+
+    /// A number that grows whenever everything in memory has to be written again.
+    private var losses: Int { target.report.losses + lossesDuringReads }
 
     /// Whether the store has everything that is in memory, as far as it knows: no commit, no redemption and no read of records is in
     /// progress, every commit has succeeded, and lost records have been written again. A read may find a loss.
@@ -122,18 +129,21 @@ final class CommitQueue {
     /// overwrite what `work` writes.
     func exclusively<Value>(_ work: () async throws(TokenError) -> Value) async throws(TokenError) -> Value {
         try await scopes.exclusive(.store) { () async throws(TokenError) in
-            if hasLosses { try await rewriteAfterLoss() }
-            while !unsaved.isEmpty { try await flush(with: []) }
+            // Writing may find another loss.
+            while hasUnsavedChanges { if hasLosses { try await rewriteAfterLoss() } else { try await flush(with: []) } }
             return try await work()
         }
     }
 
-    /// Runs `work`, which reads records from the store. No token leaves memory meanwhile. If `work` finds that records are lost, they are
-    /// written again from memory afterwards.
+    /// Runs `work`, which reads records from the store. No token leaves memory meanwhile, except for those of an import. If records are
+    /// found to be lost meanwhile, everything in memory is written again afterwards, with what has been read.
     func reading<Value>(_ work: () async throws(TokenError) -> Value) async throws(TokenError) -> Value {
         reads += 1
+        let losses = target.report.losses
         defer {
             reads -= 1
+            // What was read may have been lost since, and was not in memory if that has been written again already.
+            if target.report.losses > losses { lossesDuringReads += 1 }
             reportDamage()
         }
         return try await work()
@@ -174,6 +184,12 @@ final class CommitQueue {
 
     /// Makes changes possible again.
     func open() { (refusal, isClosed) = (nil, false) }
+
+    /// Makes changes possible, since memory has what the store has.
+    func storeWasLoaded() {
+        open()
+        rewrittenLosses = losses
+    }
 
     /// Tries again to write earlier failed changes, and lost records.
     func writeUnsavedChanges() async {
@@ -243,16 +259,18 @@ final class CommitQueue {
     /// again. Called after each operation that may find damage, in the same turn of the event loop.
     func reportDamage() {
         log.reportNotices()
-        let losses = target.report.losses
-        guard losses > loggedLosses else { return }
-        loggedLosses = losses
-        log.reportLoss()
+        if target.report.losses > loggedLosses {
+            loggedLosses = target.report.losses
+            log.reportLoss()
+        }
+        guard losses > startedLosses else { return }
+        startedLosses = losses
         tasks.start { () async throws(TokenError) in try await self.exclusively {} }
     }
 
     /// Writes the whole cache again, within `exclusively`. If that fails, it is tried again later, with the cache of that time.
     private func rewriteAfterLoss() async throws(TokenError) {
-        let losses = target.report.losses
+        let losses = losses
         try await flush(with: await Self.everything(in: memory.cache), isRetried: false)
         rewrittenLosses = losses
     }

@@ -244,7 +244,7 @@ final class StoreLifecycle {
             memory.replace(with: loaded.cache)
             reader.removeAll()
             notes.load(loaded.interrupted)
-            commits.open()
+            commits.storeWasLoaded()
             (state, isLockedByUser) = (.loaded, false)
             memory.events.storeChanged(to: .open)
             log.reportOpened(loaded)

@@ -31,22 +31,27 @@ final class TokenReader {
 
     /// Decides a silent request, after reading the tokens of its account if they are not in memory.
     ///
+    /// - Parameter account: the account that has to be read, if the cache has said so.
     /// - Returns: the decision, which is never `.unread`, and the time for which it was made.
     /// - Throws: `storeUnavailable` (-53008) if they cannot be read.
     func decide(
-        _ request: AcquireTokenSilent, now: () -> Int64
+        _ request: AcquireTokenSilent, afterReading account: AccountKey? = nil, now: () -> Int64
     ) async throws(TokenError) -> (decision: SilentDecision, time: Int64) {
         let group = request.parameters.sharingGroup
+        var unread = account
         for _ in 0..<Self.attempts {
+            if let account = unread {
+                try await silentReads.exclusive(Place(account: account, group: group)) { () async throws(TokenError) in
+                    // Another request may have read them meanwhile.
+                    try await read([account], in: group)
+                }
+            }
             // A locked store has an empty cache, from which a decision would be wrong.
             if let refusal = commits.refusal { throw refusal }
             let time = now()
             let decision = memory.cache.decide(request, now: time)
             guard case .unread(let account) = decision else { return (decision, time) }
-            try await silentReads.exclusive(Place(account: account, group: group)) { () async throws(TokenError) in
-                // Another request may have read them meanwhile.
-                try await read([account], in: group)
-            }
+            unread = account
         }
         throw Self.changing
     }
@@ -78,25 +83,46 @@ final class TokenReader {
     /// Forgets which accounts have been used, since the store has been loaded or locked.
     func removeAll() { (places, known) = ([], []) }
 
+    /// A list that cannot be made before tokens have been read.
+    struct UnfinishedList: Sendable {
+        fileprivate var tokens: ListedTokens
+        fileprivate var replacementCount: Int
+    }
+
+    /// What `body` finds in the cache; or nil, and a list to finish, if it shows tokens that are in the store only.
+    ///
+    /// - Throws: what `body` throws.
+    func find<Value>(
+        in group: SharingGroup, _ body: (CredentialCache, _ tokens: inout ListedTokens) throws(TokenError) -> Value
+    ) throws(TokenError) -> (value: Value?, rest: UnfinishedList) {
+        var list = UnfinishedList(tokens: ListedTokens(in: group), replacementCount: memory.replacementCount)
+        let value = try body(memory.cache, &list.tokens)
+        return (list.tokens.missing.isEmpty ? value : nil, list)
+    }
+
     /// Returns what `body` finds in the cache, with the tokens that it shows. They are not added to the cache: a list of all accounts must
     /// not leave all tokens in memory.
     ///
+    /// - Parameter list: what the first attempt has found.
     /// - Throws: what `body` throws, and `storeUnavailable` (-53008) if the tokens cannot be read.
-    func find<Value>(
-        in group: SharingGroup,
+    func finish<Value>(
+        _ list: UnfinishedList, in group: SharingGroup,
         _ body: (CredentialCache, _ tokens: inout ListedTokens) throws(TokenError) -> Value
     ) async throws(TokenError) -> Value {
-        // No token leaves memory until the last attempt: what has been read for an earlier one would be older.
+        // No token leaves memory until the last attempt, except for those of an import: what has been read for an earlier one would be older.
         try await commits.reading { () async throws(TokenError) in
-            var (tokens, count) = (ListedTokens(in: group), memory.replacementCount)
+            var list = list
             for _ in 0..<Self.attempts {
+                list.tokens.add(try await read(Array(list.tokens.missing)))
                 if let refusal = commits.refusal { throw refusal }
-                if count != memory.replacementCount {
-                    (tokens, count) = (ListedTokens(in: group), memory.replacementCount)
+                if list.replacementCount == memory.replacementCount {
+                    let value = try body(memory.cache, &list.tokens)
+                    guard !list.tokens.missing.isEmpty else { return value }
+                } else {
+                    let (value, rest) = try find(in: group, body)
+                    if let value { return value }
+                    list = rest
                 }
-                let value = try body(memory.cache, &tokens)
-                guard !tokens.missing.isEmpty else { return value }
-                tokens.add(try await read(Array(tokens.missing)))
             }
             throw Self.changing
         }

@@ -54,10 +54,10 @@ final class SilentRequests {
         case .interactionRequired(let why, let reason):
             return .now(.failure(TokenError(.interactionRequired, why, reason: reason)))
         case .ambiguousAccount: return .now(.failure(Self.ambiguous))
-        case .unread:
+        case .unread(let account):
             return .later(
                 tasks.start { () async throws(TokenError) in
-                    let (decision, time) = try await self.reader.decide(request, now: self.now)
+                    let (decision, time) = try await self.reader.decide(request, afterReading: account, now: self.now)
                     return try await self.answer(decision, to: request, of: peer, at: time).outcome()
                 })
         }

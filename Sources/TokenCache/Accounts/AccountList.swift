@@ -52,11 +52,11 @@ extension CredentialCache {
             return nil
         }
         var found = FoundAccount(account: account(of: key, record: first))
-        var realms = Set<String>()
+        var realms = Set<ExactText>()
         let idTokens = request.clientID.map(credentials.idTokensByTenant) ?? [:]
-        found.account.tenantProfiles = records.filter { realms.insert($0.realm).inserted }.map { record in
-            let known = idTokens[record.realm].flatMap(tokens.completed)
-            if let known, known.isUnread { found.unread[record.realm] = known }
+        found.account.tenantProfiles = records.filter { realms.insert(ExactText($0.realm)).inserted }.map { record in
+            let known = idTokens[ExactText(record.realm)].flatMap(tokens.completed)
+            if let known, known.isUnread { found.unread[ExactText(record.realm)] = known }
             return profile(of: record, idToken: known?.idToken)
         }
         found.account.homeIDToken = found.account.tenantProfiles.first { $0.isHome }?.idToken
@@ -142,7 +142,7 @@ extension CredentialCache {
 struct FoundAccount {
     var account: Account
     /// By the realms of the tenant profiles.
-    fileprivate var unread: [String: IDTokenRecord] = [:]
+    fileprivate var unread: [ExactText: IDTokenRecord] = [:]
 
     fileprivate init(account: Account) { self.account = account }
 
@@ -150,7 +150,7 @@ struct FoundAccount {
     fileprivate func showIDTokens(of listed: Account, _ tokens: inout ListedTokens) {
         guard !unread.isEmpty else { return }
         for profile in listed.tenantProfiles + account.tenantProfiles.filter(\.isHome).prefix(1) {
-            if let token = unread[profile.realm] { tokens.show(.idToken(token)) }
+            if let token = unread[ExactText(profile.realm)] { tokens.show(.idToken(token)) }
         }
     }
 }
@@ -240,15 +240,16 @@ private struct AccountPage {
 
 extension AccountCredentials {
     /// The ID tokens of an app by the tenants that issued them. Of several, v2 is preferred, and then the one with the last key.
-    fileprivate func idTokensByTenant(of clientID: ClientID) -> [String: IDTokenRecord] {
-        var preferred: [String: (key: String, token: IDTokenRecord)] = [:]
+    fileprivate func idTokensByTenant(of clientID: ClientID) -> [ExactText: IDTokenRecord] {
+        var preferred: [ExactText: (key: String, token: IDTokenRecord)] = [:]
         for (key, token) in idTokens where token.clientID == clientID {
-            if let other = preferred[token.tenant],
+            let tenant = ExactText(token.tenant)
+            if let other = preferred[tenant],
                 (token.version.rawValue, key) < (other.token.version.rawValue, other.key)
             {
                 continue
             }
-            preferred[token.tenant] = (key, token)
+            preferred[tenant] = (key, token)
         }
         return preferred.mapValues(\.token)
     }

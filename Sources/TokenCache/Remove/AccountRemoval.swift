@@ -87,7 +87,7 @@ extension CredentialCache {
     ) -> [CacheChange] {
         guard let identifier = account.homeAccountID?.text else { return [] }
         return partition.opaqueRecords.values
-            .filter { $0.homeAccountID == identifier && isIncluded($0.clientID.flatMap(ClientID.init)) }
+            .filter { $0.homeAccountID.hasSameBytes(as: identifier) && isIncluded($0.clientID.flatMap(ClientID.init)) }
             .sorted { $0.key < $1.key }.map { remove(.opaque, $0.key, account: nil, group) }
     }
 

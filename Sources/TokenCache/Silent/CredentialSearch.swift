@@ -25,8 +25,8 @@ struct AccessTokenQuery {
 
     /// Whether a token has everything but the host.
     fileprivate func isAnswered(by token: AccessTokenRecord) -> Bool {
-        token.version == series.version && token.realm == series.realm && token.clientID.key == series.clientID
-            && isAnswered(by: token.scopes)
+        token.version == series.version && token.realm.hasSameBytes(as: series.realm)
+            && token.clientID.key.hasSameBytes(as: series.clientID) && isAnswered(by: token.scopes)
     }
 }
 
@@ -84,7 +84,7 @@ extension AccountCredentials {
         guard let index = idTokenIndex.index else {
             var best: (key: String, token: IDTokenRecord)?
             for (key, candidate) in idTokens
-            where candidate.clientID == token.clientID && candidate.realm == token.realm
+            where candidate.clientID == token.clientID && candidate.realm.hasSameBytes(as: token.realm)
                 && candidate.version == token.version && clouds.sameCloud(candidate.environment, token.environment)
             {
                 if candidate.environment == token.environment { return candidate }
