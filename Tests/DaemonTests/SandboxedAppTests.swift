@@ -7,7 +7,7 @@ internal import Testing
     /// What an app in a sandbox can and cannot get from the agent. The app is `ssoctl`, which knows every request.
     @Suite(
         .bounded, .enabled(if: Sandbox.isPossible, "only root can make a sandbox"),
-        .disabled(if: Sanitizer.isOfThreads, "its files are outside of the sandbox"))
+        .disabled(if: Sanitizer.isOn, "its files are outside of the sandbox"))
     struct SandboxedAppTests {
         private static let rules = """
             [[rule]]
