@@ -106,7 +106,7 @@ def event_table(figures):
 
 def cost_table(figures):
     return table(["request", "instructions", "allocations"], [
-        [row["subject"], f"{round(row['instructions']):,}", number(row["allocations"])] for row in figures["costs"]])
+        [row["subject"], f"{round(row['instructions']):,}", number(max(round(row["allocations"], 2), 0))] for row in figures["costs"]])
 
 
 def machine_line(figures):
