@@ -102,13 +102,7 @@ package final class AgentServer: Sendable {
             let acceptor = ConnectionAcceptor(
                 owner: owner, registry: registry, metrics: metrics, inspector: inspector, audit: audit, options: options
             )
-            let listener = try await acceptor.bootstrap().withBoundSocket(descriptor).get()
-            ListeningSocket.widenQueue(of: descriptor)
-            if metricsServer != nil { LoopDelay.measure(loop, options.timers, into: metrics.loopDelay) }
-            let parts = Parts(
-                lock: lock, store: store, group: group, endpoint: endpoint, owner: owner, registry: registry,
-                inspector: inspector, audit: audit, pipe: pipe, listener: listener, metricsServer: metricsServer)
-            audit?.record(.agentStarted)
+            // Begins to load the store before a connection is accepted: whatever its first request is, it waits for that load.
             try await loop.submit {
                 owner.assumeIsolated { owner in
                     owner.sockets.start(
@@ -117,10 +111,16 @@ package final class AgentServer: Sendable {
                             open: { acceptor.bootstrap($0).withBoundSocket($1) },
                             closeConnections: { registry.value.closeConnections(ofSocket: $0.id) },
                             connections: { registry.value.connections(ofSocket: $0.id) }))
-                    // The listener accepts connections already: requests that need no cache are answered meanwhile.
                     owner.start(passphrase: passphrase)
                 }
             }.get()
+            let listener = try await acceptor.bootstrap().withBoundSocket(descriptor).get()
+            ListeningSocket.widenQueue(of: descriptor)
+            if metricsServer != nil { LoopDelay.measure(loop, options.timers, into: metrics.loopDelay) }
+            let parts = Parts(
+                lock: lock, store: store, group: group, endpoint: endpoint, owner: owner, registry: registry,
+                inspector: inspector, audit: audit, pipe: pipe, listener: listener, metricsServer: metricsServer)
+            audit?.record(.agentStarted)
             if let notifier = options.notifier {
                 notifier.send(.ready(socketPath: options.socketPath))
                 keepAlive(notifier, on: loop, options.timers)
@@ -130,6 +130,7 @@ package final class AgentServer: Sendable {
             await metricsServer?.stopAccepting()
             inspector.stop()
             await endpoint.close()
+            try? await loop.flatSubmit { owner.assumeIsolated { $0.shutDown() } }.get()
             await store.close()
             await metricsServer?.shutDown()
             try? await group.shutdownGracefully()

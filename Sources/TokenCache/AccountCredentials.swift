@@ -188,19 +188,8 @@ package struct AccountCredentials: Sendable, Equatable {
         }
     }
 
-    /// The account's usernames, in lower case.
-    var names: Set<String> { Set(accounts.values.map { $0.username.lowercased() }) }
-
-    /// The account records in a stable order: the home tenant's first, then by realm.
-    package var orderedAccounts: [AccountRecord] {
-        guard accounts.count > 1 else { return Array(accounts.values) }
-        return accounts.values.sorted { one, other in
-            if one.isHome != other.isHome { return one.isHome }
-            // By the bytes, as the pages of a list.
-            if !one.realm.hasSameBytes(as: other.realm) { return one.realm.precedes(other.realm) }
-            return one.environment.precedes(other.environment)
-        }
-    }
+    /// The account records in the order of a list.
+    package var orderedAccounts: [AccountRecord] { Array(accounts.values).inListOrder }
 
     /// The first account record that meets a condition: of those of a host, or else of its cloud, or else of the others the home
     /// tenant's, or else the first by realm. One account may be in several clouds.
@@ -219,4 +208,28 @@ package struct AccountCredentials: Sendable, Equatable {
     }
 
     func isSignedOut(_ clientID: ClientID) -> Bool { metadata[clientID.key]?.signInState == .signedOut }
+}
+
+extension [AccountRecord] {
+    /// The account's records in a stable order: the home tenant's first, then by realm.
+    var inListOrder: [AccountRecord] {
+        guard count > 1 else { return self }
+        return map { (isHome: $0.isHome, record: $0) }.sorted { one, other in
+            if one.isHome != other.isHome { return one.isHome }
+            let (one, other) = (one.record, other.record)
+            // By the bytes, as the pages of a list.
+            if !one.realm.hasSameBytes(as: other.realm) { return one.realm.precedes(other.realm) }
+            return one.environment.precedes(other.environment)
+        }.map(\.record)
+    }
+
+    /// The first record of each realm.
+    var withoutRepeatedRealms: Self {
+        guard count > 1 else { return self }
+        var realms = Set<ExactText>()
+        return filter { realms.insert(ExactText($0.realm)).inserted }
+    }
+
+    /// The usernames, in lower case.
+    var usernames: Set<String> { Set(map { $0.username.lowercased() }) }
 }

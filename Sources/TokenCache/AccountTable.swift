@@ -43,6 +43,15 @@ struct AccountTable: Sendable {
         }
     }
 
+    /// Whether an account has account records. It is not unpacked.
+    func hasAccountRecords(_ account: AccountKey) -> Bool {
+        switch entries[account] {
+        case .packed(let packed): packed.contains(.account)
+        case .unpacked(let unpacked): !unpacked.credentials.accounts.isEmpty
+        case nil: false
+        }
+    }
+
     /// The records of an account that is not packed; nil for any other.
     func unpackedRecords(of account: AccountKey) -> AccountCredentials? {
         if case .unpacked(let unpacked) = entries[account] { unpacked.credentials } else { nil }
@@ -57,12 +66,21 @@ struct AccountTable: Sendable {
         }
     }
 
-    /// The account records of an account and its sign-ins to apps, and perhaps its other records.
-    func description(of account: AccountKey) -> AccountCredentials? {
+    /// The records of an account that are of some kinds, and perhaps its other records.
+    func records(of account: AccountKey, _ kinds: Set<RecordKind>) -> AccountCredentials? {
         switch entries[account] {
-        case .packed(let packed): packed.credentials { $0 == .account || $0 == .accountMetadata }
+        case .packed(let packed): packed.credentials(kinds.contains)
         case .unpacked(let unpacked): unpacked.credentials
         case nil: nil
+        }
+    }
+
+    /// The account records of an account, in any order. Nothing else of it is unpacked.
+    func accountRecords(of account: AccountKey) -> [AccountRecord] {
+        switch entries[account] {
+        case .packed(let packed): packed.accounts
+        case .unpacked(let unpacked): Array(unpacked.credentials.accounts.values)
+        case nil: []
         }
     }
 

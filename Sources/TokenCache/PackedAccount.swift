@@ -82,6 +82,17 @@ struct PackedAccount: Sendable {
         return credentials
     }
 
+    /// The account records, in any order.
+    var accounts: [AccountRecord] {
+        var (accounts, last) = ([AccountRecord](), LastValues())
+        let texts = TextPool(isShared: false)
+        forEach(&last, { $0 == .account }) { _, packed in
+            guard var reader = FieldReader(packed, texts) else { return }
+            if let record = AccountRecord(&reader) { accounts.append(record) }
+        }
+        return accounts
+    }
+
     /// Passes the packed form of the records to `body` that are to be included.
     private func forEach(
         _ last: inout LastValues, _ isIncluded: (RecordKind) -> Bool,
@@ -151,13 +162,19 @@ private struct Field {
 
 /// Where the last value of each field is in the bytes of an account.
 private struct LastValues {
-    private var ranges: [Range<Int>?] = []
+    /// Empty until there is a value. The range of a field that had none is empty at 0, where no value can be.
+    private var ranges: [(start: UInt32, end: UInt32)] = []
 
     subscript(number: UInt8) -> Range<Int>? {
-        get { Int(number) < ranges.count ? ranges[Int(number)] : nil }
+        get {
+            guard Int(number) < ranges.count, case let (start, end) = ranges[Int(number)], start > 0 else { return nil }
+            return Int(start)..<Int(end)
+        }
         set {
-            if ranges.isEmpty { ranges = Array(repeating: nil, count: 64) }
-            ranges[Int(number)] = newValue
+            if ranges.isEmpty { ranges = Array(repeating: (0, 0), count: 64) }
+            let value = newValue ?? 0..<0
+            let (start, end) = (value.lowerBound, value.upperBound)
+            ranges[Int(number)] = (UInt32(truncatingIfNeeded: start), UInt32(truncatingIfNeeded: end))
         }
     }
 }

@@ -55,10 +55,16 @@ package struct Partition: Sendable, Equatable {
     /// Whether an account has access tokens or refresh tokens.
     func hasCredentials(_ account: AccountKey) -> Bool { table.hasCredentials(account) }
 
-    /// What describes an account: its account records, and which apps have signed in. Other records may be missing.
-    package func description(of account: AccountKey) -> AccountCredentials {
-        table.description(of: account) ?? AccountCredentials()
+    /// The account records of an account, in any order.
+    package func accountRecords(of account: AccountKey) -> [AccountRecord] { table.accountRecords(of: account) }
+
+    /// The records of an account that are of some kinds, and perhaps its other records.
+    func records(of account: AccountKey, _ kinds: Set<RecordKind>) -> AccountCredentials {
+        table.records(of: account, kinds) ?? AccountCredentials()
     }
+
+    /// Whether an account has account records. It is not unpacked.
+    func hasAccountRecords(_ account: AccountKey) -> Bool { table.hasAccountRecords(account) }
 
     /// The accounts with an identifier, of every issuer, in a stable order.
     package func accounts(with identifier: HomeAccountID) -> [AccountKey] {
@@ -198,12 +204,13 @@ package struct Partition: Sendable, Equatable {
         }
         if let old { count(old, isAdded: false) }
         if let record { count(record, isAdded: true) }
-        let remaining = description(of: account)
-        if old == nil, record != nil, remaining.accounts.count == 1 { describedCount += 1 }
-        if old != nil, remaining.accounts.isEmpty { describedCount -= 1 }
+        // Unpacked by the change.
+        let remaining = self[account].accounts
+        if old == nil, record != nil, remaining.count == 1 { describedCount += 1 }
+        if old != nil, remaining.isEmpty { describedCount -= 1 }
         let (before, after) = (old?.username.lowercased(), record?.username.lowercased())
         guard before != after else { return }
-        if let before, before != account.name, !remaining.names.contains(before) {
+        if let before, before != account.name, !Array(remaining.values).usernames.contains(before) {
             Self.index(account, true, in: &names[before])
         }
         if let after { Self.index(account, false, in: &names[after]) }

@@ -12,8 +12,11 @@ internal import TokenStore
 @Suite(.bounded) struct StoreLifecycleTests {
     private let parts = Parts()
 
-    @Test func refusesRequestsBeforeLoadingBegins() async throws {
-        #expect(try await parts.loaded()?.error()?.code == .storeUnavailable)
+    /// No request is refused because the agent has only just started.
+    @Test func beginsToLoadForARequestThatComesFirst() async throws {
+        try await parts.loaded()?.value()
+        #expect(parts.store.loads == 1)
+        #expect(await parts.isLoaded)
     }
 
     @Test func sharesOneLoadAmongWaitingRequests() async throws {

@@ -41,8 +41,9 @@ internal import TokenStore
             #expect(tokens.missing.isEmpty, "no token was needed, \(seed)")
             for account in whole.partition(group).accountKeys {
                 let (left, right) = (cache.partition(group), whole.partition(group))
-                #expect(left.description(of: account).names == right[account].names)
-                for name in right[account].names {
+                let names = right.accountRecords(of: account).usernames
+                #expect(left.accountRecords(of: account).usernames == names)
+                for name in names {
                     #expect(left.accounts(named: name) == right.accounts(named: name), "\(seed)")
                 }
             }

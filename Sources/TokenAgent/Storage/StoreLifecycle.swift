@@ -103,8 +103,7 @@ final class StoreLifecycle {
         switch state {
         case .loaded: nil
         case .loading(let loading): loading
-        case .notBegun:
-            loop.makeSucceededFuture(.failure(TokenError(.storeUnavailable, "the agent is starting")))
+        case .notBegun: load()
         case .locked: loop.makeSucceededFuture(.failure(.storeWasLocked))
         case .failed(let error, let time):
             if isWorthRetrying, abs(now() - time) >= Self.secondsBetweenLoads {

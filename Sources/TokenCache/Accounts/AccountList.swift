@@ -41,20 +41,20 @@ extension CredentialCache {
     func account(
         _ key: AccountKey, for request: ListAccounts, in partition: Partition, _ tokens: ListedTokens
     ) -> FoundAccount? {
-        // An app's list depends on its tokens, too.
-        let credentials = request.clientID == nil ? partition.description(of: key) : partition[key]
-        let records = credentials.orderedAccounts
-        guard let first = records.first, isListed(key, credentials, request, in: partition) else { return nil }
-        if let username = request.username?.lowercased(), !credentials.names.contains(username) { return nil }
+        // An app's list depends on its tokens, too. That of all apps is made without unpacking anything but the account records.
+        let app = request.clientID.map { (id: $0, credentials: partition.records(of: key, Self.kindsOfAnAppsList)) }
+        let records = app?.credentials.orderedAccounts ?? partition.accountRecords(of: key).inListOrder
+        guard !records.isEmpty, isBesideNoKnownAccount(key, records, in: partition) else { return nil }
+        if let app, request.onlySignedIn, !isListed(app.credentials, for: app.id, in: partition) { return nil }
+        if let username = request.username?.lowercased(), !records.usernames.contains(username) { return nil }
         if let local = request.localAccountID?.lowercased(),
             !records.contains(where: { $0.localAccountID == local })
         {
             return nil
         }
-        var found = FoundAccount(account: account(of: key, record: first))
-        var realms = Set<ExactText>()
-        let idTokens = request.clientID.map(credentials.idTokensByTenant) ?? [:]
-        found.account.tenantProfiles = records.filter { realms.insert(ExactText($0.realm)).inserted }.map { record in
+        var found = FoundAccount(account: account(of: key, record: records[0]))
+        let idTokens = app.map { $0.credentials.idTokensByTenant(of: $0.id) } ?? [:]
+        found.account.tenantProfiles = records.withoutRepeatedRealms.map { record in
             let known = idTokens[ExactText(record.realm)].flatMap(tokens.completed)
             if let known, known.isUnread { found.unread[ExactText(record.realm)] = known }
             return profile(of: record, idToken: known?.idToken)
@@ -63,19 +63,11 @@ extension CredentialCache {
         return found
     }
 
-    /// Whether the account is listed for the request's app, by MSAL's rule: it has a refresh token of the app or of its family,
-    /// or the app is recorded as signed in; never after a sign-out.
+    /// Whether the account is listed for an app, by MSAL's rule: it has a refresh token of the app or of its family, or the app is
+    /// recorded as signed in; never after a sign-out.
     private func isListed(
-        _ account: AccountKey, _ credentials: AccountCredentials, _ request: ListAccounts, in partition: Partition
+        _ credentials: AccountCredentials, for clientID: ClientID, in partition: Partition
     ) -> Bool {
-        // Tokens that AD FS issues without naming a user make no account.
-        if account.isUnnamed { return false }
-        // An account known by its username is not listed beside the account of its cloud with that name and an identifier.
-        if let name = account.name {
-            let known = partition.accounts(named: name, of: account.issuer).filter { $0.homeAccountID != nil }
-            if known.contains(where: { sharesCloud(credentials, partition.description(of: $0)) }) { return false }
-        }
-        guard request.onlySignedIn, let clientID = request.clientID else { return true }
         switch credentials.metadata[clientID.key]?.signInState {
         case .signedOut: return false
         case .signedIn: return true
@@ -87,19 +79,35 @@ extension CredentialCache {
         }
     }
 
-    private func sharesCloud(_ left: AccountCredentials, _ right: AccountCredentials) -> Bool {
-        left.accounts.values.contains { one in
-            right.accounts.values.contains { clouds.sameCloud(one.environment, $0.environment) }
+    /// Whether an account that is known by its username has no other beside it in the list: the account of its cloud with that name and
+    /// an identifier. Tokens that AD FS issues without naming a user make no account.
+    private func isBesideNoKnownAccount(
+        _ account: AccountKey, _ records: [AccountRecord], in partition: Partition
+    ) -> Bool {
+        guard let name = account.name else { return true }
+        if account.isUnnamed { return false }
+        let environments = Set(records.map(\.environment))
+        var (examined, isKnown) = (0, false)
+        partition.sortedAccounts(named: name).forEach(from: nil) { _, other in
+            guard other.issuer == account.issuer, other.homeAccountID != nil else { return true }
+            examined += 1
+            isKnown = partition.accountRecords(of: other).contains { one in
+                environments.contains { clouds.sameCloud(one.environment, $0) }
+            }
+            return !isKnown && examined < Self.examinedAccounts
         }
+        return !isKnown
     }
 
+    /// What the list of an app depends on.
+    private static let kindsOfAnAppsList: Set<RecordKind> = [.account, .accountMetadata, .refreshToken, .idToken]
     /// The size of a page in bytes; far below the longest reply.
     static let pageBytes = 256 * 1024
     /// The number of items on a page; below the longest list in a message. A page is built in one go, while no other app is served:
     /// more pages are better than longer ones.
-    static let pageItems = 40
+    static let pageItems = 20
     /// The number of accounts that are examined for a page.
-    static let examinedAccounts = 100
+    static let examinedAccounts = 50
 }
 
 extension CredentialCache {

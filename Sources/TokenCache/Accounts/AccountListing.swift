@@ -42,7 +42,7 @@ extension CredentialCache {
         for index in account.tenantProfiles.indices { account.tenantProfiles[index].idToken = nil }
         var apps: [String: AccountListing.App] = [:]
         if request.clientID == nil {
-            for (key, metadata) in partition.description(of: key).metadata {
+            for (key, metadata) in partition.records(of: key, [.accountMetadata]).metadata {
                 guard let clientID = ClientID(metadata.clientID) else { continue }
                 apps[key] = AccountListing.App(clientID: clientID, isSignedOut: metadata.signInState == .signedOut)
             }
@@ -52,7 +52,7 @@ extension CredentialCache {
 
     /// Whether there are account records of an account, be it listed or not.
     package func isKnown(_ key: AccountKey, in group: SharingGroup) -> Bool {
-        !partition(group).description(of: key).accounts.isEmpty
+        partition(group).hasAccountRecords(key)
     }
 
     /// The accounts whose listing changes could alter, before they are applied.
@@ -75,7 +75,7 @@ extension CredentialCache {
             }
         }
         // An account that is known by its username only is not listed beside one with that name and an identifier.
-        for key in keys { names.formUnion(partition.description(of: key).names) }
+        for key in keys { names.formUnion(partition.accountRecords(of: key).usernames) }
         for name in names where !name.isEmpty {
             keys.formUnion(partition.accounts(named: name).lazy.filter { $0.name != nil })
         }
