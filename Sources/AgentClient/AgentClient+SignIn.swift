@@ -25,9 +25,10 @@ extension AgentClient {
         _ request: BeginInteractive, _ presenter: SignInPresenter
     ) async throws(TokenError) -> TokenResult {
         let begun = try await beginInteractive(request)
-        let redirect = BrowserRedirect(request.parameters.redirectURI)
-        if redirect.replaced != nil { presenter.showNotice(redirect.notice) }
         do throws(TokenError) {
+            if Task.isCancelled { throw AgentConnection.cancelled }
+            let redirect = BrowserRedirect(request.parameters.redirectURI)
+            if redirect.replaced != nil { presenter.showNotice(redirect.notice) }
             // A browser that fails cancels the sign-in, because no page is shown in which the user could end it.
             let browser = Browser(commands: presenter.browserCommands)
             // Other users can read the browser's arguments. An agent without launch URLs is of an earlier version.
@@ -36,7 +37,7 @@ extension AgentClient {
                 StandardError.write("\(reason); the sign-in was cancelled\n")
             }
             return try await completeInteractive(
-                CompleteInteractive(sessionID: begun.sessionID), limit: .seconds(begun.expiresIn + 60))
+                CompleteInteractive(sessionID: begun.sessionID), limit: Self.limit(ofSignInFor: begun.expiresIn))
         } catch {
             await cancelSignIn(begun.sessionID)
             throw error
@@ -50,10 +51,11 @@ extension AgentClient {
         // An AD FS is validated by the domain of its user's name, for which a device code request has no field.
         if parameters.authority.kind == .adfs { parameters.extraParameters["login_hint"] = request.loginHint }
         let begun = try await beginDeviceCode(BeginDeviceCode(parameters: parameters, account: request.account))
-        presenter.showDeviceCode(begun)
         do throws(TokenError) {
+            if Task.isCancelled { throw AgentConnection.cancelled }
+            presenter.showDeviceCode(begun)
             return try await completeDeviceCode(
-                CompleteDeviceCode(sessionID: begun.sessionID), limit: .seconds(begun.expiresIn + 60))
+                CompleteDeviceCode(sessionID: begun.sessionID), limit: Self.limit(ofSignInFor: begun.expiresIn))
         } catch {
             await cancelSignIn(begun.sessionID)
             throw error
@@ -61,9 +63,14 @@ extension AgentClient {
     }
 
     /// Cancels the sign-in at the agent, which frees its listener. In a task of its own, because the caller's may be
-    /// cancelled.
+    /// cancelled; an agent that does not answer is not waited for.
     package func cancelSignIn(_ sessionID: String) async {
-        await Task { try? await cancelInteraction(CancelInteraction(sessionID: sessionID)) }.value
+        await Task { _ = try? await call(CancelInteraction(sessionID: sessionID), timeout: .seconds(2)) }.value
+    }
+
+    /// How long to wait for the end of a sign-in that expires after some seconds: a minute longer, and a day at most.
+    private static func limit(ofSignInFor expiresIn: Int64) -> Duration {
+        .seconds(min(max(expiresIn, 0), 86_400) + 60)
     }
 }
 

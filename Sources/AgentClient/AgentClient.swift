@@ -76,13 +76,18 @@ public final class AgentClient: Sendable {
 
     /// Returns an access token from the cache, or by redeeming a refresh token, without user interaction.
     ///
+    /// - Parameter limit: the time limit of the call; nil takes that of the client.
     /// - Throws: `interactionRequired` (-51115) if only a sign-in can help, or the error of the token endpoint.
-    public func acquireTokenSilent(_ request: AcquireTokenSilent) async throws(TokenError) -> TokenResult {
+    public func acquireTokenSilent(
+        _ request: AcquireTokenSilent, limit: Duration? = nil
+    ) async throws(TokenError) -> TokenResult {
         if let result = keptResult(for: request), !Task.isCancelled { return result }
-        guard let results, let generations = results.generations(for: request) else { return try await call(request) }
+        guard let results, let generations = results.generations(for: request) else {
+            return try await call(request, timeout: limit)
+        }
         var request = request
         request.wantsFreshness = true
-        var result = try await call(request)
+        var result = try await call(request, timeout: limit)
         results.keep(result, for: request, since: generations)
         result.freshness = nil
         return result
@@ -93,11 +98,13 @@ public final class AgentClient: Sendable {
 
     /// Starts a sign-in in a browser; `signIn(_:presenter:)` does the whole of it in one call.
     ///
+    /// If the call ends before the agent has answered, the sign-in is cancelled when it has.
+    ///
     /// - Throws: `invalidDeveloperParameter` (-51112) or `authorityValidation` (-51600) if the authority cannot be used,
     ///   `interactionInProgress` (-51710) if the agent has too many sign-ins in progress, or the error of the identity
     ///   provider.
     public func beginInteractive(_ request: BeginInteractive) async throws(TokenError) -> BeginInteractive.Reply {
-        return try await call(request)
+        return try await begin(request) { $0.sessionID }
     }
 
     /// Waits, at most `limit`, for the end of a sign-in in a browser, and returns its token.
@@ -113,9 +120,21 @@ public final class AgentClient: Sendable {
 
     /// Starts a sign-in on another device (RFC 8628).
     ///
+    /// If the call ends before the agent has answered, the sign-in is cancelled when it has.
+    ///
     /// - Throws: as `beginInteractive(_:)`.
     public func beginDeviceCode(_ request: BeginDeviceCode) async throws(TokenError) -> BeginDeviceCode.Reply {
-        return try await call(request)
+        return try await begin(request) { $0.sessionID }
+    }
+
+    /// Starts a sign-in. Nobody would know of one whose reply comes too late, and it would hold its port until it expires.
+    private func begin<Request: WireRequest>(
+        _ request: Request, _ sessionID: @escaping @Sendable (Request.Reply) -> String
+    ) async throws(TokenError) -> Request.Reply {
+        try await call(request) { [weak self] late in
+            guard let self, let reply = try? late.reply(to: Request.self) else { return }
+            Task { await self.cancelSignIn(sessionID(reply)) }
+        }
     }
 
     /// Waits, at most `limit`, for the end of a sign-in on another device, and returns its token.
@@ -179,8 +198,10 @@ public final class AgentClient: Sendable {
 
     /// Sends a request and waits for its reply, at most `limit`. A reply that arrives at once, as that of a cache hit, is waited for on
     /// the calling thread.
+    ///
+    /// - Parameter lateReply: called with a reply that comes after the call has ended without it; must not block.
     func call<Request: WireRequest>(
-        _ request: Request, timeout limit: Duration? = nil
+        _ request: Request, timeout limit: Duration? = nil, lateReply: PendingCall.LateReply? = nil
     ) async throws(TokenError) -> Request.Reply {
         if Task.isCancelled { throw AgentConnection.cancelled }
         switch try connection.exchange(request) {
@@ -189,7 +210,9 @@ public final class AgentClient: Sendable {
             let deadline = MonotonicTime.now.advanced(by: limit ?? timeout)
             let outcome = await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
-                    connection.wait(for: started, deadline: deadline) { continuation.resume(returning: $0) }
+                    connection.wait(for: started, deadline: deadline, lateReply: lateReply) {
+                        continuation.resume(returning: $0)
+                    }
                 }
             } onCancel: {
                 connection.abandon(started.id)

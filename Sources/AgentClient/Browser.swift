@@ -20,7 +20,7 @@ package struct Browser {
     /// Starts the browser, and returns the name of its program.
     ///
     /// - Parameter onFailure: called once, from another thread, if the browser ends with a status other than 0; its
-    ///   argument is a message.
+    ///   argument is a message. Not called if the app itself collects the status of all its child processes.
     /// - Throws: `authorizationFailed` (-51440) if no command can be started.
     @discardableResult
     package func open(
@@ -30,7 +30,7 @@ package struct Browser {
             let words = Self.words(of: command, url: url)
             guard let program = words.first else { continue }
             let isRunning = ChildProcess.start(words) { status in
-                if status != 0 { onFailure("\(program) ended with status \(status)") }
+                if let failure = Self.failure(of: program, status: status) { onFailure(failure) }
             }
             if isRunning { return program }
         }
@@ -38,6 +38,11 @@ package struct Browser {
             commands.isEmpty
             ? "there is no display, and BROWSER is not set" : "tried: \(commands.joined(separator: ", "))"
         throw TokenError(.authorizationFailed, "no browser could be started (\(tried))")
+    }
+
+    /// The message about a browser that ended with a status; nil if it may have shown the page.
+    static func failure(of program: String, status: Int32) -> String? {
+        status == 0 || status == ChildProcess.unknownStatus ? nil : "\(program) ended with status \(status)"
     }
 
     /// The words of the command with the URL in place of `%s`, or else at the end.
@@ -61,15 +66,19 @@ enum StandardError {
 enum ChildProcess {
     /// Starts a program found on `PATH`, with its standard input and output at `/dev/null`.
     ///
-    /// - Parameter onExit: called once, from another thread, with the exit status, or with 128 plus the number of the
-    ///   signal that ended the program.
+    /// - Parameter onExit: called once, from another thread, with the exit status, with 128 plus the number of the
+    ///   signal that ended the program, or with `unknownStatus`. Not called if no thread can be created.
     /// - Returns: false if the program cannot be started.
     static func start(_ words: [String], onExit: @escaping @Sendable (Int32) -> Void) -> Bool {
         var arguments = words.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
         var child = pid_t()
         guard agent_spawn(&arguments, -1, &child) == 0 else { return false }
-        BackgroundThread.start { [child] in onExit(agent_wait(child)) }
+        _ = BackgroundThread.start { [child] in onExit(agent_wait(child)) }
         return true
     }
+
+    /// The status of a program whose end somebody else has collected: the app waits for any child process, or ignores
+    /// SIGCHLD.
+    static let unknownStatus: Int32 = -1
 }

@@ -130,12 +130,14 @@ void agent_retire_generation_page(void *page) { pthread_mutex_unlock(&((struct p
 
 void agent_unmap_generation_page(void *page) { munmap(page, AGENT_PAGE_SIZE); }
 
-/* Whether a page that has been mapped has the layout that this version knows. */
-static int is_known(const struct page *page) {
-    uint32_t offset = page->life_offset;
-    return memcmp(page->magic, magic, sizeof magic) == 0 && page->layout == AGENT_PAGE_LAYOUT
-           && page->slots == AGENT_PAGE_SLOTS && page->owner != 0 && offset % sizeof(uint32_t) == 0
-           && offset <= AGENT_PAGE_GENERATIONS - sizeof(uint32_t);
+/* Whether a page has the layout that this version knows.
+
+   - header: a copy. Who has made the page can still write to it. */
+static int is_known(const struct page *header) {
+    return memcmp(header->magic, magic, sizeof magic) == 0 && header->layout == AGENT_PAGE_LAYOUT
+           && header->slots == AGENT_PAGE_SLOTS && header->owner != 0
+           && header->life_offset % sizeof(uint32_t) == 0
+           && header->life_offset <= AGENT_PAGE_GENERATIONS - sizeof(uint32_t);
 }
 
 /* Whether nobody can shorten the memory, which would end a process that reads it, and nobody but the agent can write to it. */
@@ -167,17 +169,20 @@ int agent_view_generation_page(int descriptor, agent_page_view *out) {
     }
     close(descriptor);
     if (code != 0) return code;
-    const struct page *header = page;
-    uint32_t *process = is_known(header) ? mark_process() : NULL;
+    /* Read once, whatever the compiler makes of it. */
+    struct page header;
+    memcpy(&header, page, sizeof header);
+    __asm__ volatile("" : : : "memory");
+    uint32_t *process = is_known(&header) ? mark_process() : NULL;
     if (process == NULL) {
         munmap(page, AGENT_PAGE_SIZE);
         return EINVAL;
     }
     *out = (agent_page_view){
         .page = page,
-        .life = (const uint32_t *)((const char *)page + header->life_offset),
+        .life = (const uint32_t *)((const char *)page + header.life_offset),
         .process = process,
-        .owner = header->owner,
+        .owner = header.owner,
     };
     return 0;
 }

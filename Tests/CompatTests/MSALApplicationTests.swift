@@ -76,13 +76,13 @@ internal import TokenModel
         #expect((error as NSError?)?.code == MSALError.interactionRequired.rawValue)
     }
 
-    @Test func endsTheWaitAtTheDeadlineOfTheApp() async throws {
-        await #expect(throws: TokenError.self) {
-            try await Deadline(seconds: 0).run { () async throws(TokenError) in
-                let (stream, _) = AsyncStream.makeStream(of: Never.self)
-                for await _ in stream {}
-                throw TokenError(.cancelled, "cancelled")
-            }
+    /// Neither the client's own time limit ends a request before, nor does a limit that no time is.
+    @Test func hasTheTimeLimitOfTheApp() {
+        #expect(TimeLimit(seconds: 300).duration == .seconds(300))
+        #expect(TimeLimit(seconds: 0.5).duration == .milliseconds(500))
+        for seconds in [-1, -Double.infinity, .nan] { #expect(TimeLimit(seconds: seconds).duration == .zero) }
+        for seconds in [Double.infinity, .greatestFiniteMagnitude] {
+            #expect(TimeLimit(seconds: seconds).duration == .seconds(86_400))
         }
     }
 

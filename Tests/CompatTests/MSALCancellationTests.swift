@@ -34,6 +34,23 @@ internal import TokenModel
         }
     }
 
+    @Test func endsASilentRequestAtTheTimeLimitOfTheApp() async throws {
+        try await AgentFixture.with { f in
+            let account = try await f.signIn(Self.alice, f.parameters()).account
+            f.emulator.control.inject(.hold(grant: .refreshToken))
+            let session = try #require(try f.msal().session)
+            let parameters = MSALSilentTokenParameters(scopes: ["User.Read"], account: MSALAccount(account))
+            parameters.forceRefresh = true
+            let error = await appError {
+                try await session.acquireTokenSilent(
+                    try session.silentRequest(parameters), limit: TimeLimit(seconds: 0.05))
+            }
+            #expect(error?.domain == NSURLErrorDomain)
+            #expect(error?.code == NSURLErrorTimedOut)
+            f.emulator.control.release()
+        }
+    }
+
     enum Call: CaseIterable, Sendable { case token, accounts, currentAccount, signout }
 
     @Test(arguments: Call.allCases)

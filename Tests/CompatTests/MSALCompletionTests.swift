@@ -135,6 +135,37 @@ internal import TokenModel
         #expect(places == [true, true])
     }
 
+    /// As apps do that were written for the original, which calls blocks on a background queue.
+    @Test func endsRequestsForWhichBlocksOfOthersWait() async throws {
+        try await AgentFixture.with { f in
+            // The original's objects may be used from any thread.
+            nonisolated(unsafe) let app = try f.msal()
+            nonisolated(unsafe) let account = try await app.signIn(Self.alice).account
+            let (ends, ended) = AsyncStream.makeStream(of: Bool.self)
+            let count = 2 * ProcessInfo.processInfo.activeProcessorCount
+            for _ in 0..<count {
+                app.acquireTokenSilent(with: MSALSilentTokenParameters(scopes: ["User.Read"], account: account)) {
+                    _, _ in
+                    let done = DispatchSemaphore(value: 0)
+                    let token = Mutex<String?>(nil)
+                    app.acquireTokenSilent(with: MSALSilentTokenParameters(scopes: ["User.Read"], account: account)) {
+                        result, _ in
+                        token.withLock { $0 = result?.accessToken }
+                        done.signal()
+                    }
+                    done.wait()
+                    ended.yield(token.withLock { $0 != nil })
+                }
+            }
+            var results: [Bool] = []
+            for await end in ends {
+                results.append(end)
+                if results.count == count { break }
+            }
+            #expect(results.allSatisfy { $0 })
+        }
+    }
+
     @Test func signsOutBeforeTheMethodReturns() async throws {
         try await AgentFixture.with { f in
             try await f.signIn(Self.alice, f.parameters())

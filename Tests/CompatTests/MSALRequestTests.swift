@@ -1,4 +1,5 @@
 internal import AgentClient
+internal import CompatSupport
 internal import Foundation
 internal import TestSupport
 internal import Testing
@@ -49,6 +50,25 @@ internal import TokenModel
         #expect(request.forceRefresh)
         #expect(request.expirationBuffer == 60)
         #expect(request.allowsExtendedLifetime)
+    }
+
+    /// The memory of requests that were made does not take one account for another whose name looks the same.
+    @Test func makesARequestForEachOfTwoNamesThatAreCanonicallyEquivalent() throws {
+        let (settings, recent) = (try Self.settings(), RecentSilentRequests())
+        for name in ["jos\u{E9}@contoso.com", "jose\u{301}@contoso.com"] {
+            var account = Sample.account()
+            (account.homeAccountID, account.username) = (nil, name)
+            let parameters = MSALSilentTokenParameters(scopes: ["User.Read"], account: MSALAccount(account))
+            for _ in 1...2 {
+                let request = try settings.silentRequest(parameters, recent: recent)
+                #expect(request.account.username.hasSameBytes(as: name))
+            }
+        }
+    }
+
+    @Test(arguments: [(-1, 0), (.nan, 300), (.infinity, Int64(UInt32.max)), (1e12, Int64(UInt32.max)), (0.9, 0)])
+    func hasABufferThatAMessageCanCarry(seconds: Double, buffer: Int64) throws {
+        #expect(try Self.settings { $0.tokenExpirationBuffer = seconds }.expirationBuffer == buffer)
     }
 
     @Test func requiresInteractionWithoutAnAccount() throws {

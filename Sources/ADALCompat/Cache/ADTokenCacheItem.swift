@@ -1,10 +1,11 @@
 internal import CompatSupport
 public import Foundation
+internal import Synchronization
 internal import TokenModel
 
 /// A token and its description.
 ///
-/// A copy for the app: changes to it do not reach the agent. Must not be used from several threads at once.
+/// A copy for the app: changes to it do not reach the agent. It may be read from several threads at once, and must not be changed meanwhile.
 public final class ADTokenCacheItem: NSObject, NSCopying, NSSecureCoding {
     /// The resource that the access token is for, as the app requested it.
     public var resource: String?
@@ -27,15 +28,10 @@ public final class ADTokenCacheItem: NSObject, NSCopying, NSSecureCoding {
     public var expiresOn: Date?
     /// The user of the token; nil if the server named none.
     public var userInformation: ADUserInformation? {
-        get {
-            if let unread { setUserInformation(ADUserInformation(unread.idToken, unread.account)) }
-            return readUserInformation
-        }
-        set { setUserInformation(newValue) }
+        get { user.withLock { $0.information() } }
+        set { user.withLock { $0 = .read(newValue) } }
     }
-    private var readUserInformation: ADUserInformation?
-    /// What `userInformation` is read from when it is first asked for; most apps need the access token only. Nil if it has been read.
-    private var unread: (idToken: String?, account: AccountReference)?
+    private let user = Mutex(User.read(nil))
     /// Whether the agent has a refresh token for this item, although `refreshToken` is nil.
     package var representsRefreshToken = false
 
@@ -52,12 +48,23 @@ public final class ADTokenCacheItem: NSObject, NSCopying, NSSecureCoding {
         accessTokenType = token.tokenType.trimmedNonEmpty ?? "Bearer"
         let expiry = token.isExtendedLifetime ? token.extendedExpiresOn ?? token.expiresOn : token.expiresOn
         expiresOn = Date(timeIntervalSince1970: TimeInterval(expiry))
-        unread = (token.idToken, token.account.reference)
+        user.withLock { $0 = .unread(idToken: token.idToken, token.account.reference) }
     }
 
-    private func setUserInformation(_ information: ADUserInformation?) {
-        readUserInformation = information
-        unread = nil
+    /// The user, or what it is read from when it is first asked for: most apps need the access token only.
+    private enum User: Sendable {
+        case unread(idToken: String?, AccountReference)
+        case read(ADUserInformation?)
+
+        mutating func information() -> ADUserInformation? {
+            switch self {
+            case .read(let information): return information
+            case .unread(let idToken, let account):
+                let information = ADUserInformation(idToken, account)
+                self = .read(information)
+                return information
+            }
+        }
     }
 
     /// Returns the key by which the cache finds the item.

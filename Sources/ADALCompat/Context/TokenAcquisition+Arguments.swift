@@ -27,6 +27,14 @@ extension TokenAcquisition {
         let redirectURI: String?
         let capabilities: [String]
         let validatesAuthority: Bool
+
+        /// Equal if the bytes are: canonically equivalent texts may name different apps and resources.
+        static func == (left: Self, right: Self) -> Bool {
+            left.target == right.target && left.sharingGroup == right.sharingGroup
+                && left.redirectURI.hasSameBytes(as: right.redirectURI)
+                && left.capabilities.hasSameBytes(as: right.capabilities)
+                && left.validatesAuthority == right.validatesAuthority
+        }
     }
 
     private static let recent = RecentValues<Arguments, TokenParameters>()

@@ -11,6 +11,12 @@ package struct TokenAcquisition: Sendable {
         package var resource: String
         package var clientID: String
         var authority: CanonicalAuthority
+
+        /// Equal if the bytes are.
+        package static func == (left: Self, right: Self) -> Bool {
+            left.resource.hasSameBytes(as: right.resource) && left.clientID.hasSameBytes(as: right.clientID)
+                && left.authority == right.authority
+        }
     }
 
     let agent: AgentClient

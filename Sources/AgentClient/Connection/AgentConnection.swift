@@ -1,3 +1,4 @@
+internal import CAgentSystem
 internal import Synchronization
 internal import TokenModel
 internal import TokenWire
@@ -18,6 +19,8 @@ final class AgentConnection: Sendable {
     /// Nil if no results are kept.
     let results: KeptResults?
     private let lastID = Atomic<UInt64>(0)
+    /// The fork count of the process whose sockets and thread these are.
+    private let process = Atomic(agent_fork_count())
     private let silentRequests = SilentRequestFrames()
     let state = Mutex(ConnectionState())
     /// The reading side of the socket, locked by its reader. Set to nil before the socket is closed, so that no
@@ -61,6 +64,7 @@ final class AgentConnection: Sendable {
     ///
     /// - Throws: `frameTooLarge` (-53002) if the request cannot be encoded.
     func exchange<Request: WireRequest>(_ request: Request) throws(TokenError) -> Exchange {
+        leaveToParent()
         let id = newID()
         let frame = try frame(of: request, id: id)
         var call = StartedCall(id: id, frame: frame, isRepeatable: request.isRepeatable)
@@ -82,6 +86,20 @@ final class AgentConnection: Sendable {
         return .unfinished(call)
     }
 
+    /// In a child of the process that has connected, forgets the connection. It is the parent's: the parent would get the replies, and no
+    /// thread of the child reads any.
+    private func leaveToParent() {
+        let count = agent_fork_count()
+        guard process.load(ordering: .relaxed) != count else { return }
+        process.store(count, ordering: .relaxed)
+        stream.withLock { stream in
+            stream?.wipe()
+            stream = nil
+            results?.drop()
+        }
+        state.withLock { $0.leaveToParent() }
+    }
+
     private func frame<Request: WireRequest>(of request: Request, id: UInt64) throws(TokenError) -> [UInt8] {
         guard let silent = request as? AcquireTokenSilent else { return try RequestFrame.encode(request, id: id) }
         return try silentRequests.frame(of: silent, id: id)
@@ -89,23 +107,28 @@ final class AgentConnection: Sendable {
 
     /// Has the reading thread wait for the reply of a call. `deliver` is called exactly once, from the reading thread or from the
     /// calling thread, and must not block.
+    ///
+    /// - Parameter lateReply: called, as `deliver` is, with a reply that comes after the call was abandoned or its deadline has passed.
     func wait(
-        for call: StartedCall, deadline: MonotonicTime, deliver: @escaping @Sendable (Outcome) -> Void
+        for call: StartedCall, deadline: MonotonicTime, lateReply: PendingCall.LateReply? = nil,
+        deliver: @escaping @Sendable (Outcome) -> Void
     ) {
         let pending = PendingCall(
             frame: call.frame, deadline: deadline, isRepeatable: call.isRepeatable,
-            timesSent: call.connection == nil ? 0 : 1, deliver: deliver)
+            timesSent: call.connection == nil ? 0 : 1, lateReply: lateReply, deliver: deliver)
         let added = state.withLock { state in
             guard let connection = call.connection else { return state.add(pending, id: call.id) }
             return state.adopt(pending, id: call.id, sentOn: connection, isStreamIntact: call.isStreamIntact)
         }
         switch added {
-        case .cancelled: deliver(.failure(Self.cancelled))
+        case .cancelled(let reply):
+            deliver(.failure(Self.cancelled))
+            if let reply { lateReply?(reply) }
         case .closed: deliver(.failure(TokenError(.agentUnavailable, "this AgentClient was closed")))
         case .replied(let reply): deliver(.success(reply))
         case .lost: deliver(.failure(Self.gone))
         case .sent: break
-        case .needsThread: startThread(wasConnected: call.connection != nil)
+        case .needsThread: startThread()
         }
     }
 
@@ -115,7 +138,7 @@ final class AgentConnection: Sendable {
     /// Returns a number for a request.
     func newID() -> UInt64 { lastID.add(1, ordering: .relaxed).newValue }
 
-    /// Ends a call with `cancelled` (-53007). Its reply is dropped if it still arrives.
+    /// Ends a call with `cancelled` (-53007). Its reply is dropped if it still arrives, unless the call has a use for it.
     func abandon(_ id: UInt64) {
         guard let call = state.withLock({ $0.abandon(id) }) else { return }
         call.deliver(.failure(Self.cancelled))
@@ -128,12 +151,16 @@ final class AgentConnection: Sendable {
         }
     }
 
-    private func startThread(wasConnected: Bool) {
-        BackgroundThread.start {
-            var reader = ConnectionReader(
-                connection: self, path: self.path, appName: self.appName, wasConnected: wasConnected)
-            reader.run()
+    private func startThread() {
+        let isStarted = BackgroundThread.start {
+            ConnectionReader(connection: self, path: self.path, appName: self.appName).run()
         }
+        if !isStarted { endCalls(with: TokenError(.agentUnavailable, "no thread can be created")) }
+    }
+
+    /// Ends the calls that wait for a connection, which cannot be had.
+    func endCalls(with error: TokenError) {
+        for call in state.withLock({ $0.connectingFailed() }) { call.deliver(.failure(error)) }
     }
 
     /// Reads once, and passes on the replies that have arrived.

@@ -9,8 +9,8 @@ enum BackgroundThread {
     /// Runs `body` on a new thread with a stack of 512 KiB and with every signal blocked, so that the app's signal
     /// handlers run on the app's threads only.
     ///
-    /// If no thread can be created, `body` runs on the calling thread, so that the calls that wait for it still end.
-    static func start(_ body: @escaping @Sendable () -> Void) {
+    /// - Returns: false if no thread can be created; `body` is not run then.
+    static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
@@ -28,7 +28,8 @@ enum BackgroundThread {
         pthread_sigmask(SIG_SETMASK, &everything, &before)
         let code = pthread_create(&thread, &attributes, { Box.run($0) }, box.toOpaque())
         pthread_sigmask(SIG_SETMASK, &before, nil)
-        if code != 0 { box.takeRetainedValue().body() }
+        if code != 0 { box.release() }
+        return code == 0
     }
 
     private final class Box {

@@ -11,26 +11,18 @@ internal import TokenWire
 #endif
 
 /// The loop of the reading thread: connects, delivers replies, and connects again while calls wait for a connection.
-struct ConnectionReader: ~Copyable {
+struct ConnectionReader {
     let connection: AgentConnection
     let path: String
     let appName: String
-    private var wasConnected: Bool
 
-    init(connection: AgentConnection, path: String, appName: String, wasConnected: Bool) {
-        self.connection = connection
-        self.path = path
-        self.appName = appName
-        self.wasConnected = wasConnected
-    }
-
-    mutating func run() {
+    func run() {
         // Made before the first connection: without descriptors for it, no connection could be used.
         let wake: PipeEnds
         do throws(SystemError) {
             wake = try PipeEnds(isNonBlocking: true)
         } catch {
-            return endCalls(with: TokenError(.agentUnavailable, "no pipe: \(error)"))
+            return connection.endCalls(with: TokenError(.agentUnavailable, "no pipe: \(error)"))
         }
         defer {
             close(wake.read)
@@ -39,8 +31,7 @@ struct ConnectionReader: ~Copyable {
         var isNeeded = true
         while isNeeded {
             let socket: Int32
-            do throws(TokenError) { socket = try connect() } catch { return endCalls(with: error) }
-            wasConnected = true
+            do throws(TokenError) { socket = try connect() } catch { return connection.endCalls(with: error) }
             serve(socket, wake)
             let (ended, hasCallsLeft) = connection.state.withLock { $0.connectionBroke() }
             for call in ended { call.deliver(.failure(AgentConnection.gone)) }
@@ -48,13 +39,9 @@ struct ConnectionReader: ~Copyable {
         }
     }
 
-    private func endCalls(with error: TokenError) {
-        for call in connection.state.withLock({ $0.connectingFailed() }) { call.deliver(.failure(error)) }
-    }
-
     /// Connects to the agent, and starts it if there is none and the user wants that. Calls end at their deadlines meanwhile.
     private func connect() throws(TokenError) -> Int32 {
-        var (socket, isMissing) = try tryToConnect(again: wasConnected)
+        var (socket, isMissing) = try tryToConnect(again: connection.state.withLock(\.wasConnected))
         var remedy: String?
         if socket == nil, isMissing, connection.state.withLock({ $0.isOpen }) {
             switch connection.startAgent() {

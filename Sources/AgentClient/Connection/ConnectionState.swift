@@ -13,7 +13,24 @@ struct PendingCall: Sendable {
     var deadline: MonotonicTime
     var isRepeatable: Bool
     var timesSent = 0
+    /// Called with a reply that comes after the call has ended without one; nil for a call whose late reply is of no use.
+    var lateReply: LateReply?
     var deliver: @Sendable (AgentConnection.Outcome) -> Void
+
+    typealias LateReply = @Sendable (ReplyFrame) -> Void
+
+    /// What waits for the late reply after the call has ended; nil if no reply can come, or nobody wants it.
+    fileprivate func awaitingLateReply(at now: MonotonicTime) -> PendingCall? {
+        guard let lateReply, timesSent > 0 else { return nil }
+        return PendingCall(
+            frame: [], deadline: now.advanced(by: Self.longestWait), isRepeatable: false, timesSent: timesSent
+        ) { outcome in
+            if case .success(let reply) = outcome { lateReply(reply) }
+        }
+    }
+
+    /// How long a late reply is waited for. The agent answers in less time.
+    private static let longestWait = Duration.seconds(600)
 }
 
 /// The state that callers and the reading thread share, behind one lock. Under the lock nothing blocks: sockets are
@@ -24,6 +41,8 @@ struct ConnectionState {
     private(set) var reserved: Set<UInt64> = []
     /// Whether a reply has arrived on any connection. The first one is that to the greeting.
     private(set) var hasReceivedReply = false
+    /// Whether the last attempt to connect has succeeded: an agent that is gone may be restarting.
+    private(set) var wasConnected = false
     private var isClosed = false
     private var hasThread = false
     private var socket: Int32?
@@ -50,7 +69,8 @@ struct ConnectionState {
         case sent
         /// Kept until the reading thread, which the caller has to start, has connected.
         case needsThread
-        case cancelled
+        /// The caller has abandoned the call; its reply, if that has come nevertheless.
+        case cancelled(ReplyFrame?)
         case closed
         case replied(ReplyFrame)
         /// The connection broke after the call was sent, which must not be sent again.
@@ -78,7 +98,7 @@ struct ConnectionState {
 
     /// Registers a call and, on an open connection, writes its frame from the caller's own thread.
     mutating func add(_ call: PendingCall, id: UInt64) -> AddResult {
-        guard reserved.remove(id) != nil else { return .cancelled }
+        guard reserved.remove(id) != nil else { return .cancelled(nil) }
         guard !isClosed else { return .closed }
         return enqueue(call, id: id)
     }
@@ -98,7 +118,10 @@ struct ConnectionState {
         }
         let reply = alone?.reply
         alone = nil
-        guard reserved.remove(id) != nil else { return .cancelled }
+        guard reserved.remove(id) != nil else {
+            if reply == nil, isOpen { calls[id] = call.awaitingLateReply(at: .now) }
+            return .cancelled(reply)
+        }
         if let reply { return .replied(reply) }
         guard !isClosed else { return .closed }
         if isOpen {
@@ -124,7 +147,14 @@ struct ConnectionState {
 
     mutating func abandon(_ id: UInt64) -> PendingCall? {
         reserved.remove(id)
-        return calls.removeValue(forKey: id)
+        return end(id, at: .now)
+    }
+
+    /// Removes a call, whose late reply may still be waited for.
+    private mutating func end(_ id: UInt64, at now: MonotonicTime) -> PendingCall? {
+        guard let call = calls.removeValue(forKey: id) else { return nil }
+        calls[id] = call.awaitingLateReply(at: now)
+        return call
     }
 
     /// Ends the reading by a caller, who has the reply. The thread reads on for other calls.
@@ -144,6 +174,16 @@ struct ConnectionState {
         return Array(calls.values)
     }
 
+    /// Begins anew in a child of the process that has connected: the calls in flight are its parent's. Closes the child's descriptors,
+    /// which would keep the parent's connection open.
+    mutating func leaveToParent() {
+        for descriptor in [socket, wake].compactMap(\.self) { closeDescriptor(descriptor) }
+        let parents = self
+        self = ConnectionState()
+        (hasReceivedReply, wasConnected) = (parents.hasReceivedReply, parents.wasConnected)
+        (isClosed, connections) = (parents.isClosed, parents.connections + 1)
+    }
+
     // MARK: Used by the reading thread
 
     var isOpen: Bool { !isClosed }
@@ -155,6 +195,7 @@ struct ConnectionState {
         self.socket = socket
         self.wake = wake
         connections += 1
+        wasConnected = true
         reader = .thread
         outbox = greeting
         let expired = expire(at: now)
@@ -184,6 +225,7 @@ struct ConnectionState {
     /// Removes every call, since there is no agent to connect to.
     mutating func connectingFailed() -> [PendingCall] {
         hasThread = false
+        wasConnected = false
         defer { calls.removeAll() }
         return Array(calls.values)
     }
@@ -201,8 +243,7 @@ struct ConnectionState {
     /// Removes the calls whose deadline has passed, and returns them.
     mutating func expire(at now: MonotonicTime) -> [PendingCall] {
         let expired = calls.filter { $0.value.deadline <= now }
-        for id in expired.keys { calls.removeValue(forKey: id) }
-        return Array(expired.values)
+        return expired.keys.compactMap { end($0, at: now) }
     }
 
     /// Returns the events of the socket that the thread has to wait for, and the next deadline of a call; nil if the
@@ -245,6 +286,9 @@ struct ConnectionState {
         private static let sendFlags = Int32(MSG_DONTWAIT)
     #endif
 }
+
+/// The system's `close`, which has the name of a method here.
+private func closeDescriptor(_ descriptor: Int32) { close(descriptor) }
 
 /// A point in time of the monotonic clock, in nanoseconds.
 struct MonotonicTime: Sendable, Comparable {

@@ -25,6 +25,8 @@ struct ExternalAccounts: @unchecked Sendable {
         self.providers = providers
     }
 
+    var isEmpty: Bool { providers.isEmpty }
+
     /// Returns the accounts of the agent, followed by those that only providers have, without duplicates.
     func merged(_ accounts: [MSALAccount], filter: AccountFilter) -> [MSALAccount] {
         guard !providers.isEmpty else { return accounts }

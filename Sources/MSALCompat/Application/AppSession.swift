@@ -21,24 +21,29 @@ struct AppSession: Sendable {
         try settings.silentRequest(parameters, recent: recentRequests)
     }
 
-    /// Acquires a token without user interaction, within the time limit of `MSALHTTPConfig`.
+    /// Acquires a token without user interaction, within a time limit.
     ///
+    /// - Parameter limit: nil takes that of `MSALHTTPConfig`.
     /// - Throws: `CancellationError` if the calling task is cancelled, else an error of MSAL.
-    func acquireTokenSilent(_ request: AcquireTokenSilent) async throws -> MSALResult {
+    func acquireTokenSilent(_ request: AcquireTokenSilent, limit: TimeLimit? = nil) async throws -> MSALResult {
         if let result = try keptResult(request) { return result }
-        let limit = MSALGlobalConfig.httpConfig.timeoutIntervalForRequest
+        let limit = limit ?? TimeLimit(seconds: MSALGlobalConfig.httpConfig.timeoutIntervalForRequest)
         return try await finish("acquireTokenSilent", request.parameters.correlationID) {
             () async throws(TokenError) in
-            try await Deadline(seconds: limit).run { () async throws(TokenError) in
-                try await client.acquireTokenSilent(request)
+            do throws(TokenError) {
+                return try await client.acquireTokenSilent(request, limit: limit.duration)
+            } catch {
+                throw error.code == .timedOut ? limit.error : error
             }
         }
     }
 
-    /// Converts the kept result of a silent request; nil if the agent has to be asked, or if the cache's delegate has to be told of the
-    /// request, which takes time.
+    /// Converts the kept result of a silent request; nil if the agent has to be asked, or if the cache's delegate or a provider of accounts
+    /// has to be told of the request, which takes time.
     private func keptResult(_ request: AcquireTokenSilent) throws -> MSALResult? {
-        guard serializedCache == nil, !Task.isCancelled, let token = client.keptResult(for: request) else { return nil }
+        guard serializedCache == nil, externalAccounts.isEmpty, !Task.isCancelled,
+            let token = client.keptResult(for: request)
+        else { return nil }
         let (name, correlationID) = ("acquireTokenSilent", request.parameters.correlationID)
         logStart(name, correlationID)
         do throws(TokenError) {
@@ -94,7 +99,12 @@ struct AppSession: Sendable {
             if !token.isFromCache, let serializedCache {
                 await runBlockingAppCode { serializedCache.announceWrite() }
             }
-            return try convert(token, name, correlationID)
+            let result = try convert(token, name, correlationID)
+            if !externalAccounts.isEmpty {
+                let updated = AppCallback { externalAccounts.update(result) }
+                await runBlockingAppCode { updated.function() }
+            }
+            return result
         } catch {
             throw failure(error, name, correlationID)
         }
@@ -104,13 +114,12 @@ struct AppSession: Sendable {
         MSALGlobalConfig.loggerConfig.log(.info, "\(name) begins, correlation ID \(correlationID)")
     }
 
-    /// Converts a token, logs that there is one, and tells the external account providers.
+    /// Converts a token, and logs that there is one.
     private func convert(
         _ token: TokenResult, _ name: String, _ correlationID: CorrelationID
     ) throws(TokenError) -> MSALResult {
         let result = try MSALResult(token, kind: settings.authority.kind)
         MSALGlobalConfig.loggerConfig.log(.info, "\(name) has a token, correlation ID \(correlationID)")
-        externalAccounts.update(result)
         return result
     }
 
@@ -220,41 +229,16 @@ extension AppSession {
     }
 }
 
-/// The time limit that the app sets for a silent request, in seconds.
-struct Deadline: Sendable {
+/// The time limit that the app sets for a silent request, in seconds. A negative one counts as 0, one of more than a day as a day.
+struct TimeLimit: Sendable {
     let seconds: TimeInterval
 
-    // The time limit of `AgentClient`. A longer limit needs no timer of its own, which would slow a cache hit down.
-    private static let agentLimit: TimeInterval = 90
+    var duration: Duration { .seconds(min(max(seconds.isNaN ? 0 : seconds, 0), 86_400)) }
 
-    /// Runs `work`, which is cancelled after the time limit.
-    ///
-    /// - Throws: `networkUnavailable` with `NSURLErrorTimedOut` after the time limit, and what `work` throws.
-    func run(
-        _ work: @escaping @Sendable () async throws(TokenError) -> TokenResult
-    ) async throws(TokenError) -> TokenResult {
-        guard seconds < Self.agentLimit else { return try await work() }
-        let outcome = await withTaskGroup(of: Result<TokenResult, TokenError>?.self) { group in
-            group.addTask {
-                do throws(TokenError) {
-                    return .success(try await work())
-                } catch {
-                    return .failure(error)
-                }
-            }
-            group.addTask {
-                // The sleep is the time limit itself; it ends early when `work` has ended. A negative limit counts as 0.
-                try? await Task.sleep(for: .seconds(max(seconds, 0)))
-                return Task.isCancelled ? .failure(TokenError(.cancelled, "the call was cancelled")) : nil
-            }
-            defer { group.cancelAll() }
-            return await group.next() ?? nil
-        }
-        guard let outcome else {
-            var details = TokenError.Details()
-            details.networkErrorCode = Int32(NSURLErrorTimedOut)
-            throw TokenError(.networkUnavailable, "the request took longer than \(seconds) s", details: details)
-        }
-        return try outcome.get()
+    /// `networkUnavailable` with `NSURLErrorTimedOut`, which MSAL reports.
+    var error: TokenError {
+        var details = TokenError.Details()
+        details.networkErrorCode = Int32(NSURLErrorTimedOut)
+        return TokenError(.networkUnavailable, "the request took longer than \(seconds) s", details: details)
     }
 }

@@ -36,7 +36,8 @@ final class AppSettings: Sendable {
         sharingGroup = SharingGroup(config.cacheConfig.keychainSharingGroup) ?? .standard
         capabilities = config.clientApplicationCapabilities ?? []
         extraParameters = config.sliceConfig?.parameters ?? [:]
-        expirationBuffer = Int64(exactly: config.tokenExpirationBuffer.rounded(.towardZero)) ?? 300
+        let buffer = config.tokenExpirationBuffer
+        expirationBuffer = buffer.isNaN ? 300 : Int64(min(max(buffer, 0), Double(UInt32.max)))
         allowsExtendedLifetime = config.extendedLifetimeEnabled
         supportsMultipleClouds = config.multipleCloudsSupported
     }
@@ -189,5 +190,14 @@ struct SilentParameters: Sendable, Equatable {
         authority = parameters.authority?.authority
         forceRefresh = parameters.forceRefresh
         extraParameters = parameters.extraQueryParameters ?? [:]
+    }
+
+    /// Equal if the bytes are: canonically equivalent texts may name different accounts.
+    static func == (left: Self, right: Self) -> Bool {
+        left.forceRefresh == right.forceRefresh && left.identifier.hasSameBytes(as: right.identifier)
+            && left.username.hasSameBytes(as: right.username) && left.scopes.hasSameBytes(as: right.scopes)
+            && left.authority == right.authority
+            && (left.authority?.url).hasSameBytes(as: right.authority?.url)
+            && left.extraParameters.hasSameBytes(as: right.extraParameters)
     }
 }

@@ -32,8 +32,8 @@ struct Completion<Value: Sendable>: Sendable {
     let block: @Sendable (Result<Value, any Error>) -> Void
 
     /// Runs `prepare` on the calling thread, then the work that it returns, and calls the block once: on `queue`, or
-    /// else on the main queue if `isForMainThread`, or else on the thread where the work ended. An error of `prepare`
-    /// is reported as `report(_:)` does.
+    /// else on the main queue if `isForMainThread`, or else on a background queue. An error of `prepare` is reported as
+    /// `report(_:)` does.
     ///
     /// The task is unstructured, because nothing waits for a completion block.
     func call(_ prepare: () throws -> @Sendable () async throws -> Value) {
@@ -50,8 +50,8 @@ struct Completion<Value: Sendable>: Sendable {
             } catch {
                 outcome = .failure(error)
             }
-            guard let queue = queue ?? (isForMainThread ? .main : nil) else { return block(outcome) }
-            queue.async { block(outcome) }
+            // Outside of Swift's cooperative pool, which a block that waits for another request would starve.
+            (queue ?? (isForMainThread ? .main : .global())).async { block(outcome) }
         }
     }
 

@@ -41,6 +41,8 @@ struct ConnectionAcceptor: Sendable {
             admits: { publication?.rules.admits(userID: $0) ?? options.policy.admits(userID: $0) })
         let published = publication.map(PublishedHandlers.init)
         return ServerBootstrap(group: registry.eventLoop)
+            // One at a time: a peer that connects again and again does not keep the others waiting for several of its connections.
+            .serverChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { channel in

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Synchronization
 internal import TestSupport
 internal import Testing
 internal import TokenModel
@@ -139,6 +140,61 @@ internal import TokenWire
             #expect(late.map(\.frame) == [[1]] && late.map(\.timesSent) == [0])
             #expect(pair.sent == [9, 2])
             #expect(state.calls.keys.map(\.self) == [2])
+        }
+    }
+
+    @Test func passesOnTheLateReplyOfACallThatHasAUseForIt() throws {
+        try Pair.with { pair in
+            let late = Mutex(0)
+            let ended = Mutex(0)
+            let call = PendingCall(
+                frame: [1], deadline: .distantFuture, isRepeatable: false,
+                lateReply: { _ in late.withLock { $0 += 1 } }, deliver: { _ in ended.withLock { $0 += 1 } })
+            var state = pair.connected()
+            state.reserve(1)
+            #expect(state.add(call, id: 1).needsThread)
+            #expect(state.abandon(1) != nil)
+            #expect(state.calls.isEmpty, "it has not been sent")
+            state.reserve(2)
+            #expect(state.add(call, id: 2).isSent)
+            let abandoned = state.abandon(2)
+            #expect(abandoned != nil)
+            let waiting = state.takeCall(repliedBy: try Self.reply(2))
+            waiting?.deliver(.success(try Self.reply(2)))
+            #expect(late.withLock { $0 } == 1)
+            #expect(ended.withLock { $0 } == 0, "the caller of `abandon` ends the call")
+            #expect(state.calls.isEmpty)
+        }
+    }
+
+    /// A reply that the thread reads while the caller, which has been cancelled, still reads, too.
+    @Test func hasTheReplyOfACallThatIsAbandonedWhileItsCallerReads() throws {
+        try Pair.with { pair in
+            var state = pair.connected()
+            let sent = state.sendAlone([1], id: 1)
+            let connection = try #require(sent)
+            #expect(state.takeCall(repliedBy: try Self.reply(1)) == nil)
+            state.reserve(1)
+            #expect(state.abandon(1) == nil)
+            let adopted = state.adopt(Self.call, id: 1, sentOn: connection, isStreamIntact: true)
+            guard case .cancelled(let reply?) = adopted else {
+                Issue.record("the reply is lost")
+                return
+            }
+            #expect(reply.id == 1)
+        }
+    }
+
+    /// An agent that is gone may be restarting, also if nobody had a call in flight when it went; one that cannot be reached is not waited
+    /// for again.
+    @Test func knowsUntilAnAttemptFailsThatThereWasAnAgent() throws {
+        try Pair.with { pair in
+            var state = pair.connected()
+            state.disconnected()
+            #expect(!state.connectionBroke().hasCallsLeft)
+            #expect(state.wasConnected)
+            #expect(state.connectingFailed().isEmpty)
+            #expect(!state.wasConnected)
         }
     }
 

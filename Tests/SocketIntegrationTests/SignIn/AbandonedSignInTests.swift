@@ -110,6 +110,29 @@ internal import TokenWire
         }
     }
 
+    /// The app goes on without the sign-in, of which it knows nothing: its call has ended before the reply.
+    @Test(arguments: [false, true])
+    func endIfTheirCallEndsBeforeTheyHaveBegun(byTimeout: Bool) async throws {
+        try await AgentFixture.with { f in
+            f.emulator.control.inject(
+                Fault {
+                    $0.endpoint = .openIDConfiguration
+                    $0.hold = true
+                })
+            let client = AgentClient(socketPath: f.socketPath, timeout: byTimeout ? .milliseconds(200) : .seconds(600))
+            let call = Task { try await client.beginInteractive(BeginInteractive(parameters: f.parameters())) }
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            if !byTimeout { call.cancel() }
+            let error = await #expect(throws: TokenError.self) { try await call.value }
+            #expect(error?.code == (byTimeout ? .timedOut : .cancelled))
+            f.emulator.control.release()
+            // A sign-in that begins later gets its answer later.
+            _ = try await f.agent.beginInteractive(BeginInteractive(parameters: f.parameters()))
+            while f.timers.count > 1 { try await settle(f) }
+            withExtendedLifetime(client) {}
+        }
+    }
+
     /// A connection that a test can close at a point in time.
     private final class Connection {
         private var peer: RawPeer?

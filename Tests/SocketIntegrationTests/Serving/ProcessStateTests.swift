@@ -1,0 +1,70 @@
+internal import AgentTestSupport
+internal import Foundation
+internal import TestSupport
+internal import Testing
+internal import TokenModel
+
+@testable internal import AgentClient
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// Apps that change what their process inherits or may do: copies of it, the signals of child processes, the number of threads.
+@Suite(.bounded) struct ProcessStateTests {
+    /// A child that used its parent's connection would wait for ever, or take the parent's replies.
+    @Test(.enabled(if: !Sanitizer.isOfThreads)) func hasAConnectionOfItsOwnInACopyOfTheProcess() async throws {
+        try await AgentFixture.with { f in
+            try await f.signIn("alice@contoso.com", f.parameters())
+            await #expect(processExitsWith: .success) { [path = f.socketPath as String] in
+                let client = AgentClient(socketPath: path, appName: "parent")
+                let list = ListAccounts(clientID: nil)
+                #expect(try client.listAccountsAndWait(list).count == 1)
+                typealias Fork = @convention(c) () -> Int32
+                // The type is that of the function's declaration in C.
+                let fork = unsafeBitCast(try #require(dlsym(nil, "fork")), to: Fork.self)
+                let child = fork()
+                if child == 0 {
+                    let isAnswered = (1...3).allSatisfy { _ in (try? client.listAccountsAndWait(list).count) == 1 }
+                    _exit(isAnswered ? 0 : 1)
+                }
+                var status: Int32 = -1
+                while waitpid(child, &status, 0) < 0, errno == EINTR {}
+                #expect(status == 0)
+                #expect(try client.listAccountsAndWait(list).count == 1)
+            }
+        }
+    }
+
+    /// An app that ignores the ends of its child processes, or collects all of them, leaves none to the client.
+    @Test func takesABrowserWhoseEndIsUnknownForOneThatWorks() async {
+        await #expect(processExitsWith: .success) {
+            signal(SIGCHLD, SIG_IGN)
+            let status = await withCheckedContinuation { done in
+                if !ChildProcess.start(["true"], onExit: { done.resume(returning: $0) }) { done.resume(returning: 1) }
+            }
+            #expect(status == ChildProcess.unknownStatus)
+            #expect(Browser.failure(of: "xdg-open", status: status) == nil)
+        }
+        #expect(Browser.failure(of: "xdg-open", status: 0) == nil)
+        #expect(Browser.failure(of: "xdg-open", status: 3) == "xdg-open ended with status 3")
+    }
+
+    #if os(Linux)
+        @Test func endsACallIfNoThreadCanBeCreated() async {
+            await #expect(processExitsWith: .success) {
+                // The limit does not hold for root.
+                if geteuid() == 0 { try #require(setuid(64_001) == 0) }
+                var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+                try #require(setrlimit(__rlimit_resource_t(__RLIMIT_NPROC.rawValue), &limit) == 0)
+                let error = #expect(throws: TokenError.self) {
+                    try AgentClient(socketPath: "/nowhere/agent.sock").listAccountsAndWait(ListAccounts(clientID: nil))
+                }
+                #expect(error?.code == .agentUnavailable)
+                #expect(error?.message == "no thread can be created")
+            }
+        }
+    #endif
+}
