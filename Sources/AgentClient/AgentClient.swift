@@ -287,7 +287,7 @@ extension AgentClient {
 
     /// Removes one credential.
     ///
-    /// - Throws: `storeUnavailable` (-53008) if the removal could not be written to disk.
+    /// - Throws: `storeUnavailable` (-53008) if the removal could not be written to disk, or the store is not open.
     public func removeCredential(
         _ request: RemoveCredential
     ) async throws(TokenError) -> RemoveCredential.Reply {

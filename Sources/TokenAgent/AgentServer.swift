@@ -66,7 +66,7 @@ package final class AgentServer: Sendable {
         _ options: AgentOptions, _ passphrase: Secret?
     ) async throws(TokenError) -> AgentServer {
         _ = try SocketFolder(ofSocket: options.socketPath)
-        let lock = LockHolder(try LockFile(beside: options.socketPath))
+        let lock = LockHolder(try await LockFile(beside: options.socketPath))
         let metrics = AgentMetrics()
         var storeOptions = StoreOptions(keys: options.keys, vfs: options.storeVFS, now: options.now)
         storeOptions.didCommit = { metrics.committed($0) }
@@ -149,7 +149,8 @@ package final class AgentServer: Sendable {
         }
     }
 
-    /// Stops accepting connections, finishes the replies in progress, and releases all resources. A second call has no effect.
+    /// Stops accepting connections, finishes the replies in progress, saves what token endpoints answer, also to apps that have gone, and
+    /// releases all resources. A second call has no effect.
     ///
     /// - Parameter finishesReplies: whether requests that wait for a token endpoint or the user have ten seconds to complete;
     ///   otherwise they fail immediately.
@@ -168,7 +169,11 @@ package final class AgentServer: Sendable {
                 return owner.sockets.stop()
             }
         }
-        if finishesReplies { await runWithTimeout { registry.value.end(on: loop) } }
+        if finishesReplies {
+            await runWithTimeout {
+                registry.value.end(on: loop).and(owner.assumeIsolated { $0.untilResponsesAreSaved() }).map { _ in }
+            }
+        }
         await parts.endpoint.close()
         await runWithTimeout { owner.assumeIsolated { $0.shutDown() } }
         await parts.store.close()

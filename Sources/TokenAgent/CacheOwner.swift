@@ -302,11 +302,19 @@ actor CacheOwner {
 
     func sessionBegan(_ session: SessionID) { signIns.connectionOpened(session) }
 
-    /// Discards the unfinished imports, exports and sign-ins of a session that has ended.
+    /// Ends what a session that has ended has begun, except for imports that have arrived completely, and sign-ins for which another
+    /// session waits.
     func sessionEnded(_ session: SessionID) {
         core.events.ended(session)
         transfers.discardAll(of: session)
         signIns.connectionClosed(session)
+    }
+
+    /// Completes when the responses of token endpoints that are on their way have been saved, which may have replaced refresh tokens. The
+    /// apps that wait for them may have gone.
+    func untilResponsesAreSaved() -> EventLoopFuture<Void> {
+        let lifecycle = lifecycle
+        return core.tasks.start { () async throws(TokenError) in await lifecycle.waitForResponses() }.map { _ in }
     }
 
     /// Cancels every sign-in and transfer, and tries again to write unsaved changes. Completes when no task is running.

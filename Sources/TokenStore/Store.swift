@@ -113,7 +113,9 @@ package final class Store: Sendable {
     package var report: StoreReport { lastReport.withLock(\.self) }
 
     /// The names of the quarantined files: damaged ones that were moved aside and still exist.
-    package var quarantined: [String] { StorePaths(directory).quarantined }
+    ///
+    /// The folder is read only if there were any: files get there by the store itself, and leave by the user's hand.
+    package var quarantined: [String] { report.quarantined.isEmpty ? [] : StorePaths(directory).quarantined }
 
     /// Seals every record under a new key, and wraps that with the key of a source, which may be the present one. Commits wait
     /// meanwhile. A copy of the folder and its key from before opens nothing that is written after it.

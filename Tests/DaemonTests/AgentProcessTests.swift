@@ -99,6 +99,32 @@ internal import TokenWire
         }
     }
 
+    /// At the end of a session, the apps go first. The response may have the only refresh token that is still valid.
+    @Test func savesTheResponseToAnAppThatHasGoneWhenItIsStopped() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let parameters = try f.parameters()
+            let signedIn = try await f.signIn("alice@contoso.com", parameters)
+            let account = signedIn.account.reference
+            f.emulator.control.inject(.hold(grant: .refreshToken))
+            var peer: RawPeer? = try RawPeer(f.socketPath)
+            try peer?.write(AcquireTokenSilent(parameters: parameters, account: account, forceRefresh: true), id: 1)
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            peer = nil
+            _ = try await AgentClient(socketPath: f.socketPath).status()
+            kill(agent.processID, SIGTERM)
+            while FileManager.default.fileExists(atPath: f.socketPath) { await Task.yield() }
+            f.emulator.control.release()
+            #expect(try await agent.process.finish().status == 0)
+            let next = try await f.agent()
+            let token = try await AgentClient(socketPath: f.socketPath).acquireTokenSilent(
+                AcquireTokenSilent(parameters: parameters, account: account))
+            #expect(token.isFromCache)
+            #expect(token.accessToken != signedIn.accessToken)
+            _ = next
+        }
+    }
+
     /// The first signal lets replies in progress complete, however long a token endpoint takes.
     @Test func endsAtOnceByASecondSignal() async throws {
         try await AgentProcessFixture.with { f in

@@ -6,34 +6,61 @@ internal import TokenModel
 @testable internal import TokenAgent
 
 @Suite(.bounded) struct LockFileTests {
-    @Test func namesTheProcessThatHasTheLock() throws {
+    @Test func namesTheProcessThatHasTheLock() async throws {
         let folder = try TemporaryFolder()
-        let holder = LockHolder(try LockFile(beside: folder.file("sock")))
-        let error = failure(folder.file("sock"))
+        let path = folder.file("sock")
+        let holder = LockHolder(try await LockFile(beside: path))
+        let listener = try ListeningSocket.make(at: path)
+        let error = await failure(path)
         #expect(error?.code == .agentUnavailable)
         #expect(error?.message.contains("another sso-agent (process \(getpid()))") == true)
         holder.release()
-        #expect(failure(folder.file("sock")) == nil)
+        #expect(await failure(path) == nil)
+        close(listener)
     }
 
-    @Test func namesTheReasonIfTheFileCannotBeOpened() throws {
+    /// An agent that is started while another one ends takes its place.
+    @Test func waitsForAnAgentThatDoesNotListenAnyMore() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("sock")
+        let holder = LockHolder(try await LockFile(beside: path))
+        let second = Task { await failure(path) }
+        #if os(Linux)
+            // It has opened the file, and tries.
+            while try Self.descriptors(of: path + ".lock") < 2 { await Task.yield() }
+        #endif
+        holder.release()
+        #expect(await second.value == nil)
+    }
+
+    @Test func namesTheReasonIfTheFileCannotBeOpened() async throws {
         let folder = try TemporaryFolder()
         let (folderInPlace, link) = (folder.file("a"), folder.file("b"))
         try FileManager.default.createDirectory(atPath: folderInPlace + ".lock", withIntermediateDirectories: false)
         try FileManager.default.createSymbolicLink(
             atPath: link + ".lock", withDestinationPath: folder.file("elsewhere"))
         for path in [folderInPlace, link] {
-            let error = failure(path)
+            let error = await failure(path)
             #expect(error?.code == .agentUnavailable)
             #expect(error?.message.hasPrefix("cannot open \(path).lock: ") == true)
         }
         #expect(!FileManager.default.fileExists(atPath: folder.file("elsewhere")))
     }
 
+    #if os(Linux)
+        /// How often this process has opened a file.
+        private static func descriptors(of path: String) throws -> Int {
+            let folder = "/proc/self/fd"
+            return try FileManager.default.contentsOfDirectory(atPath: folder).count {
+                (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")) == path
+            }
+        }
+    #endif
+
     /// The error for a lock file that cannot be locked; one that can is released again.
-    private func failure(_ socketPath: String) -> TokenError? {
+    private func failure(_ socketPath: String) async -> TokenError? {
         do throws(TokenError) {
-            _ = try LockFile(beside: socketPath)
+            _ = try await LockFile(beside: socketPath)
             return nil
         } catch {
             return error

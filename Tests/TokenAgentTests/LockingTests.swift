@@ -68,6 +68,45 @@ internal import TokenModel
         #expect(parts.store.locks == 1)
     }
 
+    /// An unlock that comes while the store is being locked needs what any unlock needs, and is not undone.
+    @Test func opensTheStoreAgainOnlyAfterTheLockInProgress() async throws {
+        try await parts.open()
+        try await parts.signIn("alice", "1").value()
+        let request = await parts.acquire(.sample("alice"))
+        let redemption = await parts.provider.redemptions.next()
+        let lock = await parts.lock()
+        let unlock = await parts.start { parts async throws(TokenError) in
+            try await parts.lifecycle.unlock(Unlock(passphrase: Secret("open sesame")))
+        }
+        try await parts.settle()
+        #expect(!lock.isDone && !unlock.isDone)
+        #expect(parts.store.loads == 1)
+        redemption.answer(.sample("alice", "2"))
+        _ = try await request.value()
+        try await lock.value()
+        try await unlock.value()
+        #expect(parts.store.locks == 1)
+        #expect(parts.store.passphrases == [nil, Secret("open sesame")])
+        #expect(try await !parts.isRefused())
+    }
+
+    /// A removal is visible before it is committed. The store is not locked in between: the account would come back.
+    @Test func commitsARemovalThatWaitsForAnotherChangeOfItsGroup() async throws {
+        try await parts.open()
+        try await parts.signIn("alice", "1").value()
+        parts.store.hold()
+        let saving = await parts.signIn("bob", "2")
+        let commit = await parts.store.commits.next()
+        let removal = await parts.signOut("alice")
+        let lock = await parts.lock()
+        parts.store.hold(false)
+        commit.succeed()
+        try await saving.value()
+        try await removal.value()
+        try await lock.value()
+        #expect(parts.store.refreshTokens == ["rt-2"])
+    }
+
     @Test func savesAgainAfterAnUnlock() async throws {
         try await parts.open()
         try await parts.lock().value()

@@ -37,7 +37,7 @@ struct AgentStarter {
         (self.path, self.environment, self.whileWaiting) = (path, environment, whileWaiting)
     }
 
-    /// Starts the agent, and waits until it listens, ten seconds at most. Blocks the calling thread.
+    /// Starts the agent, and waits until it listens, fifteen seconds at most. Blocks the calling thread.
     ///
     /// After a failure, this process does not try again for five seconds, and returns the same.
     func start() -> Outcome {
@@ -215,13 +215,14 @@ struct AgentStarter {
         "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "KRB5_CONFIG", "KRB5CCNAME",
     ]
 
-    private static let limit = Duration.seconds(10)
+    /// Longer than the agent waits for another one to end.
+    private static let limit = Duration.seconds(15)
     /// How long to wait at a time, in milliseconds.
     private static let step: Int32 = 20
     private static let failures = Mutex(FailedStarts())
 }
 
-/// The starts of this process that have failed. They are not repeated at once: each may block for ten seconds.
+/// The starts of this process that have failed. They are not repeated at once: each may block for fifteen seconds.
 struct FailedStarts {
     private var last: [String: (reason: String, end: MonotonicTime)] = [:]
 

@@ -23,7 +23,7 @@ internal import TokenModel
 /// An async method whose task is cancelled throws `CancellationError`; `acquireToken(with:)` throws
 /// `MSALError.userCanceled`.
 open class MSALPublicClientApplication: NSObject {
-    /// A copy of the configuration that the application was created with. Changing it has no effect.
+    /// The configuration that the application was created with. Its values were read then: changing it has no effect.
     public let configuration: MSALPublicClientApplicationConfig
     /// Nil for an application without a configuration.
     var session: AppSession?

@@ -42,7 +42,7 @@ final class MetricsServer: Sendable {
         at path: String, _ admission: PeerAdmission, _ source: @escaping Source
     ) async throws(TokenError) -> MetricsServer {
         _ = try SocketFolder(ofSocket: path)
-        let lock = LockHolder(try LockFile(beside: path))
+        let lock = LockHolder(try await LockFile(beside: path))
         let descriptor = try ListeningSocket.make(at: path)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let acceptor = Acceptor(admission, source: source)

@@ -13,8 +13,8 @@ internal import TokenWire
 
 /// The channel handler of one connection: decodes frames into requests, and writes the frames of their replies.
 ///
-/// It runs on the event loop of `CacheOwner`, so that a cache hit is decoded, decided and answered in one turn of the loop. What a
-/// peer sends faster than it reads replies, or than its share of the loop's time allows, waits: see `TurnQueue` and `PeerLimits`.
+/// It runs on the event loop of `CacheOwner`, so that a cache hit whose token is in memory is decoded, decided and answered in one turn of the
+/// loop. What a peer sends faster than it reads replies, or than its share of the loop's time allows, waits: see `TurnQueue` and `PeerLimits`.
 final class AgentSession: ChannelInboundHandler, PeerWork {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

@@ -1,3 +1,4 @@
+internal import AgentSocket
 internal import PosixFiles
 internal import Synchronization
 internal import TokenModel
@@ -12,9 +13,11 @@ internal import TokenModel
 struct LockFile: ~Copyable {
     private let lock: FileLock
 
+    /// Acquires the lock. One whose agent has stopped listening is waited for: that agent finishes its replies, and then ends.
+    ///
     /// - Throws: `agentUnavailable` (-53004) if another agent has the lock, with its process ID, or if the file cannot be opened
     ///   or locked, with the reason.
-    init(beside socketPath: String) throws(TokenError) {
+    init(beside socketPath: String) async throws(TokenError) {
         let files = PrivateFiles(errorCode: .agentUnavailable)
         let path = socketPath + ".lock"
         let lock: FileLock
@@ -23,19 +26,37 @@ struct LockFile: ~Copyable {
         } catch {
             throw files.failure("cannot open \(path)", error)
         }
-        switch lock.acquire() {
-        case .acquired: break
-        case .failed(let error): throw files.failure("cannot lock \(path)", error)
-        case .held:
-            let text = (try? lock.file.readToEnd(limit: 16)) ?? []
-            let holder = String(decoding: text, as: UTF8.self).trimmedNonEmpty ?? "unknown"
-            throw TokenError(
-                .agentUnavailable,
-                "another sso-agent (process \(holder)) already listens on \(socketPath); use it, or stop it first")
+        let deadline = ContinuousClock.now + Self.longestWait
+        acquiring: while true {
+            switch lock.acquire() {
+            case .acquired: break acquiring
+            case .failed(let error): throw files.failure("cannot lock \(path)", error)
+            case .held:
+                guard Self.hasNoListener(socketPath), .now < deadline else { throw Self.held(lock, socketPath) }
+                try? await Task.sleep(for: .milliseconds(20))
+            }
         }
         lock.file.replaceContent(with: "\(getpid())\n")
         self.lock = lock
     }
+
+    private static func hasNoListener(_ socketPath: String) -> Bool {
+        guard let attempt = try? UnixSocket.connect(to: socketPath) else { return false }
+        if case .connected(let socket) = attempt { close(socket) }
+        if case .nobody = attempt { return true }
+        return false
+    }
+
+    private static func held(_ lock: borrowing FileLock, _ socketPath: String) -> TokenError {
+        let text = (try? lock.file.readToEnd(limit: 16)) ?? []
+        let holder = String(decoding: text, as: UTF8.self).trimmedNonEmpty ?? "unknown"
+        return TokenError(
+            .agentUnavailable,
+            "another sso-agent (process \(holder)) already listens on \(socketPath); use it, or stop it first")
+    }
+
+    /// Longer than an agent gives replies in progress, and shorter than a program waits for the agent that it starts.
+    private static let longestWait = Duration.seconds(12)
 }
 
 /// Holds the lock until `release`, or until the process ends.

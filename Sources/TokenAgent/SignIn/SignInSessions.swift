@@ -117,7 +117,8 @@ final class SignInSessions {
     /// Removes a session whose result is delivered.
     func finish(_ id: String) { sessions.removeValue(forKey: id)?.close() }
 
-    /// Cancels a session: the call that waits for it fails with `sessionCanceled`. Has no effect on an unknown ID.
+    /// Cancels a session: the call that waits for it fails with `sessionCanceled`, unless its response has arrived. Has no effect on
+    /// an unknown ID.
     func cancel(_ id: String) { end(id, Self.cancelled) }
 
     /// Cancels every session, when the agent stops.

@@ -6,7 +6,8 @@ internal import TokenStore
 /// Orders the changes of the cache, and makes each of them durable and then visible.
 ///
 /// - Two changes of one account do not overlap: the second is computed from the result of the first.
-/// - A removal overlaps no change of its sharing group: it also removes what was being saved.
+/// - A removal overlaps no change of an account of its sharing group: it also removes what was being saved. The store is not locked
+///   before a removal that is visible has been committed.
 /// - An import overlaps no other commit.
 /// - Changes that could not be written stay visible in memory. They are written again before the next commit, or after a few
 ///   seconds; never after a newer value of the same record.
@@ -19,6 +20,8 @@ internal import TokenStore
 final class CommitQueue {
     /// The scopes that a change locks, in this order, so that two changes never wait for each other.
     private enum Scope: Hashable {
+        /// Shared by the removals, which are visible before they are committed.
+        case removals
         case group(SharingGroup)
         case account(SharingGroup, AccountKey)
         case store
@@ -72,7 +75,7 @@ final class CommitQueue {
     /// progress, every commit has succeeded, and lost records have been written again. A read may find a loss.
     var isIdle: Bool { !hasUnsavedChanges && redemptions == 0 && reads == 0 && scopes.heldKeys.isEmpty }
 
-    /// Makes changes durable, then visible: no reply depends on a change that a crash could undo.
+    /// Makes changes durable, then visible.
     ///
     /// - Throws: `storeUnavailable` if they could not be written. They become visible nevertheless, since a token endpoint does
     ///   not take back what it has issued, and are written again later.
@@ -106,12 +109,14 @@ final class CommitQueue {
     func commit(
         removal: [CacheChange], in group: SharingGroup, late: (CredentialCache) -> [CacheChange]
     ) async throws(TokenError) {
-        try await scopes.exclusive(.group(group)) { () async throws(TokenError) in
-            try await scopes.shared(.store) { () async throws(TokenError) in
-                let late = late(memory.cache)
-                let held = memory.applyBeforeCommit(late, in: group)
-                defer { memory.commitEnded(of: held) }
-                try await write(Commit(changes: removal + late), in: group)
+        try await scopes.shared(.removals) { () async throws(TokenError) in
+            try await scopes.exclusive(.group(group)) { () async throws(TokenError) in
+                try await scopes.shared(.store) { () async throws(TokenError) in
+                    let late = late(memory.cache)
+                    let held = memory.applyBeforeCommit(late, in: group)
+                    defer { memory.commitEnded(of: held) }
+                    try await write(Commit(changes: removal + late), in: group)
+                }
             }
         }
     }
@@ -172,9 +177,11 @@ final class CommitQueue {
     ///   possible again then.
     func close(_ refusal: TokenError, _ lock: () async throws(TokenError) -> Void) async throws(TokenError) {
         do throws(TokenError) {
-            try await exclusively { () async throws(TokenError) in
-                try await lock()
-                (self.refusal, isClosed) = (refusal, true)
+            try await scopes.exclusive(.removals) { () async throws(TokenError) in
+                try await exclusively { () async throws(TokenError) in
+                    try await lock()
+                    (self.refusal, isClosed) = (refusal, true)
+                }
             }
         } catch {
             open()

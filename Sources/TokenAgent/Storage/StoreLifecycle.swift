@@ -19,6 +19,9 @@ final class StoreLifecycle {
         case failed(TokenError, at: Int64)
     }
 
+    /// What one call at a time does: to lock the store, or to load it.
+    private enum Transition { case lockOrLoad }
+
     let store: any CacheStore
     private let memory: CacheMemory
     private let answers: AnswerChanges
@@ -34,6 +37,8 @@ final class StoreLifecycle {
     private let now: @Sendable () -> Int64
     private let logger: Logger
     private let early: EarlyAnswers
+    /// An unlock that comes while the store is being locked waits, and then has to have the passphrase.
+    private let transitions = KeyedLock<Transition>()
     private var state = State.notBegun {
         // What apps keep ends as soon as they would be refused, not only when the cache is empty.
         didSet { if !isLoaded { answers.end(.all) } }
@@ -118,7 +123,7 @@ final class StoreLifecycle {
     func untilLoaded(
         for request: some AgentRequest
     ) -> EventLoopFuture<Result<Void, TokenError>>? {
-        guard case .loading(let loading) = state, let silent = request as? AcquireTokenSilent else {
+        guard case .loading(let loading) = state, !isLockedByUser, let silent = request as? AcquireTokenSilent else {
             return untilLoaded()
         }
         let request = silent.withoutReservedScopes
@@ -171,11 +176,14 @@ final class StoreLifecycle {
     /// - Parameter cancel: ends what waits for the user or for other requests, and what reads the cache on other threads.
     func lock(_ cancel: () async -> Void) async throws(TokenError) -> KeyStatus {
         if case .loading(let load) = state { _ = try? await load.outcome() }
+        return try await transitions.exclusive(.lockOrLoad) { () async throws(TokenError) in try await lockNow(cancel) }
+    }
+
+    private func lockNow(_ cancel: () async -> Void) async throws(TokenError) -> KeyStatus {
         guard case .loaded = state else {
-            // Another call may not have finished yet.
             await waitForResponses()
             try? await commits.exclusively {}
-            (state, isLockedByUser) = (.locked, true)
+            becameLocked()
             memory.events.storeChanged(to: .locked)
             return keyStatus
         }
@@ -186,8 +194,7 @@ final class StoreLifecycle {
         do throws(TokenError) {
             try await commits.close(.storeWasLocked) { () async throws(TokenError) in
                 try await store.lock()
-                // An unlock that came meanwhile has changed the state.
-                (state, isLockedByUser) = (.locked, true)
+                becameLocked()
                 memory.empty()
                 reader.removeAll()
                 notes.load([])
@@ -197,12 +204,20 @@ final class StoreLifecycle {
             (state, isLockedByUser) = (.loaded, false)
             throw error
         }
-        if case .locked = state { memory.events.storeChanged(to: .locked) }
+        memory.events.storeChanged(to: .locked)
         logger.notice("the store is locked")
         return keyStatus
     }
 
-    private func waitForResponses() async {
+    /// The store is locked; an unlock that waits begins now.
+    private func becameLocked() {
+        isLockedByUser = true
+        if case .loading = state { return }
+        state = .locked
+    }
+
+    /// Waits until no refresh token is being redeemed, and the responses have been saved.
+    func waitForResponses() async {
         while let token = tokensInUse.heldKeys.first { await tokensInUse.waitUntilReleased(token) }
     }
 
@@ -237,7 +252,13 @@ final class StoreLifecycle {
             pendingLoads -= 1
             early.removeAll()
         }
-        if case .loaded = state { return }
+        try await transitions.exclusive(.lockOrLoad) { () async throws(TokenError) in
+            if case .loaded = state { return }
+            try await openStore(passphrase)
+        }
+    }
+
+    private func openStore(_ passphrase: Secret?) async throws(TokenError) {
         do throws(TokenError) {
             let loaded = try await store.load(passphrase: passphrase)
             memory.replace(with: loaded.cache)

@@ -26,6 +26,8 @@ final class CacheTransfers {
     private let saving = TransferThread("import-saving")
     private let exporting = TransferThread("export")
     private var table: TransferTable
+    /// The exports whose tokens are being read, with their sessions.
+    private var exportsBeingRead: [String: SessionID] = [:]
     /// Of the transfers in progress.
     private var cancellation = TransferCancellation()
 
@@ -44,7 +46,10 @@ final class CacheTransfers {
     }
 
     /// Discards the transfers of a session that has ended, except imports that have been received completely.
-    func discardAll(of session: SessionID) { table.discardAll(of: session) }
+    func discardAll(of session: SessionID) {
+        table.discardAll(of: session)
+        exportsBeingRead = exportsBeingRead.filter { $0.value != session }
+    }
 
     /// Discards every transfer; those in progress end with an error.
     func cancelAll(_ error: TokenError) {
@@ -95,8 +100,11 @@ final class CacheTransfers {
             return .later(tasks.start { () async throws(TokenError) in try await self.nextPart(of: download, as: id) })
         }
         if let refusal = table.refusal(of: 0) { return .now(.failure(refusal)) }
+        let id = PKCE.randomText()
+        exportsBeingRead[id] = session
         return .later(
             tasks.start { () async throws(TokenError) in
+                defer { self.exportsBeingRead[id] = nil }
                 let (cache, now, cancellation) = (self.memory.cache, self.now(), self.cancellation)
                 let (store, group) = (self.store, request.sharingGroup)
                 let export = try await self.commits.reading { () async throws(TokenError) in
@@ -106,10 +114,10 @@ final class CacheTransfers {
                     }
                 }
                 try cancellation.check()
+                guard self.exportsBeingRead[id] != nil else { throw TransferTable.unknown }
                 // Checked again, since other transfers may have begun meanwhile.
                 if let refusal = self.table.refusal(of: 0) { throw refusal }
                 let download = TransferTable.Download(export: export, session: session)
-                let id = PKCE.randomText()
                 self.table.keep(download, as: id)
                 return try await self.nextPart(of: download, as: id)
             })

@@ -72,7 +72,7 @@ extension TokenError {
         case internalError
         /// -51112: the app passed something that cannot work.
         case invalidDeveloperParameter
-        /// -51113: a silent request named no account.
+        /// -51113: a silent request named no account. Not sent by this version of the agent.
         case accountRequired
         /// -51114: the authority or the request is of a kind that is not supported.
         case unsupportedFunctionality
@@ -138,13 +138,13 @@ extension TokenError {
         case timedOut
         /// -53007: the caller cancelled.
         case cancelled
-        /// -53008: the agent's store cannot be read or written.
+        /// -53008: the agent's store is locked, or cannot be read or written.
         case storeUnavailable
         /// -53009: the network could not be reached; `details.networkErrorCode` says how.
         case networkUnavailable
-        /// -53010: the account does not exist.
+        /// -53010: the named account does not exist. No token request fails with it.
         case accountNotFound
-        /// -53011: the access policy refuses the request, or nobody has confirmed it.
+        /// -53011: the access policy or a limit refuses the request, or nobody has confirmed it.
         case requestDenied
         /// The number of a code that only a newer agent knows.
         case unrecognized(Int32)

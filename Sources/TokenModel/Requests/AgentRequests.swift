@@ -111,7 +111,7 @@ public struct Diagnose: Sendable, Equatable {
 
     /// The results of the checks.
     public struct Reply: Sendable, Equatable {
-        /// The results, in the order of the checks.
+        /// The results, in the order in which they are shown.
         public var checks: [HealthCheck]
 
         /// Creates the reply.

@@ -73,7 +73,8 @@ public struct CompleteInteractive: Sendable, Equatable {
     }
 }
 
-/// Cancels a sign-in; its `CompleteInteractive` or `CompleteDeviceCode` fails with `sessionCanceled` (-51701).
+/// Cancels a sign-in; its `CompleteInteractive` or `CompleteDeviceCode` fails with `sessionCanceled` (-51701), unless the response has
+/// arrived already.
 ///
 /// The reply is empty, also if there is no such sign-in. PROTOCOL.md, "cancel_interaction".
 public struct CancelInteraction: Sendable, Equatable {
