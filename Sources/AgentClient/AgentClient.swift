@@ -76,7 +76,9 @@ public final class AgentClient: Sendable {
 
     /// Returns an access token from the cache, or by redeeming a refresh token, without user interaction.
     ///
-    /// - Parameter limit: the time limit of the call; nil takes that of the client.
+    /// - Parameters:
+    ///   - request: the app, the account and the scopes.
+    ///   - limit: the time limit of the call; nil takes that of the client.
     /// - Throws: `interactionRequired` (-51115) if only a sign-in can help, or the error of the token endpoint.
     public func acquireTokenSilent(
         _ request: AcquireTokenSilent, limit: Duration? = nil

@@ -10,6 +10,8 @@ package struct Configuration: Sendable, Equatable {
     package private(set) var caFile: String?
     /// The URL of the proxy; nil if the file does not name one.
     package private(set) var proxy: String?
+    /// Whether authorities on this machine may use `http`, as those of an emulator do.
+    package private(set) var allowsLoopbackHTTP = false
     /// The rules of the access policy, in the order of the files: those of the system first.
     package private(set) var rules: [PolicyRule] = []
     /// The program that asks the user to confirm a request whose app has no terminal; nil if the file does not name one.
@@ -67,6 +69,7 @@ package struct Configuration: Sendable, Equatable {
         var configuration = other
         if !hasNewRules { configuration.rules = rules }
         (configuration.caFile, configuration.proxy, configuration.askpass) = (caFile, proxy, askpass)
+        configuration.allowsLoopbackHTTP = allowsLoopbackHTTP
         (configuration.audit, configuration.letsAppsKeepTokens) = (audit, letsAppsKeepTokens)
         configuration.metricsSocket = metricsSocket
         return configuration
@@ -198,7 +201,8 @@ package struct Configuration: Sendable, Equatable {
         switch (table, entry.key) {
         case (.network, "ca_file"): caFile = try entry.text
         case (.network, "proxy"): proxy = try entry.text
-        case (.network, _): throw Self.unknown(entry, "ca_file or proxy")
+        case (.network, "allow_loopback_http"): allowsLoopbackHTTP = try entry.flag
+        case (.network, _): throw Self.unknown(entry, "ca_file, proxy or allow_loopback_http")
         case (.confirmation, "askpass"): askpass = try Self.path(entry)
         case (.confirmation, _): throw Self.unknown(entry, "askpass")
         case (.audit, "destination"): audit = try Self.choice(entry)

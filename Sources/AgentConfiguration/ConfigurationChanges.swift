@@ -33,6 +33,9 @@ package struct ConfigurationChanges: Sendable, Equatable {
         // Without the values: a proxy's URL may have a password.
         if running.caFile != read.caFile { awaitingRestart.append("network.ca_file") }
         if running.proxy != read.proxy { awaitingRestart.append("network.proxy") }
+        if running.allowsLoopbackHTTP != read.allowsLoopbackHTTP {
+            awaitingRestart.append("network.allow_loopback_http = \(read.allowsLoopbackHTTP)")
+        }
         if running.askpass != read.askpass { awaitingRestart.append("confirmation.askpass") }
         if running.audit != read.audit { awaitingRestart.append("audit.destination = \"\(read.audit.rawValue)\"") }
         if running.metricsSocket != read.metricsSocket {

@@ -104,8 +104,9 @@ static int is_yes(int terminal) {
 
 static int ask_on_terminal(int32_t pid, uint64_t start, const char *question) {
     unsigned device = terminal_of(pid, start);
-    int terminal = device == 0 ? -1 : open_terminal(device);
-    if (terminal < 0) return -1;
+    if (device == 0) return -1;
+    int terminal = open_terminal(device);
+    if (terminal < 0) return AGENT_FOREIGN_TERMINAL;
     char text[AGENT_QUESTION_LIMIT + 128];
     int length = snprintf(
         text, sizeof text, "\r\n" PREFIX "%s\r\nType yes to allow it, within %d seconds: ", question, PATIENCE);

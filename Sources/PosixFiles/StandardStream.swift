@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// The standard output and standard error of the process, written without a buffer: the only exit to a terminal.
 package enum StandardStream: Int32, Sendable {
     case output = 1
@@ -13,7 +15,19 @@ package enum StandardStream: Int32, Sendable {
     func writeUnchecked(_ text: String) {
         let bytes = Array(text.utf8)
         bytes.withUnsafeBytes { bytes in
-            _ = Result { () throws(SystemError) in try FileDescriptor.writeAll(bytes, to: rawValue) }
+            do throws(SystemError) {
+                try FileDescriptor.writeAll(bytes, to: rawValue)
+            } catch {
+                if self == .output { Self.lost.store(error.number, ordering: .relaxed) }
+            }
         }
     }
+
+    /// The reason why a part of the standard output was dropped; nil if all of it has been written.
+    package static var outputFailure: SystemError? {
+        let number = lost.load(ordering: .relaxed)
+        return number == 0 ? nil : SystemError(number: number)
+    }
+
+    private static let lost = Atomic<Int32>(0)
 }

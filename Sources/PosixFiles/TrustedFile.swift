@@ -29,7 +29,7 @@ extension FileDescriptor {
         let status = try attempt { () throws(SystemError) in try file.status }
         guard status.isOwnOrRoots else {
             throw TrustedFileError(
-                "it belongs to user \(status.owner); run: chown \(FileStatus.effectiveUser) \(path.shellWord)")
+                "it belongs to user \(status.owner); run: sudo chown \(FileStatus.effectiveUser) \(path.shellWord)")
         }
         guard !status.isWritableByOthers else {
             throw TrustedFileError("other users can change it; run: chmod go-w \(path.shellWord)")

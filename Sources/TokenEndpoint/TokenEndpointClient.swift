@@ -79,7 +79,7 @@ package final class TokenEndpointClient: Sendable {
         guard allowsLoopbackHTTP, authority.isLoopback else {
             throw TokenError(
                 .invalidDeveloperParameter,
-                "authority \(authority) uses http; to allow that on this machine, start the agent with --allow-loopback-http"
+                "authority \(authority) uses http, which the agent allows neither by --allow-loopback-http nor by its configuration"
             )
         }
     }

@@ -269,7 +269,7 @@ struct SSOAgent: ParsableCommand {
             stateDirectory: Self.absolute(stateDirectory ?? environment.stateDirectory),
             keys: KeySettings(
                 credentialsDirectory: variables["CREDENTIALS_DIRECTORY"], required: requiredSource),
-            allowsLoopbackHTTP: allowLoopbackHttp,
+            allowsLoopbackHTTP: allowLoopbackHttp || configuration.allowsLoopbackHTTP,
             network: try NetworkSettings(
                 environment: variables, caFile: configuration.caFile, proxy: configuration.proxy),
             policy: PeerPolicy(userID: FileStatus.effectiveUser, rules: configuration.rules),

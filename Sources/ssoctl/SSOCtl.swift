@@ -94,6 +94,7 @@ struct SSOCtl: AsyncParsableCommand {
         } else if !text.isEmpty {
             (status.isSuccess ? StandardStream.output : .error).write(text + "\n")
         }
+        if status.isSuccess, Terminal.outputIsLost() { exit(withError: ExitCode(ExitStatus.failed.rawValue)) }
         exit(withError: status)
     }
 

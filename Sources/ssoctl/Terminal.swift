@@ -27,6 +27,13 @@ enum Terminal {
     /// Writes a message without the end of its line.
     static func writeError(_ text: StyledText) { StandardStream.error.write(text, abilities(STDERR_FILENO)) }
 
+    /// Whether a part of the output could not be written, as to a full disk; says so.
+    static func outputIsLost() -> Bool {
+        guard let failure = StandardStream.outputFailure else { return false }
+        printError("ssoctl: the output cannot be written: \(failure)")
+        return true
+    }
+
     static func print(json value: some Encodable) { print(json(value)) }
 
     /// The value as JSON, on several lines.

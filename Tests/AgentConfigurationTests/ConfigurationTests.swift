@@ -34,7 +34,7 @@ internal import TokenModel
 
     @Test(
         arguments: [
-            ("[network]\nca_fiel = \"x\"", "line 2", "use ca_file or proxy"),
+            ("[network]\nca_fiel = \"x\"", "line 2", "use ca_file, proxy or allow_loopback_http"),
             ("proxy = \"x\"", "line 1", "below the line [network]"),
             ("[network]\n\n[log]\nlevel = 1", "line 3", "use [network]"),
             ("[network]\n\n[log]\n", "line 3", "or [apps.NAME]"), ("[apps]\n[metric]", "line 2", "use [network]"),

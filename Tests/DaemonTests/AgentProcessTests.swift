@@ -201,7 +201,18 @@ internal import TokenWire
                     BeginInteractive(parameters: parameters))
             }
             #expect(failure?.code == .invalidDeveloperParameter)
-            #expect(failure?.message.contains("--allow-loopback-http") == true)
+            #expect(failure?.message.contains("allow_loopback_http = true under [network]") == true)
+            try await agent.killHard()
+        }
+    }
+
+    @Test func allowsPlainHTTPIfTheConfigurationDoes() async throws {
+        try await AgentProcessFixture.with { f in
+            try f.configure("[network]\nallow_loopback_http = true\n")
+            let agent = try TestProcess("sso-agent", environment: f.environment)
+            try await agent.waitForError("listening on")
+            _ = try await AgentClient(socketPath: f.socketPath).beginInteractive(
+                BeginInteractive(parameters: f.parameters()))
             try await agent.killHard()
         }
     }

@@ -37,6 +37,19 @@ internal import Testing
         }
     }
 
+    /// A script that stores a token takes an empty file for one otherwise.
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "Linux only"))
+    func failsIfItsOutputIsLost() async throws {
+        try await withToken { f in
+            for words in ["token", "token --json", "accounts", "--help"] {
+                let line = "\(Executable.path("ssoctl")) \(words) >/dev/full"
+                let ended = try await TestProcess("/bin/sh", ["-c", line], environment: f.environment).finish()
+                #expect(ended.status == 1, "\(words)")
+                #expect(ended.errors.contains("the output cannot be written: No space left on device"), "\(ended.errors)")
+            }
+        }
+    }
+
     @Test func renewsATokenThatIsNotValidForLongEnough() async throws {
         try await withToken { f in
             #expect(try await f.json(["token", "--min-valid", "60"])["fromCache"] as? Bool == true)

@@ -11,9 +11,12 @@ internal import Testing
     @Test(arguments: [["status"], ["doctor"], ["status", "--json"], ["doctor", "--json"]])
     func printsNamesOfFilesWithoutWhatATerminalObeys(arguments: [String]) async throws {
         try await AgentProcessFixture.with { f in
+            try FileManager.default.createDirectory(
+                atPath: f.folder.file("state"), withIntermediateDirectories: false,
+                attributes: [.posixPermissions: 0o700])
+            #expect(FileManager.default.createFile(atPath: f.folder.file("state/\(Self.name)"), contents: nil))
             let agent = try await f.agent()
             try await f.waitUntilOpen()
-            #expect(FileManager.default.createFile(atPath: f.folder.file("state/\(Self.name)"), contents: nil))
             let ended = try await f.run("ssoctl", arguments)
             Self.expectHarmless(ended.output + ended.errors)
             #expect(ended.output.contains("quarantine-"))

@@ -96,7 +96,9 @@ void agent_remove_socket(const char *path, const agent_socket_file *made);
 
 /* Asks a question, and waits a minute for the answer: with the program `askpass`, or if that is NULL on the controlling terminal of a
    process, which has to be in the terminal's foreground and to have started at `start` (in ticks since boot). The question has
-   AGENT_QUESTION_LIMIT bytes at most and no control characters. 1 for yes, 0 for anything else; -1 if nobody can be asked. */
+   AGENT_QUESTION_LIMIT bytes at most and no control characters. 1 for yes, 0 for anything else; -1 if nobody can be asked, and
+   AGENT_FOREIGN_TERMINAL if that is so because the terminal is another user's. */
+enum { AGENT_FOREIGN_TERMINAL = -2 };
 int agent_confirm(const char *askpass, int32_t pid, uint64_t start, const char *question);
 
 /* Finds the user of the open TCP socket on this machine whose own address is `own` and whose other end is `remote`; that

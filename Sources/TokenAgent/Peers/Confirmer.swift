@@ -58,11 +58,15 @@ final class Confirmer: Sendable {
         switch answer(to: question, on: peer) {
         case 1: return
         case 0: throw Self.denied(request, "it was not confirmed")
-        default:
+        case let answer:
+            let place =
+                answer == AGENT_FOREIGN_TERMINAL
+                ? "the terminal of the process belongs to another user, as after su; run it in one of a login of this user"
+                : "the process is not in the foreground of a terminal; run it in one"
             throw Self.denied(
                 request,
-                "a person has to confirm it, and the process is not in the foreground of a terminal; run it in one, or in the "
-                    + "agent's configuration set askpass in [confirmation] or add a [[rule]] that allows it")
+                "a person has to confirm it, and \(place), or in the agent's configuration set askpass in [confirmation] or add a "
+                    + "[[rule]] that allows it")
         }
     }
 

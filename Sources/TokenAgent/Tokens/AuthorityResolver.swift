@@ -4,6 +4,12 @@ internal import TokenEndpoint
 internal import TokenModel
 internal import TokenStore
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
 /// Validates authorities, and determines the host that requests to an authority are sent to.
 ///
 /// The results are kept until the agent stops; clouds learnt by instance discovery are part of the cache, and are stored. Used on
@@ -51,7 +57,8 @@ final class AuthorityResolver {
         if authority.scheme == "http", !allowsLoopbackHTTP {
             return TokenError(
                 .invalidDeveloperParameter,
-                "\(authority) is not https; for an emulator on this machine start sso-agent with --allow-loopback-http")
+                "\(authority) is not https; for an emulator on this machine, write allow_loopback_http = true under [network] in the "
+                    + "configuration, and start the agent anew; run: kill \(getpid())")
         }
         guard parameters.validatesAuthority else { return nil }
         switch authority.kind {

@@ -33,7 +33,7 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
     /// Parses and normalises a URL.
     ///
     /// - Throws: `invalidDeveloperParameter` (-51112) if it is not an `https` URL with a host and a path. `http` is
-    ///   accepted for loopback hosts, but the agent refuses it unless started with `--allow-loopback-http`.
+    ///   accepted for loopback hosts, but the agent refuses it unless started with `--allow-loopback-http` or configured so.
     public init(_ url: String, kind: Kind? = nil) throws(TokenError) {
         if let plain = Authority(plain: url, kind: kind) {
             self = plain

@@ -20,7 +20,7 @@ struct DoctorCommand: Command {
               ssoctl doctor --json | jq '.checks[] | select(.ok | not)'
             """)
 
-    @Option(help: "The authority whose token endpoint to try.", completion: Candidates.authority)
+    @Option(help: "The authority whose token endpoint to try; that of the default app by default.", completion: Candidates.authority)
     var authority: String?
 
     @OptionGroup var output: OutputOptions
@@ -48,6 +48,8 @@ struct DoctorCommand: Command {
 
     func execute(_ agent: AgentClient) async throws(TokenError) -> Printout {
         var request = Diagnose()
+        // That of the default app, whose requests have failed if any have.
+        request.authority = (try? Settings.read())?.defaultAuthority
         if let authority { request.authority = try Authority(authority) }
         let folder = HealthCheck.socketFolder(of: agent.socketPath)
         do throws(TokenError) {

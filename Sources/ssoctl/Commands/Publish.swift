@@ -18,7 +18,7 @@ struct PublishCommand: Command {
             path and SSO_AGENT_OWNER to your user ID.
 
             Examples:
-              ssoctl publish --socket /run/user/1000/ci.sock --client-id ID --ttl 30m
+              ssoctl publish --socket $XDG_RUNTIME_DIR/ci.sock --client-id ID --ttl 30m
               ssoctl publish --socket /srv/db.sock --client-id ID --uid 1001 --ttl 8h
             """)
 
@@ -166,7 +166,7 @@ struct UnpublishCommand: Command {
         commandName: "unpublish", abstract: "Close a published socket and its connections, and remove its file.",
         discussion: """
             Examples:
-              ssoctl unpublish /run/user/1000/ci.sock
+              ssoctl unpublish $XDG_RUNTIME_DIR/ci.sock
             """)
 
     @Argument(help: "The path or the label of the socket.", completion: Candidates.socket)

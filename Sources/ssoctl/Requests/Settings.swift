@@ -28,6 +28,9 @@ struct Settings {
         }
     }
 
+    /// The authority of the app that is meant if none is named; nil if there is no such app, or it has none of its own.
+    var defaultAuthority: Authority? { (try? defaultApp())?.authority }
+
     /// The account of `$SSO_AGENT_ACCOUNT`; nil if there is none.
     static var accountVariable: AccountName? { AgentEnvironment.value("SSO_AGENT_ACCOUNT").map { AccountName($0) } }
 
