@@ -20,7 +20,9 @@ struct DoctorCommand: Command {
               ssoctl doctor --json | jq '.checks[] | select(.ok | not)'
             """)
 
-    @Option(help: "The authority whose token endpoint to try; that of the default app by default.", completion: Candidates.authority)
+    @Option(
+        help: "The authority whose token endpoint to try; that of the default app by default.",
+        completion: Candidates.authority)
     var authority: String?
 
     @OptionGroup var output: OutputOptions

@@ -14,7 +14,11 @@ enum ConfigurationChecks {
             let settings = try Settings.read()
             configuration = settings.configuration
             let files = settings.configuration.files
-            do throws(TokenError) { try settings.configuration.requireDefaultApp() } catch { throw CommandFailure(error) }
+            do throws(TokenError) {
+                try settings.configuration.requireDefaultApp()
+            } catch {
+                throw CommandFailure(error)
+            }
             checks.append(
                 HealthCheck(
                     name: "configuration", ok: true,
