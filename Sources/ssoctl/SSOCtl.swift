@@ -8,7 +8,7 @@ internal import TokenModel
 struct SSOCtl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ssoctl",
-        abstract: "See who is signed in, sign in and out, and get tokens, through sso-agent.",
+        abstract: "Sign in to Microsoft Entra, see who is signed in, and get tokens, through sso-agent.",
         discussion: """
             Every command prints text or, with --json, one JSON document; progress and prompts go to \
             standard error. Exit status: 0 done, 1 failed, 2 interaction required, 3 no such account, 4 the agent \
