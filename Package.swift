@@ -203,7 +203,7 @@ let package = Package(
         .executableTarget(
             name: "entra-emulator",
             dependencies: [
-                "EntraEmulator",
+                "EntraEmulator", "TokenModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: strict),
 

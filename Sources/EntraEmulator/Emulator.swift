@@ -17,7 +17,7 @@ package struct Emulator: Sendable {
 
     /// Starts an emulator, which accepts connections when this returns.
     ///
-    /// - Throws: `TLSFilesUnusable`, or NIO's error if it cannot listen.
+    /// - Throws: `TLSFilesUnusable`, or `PortUnusable` if it cannot listen.
     package static func start(_ options: EmulatorOptions = EmulatorOptions()) async throws -> Emulator {
         let state = EmulatorState(options)
         let scheme = options.tls == nil ? "http" : "https"
@@ -31,6 +31,9 @@ package struct Emulator: Sendable {
         return Emulator(
             url: state.update { $0.baseURL }, control: EmulatorControl(state: state), server: server)
     }
+
+    /// What a user has to know to sign in with this emulator.
+    package var guide: Guide { Guide(url: url) }
 
     /// Runs an emulator until the process receives SIGTERM or SIGINT.
     package static func serve(_ options: EmulatorOptions, whenReady: (Emulator) throws -> Void) async throws {

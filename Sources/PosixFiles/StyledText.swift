@@ -10,7 +10,16 @@ package struct StyledText: Sendable, ExpressibleByStringInterpolation {
 
     private enum Piece: Sendable {
         case text(String)
+        /// Text whose lines are not broken.
+        case fixed(String)
         case control(Control)
+
+        var text: String? {
+            switch self {
+            case .text(let text), .fixed(let text): text
+            case .control: nil
+            }
+        }
     }
 
     /// What a terminal is able to do, and its user wants.
@@ -56,11 +65,54 @@ package struct StyledText: Sendable, ExpressibleByStringInterpolation {
 
     package static func += (left: inout StyledText, right: StyledText) { left.pieces += right.pieces }
 
+    /// The same text, whose lines ``wrapped(columns:)`` leaves as they are: a table, a drawing, or what a program reads.
+    package var fixed: StyledText {
+        StyledText(pieces.map { if case .text(let text) = $0 { .fixed(text) } else { $0 } })
+    }
+
+    /// The text with lines of at most so many columns, broken at blanks; nil breaks none.
+    ///
+    /// A URL is not divided, nor a command behind `→`. Later lines are indented as the first one is.
+    package func wrapped(columns: Int?) -> StyledText {
+        guard let columns, columns >= LineWrap.leastColumns else { return self }
+        // What is written as its number takes more columns.
+        let texts = pieces.map { Array(TerminalText.neutralised($0.text ?? "")) }
+        var (fixed, offset) = ([Range<Int>](), 0)
+        for (piece, text) in zip(pieces, texts) {
+            if case .fixed = piece, !text.isEmpty { fixed.append(offset..<offset + text.count) }
+            offset += text.count
+        }
+        let breaks = LineWrap(columns: columns).breaks(texts.flatMap(\.self), fixed: fixed)
+        guard !breaks.isEmpty else { return self }
+        offset = 0
+        return StyledText(
+            zip(pieces, texts).map { piece, text in
+                defer { offset += text.count }
+                guard case .text = piece else { return piece }
+                return .text(Self.text(text, at: offset, breaks))
+            })
+    }
+
+    /// A part of a text, with the breaks that begin in it.
+    private static func text(_ part: [Character], at offset: Int, _ breaks: [LineWrap.Break]) -> String {
+        let range = offset..<offset + part.count
+        var (text, index) = ("", offset)
+        for place in breaks where place.blanks.overlaps(range) {
+            let blanks = place.blanks.clamped(to: range)
+            text += String(part[index - offset..<blanks.lowerBound - offset])
+            if range.contains(place.blanks.lowerBound) {
+                text += "\n" + String(repeating: " ", count: place.indentation)
+            }
+            index = blanks.upperBound
+        }
+        return text + String(part[(index - offset)...])
+    }
+
     /// The text for a stream with these abilities.
     package func rendered(_ abilities: Abilities) -> String {
         pieces.map { piece in
             switch piece {
-            case .text(let text): TerminalText.neutralised(text)
+            case .text(let text), .fixed(let text): TerminalText.neutralised(text)
             case .control(.style(let number)): abilities.colours ? "\u{1B}[\(number)m" : ""
             case .control(.link(let url)): abilities.controls ? "\u{1B}]8;;\(url)\u{1B}\\" : ""
             case .control(.eraseLine): abilities.controls ? "\r\u{1B}[K" : ""

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import EntraEmulator
 internal import Foundation
+internal import TokenModel
 
 /// `entra-emulator`: the emulator as a program of its own.
 @main
@@ -12,10 +13,19 @@ struct EntraEmulatorCommand: AsyncParsableCommand {
             Listens on 127.0.0.1 and prints its base URL as one line of JSON when it is ready. Anybody may sign in, \
             without a password: it is for tests, and for nothing else. SIGTERM and SIGINT stop it.
 
+            The authority of an app is the base URL with /organizations or /common; any client ID works. The agent refuses \
+            http unless it is started with --allow-loopback-http, or its configuration has allow_loopback_http = true under \
+            [network].
+
             Examples:
               entra-emulator --port 8080
               entra-emulator --user alice@contoso.com bob@contoso.com
-            """)
+              sso-agent --allow-loopback-http &
+              ssoctl app add demo --client-id any --scope User.Read \\
+                --authority http://127.0.0.1:8080/organizations
+              ssoctl sign-in demo
+            """,
+        version: ProductVersion.text)
 
     @Option(help: "Port to listen on; 0 lets the system choose.")
     var port = 0
@@ -46,6 +56,9 @@ struct EntraEmulatorCommand: AsyncParsableCommand {
         }
         try await Emulator.serve(options) { emulator in
             try FileHandle.standardOutput.write(contentsOf: Data(#"{"url":"\#(emulator.url)"}"#.utf8 + [10]))
+            guard isatty(STDERR_FILENO) == 1 else { return }
+            let lines = [""] + emulator.guide.lines + [""]
+            try FileHandle.standardError.write(contentsOf: Data(lines.map { $0 + "\n" }.joined().utf8))
         }
     }
 }

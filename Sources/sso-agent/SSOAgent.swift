@@ -33,7 +33,7 @@ internal import TokenStore
 struct SSOAgent: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sso-agent",
-        abstract: "Share one sign-in among all of a user's apps: serve tokens on a Unix socket.",
+        abstract: "Share one sign-in to Microsoft Entra among all of a user's apps, on a Unix socket.",
         discussion: """
             Runs in the foreground, and prints “listening on PATH” on standard error when it accepts requests. SIGTERM \
             and SIGINT stop it after the requests in progress; a second one stops it at once. SIGHUP has it read its \

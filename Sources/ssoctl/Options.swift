@@ -81,6 +81,9 @@ struct AppFilter {
         (group, self.settings) = (options.group, settings)
     }
 
+    /// Whether the configuration names no app.
+    var isWithoutApps: Bool { settings?.configuration.apps.isEmpty ?? false }
+
     /// The command by which a user signs in to an app.
     ///
     /// - Parameter clientID: nil for the default app.
@@ -202,6 +205,13 @@ struct AccountOptions: ParsableArguments {
         }
         guard [identifier, username].allSatisfy({ $0.map { $0.trimmedNonEmpty != nil } ?? true }) else {
             throw ValidationError("The account's name must not be blank.")
+        }
+    }
+
+    /// The options as words of a command line.
+    var words: [String] {
+        [("--account", identifier), ("--username", username)].flatMap { option, value in
+            value.map { [option, $0] } ?? []
         }
     }
 

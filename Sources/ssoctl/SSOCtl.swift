@@ -8,7 +8,7 @@ internal import TokenModel
 struct SSOCtl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ssoctl",
-        abstract: "See who is signed in, sign in and out, and get tokens, through sso-agent.",
+        abstract: "Sign in to Microsoft Entra, see who is signed in, and get tokens, through sso-agent.",
         discussion: """
             Every command prints text or, with --json, one JSON document; progress and prompts go to \
             standard error. Exit status: 0 done, 1 failed, 2 interaction required, 3 no such account, 4 the agent \
@@ -53,7 +53,7 @@ struct SSOCtl: AsyncParsableCommand {
         let arguments = Array(CommandLine.arguments.dropFirst())
         CompletionRun.prepare(arguments)
         do {
-            try refuseUnknownCommand(arguments)
+            if let unknown = CommandPath(arguments, configuration).unknown { throw unknown }
             var command: any ParsableCommand
             if let parsed = await parsedAlone(arguments) {
                 command = parsed
@@ -84,40 +84,57 @@ struct SSOCtl: AsyncParsableCommand {
     /// arguments.
     private static func end(_ error: any Error, _ arguments: ArraySlice<String>) {
         let status = exitCode(for: error)
+        let path = CommandPath(Array(arguments), configuration)
         var text = fullMessage(for: error)
+        if let unknown = path.unknown { text = "Error: \(unknown.message)\n  → \(path.help)" }
         let option = "--generate-completion-script"
         if status.isSuccess, arguments.first == option || arguments.first?.hasPrefix(option + "=") == true {
             text = CompletionScript.extended(text, CommandNames(of: configuration))
         }
         if arguments.contains("--json"), !text.isEmpty, !status.isSuccess {
-            Terminal.print(json: CommandFailure.usage(message(for: error), nextCommand: "ssoctl --help"))
+            Terminal.print(json: CommandFailure.usage(message(for: error), nextCommand: path.help))
+        } else if status.isSuccess, !text.isEmpty {
+            Terminal.print(text)
         } else if !text.isEmpty {
-            (status.isSuccess ? StandardStream.output : .error).write(text + "\n")
+            Terminal.printError(text)
         }
         if status.isSuccess, Terminal.outputIsLost() { exit(withError: ExitCode(ExitStatus.failed.rawValue)) }
         exit(withError: status)
     }
 
-    /// - Throws: if the first word is no command, with the command that was probably meant.
-    private static func refuseUnknownCommand(_ arguments: [String]) throws {
-        guard let word = arguments.first, !word.hasPrefix("-") else { return }
-        let names = ["help"] + commands.compactMap(\.commandName) + aliases.map(\.alias)
-        guard !names.contains(word) else { return }
-        let nearest = Suggestion.nearest(to: word, among: names)
-        throw ValidationError(
-            "“\(word)” is not a command of ssoctl.\(nearest.map { " Did you mean “\($0)”?" } ?? "")")
-    }
-
-    private static var commands: [CommandConfiguration] { commandTypes.map { $0.configuration } }
-
     private static var commandTypes: [any ParsableCommand.Type] {
         configuration.groupedSubcommands.flatMap(\.subcommands)
     }
+}
 
-    /// The aliases of commands, each with the command's name.
-    private static var aliases: [(alias: String, name: String)] {
-        commands.flatMap { command in command.aliases.map { (alias: $0, name: command.commandName ?? "") } }
+/// The command that a command line names.
+private struct CommandPath {
+    /// The names of the command, without that of the program.
+    private var words: [String] = []
+    /// The error if a word is no command where one has to be, with the one that was probably meant.
+    private(set) var unknown: ValidationError?
+
+    init(_ arguments: [String], _ root: CommandConfiguration) {
+        var command = root
+        // What follows `help` is the name of a command.
+        for word in arguments.drop(while: { $0 == "help" }) {
+            guard !word.hasPrefix("-"), !command.subcommands.isEmpty else { return }
+            let configurations = command.subcommands.map { $0.configuration }
+            guard let next = configurations.first(where: { $0.isNamed(word) }) else {
+                let names = (words.isEmpty ? ["help"] : []) + configurations.compactMap(\.commandName)
+                let nearest = Suggestion.nearest(to: word, among: names + configurations.flatMap(\.aliases))
+                let meant = nearest.map { " Did you mean “\($0)”?" } ?? ""
+                unknown = ValidationError(
+                    "“\(word)” is not a command of \((["ssoctl"] + words).joined(separator: " ")).\(meant)")
+                return
+            }
+            words.append(word)
+            command = next
+        }
     }
+
+    /// The command that prints the help for it.
+    var help: String { (["ssoctl"] + words + ["--help"]).joined(separator: " ") }
 }
 
 extension CommandConfiguration {

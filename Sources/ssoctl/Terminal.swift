@@ -18,14 +18,27 @@ internal import TokenModel
 
 /// The terminal: standard output for results, standard error for messages and prompts.
 enum Terminal {
+    /// Prints a line as it is, such as one for a program.
     static func print(_ text: String) { StandardStream.output.write(text + "\n") }
 
-    static func printError(_ text: String) { StandardStream.error.write(text + "\n") }
+    static func printError(_ text: String) { writeError(StyledText(text + "\n")) }
 
-    static func print(_ text: StyledText) { StandardStream.output.write(text, abilities(STDOUT_FILENO)) }
+    /// Writes text for people, whose lines are broken at the width of the terminal.
+    static func print(_ text: StyledText) { write(text, .output) }
 
     /// Writes a message without the end of its line.
-    static func writeError(_ text: StyledText) { StandardStream.error.write(text, abilities(STDERR_FILENO)) }
+    static func writeError(_ text: StyledText) { write(text, .error) }
+
+    private static func write(_ text: StyledText, _ stream: StandardStream) {
+        stream.write(text.wrapped(columns: columns(stream)), abilities(stream.rawValue))
+    }
+
+    /// The width of the terminal of a stream; nil if it is none, or does not tell.
+    static func columns(_ stream: StandardStream) -> Int? {
+        var size = winsize()
+        guard ioctl(stream.rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
 
     /// Whether a part of the output could not be written, as to a full disk; says so.
     static func outputIsLost() -> Bool {

@@ -165,8 +165,13 @@ internal import Testing
             #expect(apps.compactMap { $0["clientId"] as? String } == ["a-3", "b-2"])
             let refused = try await f.ssoctl(["app", "remove", "a"], status: 1)
             #expect(refused.errors.contains("conf.d/20.toml"))
-            try await f.ssoctl(["app", "add", "b", "--client-id", "b-3", "--force", "--scope", "S"])
-            #expect(try f.configuration() == "# mine\n[apps.b]\nclient_id = \"b-3\"  # and why\nscopes = [\"S\"]\n")
+            try await f.ssoctl([
+                "app", "add", "b", "--client-id", "11111111-2222-4333-8444-555555555555", "--force", "--scope", "S",
+            ])
+            #expect(
+                try f.configuration()
+                    == "# mine\n[apps.b]\nclient_id = \"11111111-2222-4333-8444-555555555555\"  # and why\nscopes = [\"S\"]\n"
+            )
             let checked = try await f.run("sso-agent", ["--check-config"])
             #expect(checked.status == 0 && checked.output.contains("conf.d/10.toml"))
             try write("conf.d/30.toml", "[apps.c]\nclient_di = \"c\"\n")

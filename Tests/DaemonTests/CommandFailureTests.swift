@@ -57,8 +57,51 @@ internal import Testing
         ("tokne", "token"), ("logn", "login"), ("acounts", "accounts"), ("signin", "sign-in"), ("pub", "publish"),
     ])
     func saysWhichCommandWasMeant(word: String, command: String) async throws {
-        let ended = try await TestProcess("ssoctl", [word]).finish()
-        #expect(ended.status == 64 && ended.errors.contains("Did you mean “\(command)”?"), "\(ended.errors)")
+        for arguments in [[word], ["help", word]] {
+            let ended = try await TestProcess("ssoctl", arguments).finish()
+            #expect(ended.status == 64 && ended.errors.contains("Did you mean “\(command)”?"), "\(ended.errors)")
+        }
+    }
+
+    @Test func saysWhichSubcommandWasMeantAndWhoseHelpHelps() async throws {
+        try await AgentProcessFixture.with { f in
+            let plain = try await f.ssoctl(["app", "ad"], status: 64).errors
+            #expect(
+                plain == "Error: “ad” is not a command of ssoctl app. Did you mean “add”?\n  → ssoctl app --help\n",
+                "\(plain)")
+            for (arguments, help) in [
+                (["app", "ad"], "ssoctl app --help"), (["app", "add"], "ssoctl app add --help"),
+                (["token", "--scop", "S"], "ssoctl token --help"), (["tokne"], "ssoctl --help"),
+                (["help", "app", "ad"], "ssoctl app --help"), (["--x"], "ssoctl --help"),
+            ] {
+                #expect(try await f.failure(arguments, status: 64)["nextCommand"] as? String == help, "\(arguments)")
+            }
+            for arguments in [
+                ["help", "token"], ["help", "help"], ["help"], ["help", "app", "rm"], ["app", "--help"],
+            ] {
+                try await f.ssoctl(arguments)
+            }
+        }
+    }
+
+    @Test func refusesAClientIDThatMicrosoftsCloudsDoNotKnow() async throws {
+        try await AgentProcessFixture.with { f in
+            let add = ["app", "add", "graph", "--scope", "User.Read", "--client-id"]
+            for more in [[], ["--tenant", "contoso.com"], ["--authority", "https://login.microsoftonline.us/common"]] {
+                let error = try await f.failure(add + ["CLIENT-ID"] + more, status: 64)
+                #expect((error["message"] as? String)?.contains("App registrations") == true, "\(error)")
+                let isOther = (error["message"] as? String)?.contains("needs --authority") == true
+                #expect(isOther == !more.contains("--authority"), "\(error)")
+            }
+            for more in [
+                ["11111111-2222-4333-8444-555555555555"], ["000000004C12AE6F"],
+                ["any", "--authority", "\(f.emulator.url)/common"],
+                ["any", "--authority", "https://adfs.example.com/adfs"],
+                ["any", "--authority", "https://id.example.com", "--authority-kind", "openid"],
+            ] {
+                try await f.ssoctl(add + more + ["--force"])
+            }
+        }
     }
 
     @Test func namesTheCommandThatStartsTheAgent() async throws {

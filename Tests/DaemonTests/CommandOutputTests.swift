@@ -67,6 +67,10 @@ internal import Testing
                 #expect(table.contains(word), "\(table)")
             }
             for alias in ["list", "whoami"] { #expect(try await f.ssoctl([alias]).output == table) }
+            let listed = try #require(await f.json(["accounts"])["accounts"] as? [[String: Any]])
+            #expect(listed.count == 1 && listed[0]["apps"] as? [String] == ["graph"])
+            #expect(listed[0]["state"] as? String == "signedIn")
+            #expect(try #require(listed[0]["validUntil"] as? Double) > Date().timeIntervalSince1970)
             let all = try await f.json(["accounts", "--verbose"])
             let kinds = (all["credentials"] as? [[String: Any]] ?? []).compactMap { $0["kind"] as? String }
             #expect(kinds.sorted() == ["accessToken", "refreshToken"])
@@ -80,6 +84,8 @@ internal import Testing
     @Test func signsOutOfOneAppOrOfAll() async throws {
         try await withToken { f in
             try await f.addApp("mail", clientID: "app-2")
+            let none = try await f.ssoctl(["sign-out", "alice", "--app", "mail"]).output
+            #expect(none == "alice@contoso.com has no tokens of the app “mail”: there was nothing to sign out of.\n")
             try await f.signIn(app: "mail", "alice@contoso.com")
             let one = try await f.json(["logout", "alice", "--app", "mail"])
             #expect(one["removed"] as? Bool == true && one["apps"] as? [String] == ["mail"])

@@ -40,7 +40,8 @@ internal import Testing
             let agent = try await f.agent()
             try await f.addApp("graph", clientID: "app-1", scopes: "User.Read Notes.Write")
             try await f.ssoctl([
-                "app", "add", "mail", "--client-id", "app-2", "--resource", "https://notes.example.com",
+                "app", "add", "mail", "--client-id", "11111111-2222-4333-8444-555555555552", "--resource",
+                "https://notes.example.com",
             ])
             let letters = Self.hostileLetters(writing: f.folder.file("pwned"))
             for name in ["alice@contoso.com", "o'brien@contoso.com", Self.hostile, letters] {

@@ -62,6 +62,10 @@ internal import Testing
         #expect(pages["sso-agent.toml.5"]?.contains("sharing_groups") == true)
         #expect(pages["sso-agent-protocol.7"]?.contains(".Ss acquire_token_silent\n") == true)
         #expect(pages.values.allSatisfy { $0.hasPrefix(".Dd November 14, 2023\n") })
+        #expect(pages["ssoctl.1"]?.contains("Microsoft Entra") == true)
+        #expect(pages["sso-agent.1"]?.contains("Microsoft Entra") == true)
+        // What is escaped twice shows a backslash.
+        for (name, page) in pages { #expect(!page.contains("\\\\") && !page.contains("\\(\\"), "\(name)") }
     }
 
     @Test(.enabled(if: mandoc != nil, "there is no mandoc")) func isWhatMandocWants() async throws {

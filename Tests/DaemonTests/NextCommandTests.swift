@@ -6,6 +6,8 @@ internal import Testing
 
 /// The command that a failure names: it can be run as it is, and has what was typed.
 @Suite(.bounded) struct NextCommandTests {
+    private static let clientID = "11111111-2222-4333-8444-555555555555"
+
     struct Case: Sendable, CustomTestStringConvertible {
         let typed: [String]
         let status: Int32
@@ -22,11 +24,21 @@ internal import Testing
             let agent = try await f.agent()
             try await f.addApp("graph", clientID: "app-1")
             try await f.addApp("mail", clientID: "app-2")
-            let bare = try await f.ssoctl(["app", "add", "bare", "--client-id", "app-3"])
+            let bare = try await f.ssoctl(["app", "add", "bare", "--client-id", "11111111-2222-4333-8444-555555555553"])
             #expect(bare.output.contains("ssoctl sign-in bare --scope User.Read"), "\(bare.output)")
             try await f.signIn(app: "graph", "alice@contoso.com")
             for one in [
                 Case("token grph", 64, "ssoctl token graph"),
+                Case(
+                    "token grph --account alice --decode --force-refresh -s Mail.Read", 64,
+                    "ssoctl token graph --scope Mail.Read --account alice --force-refresh --decode"),
+                Case(
+                    "token alice@contoso.com --min-valid 9", 64,
+                    "ssoctl token --account alice@contoso.com --min-valid 9"),
+                Case(
+                    "token graph --account alcie@contoso.com --id-token", 3,
+                    "ssoctl token graph --account alice@contoso.com --id-token"),
+                Case("sign-in grph --device-code", 64, "ssoctl sign-in graph --device-code"),
                 Case("sign-in grph --scope Mail.Read", 64, "ssoctl sign-in graph --scope Mail.Read"),
                 Case("token alice@contoso.com", 64, "ssoctl token --account alice@contoso.com"),
                 Case("sign-in alice@contoso.com", 64, "ssoctl sign-in --login-hint alice@contoso.com"),
@@ -147,8 +159,9 @@ internal import Testing
             let missing = try await f.failure(["app", "list"], status: 1, variables: variables)
             #expect((missing["message"] as? String)?.contains("does not exist") == true)
             #expect(missing["nextCommand"] as? String == "ssoctl init")
-            try await f.ssoctl(["app", "add", "graph", "--client-id", "a", "--scope", "S"], variables: variables)
-            #expect(try await f.json(["app", "show"], variables: variables)["clientId"] as? String == "a")
+            try await f.ssoctl(
+                ["app", "add", "graph", "--client-id", Self.clientID, "--scope", "S"], variables: variables)
+            #expect(try await f.json(["app", "show"], variables: variables)["clientId"] as? String == Self.clientID)
         }
     }
 }

@@ -146,7 +146,9 @@ internal import Testing
             let command = try f.onTerminal(
                 ["init"],
                 [
-                    ("Client ID: ", " \n"), ("Client ID: ", "app-1\n"),
+                    ("Client ID: ", " \n"), ("This is needed", ""), ("Client ID: ", "app-1\n"),
+                    ("[organizations]: ", "localhost:8080\n"), ("nor a URL, which begins with https://", ""),
+                    ("[organizations]: ", "\(f.emulator.url)\n"), ("names no tenant; add one, such as /common.", ""),
                     ("[organizations]: ", "\(f.emulator.url)/common\n"),
                     ("[User.Read]: ", "User.Read https://vault.azure.net/.default\n"), ("[User.Read]: ", "\n"),
                     ("[graph]: ", "a b\n"), ("[graph]: ", "\n"),
@@ -154,11 +156,47 @@ internal import Testing
             let ended = try await command.finish()
             #expect(ended.status == 0, "\(ended.output)")
             #expect(
-                ended.output.contains("valid until") && ended.output.contains("for one resource"), "\(ended.output)")
+                ended.output.contains("valid until")
+                    && ended.output.contains("these are for https://graph.microsoft.com and https://vault.azure.net."),
+                "\(ended.output)")
             #expect(try f.configuration().contains("[apps.graph]\nclient_id = \"app-1\"\n"))
             try await f.ssoctl(["token"])
             let without = try await f.failure(["init"], status: 64)
             #expect((without["nextCommand"] as? String)?.hasPrefix("ssoctl app add") == true)
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    /// Microsoft's clouds know no other client IDs than GUIDs.
+    @Test func asksAgainForAClientIDThatIsNoGUID() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let command = try f.onTerminal(
+                ["init"],
+                [
+                    ("Client ID: ", "not a guid!!\n"), ("[organizations]: ", "\n"),
+                    ("“not a guid!!” is not an application (client) ID", ""), ("Client ID: ", "\u{4}"),
+                ])
+            let ended = try await command.finish()
+            #expect(ended.status == 1 && ended.output.contains("Client ID: \r\nssoctl: the set-up"), "\(ended.output)")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func saysThatACodeWasDeclined() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            let command = try TestProcess("ssoctl", ["sign-in", "--device-code"], environment: f.environment)
+            let shown = try await command.waitForError("Waiting for the sign-in")
+            let code = try #require(shown.firstMatch(of: #/enter the code:\n\n    (\S+)\n/#)?.output.1)
+            _ = try await f.run(
+                "/usr/bin/env", ["curl", "-sS", "\(f.emulator.url)/devicelogin?code=\(code)&decline=1"])
+            let ended = try await command.finish()
+            #expect(ended.status == 1 && !ended.errors.contains("authorization_declined"), "\(ended.errors)")
+            #expect(
+                ended.errors.contains("ssoctl: the sign-in was declined on the page for the code\n"), "\(ended.errors)")
+            #expect(ended.errors.hasSuffix("\n  → ssoctl sign-in --device-code\n"), "\(ended.errors)")
             withExtendedLifetime(agent) {}
         }
     }

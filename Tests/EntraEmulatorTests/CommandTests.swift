@@ -19,6 +19,41 @@ internal import Testing
         #expect(ended.output == "")
     }
 
+    @Test func saysHowToUseItOnATerminalAndAtItsFirstPage() async throws {
+        let script = PackageFolder.path("Tests/DaemonTests/python/terminal.py")
+        let emulator = try TestProcess(
+            "/usr/bin/env",
+            ["python3", script, #"[["Ctrl-C stops it.", "\u0003"]]"#, Executable.path("entra-emulator")])
+        let shown = try await emulator.finish()
+        #expect(shown.status == 0, "\(shown)")
+        let url = try #require(shown.output.firstMatch(of: #/\{"url":"(http:[^"]*)"\}\r?\n/#)?.output.1)
+        for text in [
+            "allow_loopback_http = true", "sso-agent --allow-loopback-http", "any client ID",
+            "ssoctl app add demo --client-id any --authority \(url)/organizations --scope User.Read\r\n",
+        ] {
+            #expect(shown.output.contains(text), "\(text): \(shown.output)")
+        }
+        try await withEmulator { emulator in
+            let page = try await HTTP.get("\(emulator.url)/")
+            #expect(page.status == 200 && page.body.contains("\(emulator.url)/organizations"), "\(page.body)")
+            #expect(try await HTTP.get("\(emulator.url)/nothing").status == 404)
+        }
+    }
+
+    @Test func namesThePortThatIsInUse() async throws {
+        try await withEmulator { emulator in
+            let port = emulator.url.split(separator: ":").last.map(String.init) ?? ""
+            let ended = try await TestProcess("entra-emulator", ["--port", port]).finish()
+            #expect(ended.status == 1 && ended.output.isEmpty)
+            #expect(ended.errors == "Error: port \(port) is in use; choose another one with --port\n")
+        }
+    }
+
+    @Test func hasTheVersionOfThePackage() async throws {
+        let ended = try await TestProcess("entra-emulator", ["--version"]).finish()
+        #expect(ended.status == 0 && ended.output.contains(#/^\d+\.\d+\.\d+\S*\n$/#), "\(ended.output)")
+    }
+
     @Test(arguments: [
         ["--port", "65536"], ["--tls-cert", "only.pem"], ["--tls-cert", "no", "--tls-key", "no"], ["--unknown"],
     ])

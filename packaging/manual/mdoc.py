@@ -15,9 +15,10 @@ def escape(text, is_code=False):
     """The text without characters that mean something to mdoc, apart from those at the beginning of a line."""
     # A path is not divided at its hyphens.
     text = re.sub(r"\S*[/_]\S*", lambda match: match.group().replace("-", "\x01"), text)
-    text = "".join(ESCAPES.get(character, character) for character in text).replace("\x01", "\\-")
     # A hyphen that may be copied into a shell.
-    return text.replace("-", "\\-") if is_code else re.sub(r"(?<!\w)-(?=[-\w])|(?<=-)-", r"\\-", text)
+    text = text.replace("-", "\x01") if is_code else re.sub(r"(?<!\w)-(?=[-\w])|(?<=-)-", "\x01", text)
+    # Escapes have hyphens and backslashes themselves: nothing in them is escaped again.
+    return "".join(ESCAPES.get(character, character) for character in text).replace("\x01", "\\-")
 
 
 def argument(text):

@@ -87,6 +87,8 @@ struct Page: Sendable {
         ::placeholder { color: var(--quiet); opacity: 1 }
         button { margin: 0 .375rem .25rem 0; padding: .625rem 1.25rem; border: 1px solid var(--accent); border-radius: 6px; background: var(--accent);
           color: var(--on-accent); font: inherit; font-weight: 600; cursor: pointer }
+        code, pre { font-family: ui-monospace, monospace; font-size: .875rem }
+        pre { margin: 0 0 1.25rem; white-space: pre-wrap }
         button.quiet { background: transparent; color: var(--accent) }
         :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
 

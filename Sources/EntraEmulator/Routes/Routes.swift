@@ -12,6 +12,9 @@ struct Routes: Sendable {
         do {
             if request.path.hasPrefix("/control/") { return try await control.respond(to: request) }
             guard let emulated = EmulatorRequest(request, scheme: scheme) else {
+                if request.path == "/" {
+                    return Guide(url: "\(scheme)://\(request.host ?? "127.0.0.1")").page.response()
+                }
                 return .text("Not Found\n", type: "text/plain", status: .notFound)
             }
             return try await endpoints.respond(to: emulated)

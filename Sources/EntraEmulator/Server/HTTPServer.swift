@@ -1,3 +1,4 @@
+internal import Foundation
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
@@ -27,6 +28,7 @@ final class HTTPServer: Sendable {
     /// - Parameters:
     ///   - port: the port to listen on; with 0 the kernel chooses one.
     ///   - whenBound: called with the port before the first connection is accepted.
+    /// - Throws: `PortUnusable` if it cannot listen.
     static func start(
         port: Int, tls: TLSContext?, whenBound: (Int) -> Void, _ respond: @escaping Respond
     ) async throws -> HTTPServer {
@@ -45,7 +47,9 @@ final class HTTPServer: Sendable {
                     try pipeline.addHandler(HTTPHandler(respond))
                 }
             }
-            .bind(host: "127.0.0.1", port: port).get()
+            .bind(host: "127.0.0.1", port: port)
+            .flatMapErrorThrowing { error in throw (error as? IOError).map { PortUnusable(port: port, $0) } ?? error }
+            .get()
         let server = HTTPServer(listener: listener, connections: connections)
         whenBound(server.port)
         try await listener.setOption(.autoRead, value: true).get()
@@ -57,6 +61,20 @@ final class HTTPServer: Sendable {
     func stop() async {
         try? await listener.close()
         await connections.stop()
+    }
+}
+
+/// A port on which the emulator cannot listen, with the reason and the remedy.
+package struct PortUnusable: Error, Sendable, CustomStringConvertible {
+    package let description: String
+
+    init(port: Int, _ error: IOError) {
+        description =
+            switch error.errnoCode {
+            case EADDRINUSE: "port \(port) is in use; choose another one with --port"
+            case EACCES: "this user may not listen on port \(port); choose one above 1023 with --port"
+            case let code: "the emulator cannot listen on port \(port): \(String(cString: strerror(code)))"
+            }
     }
 }
 

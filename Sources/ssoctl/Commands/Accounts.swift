@@ -29,8 +29,6 @@ struct AccountsCommand: Command {
         var accounts: [AccountJSON]
         /// The tokens; nil unless they were asked for.
         var credentials: [CredentialJSON]?
-        /// Of each account, for the table; nil if there are too many to look at.
-        fileprivate var tokens: AccountTokens?
         /// The position of the default account; nil if it is none of them.
         fileprivate var defaultIndex: Int?
         fileprivate var appNames: [ClientID: String] = [:]
@@ -45,10 +43,16 @@ struct AccountsCommand: Command {
         let accounts = try await agent.listAccounts(
             ListAccounts(clientID: filter.clientID, sharingGroup: filter.sharingGroup))
         var printout = Printout(accounts: accounts.map(AccountJSON.init), emptyText: emptyText(filter))
-        if verbose || (!output.json && accounts.count <= Self.examinedAccounts) {
-            printout.tokens = try await AccountTokens.read(agent, filter.sharingGroup, isRequired: verbose)
+        if verbose || accounts.count <= Self.examinedAccounts,
+            let tokens = try await AccountTokens.read(agent, filter.sharingGroup, isRequired: verbose)
+        {
+            let now = Terminal.now
+            for index in printout.accounts.indices {
+                let summary = tokens.summary(of: printout.accounts[index], filter.appNames, now: now)
+                printout.accounts[index].add(summary)
+            }
+            if verbose { printout.credentials = tokens.credentials(of: accounts).map(CredentialJSON.init) }
         }
-        if verbose { printout.credentials = printout.tokens?.credentials(of: accounts).map(CredentialJSON.init) }
         // The beginning of several names marks none of them.
         if let meant = filter.defaultAccount?.matches(in: accounts), meant.count == 1 {
             printout.defaultIndex = accounts.firstIndex(of: meant[0])
@@ -59,6 +63,7 @@ struct AccountsCommand: Command {
 
     private func emptyText(_ filter: AppFilter) -> String {
         let command = filter.signIn(filter.clientID).text
+        if filter.appText == nil, filter.isWithoutApps { return "No accounts. Set up an app first, with: ssoctl init" }
         guard let appText = filter.appText else { return "No accounts. Sign in with: \(command)" }
         return "No accounts are signed in to \(appText). Sign in with: \(command)"
     }
@@ -74,11 +79,13 @@ struct AccountsCommand: Command {
         let (now, clouds) = (Terminal.now, CloudDirectory())
         let rows = list.accounts.enumerated().map { index, account in
             [index == list.defaultIndex ? "*" : "", account.username ?? "(no name)", account.tenant(clouds)]
-                + (list.tokens.map { $0.summary(of: account, list.appNames, now: now) } ?? [])
-                + [account.identifier ?? "not yet known"]
+                + account.tokenCells(now: now) + [account.identifier ?? "not yet known"]
         }
-        let tokens = list.tokens == nil ? [] : ["APPS", "STATE", "VALID UNTIL"]
-        var text = Table.text(["", "NAME", "TENANT"] + tokens + ["IDENTIFIER"], rows)
+        // Either of every account or of none.
+        let tokens = list.accounts[0].state == nil ? [] : ["APPS", "STATE", "VALID UNTIL"]
+        var text = Table.fitted(
+            ["", "NAME", "TENANT"] + tokens + ["IDENTIFIER"], rows,
+            leavingOut: verbose ? [] : ["IDENTIFIER", "TENANT"], elsewhere: "--verbose and --json show all.")
         if let credentials = list.credentials, !credentials.isEmpty {
             text +=
                 "\n\n"
@@ -108,6 +115,11 @@ struct AccountJSON: Encodable {
     var environment: String
     var tenantProfiles: [Profile]
     var source: String
+    /// The apps that have tokens of the account; nil in a result without the tokens, as are the other two.
+    private(set) var apps: [String]?
+    private(set) var state: AccountTokens.Summary.State?
+    /// The end of the token that is valid longest, in seconds since 1970; nil also if none is valid.
+    private(set) var validUntil: Int64?
 
     init(_ account: Account) {
         identifier = account.homeAccountID?.text
@@ -119,6 +131,16 @@ struct AccountJSON: Encodable {
                 tenantId: $0.realm, identifier: $0.localAccountID, username: $0.username, environment: $0.environment,
                 isHomeTenant: $0.isHome)
         }
+    }
+
+    mutating func add(_ summary: AccountTokens.Summary) {
+        (apps, state, validUntil) = (summary.apps, summary.state, summary.validUntil)
+    }
+
+    /// The cells of a table about the account's tokens; none if they are not known.
+    func tokenCells(now: Int64) -> [String] {
+        guard let apps, let state else { return [] }
+        return [apps.joined(separator: ", "), state.text, validUntil.map { Phrases.moment($0, now: now) } ?? "-"]
     }
 
     /// `alice@contoso.com (identifier)`.

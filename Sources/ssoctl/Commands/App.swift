@@ -4,6 +4,12 @@ internal import ArgumentParser
 internal import PosixFiles
 internal import TokenModel
 
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 /// Names apps, so that their client IDs, scopes and authorities need not be typed.
 struct AppCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -115,6 +121,10 @@ struct AppAddCommand: Command {
     }
 
     func execute(_ agent: AgentClient) async throws -> AppPrintout {
+        if let defect = clientID.defect(at: try provider.authority(app: nil)) {
+            let other = provider.authority == nil ? "; an app of another provider needs --authority" : ""
+            throw CommandFailure.usage(defect + other)
+        }
         let settings = try Settings.read(mayCreate: true)
         let path = ConfigurationFiles.current.user
         if let old = settings.configuration.app(named: name), !force {
@@ -147,6 +157,26 @@ struct AppAddCommand: Command {
     }
 }
 
+extension ClientID {
+    /// What is wrong with it for an app at an authority, as a sentence without its full stop; nil if nothing is.
+    ///
+    /// Microsoft's clouds know GUIDs, and for personal accounts the 16 digits of older registrations. Other providers have IDs of
+    /// any form.
+    ///
+    /// - Parameter authority: nil for that of the account, which is one of Microsoft's unless another one is named.
+    func defect(at authority: Authority?) -> String? {
+        let authority = authority ?? .common
+        let isMicrosofts =
+            CloudDirectory.isBuiltIn(authority.environment) || authority.environment.hasSuffix(".ciamlogin.com")
+            || authority.environment.hasSuffix(".b2clogin.com")
+        let isOld = text.utf8.count == 16 && text.allSatisfy(\.isHexDigit)
+        guard isMicrosofts, authority.kind != .openID, UUID(uuidString: text) == nil, !isOld else { return nil }
+        return
+            "“\(text)” is not an application (client) ID, which is a GUID; the Microsoft Entra admin center shows it in App "
+            + "registrations, on the page “Overview” of the app"
+    }
+}
+
 /// Lists the apps.
 struct AppListCommand: Command {
     static let configuration = CommandConfiguration(
@@ -174,11 +204,11 @@ struct AppListCommand: Command {
         guard !list.apps.isEmpty else {
             return "No apps. Add one with: ssoctl init, or ssoctl app add graph --client-id CLIENT-ID --scope User.Read"
         }
-        return Table.text(
+        return Table.fitted(
             ["", "NAME", "CLIENT ID", "FOR", "AUTHORITY"],
             list.apps.map {
                 [$0.isDefault ? "*" : "", $0.name, $0.clientId, $0.target, $0.authority ?? "the account's"]
-            })
+            }, leavingOut: ["CLIENT ID", "AUTHORITY"], elsewhere: "“ssoctl app show NAME” and --json show all.")
     }
 }
 

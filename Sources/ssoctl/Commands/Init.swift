@@ -63,30 +63,31 @@ struct InitCommand: Command {
         say(.bold("1. The app"))
         say(
             """
-            Microsoft Entra ID issues tokens to registered apps, each with a client ID. If you have none, register one:
-            in https://entra.microsoft.com, App registrations, New registration: any name; under “Redirect URI” choose the
-            platform “Public client/native (mobile & desktop)” and enter http://localhost. The page “Overview” then shows the
+            Microsoft Entra ID issues tokens to registered apps, each with a client ID. If you have none, register one: in \
+            https://entra.microsoft.com, App registrations, New registration: any name; under “Redirect URI” choose the \
+            platform “Public client/native (mobile & desktop)” and enter http://localhost. The page “Overview” then shows the \
             application (client) ID.
 
             """)
-        let clientID = try ask("Client ID") { text in ClientID(text) == nil ? "Enter the ID of the registration." : nil
-        }
+        var clientID = try askClientID()
         let place = try ask("Tenant (a domain, an ID, or the URL of an authority)", standard: "organizations") { text in
-            if text.contains("://") {
-                return (try? Authority(text)) == nil ? "This is not the URL of an authority." : nil
-            }
-            return TenantName(text) == nil ? "This is not a tenant, such as contoso.com." : nil
+            Self.authority(text).defect
+        }
+        while let defect = clientID.defect(at: Self.authority(place).value) {
+            say(StyledText("\(defect)."))
+            clientID = try askClientID()
         }
         let scopes = try ask("Permissions, with blanks between them", standard: "User.Read") { text in
             let resources = ScopeList.resources(ScopeList.split([text]))
-            return resources.count > 1 ? "A token is for one resource, these are \(resources.count)." : nil
+            guard resources.count > 1 else { return nil }
+            return "A token is for one resource, and these are for \(resources.joined(separator: " and "))."
         }
         let isFirst = settings.configuration.apps.isEmpty
         let name = try ask("A name for the app", standard: isFirst ? "graph" : nil) { text in
             if !ConfiguredApp.isName(text) { return "Use letters, digits, “_”, “-” and “.”." }
             return settings.configuration.app(named: text) == nil ? nil : "There is an app with this name."
         }
-        var app = ConfigurationEditor.App(name: name, clientID: clientID)
+        var app = ConfigurationEditor.App(name: name, clientID: clientID.text)
         if place.contains("://") { app.authority = place } else { app.tenant = place }
         app.scopes = ScopeList.split([scopes])
         try ConfigurationEditor.change(ConfigurationFiles.current.user) { (editor) throws(TokenError) in
@@ -95,6 +96,25 @@ struct InitCommand: Command {
         }
         say("Wrote \(ConfigurationFiles.current.user). “\(name)” is the default app.")
         return name
+    }
+
+    private func askClientID() throws(CommandFailure) -> ClientID {
+        while true {
+            if let clientID = ClientID(try ask("Client ID") { _ in nil }) { return clientID }
+        }
+    }
+
+    /// The authority that an answer means: a URL, or a tenant of the public cloud; or what is wrong with it.
+    private static func authority(_ text: String) -> (value: Authority?, defect: String?) {
+        guard text.contains("://") else {
+            let tenant = TenantName(text)
+            let defect =
+                "This is neither a tenant, such as contoso.com, nor a URL, which begins with https:// (on this machine also http://)."
+            return (Authority(cloud: .public, tenant: tenant), tenant == nil ? defect : nil)
+        }
+        do throws(TokenError) { return (try Authority(text), nil) } catch {
+            return (nil, "The \(error.message).")
+        }
     }
 
     private func signIn(_ agent: AgentClient, _ name: String) async throws -> (Target, Account) {
@@ -131,9 +151,14 @@ struct InitCommand: Command {
         while true {
             Terminal.writeError(StyledText("\(question)\(standard.map { " [\($0)]" } ?? ""): "))
             guard let line = readLine() else {
+                // Behind the question, where the cursor is.
+                say("")
                 throw CommandFailure(TokenError(.userCanceled, "the set-up was cancelled"), nextCommand: "ssoctl init")
             }
-            guard let answer = line.trimmedNonEmpty ?? standard else { continue }
+            guard let answer = line.trimmedNonEmpty ?? standard else {
+                say("This is needed. Ctrl-C ends the set-up.")
+                continue
+            }
             guard let defect = defect(answer) else { return answer }
             say(StyledText(defect))
         }

@@ -31,7 +31,7 @@ struct SignInCommand: Command {
     }
 
     func execute(_ agent: AgentClient) async throws -> Printout {
-        let target = try Target(target, for: "sign-in")
+        let target = try Target(target, for: "sign-in", keeping: manner.words)
         let request = BeginInteractive(
             parameters: target.parameters(at: target.authority ?? .common), prompt: manner.prompt,
             loginHint: manner.loginHint, domainHint: manner.domainHint)
@@ -54,7 +54,8 @@ struct SignInCommand: Command {
         switch failure.error.code {
         case .authorizationFailed where failure.error.details.oauthError == nil:
             failure.nextCommand = target.command("sign-in", manner.onAnotherDevice.words)
-        case .timedOut, .sessionCanceled: failure.nextCommand = target.command("sign-in", manner.words)
+        case .accessDenied, .timedOut, .sessionCanceled:
+            failure.nextCommand = target.command("sign-in", manner.words)
         case .declinedScopes: failure.nextCommand = target.command("sign-in", manner.asking("consent").words)
         case .mismatchedAccount:
             failure.nextCommand = target.command("sign-in", manner.asking("select_account").words)

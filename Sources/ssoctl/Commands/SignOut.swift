@@ -98,6 +98,9 @@ struct SignOutCommand: Command {
     }
 
     func describe(_ done: Printout) -> String? {
+        if let app = app.name.map({ "“\($0)”" }) ?? app.clientID?.text, !wipe, done.apps?.isEmpty == true {
+            return "\(done.account) has no tokens of the app \(app): there was nothing to sign out of."
+        }
         guard done.removed else { return "\(done.account) was signed out already." }
         guard let apps = done.apps, let refresh = done.refreshTokens, let access = done.accessTokens, !apps.isEmpty
         else {

@@ -47,7 +47,7 @@ struct TokenCommand: Command {
     func validate() throws { try form.validate(isJSON: output.json) }
 
     func execute(_ agent: AgentClient) async throws -> Printout {
-        let target = try Target(target, for: "token")
+        let target = try Target(target, for: "token", keeping: account.words + freshness.words + form.words)
         let name = try account.name ?? target.defaultAccount()
         let result = try await SilentToken(
             agent: agent, target: target, name: name, isNamed: account.name != nil, freshness: freshness,
@@ -58,7 +58,7 @@ struct TokenCommand: Command {
             guard let token = result.idToken else {
                 throw CommandFailure(
                     TokenError(.serverInvalidResponse, "there is no ID token for this app and account"),
-                    nextCommand: target.command("sign-in"))
+                    nextCommand: target.command("sign-in", result.account.username.map { ["--login-hint", $0] } ?? []))
             }
             printout.idToken = token
         }
@@ -74,6 +74,8 @@ struct TokenCommand: Command {
         let text = token.idToken ?? token.accessToken
         return form.isHeader ? "Authorization: \(token.tokenType) \(text)" : text
     }
+
+    func style(_ token: Printout) -> StyledText? { describe(token).map { StyledText($0).fixed } }
 
     var isQuiet: Bool { form.file != nil }
 }

@@ -1,6 +1,7 @@
 internal import AgentClient
 internal import AgentConfiguration
 internal import ArgumentParser
+internal import PosixFiles
 internal import TokenModel
 
 /// Prints changes of accounts and of the store as they happen.
@@ -63,7 +64,7 @@ private struct EventOutput: Sendable {
         if isJSON {
             Terminal.print(Terminal.jsonLine(EventJSON(event, app: event.clientID.flatMap { filter.appNames[$0] })))
         } else {
-            Terminal.print(line(event))
+            Terminal.print(StyledText(line(event) + "\n"))
         }
         guard notifies, event.isForNotification else { return }
         // Without the account: other users can read the arguments of a program.

@@ -112,7 +112,7 @@ extension CommandFailure: Encodable {
 
     /// The lines for a user: what failed, the accounts to choose from, and the command that helps.
     var text: String {
-        var lines = ["ssoctl: \(error.message)"]
+        var lines = ["ssoctl: \(error.message)\(candidates.isEmpty ? "" : ":")"]
         let codes = error.details.stsErrorCodes.map { "AADSTS\($0)" }.filter { !error.message.contains($0) }
         if !codes.isEmpty {
             lines.append("  the identity provider's error: \((codes).joined(separator: ", "))")

@@ -5,9 +5,43 @@ internal import TokenModel
 enum Table {
     /// The lines of a table with a header, two blanks between the columns.
     static func text(_ header: [String], _ rows: [[String]]) -> StyledText {
-        // One line each, whatever a name has.
-        let rows = rows.map { $0.map { UntrustedText.clean($0) } }
-        let widths = header.indices.map { column in ([header] + rows).map { width($0[column]) }.max() ?? 0 }
+        let rows = cleaned(rows)
+        return lines(header, rows, widths(header, rows)).fixed
+    }
+
+    /// The same without the columns for which the terminal has no room.
+    ///
+    /// - Parameters:
+    ///   - optional: the columns that may be left out, in this order.
+    ///   - elsewhere: what shows them, as the end of a sentence.
+    static func fitted(
+        _ header: [String], _ rows: [[String]], leavingOut optional: [String], elsewhere: String
+    ) -> StyledText {
+        var (header, rows, left) = (header, cleaned(rows), [String]())
+        var widths = widths(header, rows)
+        let columns = Terminal.columns(.output) ?? .max
+        for name in optional where widths.reduce(-2, { $0 + $1 + 2 }) > columns {
+            guard let column = header.firstIndex(of: name) else { continue }
+            header.remove(at: column)
+            widths.remove(at: column)
+            for row in rows.indices { rows[row].remove(at: column) }
+            left.append(name)
+        }
+        let table = lines(header, rows, widths).fixed
+        guard !left.isEmpty else { return table }
+        return table + "\n\n" + .dim("Too wide for this terminal: \(left.joined(separator: " and ")). \(elsewhere)")
+    }
+
+    /// One line each, whatever a name has.
+    private static func cleaned(_ rows: [[String]]) -> [[String]] { rows.map { $0.map { UntrustedText.clean($0) } } }
+
+    private static func widths(_ header: [String], _ rows: [[String]]) -> [Int] {
+        header.indices.map { column in
+            ([header] + rows).map { TerminalColumns.width($0[column]) }.max() ?? 0
+        }
+    }
+
+    private static func lines(_ header: [String], _ rows: [[String]], _ widths: [Int]) -> StyledText {
         func line(_ cells: [String]) -> String {
             // Blanks are written before the next text, so that no line ends with some.
             var (text, blanks) = ("", 0)
@@ -16,13 +50,10 @@ enum Table {
                     text += String(repeating: " ", count: blanks) + cell
                     blanks = 0
                 }
-                blanks += column - width(cell) + 2
+                blanks += column - TerminalColumns.width(cell) + 2
             }
             return text
         }
         return .bold(line(header)) + StyledText(rows.map { "\n" + line($0) }.joined())
     }
-
-    /// The number of columns of a terminal that a text takes: one for each character, though wide ones, as of Chinese, take two.
-    private static func width(_ text: String) -> Int { text.isPrintableASCII ? text.utf8.count : text.count }
 }

@@ -30,6 +30,9 @@ struct AccountName {
         mayBeIdentifier ? AccountReference(homeAccountID: HomeAccountID(text)) : AccountReference(username: text)
     }
 
+    /// The words of a sign-in's command line that suggest the account; none if it is not known to be a username.
+    var loginHint: [String] { text.contains("@") ? ["--login-hint", text] : [] }
+
     var homeAccountID: HomeAccountID? { mayBeIdentifier ? HomeAccountID(text) : nil }
 
     /// Whether a request with ``reference`` means the account.
@@ -106,7 +109,7 @@ struct AccountChoice {
 
     /// The failure for a name that several accounts have.
     static func ambiguous(_ name: AccountName, _ found: [Account]) -> CommandFailure {
-        .ambiguous("“\(name.text)” is several accounts; name one of them:", found, nextCommand: nil)
+        .ambiguous("“\(name.text)” is several accounts; name one of them", found, nextCommand: nil)
     }
 
     /// The failure for a name that no account has, with the accounts that there are.

@@ -37,8 +37,32 @@ struct AccountTokens {
 
     func credentials(of accounts: [Account]) -> [Credential] { accounts.flatMap { credentials(of: $0) } }
 
+    /// What an account has.
+    struct Summary {
+        enum State: String, Encodable {
+            case signedIn
+            /// There is a valid token, and none to renew it with.
+            case notRenewable
+            case signedOut
+
+            var text: String {
+                switch self {
+                case .signedIn: "signed in"
+                case .notRenewable: "not renewable"
+                case .signedOut: "signed out"
+                }
+            }
+        }
+
+        /// The names of the apps, or their client IDs.
+        var apps: [String]
+        var state: State
+        /// The end of the token that is valid longest; nil if none is valid.
+        var validUntil: Int64?
+    }
+
     /// The apps, whether the account is signed in, and the time until which a token is valid.
-    func summary(of account: AccountJSON, _ names: [ClientID: String], now: Int64) -> [String] {
+    func summary(of account: AccountJSON, _ names: [ClientID: String], now: Int64) -> Summary {
         let own = credentials(of: account.identifier, account.username)
         var apps: [String] = []
         for credential in own {
@@ -47,8 +71,8 @@ struct AccountTokens {
         }
         let isSignedIn = own.contains { $0.kind == .refreshToken }
         let end = own.compactMap { $0.kind == .accessToken ? $0.expiresOn : nil }.max().flatMap { $0 > now ? $0 : nil }
-        let state = isSignedIn ? "signed in" : end != nil ? "not renewable" : "signed out"
-        return [apps.joined(separator: ", "), state, end.map { Phrases.moment($0, now: now) } ?? "-"]
+        return Summary(
+            apps: apps, state: isSignedIn ? .signedIn : end != nil ? .notRenewable : .signedOut, validUntil: end)
     }
 }
 

@@ -9,6 +9,8 @@ struct Diagnosis {
     let name: AccountName?
     /// The accounts that the name means and that are signed in to the app, as far as this process may know.
     let signedIn: [Account]
+    /// The options of the command line that name neither the target nor the account.
+    let otherWords: [String]
 
     private var choice: AccountChoice { AccountChoice(agent: agent, sharingGroup: target.sharingGroup) }
 
@@ -18,7 +20,7 @@ struct Diagnosis {
             return try await explained(original)
         } catch {
             // A sandboxed app, and one at a published socket, may not list all accounts.
-            return CommandFailure(original, nextCommand: signIn(nil))
+            return CommandFailure(original, nextCommand: target.command("sign-in", name?.loginHint ?? []))
         }
     }
 
@@ -27,9 +29,9 @@ struct Diagnosis {
         let matches = try await choice.accounts(name, of: nil)
         guard let name else { return nobody(error, among: matches) }
         guard let account = matches.first else {
-            let hint = name.text.contains("@") ? ["--login-hint", name.text] : []
             return try await choice.unknown(
-                name, { target.words("token", ["--account", $0]) }, otherwise: target.command("sign-in", hint))
+                name, { target.words("token", ["--account", $0] + otherWords) },
+                otherwise: target.command("sign-in", name.loginHint))
         }
         guard matches.count == 1 else { return AccountChoice.ambiguous(name, matches) }
         return failure(error, of: account, isSignedIn: false)

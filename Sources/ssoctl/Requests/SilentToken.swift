@@ -53,7 +53,9 @@ struct SilentToken {
         switch outcome {
         case .success(let token): return token
         case .failure(let error) where error.code == .interactionRequired:
-            var failure = await Diagnosis(agent: agent, target: target, name: name, signedIn: found).failure(error)
+            var failure = await Diagnosis(
+                agent: agent, target: target, name: name, signedIn: found, otherWords: freshness.words + formWords
+            ).failure(error)
             if !isNamed, failure.status == .noSuchAccount {
                 failure.error.message +=
                     Settings.accountVariable == nil
@@ -99,9 +101,11 @@ struct SilentToken {
                 name.map { "“\($0.text)” is several accounts" }
                 ?? "several accounts are signed in to the app \(target.appText)"
             throw CommandFailure.ambiguous(
-                "\(what); name one with --account, or choose a default with “ssoctl use”:", found,
+                "\(what); name one with --account, or choose a default with “ssoctl use”", found,
                 nextCommand: target.command(
-                    "token", ["--account", account.username ?? account.homeAccountID?.text ?? "NAME"]))
+                    "token",
+                    ["--account", account.username ?? account.homeAccountID?.text ?? "NAME"] + freshness.words
+                        + formWords))
         }
         if let authority = target.authority { return (account.reference, [authority]) }
         var authorities: [Authority] = []
@@ -131,7 +135,8 @@ struct SilentToken {
         }
         return switch error.code {
         case .declinedScopes, .protectionPolicyRequired:
-            CommandFailure(error, nextCommand: target.command("sign-in", ["--prompt", "consent"]))
+            CommandFailure(
+                error, nextCommand: target.command("sign-in", (name?.loginHint ?? []) + ["--prompt", "consent"]))
         case .ambiguousAccount: CommandFailure(error, nextCommand: "ssoctl accounts")
         default: CommandFailure(error)
         }

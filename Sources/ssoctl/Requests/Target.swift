@@ -17,16 +17,18 @@ struct Target {
     /// nil if the app was named by its client ID, which needs no file.
     private let settings: Settings?
 
-    /// - Parameter command: the name of the command, for the next one if this one cannot work.
+    /// - Parameters:
+    ///   - command: the name of the command, for the next one if this one cannot work.
+    ///   - words: the other options of the command line, which the next one has too.
     /// - Throws: usage if no app is known, or nothing says what the token is for.
-    init(_ options: TargetOptions, for command: String) throws(CommandFailure) {
+    init(_ options: TargetOptions, for command: String, keeping words: [String] = []) throws(CommandFailure) {
         self.options = options
         let app: ConfiguredApp?
         if let clientID = options.app.clientID {
             (settings, app, self.clientID) = (nil, nil, clientID)
         } else {
             let settings = try Settings.read()
-            let configured = try Self.app(of: options, settings, for: command)
+            let configured = try Self.app(of: options, settings, for: command, words)
             (self.settings, app, clientID) = (settings, configured, configured.clientID)
         }
         let scopes = options.token.isEmpty ? app?.scopes ?? [] : options.token.scopes
@@ -34,7 +36,7 @@ struct Target {
         guard !scopes.isEmpty || resource != nil else {
             throw .usage(
                 "the app \(app.map { "“\($0.name)”" } ?? clientID.text) has no scopes in the configuration; give --scope or --resource",
-                nextCommand: (options.command(command) + ["--scope", "User.Read"]).text)
+                nextCommand: (options.command(command) + ["--scope", "User.Read"] + words).text)
         }
         appName = app?.name
         do throws(TokenError) { authority = try options.provider.authority(app: app?.authority) } catch {
@@ -45,34 +47,35 @@ struct Target {
         self.scopes = resource.map { ScopeSet(resource: $0) } ?? ScopeSet(scopes)
         redirectURI = options.token.redirectURI ?? app?.redirectURI
         claims = options.token.claims
-        try refuseSeveralResources(command)
+        try refuseSeveralResources(command, words)
     }
 
     /// The app that the options name, or else the default one.
     private static func app(
-        of options: TargetOptions, _ settings: Settings, for command: String
+        of options: TargetOptions, _ settings: Settings, for command: String, _ words: [String]
     ) throws(CommandFailure) -> ConfiguredApp {
         guard let name = options.app.name ?? options.app.option else { return try settings.defaultApp() }
         if settings.configuration.app(named: name) == nil, name.contains("@") {
-            let option = command == "sign-in" ? "--login-hint" : "--account"
+            let account = [command == "sign-in" ? "--login-hint" : "--account", name]
+            let isNamed = ["--login-hint", "--account", "--username"].contains { words.contains($0) }
             throw .usage(
                 "“\(name)” is an account, not an app",
-                nextCommand: (options.command(command, app: []) + [option, name]).text)
+                nextCommand: (options.command(command, app: []) + (isNamed ? [] : account) + words).text)
         }
-        return try settings.app(named: name) { options.command(command, app: [$0]) }
+        return try settings.app(named: name) { options.command(command, app: [$0]) + words }
     }
 
     /// Entra ID issues a token for one resource, and refuses a request with two after the user has signed in.
-    private func refuseSeveralResources(_ command: String) throws(CommandFailure) {
+    private func refuseSeveralResources(_ command: String, _ words: [String]) throws(CommandFailure) {
         guard version == .v2, (authority ?? .common).kind == .entra else { return }
         let resources = ScopeList.resources(scopes.scopes)
         guard resources.count > 1 else { return }
         throw .usage(
             "the scopes are for \(resources.count) resources, \(resources.joined(separator: " and ")), and a token is for one; "
                 + "request a token for each",
-            nextCommand: options.command(
+            nextCommand: (options.command(
                 command, scopes: scopes.scopes.filter { ScopeList.resources([$0]) == [resources[0]] }
-            ).text)
+            ) + words).text)
     }
 
     /// The account of the environment or the configuration; nil if there is none.

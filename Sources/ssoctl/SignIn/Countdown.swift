@@ -20,11 +20,19 @@ struct Countdown {
                 let now = DispatchTime.now()
                 let left =
                     end > now ? Int64((end.uptimeNanoseconds - now.uptimeNanoseconds + 999_999_999) / 1_000_000_000) : 0
-                Terminal.writeError(.eraseLine + .dim("\(what): \(Phrases.countdown(left)) left (Ctrl-C ends it)"))
+                Terminal.writeError(.eraseLine + .dim(Self.line(what, left)))
                 try? await Task.sleep(for: .seconds(1))
             }
             Terminal.writeError(.eraseLine)
         }
+    }
+
+    /// The longest text for which the terminal has room: a second line could not be erased.
+    private static func line(_ what: String, _ seconds: Int64) -> String {
+        let left = "\(Phrases.countdown(seconds)) left"
+        let columns = Terminal.columns(.error) ?? .max
+        let forms = ["\(what): \(left) (Ctrl-C ends it)", "\(what): \(left)", left]
+        return forms.first { TerminalColumns.width($0) < columns } ?? Phrases.countdown(seconds)
     }
 
     /// Removes the line from the terminal.

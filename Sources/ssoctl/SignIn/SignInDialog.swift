@@ -129,14 +129,20 @@ struct SignInDialog: Sendable {
             try await agent.signIn(request, presenter: presenter)
         }
         await box.stop()
-        return try outcome.get()
+        return try outcome.mapError(Self.declined).get()
+    }
+
+    /// The error of a declined code in a sentence of its own: that of the provider is about the protocol.
+    private static func declined(_ error: TokenError) -> TokenError {
+        guard error.details.oauthError == "authorization_declined" else { return error }
+        return TokenError(error.code, "the sign-in was declined on the page for the code", details: error.details)
     }
 
     private func show(_ code: BeginDeviceCode.Reply) {
         var text: StyledText = "Sign in to \(appText): open this page on any device:\n\n  "
         text += .link(code.verificationURL)
         if Terminal.showsMessages, let drawing = QRCode.drawing(of: code.verificationURL) {
-            text += StyledText("\n\n\(drawing)")
+            text += StyledText("\n\n\(drawing)").fixed
         }
         text += "\n\nand enter the code:\n\n    "
         text += .bold(code.userCode) + "\n\n"

@@ -1,0 +1,114 @@
+internal import TokenModel
+
+/// The number of columns that text takes on a terminal.
+package enum TerminalColumns {
+    /// The columns of a text on one line.
+    package static func width(_ text: String) -> Int {
+        text.isPrintableASCII ? text.utf8.count : text.reduce(0) { $0 + width($1) }
+    }
+
+    /// The columns of a character: two if it is a wide one (Unicode Standard Annex 11), such as those of Chinese, and emoji.
+    static func width(_ character: Character) -> Int {
+        if character == "\t" { return 8 }
+        return character.unicodeScalars.contains(where: isWide) ? 2 : 1
+    }
+
+    private static func isWide(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x1100: false
+        case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF,
+            0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x20000...0x3FFFD:
+            true
+        // The second shows the character before it as an emoji.
+        default: scalar.properties.isEmojiPresentation || scalar.value == 0xFE0F
+        }
+    }
+}
+
+/// Finds the places at which text for people is broken at the width of a terminal.
+///
+/// Lines are broken at blanks only: a word that is longer than a line, such as a URL, and a command line stay whole.
+struct LineWrap {
+    /// Blanks that are replaced by the end of a line and the indentation of the next one.
+    struct Break {
+        let blanks: Range<Int>
+        let indentation: Int
+    }
+
+    /// On narrower terminals, text is not broken.
+    static let leastColumns = 20
+    /// What is before a command that reaches to the end of its line.
+    private static let marks = ["with: ssoctl ", "run: "].map { Array($0) }
+    /// The longest first word with which the other lines are not aligned, but with what follows it.
+    private static let longestMark = 8
+
+    let columns: Int
+
+    /// The places in a text, in its order.
+    ///
+    /// - Parameter fixed: the characters whose lines stay as they are.
+    func breaks(_ text: [Character], fixed: [Range<Int>]) -> [Break] {
+        var (found, start) = ([Break](), 0)
+        while start < text.count {
+            let end = text[start...].firstIndex(of: "\n") ?? text.count
+            if !fixed.contains(where: { $0.overlaps(start..<end) }) { found += breaks(ofLine: text[start..<end]) }
+            start = end + 1
+        }
+        return found
+    }
+
+    private func breaks(ofLine line: ArraySlice<Character>) -> [Break] {
+        guard width(line) > columns else { return [] }
+        let command = Self.command(in: line)
+        let indentation = indentation(of: line)
+        var (found, column, index) = ([Break](), 0, line.startIndex)
+        while index < line.endIndex {
+            let start = line[index...].firstIndex { $0 != " " } ?? line.endIndex
+            guard start < line.endIndex else { break }
+            let end = start >= command ? line.endIndex : line[start...].firstIndex(of: " ") ?? line.endIndex
+            let word = width(line[start..<end])
+            let isFirst = found.isEmpty && !line[..<start].contains { $0 != " " }
+            if !isFirst, column + (start - index) + word > columns {
+                found.append(Break(blanks: index..<start, indentation: indentation))
+                column = indentation + word
+            } else {
+                column += start - index + word
+            }
+            index = end
+        }
+        return found
+    }
+
+    /// The first character of the line's command; the end of the line if it has none.
+    private static func command(in line: ArraySlice<Character>) -> Int {
+        if let arrow = line.firstIndex(of: "→") { return command(in: line, behind: arrow) }
+        let mark = line.indices.first { index in marks.contains { line[index...].starts(with: $0) } }
+        return mark.flatMap { line[$0...].firstIndex(of: " ") }.map { $0 + 1 } ?? line.endIndex
+    }
+
+    /// The same for what an arrow points at: a command, or a sentence with commas, which may have a command behind a colon.
+    private static func command(in line: ArraySlice<Character>, behind arrow: Int) -> Int {
+        let text = line[arrow...].dropFirst(2)
+        let first = text.prefix { $0 != " " }
+        let isOwn = ["ssoctl", "sso-agent"].contains(String(first)) || first.contains("=")
+        let marks = text.indices.dropLast(2).filter { text[$0 + 1] == " " && (text[$0] == "," || text[$0] == ":") }
+        guard !isOwn, !marks.isEmpty else { return arrow }
+        guard let colon = marks.last(where: { text[$0] == ":" }), text[colon + 2].isLowercase else {
+            return line.endIndex
+        }
+        return colon + 2
+    }
+
+    /// The blanks at the beginning of a line; also what is before its text if that is an arrow, or a short word and several blanks.
+    private func indentation(of line: ArraySlice<Character>) -> Int {
+        let start = line.firstIndex { $0 != " " } ?? line.endIndex
+        let end = line[start...].firstIndex(of: " ") ?? line.endIndex
+        let next = line[end...].firstIndex { $0 != " " } ?? end
+        let isMark = line[start..<end] == ["→"] || next - end > 1 && end - start <= Self.longestMark
+        return min((isMark ? next : start) - line.startIndex, columns / 2)
+    }
+
+    private func width(_ characters: ArraySlice<Character>) -> Int {
+        characters.reduce(0) { $0 + TerminalColumns.width($1) }
+    }
+}
