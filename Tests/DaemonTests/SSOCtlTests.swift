@@ -33,7 +33,9 @@ internal import Testing
             let accounts = try #require(await json(f, ["accounts"])["accounts"] as? [[String: Any]])
             #expect(accounts.count == 1)
             #expect(
-                Set(accounts[0].keys) == ["identifier", "username", "environment", "tenantProfiles", "source"])
+                Set(accounts[0].keys) == [
+                    "identifier", "username", "environment", "tenantProfiles", "source", "apps", "state", "validUntil",
+                ])
             #expect(accounts[0]["source"] as? String == "msal")
 
             let token = try await json(f, ["token"] + target(f, "--scope", "User.Read", "--account", identifier))

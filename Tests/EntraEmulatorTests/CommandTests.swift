@@ -26,9 +26,9 @@ internal import Testing
             ["python3", script, #"[["Ctrl-C stops it.", "\u0003"]]"#, Executable.path("entra-emulator")])
         let shown = try await emulator.finish()
         #expect(shown.status == 0, "\(shown)")
-        let url = try #require(shown.output.firstMatch(of: #/\{"url":"(http:[^"]*)"\}\r?\n/#)?.output.1)
+        let url = try #require(shown.output.firstMatch(of: #/\{"url":"(http:[^"]*)"\}/#)?.output.1)
         for text in [
-            "allow_loopback_http = true", "sso-agent --allow-loopback-http", "any client ID",
+            "allow_loopback_http = true", "sso-agent --allow-loopback-http", "Any client ID",
             "ssoctl app add demo --client-id any --authority \(url)/organizations --scope User.Read\r\n",
         ] {
             #expect(shown.output.contains(text), "\(text): \(shown.output)")
