@@ -19,7 +19,7 @@ struct SSOCtl: AsyncParsableCommand {
             user who has published it.
 
             Examples:
-              ssoctl init                          step by step; the same without questions:
+              ssoctl init                          step by step; or without questions:
               ssoctl app add graph --client-id CLIENT-ID --scope User.Read
               ssoctl sign-in
               ssoctl token
