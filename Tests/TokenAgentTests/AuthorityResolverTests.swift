@@ -29,6 +29,18 @@ internal import TokenModel
         #expect(parts.provider.discoveries.count == 0)
     }
 
+    /// A provider says nothing about the accounts of another one, also if the app lets users of several clouds sign in.
+    @Test(arguments: [
+        ("https://login.microsoftonline.com/common", "microsoftonline.us", "login.microsoftonline.us"),
+        ("https://evil.example/common", "microsoftonline.com", "evil.example"),
+        ("http://127.0.0.1:8080/common", "login.microsoftonline.com", "127.0.0.1:8080"),
+    ])
+    func movesAnAuthorityAmongMicrosoftsCloudsOnly(url: String, name: String, host: String) async throws {
+        var parameters = TokenParameters.sample(authority: try Authority(url))
+        parameters.extraParameters["instance_aware"] = "true"
+        #expect(await parts.authority(parameters, movedTo: name).environment == host)
+    }
+
     @Test func storesLearntClouds() async throws {
         let resolving = try await parts.resolve("https://login.example.com/common")
         await parts.provider.discoveries.next().answer([.sample])
@@ -119,6 +131,10 @@ extension Parts {
         var parameters = TokenParameters.sample(authority: try Authority(url))
         parameters.validatesAuthority = validates
         return core.authorities.refusal(of: parameters)
+    }
+
+    fileprivate func authority(_ parameters: TokenParameters, movedTo name: String) -> Authority {
+        core.authorities.authority(parameters, movedTo: name)
     }
 
     fileprivate func hostsOfARequest(at url: String) throws -> Set<String>? {

@@ -95,7 +95,8 @@ final class AuthorityResolver {
     }
 
     /// The authority that has answered a request: the requested one or, for an instance-aware app, the same tenant in the cloud
-    /// that the response names. A cloud that is not known is ignored, since the response may be forged.
+    /// that the response names. A cloud that is not known is ignored, since the response may be forged; so is one whose accounts belong
+    /// to another issuer, of which a provider can say nothing.
     func authority(_ parameters: TokenParameters, at requested: Authority? = nil, movedTo name: String?) -> Authority {
         let requested = requested ?? parameters.authority
         let clouds = memory.cache.clouds
@@ -104,7 +105,8 @@ final class AuthorityResolver {
             let host = [name, "login.\(name)"].first(where: { clouds.knows($0) }),
             !clouds.sameCloud(host, requested.environment)
         else { return requested }
-        return requested.withEnvironment(host)
+        let moved = requested.withEnvironment(host)
+        return clouds.issuer(of: moved) == clouds.issuer(of: requested) ? moved : requested
     }
 
     /// The request that redeems a grant of the user or of the app at a resolved authority. It is sent to hosts of the authority's

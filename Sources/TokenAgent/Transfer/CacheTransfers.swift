@@ -311,10 +311,12 @@ struct PreparedImport: Sendable {
         var cache = cache
         cache.apply(plan.changes, in: group)
         guard packsAccounts else { return cache }
-        let accounts = plan.changes.compactMap { change in
-            if case .save(let record) = change { record.header.account } else { nil }
-        }
-        cache.pack(accounts, in: group, leaving: inUse)
+        // Each account once: to pack one takes time in proportion to its records.
+        let accounts = Set(
+            plan.changes.compactMap { change in
+                if case .save(let record) = change { record.header.account } else { nil }
+            })
+        cache.pack(Array(accounts), in: group, leaving: inUse)
         return cache
     }
 }
