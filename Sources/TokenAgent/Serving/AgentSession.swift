@@ -96,6 +96,8 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
         lastReceived = .now()
         unwrapInboundIn(data).withUnsafeReadableBytes { decoder.append($0) }
         registry.turns.run(self, of: peer.turns, at: lastReceived)
+        // Its turn may come later, and until then nothing else stops what the peer sends.
+        if isReading, isFull { setReading(false, context) }
     }
 
     /// A peer that has closed its sending side still gets the replies to its requests.
@@ -220,18 +222,29 @@ final class AgentSession: ChannelInboundHandler, PeerWork {
     /// Reads from the socket unless bytes of the peer wait in memory already, and starts the time-out of an incomplete frame if it
     /// is the peer's turn to continue.
     private func updateReading(_ context: ChannelHandlerContext) {
-        let reads = unsent == 0 && decoder.waitingBytes <= WireLimits.requestFrame + FrameDecoder.headerLength
-        if reads != isReading, let options = context.channel.syncOptions {
-            try? options.setOption(.autoRead, value: reads)
-            isReading = reads
-            if reads { context.read() }
-        }
+        let reads = unsent == 0 && !isFull
+        if reads != isReading { setReading(reads, context) }
         if decoder.isInsideFrame, !decoder.hasFrame, canReply, peer.admitsRequests {
             startFrameTimeout(context)
         } else {
             stopFrameTimeout()
         }
     }
+
+    /// Whether enough bytes wait: a request of any length that is still incomplete, or a complete one and some that follow it.
+    private var isFull: Bool {
+        decoder.waitingBytes > (decoder.hasFrame ? Self.readAhead : WireLimits.requestFrame + FrameDecoder.headerLength)
+    }
+
+    private func setReading(_ reads: Bool, _ context: ChannelHandlerContext) {
+        guard let options = context.channel.syncOptions else { return }
+        try? options.setOption(.autoRead, value: reads)
+        isReading = reads
+        if reads { context.read() }
+    }
+
+    /// How many bytes wait behind a complete request, beside those of one read.
+    private static let readAhead = 16 << 10
 
     private func closeIfDone(_ context: ChannelHandlerContext) {
         guard isEnding || isInputClosed && !decoder.hasFrame, waiting.count == 0, unsent == 0 else { return }
