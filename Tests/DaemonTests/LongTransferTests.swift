@@ -110,7 +110,7 @@ internal import Testing
     }
 
     /// The peak resident memory of a process in bytes.
-    private static func peak(_ process: Int32) throws -> Int {
+    static func peak(_ process: Int32) throws -> Int {
         let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
         let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
         return try #require(line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }) * 1024
