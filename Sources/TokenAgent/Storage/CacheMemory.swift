@@ -1,0 +1,97 @@
+internal import NIOCore
+internal import TokenCache
+internal import TokenModel
+
+/// The cache in memory, from which requests are answered. Changes are applied to it here and nowhere else, and end the kept answers
+/// that they could alter.
+///
+/// Used on the actor of `CacheOwner` only.
+final class CacheMemory {
+    private let answers: AnswerChanges
+    private let loop: any EventLoop
+    let events: EventFeeds
+    /// Empty until the store has been loaded.
+    private(set) var cache = CredentialCache()
+    /// The number of changes so far. A result computed off the event loop from a copy of the cache is out of date if the number
+    /// has changed.
+    private(set) var changeCount = 0
+    /// The number of times that another cache has taken the place of this one.
+    private(set) var replacementCount = 0
+
+    init(_ answers: AnswerChanges, _ events: EventFeeds, on loop: any EventLoop) {
+        self.answers = answers
+        self.events = events
+        self.loop = loop
+    }
+
+    /// Applies committed changes, which are visible to every later request, and tells subscribers.
+    func apply(_ changes: [CacheChange], in group: SharingGroup) {
+        loop.assertInEventLoop()
+        guard !changes.isEmpty else { return }
+        let prepared = events.prepare(changes, in: group, cache, holds: false)
+        makeVisible(changes, in: group)
+        events.publish(prepared, cache)
+    }
+
+    /// Applies changes that are committed later. Subscribers are told when `commitEnded` is called with the result.
+    func applyBeforeCommit(_ changes: [CacheChange], in group: SharingGroup) -> EventFeeds.Held? {
+        guard !changes.isEmpty else { return nil }
+        let held = events.prepare(changes, in: group, cache, holds: true)
+        makeVisible(changes, in: group)
+        return held
+    }
+
+    /// Tells subscribers of changes that were applied before their commit. If that has failed, they are in effect nevertheless.
+    func commitEnded(of changes: EventFeeds.Held?) {
+        if let changes { events.release(changes, cache) }
+    }
+
+    private func makeVisible(_ changes: [CacheChange], in group: SharingGroup) {
+        cache.apply(changes, in: group)
+        changeCount += 1
+        answers.end(AlteredAnswers(changes, in: group))
+    }
+
+    /// Adds tokens that have been read from the store. What requests get does not change, unless the store has lost records.
+    func fill(with read: ReadTokens, of tokens: [UnreadToken], in group: SharingGroup) {
+        loop.assertInEventLoop()
+        apply(cache.fill(with: read, of: tokens, in: group), in: group)
+    }
+
+    /// Removes the tokens of an account from memory. They have to be in the store.
+    func pack(_ account: AccountKey, in group: SharingGroup) {
+        loop.assertInEventLoop()
+        cache.pack([account], in: group, leaving: [])
+    }
+
+    /// Replaces the cache: with the content of the store, or with a copy that contains an import.
+    func replace(with cache: CredentialCache) {
+        replace(cache)
+        events.cacheWasReplaced(isEmptied: false)
+    }
+
+    /// Forgets every record, since the store is locked.
+    func empty() {
+        replace(CredentialCache())
+        events.cacheWasReplaced(isEmptied: true)
+    }
+
+    private func replace(_ cache: CredentialCache) {
+        loop.assertInEventLoop()
+        self.cache = cache
+        changeCount += 1
+        replacementCount += 1
+        answers.end(.all)
+    }
+
+    /// Adds clouds that instance discovery has named.
+    ///
+    /// - Returns: whether anything in them was new.
+    func learn(_ clouds: [CloudDirectory.Cloud], about environment: String) -> Bool {
+        loop.assertInEventLoop()
+        guard cache.clouds.learn(clouds, about: environment) else { return false }
+        changeCount += 1
+        answers.end(.all)
+        return true
+    }
+}
