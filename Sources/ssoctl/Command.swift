@@ -49,7 +49,7 @@ extension Command {
             } else if let text = style(printout) {
                 Terminal.print(text + "\n")
             }
-            status = Terminal.outputIsLost() ? .failed : self.status(of: printout)
+            status = Terminal.reportLostOutput() ? .failed : self.status(of: printout)
         } catch {
             status = await CommandFailure(caught: error).withRemedy(.shared).report(asJSON: output.json)
         }

@@ -98,7 +98,7 @@ struct SSOCtl: AsyncParsableCommand {
         } else if !text.isEmpty {
             Terminal.printError(text)
         }
-        if status.isSuccess, Terminal.outputIsLost() { exit(withError: ExitCode(ExitStatus.failed.rawValue)) }
+        if status.isSuccess, Terminal.reportLostOutput() { exit(withError: ExitCode(ExitStatus.failed.rawValue)) }
         exit(withError: status)
     }
 

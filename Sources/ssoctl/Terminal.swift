@@ -40,8 +40,10 @@ enum Terminal {
         return Int(size.ws_col)
     }
 
-    /// Whether a part of the output could not be written, as to a full disk; says so.
-    static func outputIsLost() -> Bool {
+    /// Says so if a part of the output could not be written, as to a full disk.
+    ///
+    /// - Returns: whether that is so.
+    static func reportLostOutput() -> Bool {
         guard let failure = StandardStream.outputFailure else { return false }
         printError("ssoctl: the output cannot be written: \(failure)")
         return true
