@@ -61,8 +61,8 @@ extension CredentialCache {
     /// - Parameters:
     ///   - accounts: nil for every account.
     ///   - inUse: refresh tokens that are being redeemed; their accounts stay as they are.
-    package mutating func pack(_ accounts: [AccountKey]? = nil, in group: SharingGroup, leaving inUse: Set<Secret>) {
-        for account in accounts ?? partition(group).accountKeys where !redeems(account, in: group, inUse) {
+    package mutating func pack(_ accounts: Set<AccountKey>? = nil, in group: SharingGroup, leaving inUse: Set<Secret>) {
+        for account in accounts ?? Set(partition(group).accountKeys) where !redeems(account, in: group, inUse) {
             changePartition(group) { $0.pack(account) }
         }
     }

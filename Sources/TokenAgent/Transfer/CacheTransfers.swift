@@ -316,7 +316,7 @@ struct PreparedImport: Sendable {
             plan.changes.compactMap { change in
                 if case .save(let record) = change { record.header.account } else { nil }
             })
-        cache.pack(Array(accounts), in: group, leaving: inUse)
+        cache.pack(accounts, in: group, leaving: inUse)
         return cache
     }
 }
