@@ -32,7 +32,10 @@ struct LockFile: ~Copyable {
             case .acquired: break acquiring
             case .failed(let error): throw files.failure("cannot lock \(path)", error)
             case .held:
-                guard Self.hasNoListener(socketPath), .now < deadline else { throw Self.held(lock, socketPath) }
+                guard Self.hasNoListener(socketPath), .now < deadline, !Task.isCancelled else {
+                    throw Self.held(lock, socketPath)
+                }
+                // No call waits for a lock with an end to it.
                 try? await Task.sleep(for: .milliseconds(20))
             }
         }
