@@ -33,11 +33,11 @@ extension AgentClient {
             let browser = Browser(commands: presenter.browserCommands)
             // Other users can read the browser's arguments. An agent without launch URLs is of an earlier version.
             try browser.open(begun.launchURL ?? begun.authorizationURL) { reason in
-                Task { try? await self.cancelInteraction(CancelInteraction(sessionID: begun.sessionID)) }
+                Task { await self.cancelSignIn(begun.sessionID) }
                 StandardError.write("\(reason); the sign-in was cancelled\n")
             }
             return try await completeInteractive(
-                CompleteInteractive(sessionID: begun.sessionID), limit: Self.limit(ofSignInFor: begun.expiresIn))
+                CompleteInteractive(sessionID: begun.sessionID), limit: .seconds(begun.expiresIn + 60))
         } catch {
             await cancelSignIn(begun.sessionID)
             throw error
@@ -55,7 +55,7 @@ extension AgentClient {
             if Task.isCancelled { throw AgentConnection.cancelled }
             presenter.showDeviceCode(begun)
             return try await completeDeviceCode(
-                CompleteDeviceCode(sessionID: begun.sessionID), limit: Self.limit(ofSignInFor: begun.expiresIn))
+                CompleteDeviceCode(sessionID: begun.sessionID), limit: .seconds(begun.expiresIn + 60))
         } catch {
             await cancelSignIn(begun.sessionID)
             throw error
@@ -66,11 +66,6 @@ extension AgentClient {
     /// cancelled; an agent that does not answer is not waited for.
     package func cancelSignIn(_ sessionID: String) async {
         await Task { _ = try? await call(CancelInteraction(sessionID: sessionID), timeout: .seconds(2)) }.value
-    }
-
-    /// How long to wait for the end of a sign-in that expires after some seconds: a minute longer, and a day at most.
-    private static func limit(ofSignInFor expiresIn: Int64) -> Duration {
-        .seconds(min(max(expiresIn, 0), 86_400) + 60)
     }
 }
 

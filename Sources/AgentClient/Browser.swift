@@ -21,11 +21,15 @@ package struct Browser {
     ///
     /// - Parameter onFailure: called once, from another thread, if the browser ends with a status other than 0; its
     ///   argument is a message. Not called if the app itself collects the status of all its child processes.
-    /// - Throws: `authorizationFailed` (-51440) if no command can be started.
+    /// - Throws: `authorizationFailed` (-51440) if the URL is not that of a web page, or no command can be started.
     @discardableResult
     package func open(
         _ url: String, onFailure: @escaping @Sendable (String) -> Void
     ) throws(TokenError) -> String {
+        // A program might take anything else for an option, or for a file.
+        guard ["https://", "http://"].contains(where: url.hasPrefix) else {
+            throw TokenError(.authorizationFailed, "the address of the sign-in is not that of a web page")
+        }
         for command in commands {
             let words = Self.words(of: command, url: url)
             guard let program = words.first else { continue }

@@ -45,9 +45,17 @@ extension WireFields {
         return clientIDs
     }
 
+    /// - Throws: `malformedMessage` (-53001) if there are scopes and all are blank: no scopes mean something else.
     mutating func scopes(_ name: StaticString, _ value: ScopeSet?) throws(TokenError) -> ScopeSet {
-        let scopes = try texts(name, value?.scopes)
-        return value ?? ScopeSet(scopes)
+        let texts = try texts(name, value?.scopes)
+        if let value { return value }
+        let scopes = ScopeSet(texts)
+        return try Self.required(name, scopes.isEmpty && !texts.isEmpty ? nil : scopes)
+    }
+
+    /// The seconds until a sign-in expires: a day at most, whatever the message says.
+    mutating func lifetime(_ name: StaticString, _ value: Int64?) -> Int64 {
+        min(max(number(name, value) ?? 0, 0), 86_400)
     }
 }
 

@@ -41,6 +41,12 @@ internal import TokenWire
         Row(
             testDescription: "257 extra parameters",
             bytes: silent(app + WireBytes.repeated(257, WireBytes.field(9, WireBytes.field(1, "p"))))),
+        Row(testDescription: "blank scopes only", bytes: silent(app + WireBytes.repeated(2, WireBytes.field(5, " ")))),
+        Row(
+            testDescription: "a published socket with blank scopes only",
+            bytes: WireBytes.field(1, 77)
+                + WireBytes.field(
+                    34, WireBytes.field(1, "/run/s") + WireBytes.field(3, "app") + WireBytes.field(5, ""))),
         Row(testDescription: "a blank sharing group", bytes: silent(app + WireBytes.field(2, " "))),
         Row(testDescription: "an authority without a URL", bytes: silent(app + WireBytes.field(3, ""))),
         Row(
@@ -102,6 +108,20 @@ internal import TokenWire
             let error = #expect(throws: TokenError.self) { try AnyReply.decode(frame) }
             #expect(error?.code == code)
         }
+    }
+
+    /// Apps compute with it, and the agent can be another user's.
+    @Test(arguments: [
+        (Int64.min, Int64(0)), (-1, 0), (0, 0), (600, 600), (86_400, 86_400), (86_401, 86_400), (.max, 86_400),
+    ])
+    func limitsTheLifetimeOfASignIn(sent: Int64, read: Int64) throws {
+        let number = UInt64(bitPattern: sent)
+        let interactive = WireBytes.field(12, WireBytes.field(1, "s") + WireBytes.field(4, number))
+        let page = try ReplyFrame(decoding: WireBytes.field(1, 77) + interactive).reply(to: BeginInteractive.self)
+        #expect(page.expiresIn == read)
+        let deviceCode = WireBytes.field(14, WireBytes.field(1, "s") + WireBytes.field(5, number))
+        let code = try ReplyFrame(decoding: WireBytes.field(1, 77) + deviceCode).reply(to: BeginDeviceCode.self)
+        #expect(code.expiresIn == read)
     }
 
     @Test func doesNotRepeatASecretInTheReasonForARefusal() throws {

@@ -24,7 +24,7 @@ extension BeginInteractive.Reply: WireMessage {
             authorizationURL: try fields.text(
                 "authorization_url", value?.authorizationURL, limit: WireLimits.longText) ?? "",
             redirectURI: try fields.text("redirect_uri", value?.redirectURI) ?? "",
-            expiresIn: fields.number("expires_in", value?.expiresIn) ?? 0,
+            expiresIn: fields.lifetime("expires_in", value?.expiresIn),
             launchURL: try fields.text("launch_url", value?.launchURL))
     }
 }
@@ -73,7 +73,7 @@ extension BeginDeviceCode.Reply: WireMessage {
             userCode: try fields.text("user_code", value?.userCode) ?? "",
             verificationURL: try fields.text("verification_url", value?.verificationURL) ?? "",
             message: try fields.text("message", value?.message) ?? "",
-            expiresIn: fields.number("expires_in", value?.expiresIn) ?? 0)
+            expiresIn: fields.lifetime("expires_in", value?.expiresIn))
     }
 }
 

@@ -3,6 +3,7 @@ internal import AgentTestSupport
 internal import Foundation
 internal import TestSupport
 internal import Testing
+internal import TokenModel
 
 /// The browser process that the client starts.
 @Suite(.bounded) struct BrowserTests {
@@ -16,15 +17,24 @@ internal import Testing
         let opened = try FileHandle(forReadingFrom: URL(filePath: script))
         let number = fcntl(opened.fileDescriptor, F_DUPFD, 500)
         defer { close(number) }
-        let browser = Browser(commands: ["/bin/sh \(script)"])
+        // The standard output is inherited, which shows that the check works.
+        let browser = Browser(commands: ["/bin/sh \(script) \(isOpen ? number : 1)"])
         let end = await withCheckedContinuation { (done: CheckedContinuation<String, Never>) in
             do {
-                // The standard output is inherited, which shows that the check works.
-                try browser.open(isOpen ? "\(number)" : "1") { done.resume(returning: $0) }
+                try browser.open("https://login.example.com") { done.resume(returning: $0) }
             } catch {
                 done.resume(returning: "\(error)")
             }
         }
         #expect(end.contains(expected), "\(end)")
+    }
+
+    /// The agent can be another user's, who must not start programs with options or files of his choice.
+    @Test(arguments: ["--help", "-remote", "file:///etc/passwd", "javascript:1", "/bin/sh", "https:", "HTTPS //a", ""])
+    func startsNothingForWhatIsNoWebPage(url: String) throws {
+        let browser = Browser(commands: ["/bin/true"])
+        let error = #expect(throws: TokenError.self) { try browser.open(url) { _ in } }
+        #expect(error?.code == .authorizationFailed)
+        #expect(try browser.open("http://localhost:1/") { _ in } == "/bin/true")
     }
 }
