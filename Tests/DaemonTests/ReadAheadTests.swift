@@ -23,7 +23,8 @@ internal import TokenWire
                 let path = f.socketPath
                 try await offPool { try Self.flood(path) }
                 let peak = try LongTransferTests.peak(agent.processID)
-                #expect(peak - idle < Self.connections * Self.size / 8, "\(idle >> 20) MiB idle, \(peak >> 20) MiB peak")
+                #expect(
+                    peak - idle < Self.connections * Self.size / 8, "\(idle >> 20) MiB idle, \(peak >> 20) MiB peak")
             }
         }
 
@@ -35,7 +36,9 @@ internal import TokenWire
             var sockets: [(descriptor: Int32, sent: Int)] = []
             defer { for socket in sockets { close(socket.descriptor) } }
             while sockets.count < connections {
-                if case .connected(let descriptor) = try UnixSocket.connect(to: path) { sockets.append((descriptor, 0)) }
+                if case .connected(let descriptor) = try UnixSocket.connect(to: path) {
+                    sockets.append((descriptor, 0))
+                }
             }
             var buffer = [UInt8](repeating: 0, count: 64 << 10)
             while case let unsent = sockets.filter({ $0.sent < bytes.count }), !unsent.isEmpty {
@@ -45,7 +48,9 @@ internal import TokenWire
                     let (descriptor, sent) = sockets[index]
                     while recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT)) > 0 {}
                     let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
-                    let count = bytes.withUnsafeBytes { send(descriptor, $0.baseAddress?.advanced(by: sent), $0.count - sent, flags) }
+                    let count = bytes.withUnsafeBytes {
+                        send(descriptor, $0.baseAddress?.advanced(by: sent), $0.count - sent, flags)
+                    }
                     if count > 0 { sockets[index].sent += count }
                 }
             }
