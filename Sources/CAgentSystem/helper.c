@@ -24,6 +24,13 @@
 enum { DESCRIBE = 1, READ_FLATPAK_INFO = 2 };
 enum { MAKE_SOCKET = 1, REMOVE_SOCKET = 2 };
 
+/* A request about a process. It has no pidfd: the kernel counts the descriptors that wait in sockets for the user, and refuses more of
+   them if any process of the user has left too many there. */
+struct inspection {
+    uint32_t operation;
+    int32_t pid;
+};
+
 /* A request about a published socket. */
 struct socket_request {
     uint32_t operation;
@@ -40,21 +47,6 @@ struct question {
 };
 
 static agent_helper_settings settings;
-
-/* Receives a message of exactly `size` bytes with a descriptor. 1; 0 if it is another one, which is dropped; -1 at the end. */
-static int receive(int socket, void *message, size_t size, int *descriptor) {
-    ssize_t length = agent_receive_with_descriptor(socket, message, size, descriptor, 0);
-    if (length < 0) return errno == EINTR ? 0 : -1;
-    if (length == 0) return -1;
-    if (*descriptor >= 0 && length == (ssize_t)size) return 1;
-    if (*descriptor >= 0) close(*descriptor);
-    return 0;
-}
-
-/* Sends a message of four bytes, and a descriptor unless that is negative. */
-static ssize_t send_with(int socket, int32_t number, int descriptor) {
-    return agent_send_with_descriptor(socket, &number, sizeof number, descriptor, 0);
-}
 
 /* The sockets that the helper has made: no others are removed. */
 static struct {
@@ -84,6 +76,17 @@ static int make_socket(const struct socket_request *request) {
     return result;
 }
 
+/* Sends a result, and a descriptor unless that is negative. If the kernel refuses that, the socket is removed. */
+static void reply_about_socket(int lane, const char *path, int32_t result, int descriptor) {
+    int32_t success = 0;
+    if (descriptor >= 0) {
+        if (agent_send_with_descriptor(lane, &success, sizeof success, descriptor, 0) >= 0) return;
+        result = -errno;
+        remove_made(place_of(path));
+    }
+    send(lane, &result, sizeof result, MSG_NOSIGNAL);
+}
+
 static void *serve_sockets(void *lane) {
     int socket = (int)(intptr_t)lane;
     struct socket_request request;
@@ -101,7 +104,7 @@ static void *serve_sockets(void *lane) {
             }
         }
         int descriptor = length == sizeof request && request.operation == MAKE_SOCKET ? result : -1;
-        send_with(socket, descriptor >= 0 ? 0 : result, descriptor);
+        reply_about_socket(socket, request.path, result, descriptor);
         if (descriptor >= 0) close(descriptor);
     }
     for (int index = 0; index < AGENT_SOCKETS; index++)
@@ -120,20 +123,20 @@ static void *serve_inspection(void *lane) {
         } content;
     } reply;
     for (;;) {
-        uint32_t operation = 0;
-        int pidfd;
-        int received = receive(socket, &operation, sizeof operation, &pidfd);
-        if (received < 0) return NULL;
+        struct inspection request;
+        ssize_t received = recv(socket, &request, sizeof request, MSG_TRUNC);
+        if (received < 0 && errno == EINTR) continue;
+        if (received <= 0) return NULL;
+        uint32_t operation = received == sizeof request ? request.operation : 0;
         size_t length = 0;
         reply.result = -EINVAL;
-        if (received > 0 && operation == DESCRIBE) {
-            reply.result = agent_describe_process(pidfd, settings.executables, &reply.content.process);
+        if (operation == DESCRIBE) {
+            reply.result = agent_describe_process(request.pid, settings.executables, &reply.content.process);
             if (reply.result == 0) length = offsetof(agent_process, path) + strlen(reply.content.process.path) + 1;
-        } else if (received > 0 && operation == READ_FLATPAK_INFO) {
-            reply.result = agent_read_flatpak_info(pidfd, reply.content.info, sizeof reply.content.info);
+        } else if (operation == READ_FLATPAK_INFO) {
+            reply.result = agent_read_flatpak_info(request.pid, reply.content.info, sizeof reply.content.info);
             if (reply.result > 0) length = (size_t)reply.result;
         }
-        if (received > 0) close(pidfd);
         send(socket, &reply, offsetof(__typeof__(reply), content) + length, MSG_NOSIGNAL);
     }
 }
@@ -234,10 +237,11 @@ static ssize_t call(int lane, const struct msghdr *request, void *reply, size_t 
     return length > 0 ? length : -1;
 }
 
-/* Passes a pidfd to the helper: the number of bytes after the result, or -1. */
-static ssize_t inspect(int lane, uint32_t operation, int pidfd, int32_t *result, void *content, size_t limit) {
+/* Has the helper inspect a process: the number of bytes after the result, or -1. */
+static ssize_t inspect(int lane, uint32_t operation, int32_t pid, int32_t *result, void *content, size_t limit) {
+    struct inspection request = {operation, pid};
     ssize_t length;
-    do length = send_with(lane, (int32_t)operation, pidfd);
+    do length = send(lane, &request, sizeof request, MSG_NOSIGNAL);
     while (length < 0 && errno == EINTR);
     if (length < 0) return -1;
     struct iovec parts[2] = {{result, sizeof *result}, {content, limit}};
@@ -247,9 +251,9 @@ static ssize_t inspect(int lane, uint32_t operation, int pidfd, int32_t *result,
     return length >= (ssize_t)sizeof *result ? length - (ssize_t)sizeof *result : -1;
 }
 
-int agent_ask_to_describe(int lane, int pidfd, agent_process *out) {
+int agent_ask_to_describe(int lane, int32_t pid, agent_process *out) {
     int32_t result;
-    ssize_t length = inspect(lane, DESCRIBE, pidfd, &result, out, sizeof *out);
+    ssize_t length = inspect(lane, DESCRIBE, pid, &result, out, sizeof *out);
     if (length < 0) return EIO;
     if (result != 0) return result;
     if (length <= (ssize_t)offsetof(agent_process, path)) return EIO;
@@ -257,9 +261,9 @@ int agent_ask_to_describe(int lane, int pidfd, agent_process *out) {
     return 0;
 }
 
-int agent_ask_for_flatpak_info(int lane, int pidfd, char *out, size_t limit) {
+int agent_ask_for_flatpak_info(int lane, int32_t pid, char *out, size_t limit) {
     int32_t result;
-    ssize_t length = inspect(lane, READ_FLATPAK_INFO, pidfd, &result, out, limit);
+    ssize_t length = inspect(lane, READ_FLATPAK_INFO, pid, &result, out, limit);
     if (length < 0) return -EIO;
     return result < 0 ? result : (int)length;
 }
@@ -310,13 +314,13 @@ int agent_start_helper(const agent_helper_settings *settings, int lanes[AGENT_LA
     return ENOTSUP;
 }
 
-int agent_ask_to_describe(int lane, int pidfd, agent_process *out) {
-    (void)lane, (void)pidfd, (void)out;
+int agent_ask_to_describe(int lane, int32_t pid, agent_process *out) {
+    (void)lane, (void)pid, (void)out;
     return EIO;
 }
 
-int agent_ask_for_flatpak_info(int lane, int pidfd, char *out, size_t limit) {
-    (void)lane, (void)pidfd, (void)out, (void)limit;
+int agent_ask_for_flatpak_info(int lane, int32_t pid, char *out, size_t limit) {
+    (void)lane, (void)pid, (void)out, (void)limit;
     return -EIO;
 }
 

@@ -14,7 +14,6 @@ void agent_copy_path(const agent_process *process, char out[AGENT_PATH_LIMIT + 1
 #include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -22,8 +21,7 @@ void agent_copy_path(const agent_process *process, char out[AGENT_PATH_LIMIT + 1
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* Whether the process has ended, according to its pidfd. */
-static int has_ended(int pidfd) {
+int agent_has_ended(int pidfd) {
     struct pollfd event = {pidfd, POLLIN, 0};
     return poll(&event, 1, 0) != 0;
 }
@@ -42,7 +40,7 @@ int agent_open_process(int pidfd, int32_t pid) {
     int process = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int code = process < 0 ? (errno == ENOENT ? ESRCH : errno) : 0;
     /* The process had its ID when the folder was opened, if it has not ended since. */
-    if (code == 0 && has_ended(pidfd)) {
+    if (code == 0 && agent_has_ended(pidfd)) {
         close(process);
         code = ESRCH;
     }
@@ -87,25 +85,6 @@ static void inspect_executable(int process, const char *const named[], agent_pro
                       && is_same_file(&status, &seen);
 }
 
-/* The ID of the process that a descriptor is a pidfd of; -1 if it is none, or if the process has ended. */
-static int32_t process_id(int pidfd) {
-    char path[40], text[512];
-    snprintf(path, sizeof path, "/proc/self/fdinfo/%d", pidfd);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return -1;
-    ssize_t length = read(file, text, sizeof text - 1);
-    close(file);
-    if (length <= 0) return -1;
-    text[length] = 0;
-    const char *line = strstr(text, "\nPid:\t");
-    return line == NULL ? -1 : (int32_t)strtol(line + 6, NULL, 10);
-}
-
-static int open_by_pidfd(int pidfd) {
-    int copy = fcntl(pidfd, F_DUPFD_CLOEXEC, 0);
-    return copy < 0 ? -errno : agent_open_process(copy, process_id(copy));
-}
-
 /* Opens the file `.flatpak-info` in the root directory of a process. It must be a mount of its own and read-only, as Flatpak makes it,
    so that it is not one that the process has written. A descriptor, or a negative errno. */
 static int open_flatpak_info(int process) {
@@ -128,9 +107,9 @@ static int open_flatpak_info(int process) {
     return -code;
 }
 
-int agent_describe_process(int pidfd, const char *const executables[], agent_process *out) {
+int agent_describe_process(int32_t pid, const char *const executables[], agent_process *out) {
     memset(out, 0, offsetof(agent_process, path) + 1);
-    int process = open_by_pidfd(pidfd);
+    int process = agent_open_process(-1, pid);
     if (process < 0) return -process;
     out->has_same_root = has_same_root(process);
     inspect_executable(process, executables, out);
@@ -138,8 +117,8 @@ int agent_describe_process(int pidfd, const char *const executables[], agent_pro
     return 0;
 }
 
-int agent_read_flatpak_info(int pidfd, char *out, size_t limit) {
-    int process = open_by_pidfd(pidfd);
+int agent_read_flatpak_info(int32_t pid, char *out, size_t limit) {
+    int process = agent_open_process(-1, pid);
     if (process < 0) return process;
     int file = open_flatpak_info(process);
     close(process);
@@ -165,13 +144,18 @@ int agent_open_process(int pidfd, int32_t pid) {
     return -ENOTSUP;
 }
 
-int agent_describe_process(int pidfd, const char *const executables[], agent_process *out) {
-    (void)pidfd, (void)executables, (void)out;
+int agent_has_ended(int pidfd) {
+    (void)pidfd;
+    return 1;
+}
+
+int agent_describe_process(int32_t pid, const char *const executables[], agent_process *out) {
+    (void)pid, (void)executables, (void)out;
     return ENOTSUP;
 }
 
-int agent_read_flatpak_info(int pidfd, char *out, size_t limit) {
-    (void)pidfd, (void)out, (void)limit;
+int agent_read_flatpak_info(int32_t pid, char *out, size_t limit) {
+    (void)pid, (void)out, (void)limit;
     return -ENOTSUP;
 }
 #endif

@@ -30,6 +30,9 @@ int agent_open_process(int pidfd, int32_t pid);
 /* A descriptor of a process; -1 if it has ended, or if the kernel has none. Linux only. */
 int agent_open_pidfd(int32_t pid);
 
+/* Whether the process of a pidfd has ended. While it has not, no other process has its ID. Linux only. */
+int agent_has_ended(int pidfd);
+
 /* Writes bytes to a Unix socket, with a descriptor unless that is negative. As `send`, without SIGPIPE. */
 ssize_t agent_send_with_descriptor(int socket, const void *bytes, size_t count, int descriptor, int flags);
 
@@ -60,14 +63,14 @@ typedef struct {
 /* Copies the path, which is too long for Swift to see; `out` has room for it. */
 void agent_copy_path(const agent_process *process, char out[AGENT_PATH_LIMIT + 1]);
 
-/* Fills `out` for the process of a pidfd. `executables` are the paths to check, up to NULL. Asks no file server, except for these
-   paths. 0, or an errno: ESRCH if the process has ended, or if it is no pidfd. Linux only. */
-int agent_describe_process(int pidfd, const char *const executables[], agent_process *out);
+/* Fills `out` for the process that has an ID now. `executables` are the paths to check, up to NULL. Asks no file server, except for
+   these paths. 0, or an errno: ESRCH if the process has ended. Linux only. */
+int agent_describe_process(int32_t pid, const char *const executables[], agent_process *out);
 
-/* Reads the file `.flatpak-info` in the root directory of the process of a pidfd. The file must be a mount of its own and read-only,
+/* Reads the file `.flatpak-info` in the root directory of the process that has an ID now. The file must be a mount of its own and read-only,
    as Flatpak makes it, so that it is not one that the process has written. The number of bytes, or a negative errno. May wait for a
    file server of the process. Linux only. */
-int agent_read_flatpak_info(int pidfd, char *out, size_t limit);
+int agent_read_flatpak_info(int32_t pid, char *out, size_t limit);
 
 /* Reads the POSIX access control list of a file, not of what a symbolic link leads to, as the attribute `system.posix_acl_access` has
    it. The number of bytes; 0 if there is none, and always on other systems than Linux; or a negative errno. */
@@ -186,8 +189,8 @@ enum {
 int agent_start_helper(const agent_helper_settings *settings, int lanes[AGENT_LANES]);
 
 /* Have the helper do the same as the functions without `ask` in their names. EIO, or its negative, if the helper does not answer. */
-int agent_ask_to_describe(int lane, int pidfd, agent_process *out);
-int agent_ask_for_flatpak_info(int lane, int pidfd, char *out, size_t limit);
+int agent_ask_to_describe(int lane, int32_t pid, agent_process *out);
+int agent_ask_for_flatpak_info(int lane, int32_t pid, char *out, size_t limit);
 int agent_ask_to_confirm(int lane, int32_t pid, uint64_t start, const char *question);
 int agent_ask_to_make_socket(int lane, const char *path, const uint32_t users[], int count);
 void agent_ask_to_remove_socket(int lane, const char *path);

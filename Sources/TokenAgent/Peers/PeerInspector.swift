@@ -82,10 +82,10 @@ final class PeerInspector: Sendable {
             else { return nil }
             peer.startTime = folder.times?.start
             peer.unit = folder.unit
-            switch reader.facts(of: process) {
+            switch reader.facts(of: processID, process) {
             case .success(let facts):
                 peer.executable = facts.executable
-                peer.sandbox = sandbox(of: process, folder, hasSameRoot: facts.hasSameRoot)
+                peer.sandbox = sandbox(of: processID, process, folder, hasSameRoot: facts.hasSameRoot)
             case .failure(let error):
                 if error.number == ESRCH { return nil }
                 peer.sandbox = PeerIdentity.Sandbox(app: nil)
@@ -97,7 +97,8 @@ final class PeerInspector: Sendable {
     /// The sandbox of a process: it has another root directory, or is in a PID namespace below this process's, or has the AppArmor
     /// profile of a Snap. A process that hides its root directory and has `no_new_privs`, which every sandbox sets, counts too.
     private func sandbox(
-        of process: borrowing PosixFiles.FileDescriptor, _ folder: borrowing ProcessFolder, hasSameRoot: Bool?
+        of processID: Int32, _ pidfd: borrowing PosixFiles.FileDescriptor, _ folder: borrowing ProcessFolder,
+        hasSameRoot: Bool?
     ) -> PeerIdentity.Sandbox? {
         if let snap = folder.snap { return PeerIdentity.Sandbox(app: snap) }
         guard let status = folder.status else { return PeerIdentity.Sandbox(app: nil) }
@@ -105,12 +106,12 @@ final class PeerInspector: Sendable {
         switch hasSameRoot {
         case true?: return isNested ? PeerIdentity.Sandbox(app: nil) : nil
         case nil: return isNested || status.hasNoNewPrivileges ? PeerIdentity.Sandbox(app: nil) : nil
-        case false?: return PeerIdentity.Sandbox(app: flatpak(of: process))
+        case false?: return PeerIdentity.Sandbox(app: flatpak(of: processID, pidfd))
         }
     }
 
     /// The Flatpak app of a process with another root directory; nil also while a thread waits for another sandbox's files.
-    private func flatpak(of process: borrowing PosixFiles.FileDescriptor) -> String? {
+    private func flatpak(of processID: Int32, _ pidfd: borrowing PosixFiles.FileDescriptor) -> String? {
         let mayRead = isReadingSandbox.withLock { isReading in
             guard !isReading else { return false }
             isReading = true
@@ -118,7 +119,7 @@ final class PeerInspector: Sendable {
         }
         guard mayRead else { return nil }
         defer { isReadingSandbox.withLock { $0 = false } }
-        return reader.flatpak(of: process)
+        return reader.flatpak(of: processID, pidfd)
     }
 
     private static let timeLimit = TimeAmount.seconds(2)

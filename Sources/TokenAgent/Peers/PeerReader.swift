@@ -28,16 +28,19 @@ struct PeerReader: Sendable {
         lanes = helper.map { Lanes($0.inspection) }
     }
 
-    /// Describes the process of a pidfd. The error is ESRCH if it has ended.
-    func facts(of process: borrowing FileDescriptor) -> Result<Facts, SystemError> {
+    /// Describes a process. The error is ESRCH if it has ended.
+    ///
+    /// - Parameter pidfd: a descriptor of the process: what was read of its ID is of another one if the process has ended.
+    func facts(of processID: Int32, _ pidfd: borrowing FileDescriptor) -> Result<Facts, SystemError> {
         var found = agent_process()
         let code: Int32
         if let lanes {
-            code = lanes.use { agent_ask_to_describe($0, process.number, &found) } ?? EIO
+            code = lanes.use { agent_ask_to_describe($0, processID, &found) } ?? EIO
         } else {
-            code = CStrings.withPointers(executables.sorted()) { agent_describe_process(process.number, $0, &found) }
+            code = CStrings.withPointers(executables.sorted()) { agent_describe_process(processID, $0, &found) }
         }
         guard code == 0 else { return .failure(SystemError(number: code)) }
+        guard agent_has_ended(pidfd.number) == 0 else { return .failure(SystemError(number: ESRCH)) }
         var facts = Facts(executable: nil, hasSameRoot: found.has_same_root < 0 ? nil : found.has_same_root == 1)
         var bytes = [CChar](repeating: 0, count: Int(AGENT_PATH_LIMIT) + 1)
         agent_copy_path(&found, &bytes)
@@ -49,16 +52,16 @@ struct PeerReader: Sendable {
         return .success(facts)
     }
 
-    /// The Flatpak app of a process. May wait for a file server that belongs to the process.
-    func flatpak(of process: borrowing FileDescriptor) -> String? {
+    /// The Flatpak app of a process, as for `facts`. May wait for a file server that belongs to the process.
+    func flatpak(of processID: Int32, _ pidfd: borrowing FileDescriptor) -> String? {
         var bytes = [CChar](repeating: 0, count: Int(AGENT_FLATPAK_LIMIT))
         let count: Int32
         if let lanes {
-            count = lanes.use { agent_ask_for_flatpak_info($0, process.number, &bytes, bytes.count) } ?? -EIO
+            count = lanes.use { agent_ask_for_flatpak_info($0, processID, &bytes, bytes.count) } ?? -EIO
         } else {
-            count = agent_read_flatpak_info(process.number, &bytes, bytes.count)
+            count = agent_read_flatpak_info(processID, &bytes, bytes.count)
         }
-        guard count > 0 else { return nil }
+        guard count > 0, agent_has_ended(pidfd.number) == 0 else { return nil }
         return SandboxApp.flatpak(
             String(decoding: bytes.prefix(Int(count)).map(UInt8.init(bitPattern:)), as: UTF8.self))
     }

@@ -87,6 +87,8 @@ final class SocketFiles: Sendable {
         case EADDRINUSE: "a process listens there already"
         case EROFS, EACCES:
             "\(SystemError(number: code)); a systemd unit needs ReadWritePaths=\(folder), and PrivateTmp=no for a folder in /tmp"
+        case ETOOMANYREFS:
+            "a process of yours has left too many file descriptors unreceived in sockets; end it, and try again"
         case EIO: "the agent's helper process is not running; restart sso-agent"
         default: "\(SystemError(number: code))"
         }

@@ -16,13 +16,12 @@ internal import Testing
                     secretTool: "/nonexistent", store: "/state", askpass: folder + "/askpass", executables: []))
         }
 
-        @Test func describesTheProcessOfAPidfd() async throws {
+        @Test func describesAProcess() async throws {
             let folder = try TemporaryFolder()
             await #expect(processExitsWith: .success) { [path = folder.path as String] in
                 let helper = try Self.start(path)
                 var found = agent_process()
-                let pidfd = agent_open_pidfd(getpid())
-                #expect(agent_ask_to_describe(helper.inspection[0], pidfd, &found) == 0)
+                #expect(agent_ask_to_describe(helper.inspection[0], getpid(), &found) == 0)
                 #expect(found.has_same_root == 1 && found.has_executable == 1)
             }
         }
@@ -34,21 +33,53 @@ internal import Testing
                 let lane = helper.inspection[0]
                 var found = agent_process()
                 var text = [CChar](repeating: 0, count: 64)
-                // A file, a folder of /proc in the place of a pidfd, and no descriptor at all.
-                for descriptor in [open("/etc/passwd", O_RDONLY), open("/proc/self", O_RDONLY), -1] {
-                    #expect(agent_ask_to_describe(lane, descriptor, &found) != 0)
-                    #expect(agent_ask_for_flatpak_info(lane, descriptor, &text, text.count) < 0)
+                for processID in [0, -1, Int32.min, Int32.max] {
+                    #expect(agent_ask_to_describe(lane, processID, &found) == ESRCH)
+                    #expect(agent_ask_for_flatpak_info(lane, processID, &text, text.count) < 0)
                 }
                 // A process outside of a sandbox has no such file.
-                let pidfd = agent_open_pidfd(getpid())
-                #expect(agent_ask_for_flatpak_info(lane, pidfd, &text, text.count) < 0)
+                #expect(agent_ask_for_flatpak_info(lane, getpid(), &text, text.count) < 0)
                 // Messages of other lengths get an answer each, and change nothing.
-                for length in [1, 4, 8, 70_000] {
+                for length in [1, 4, 8, 9, 70_000] {
                     let message = [UInt8](repeating: 1, count: length)
                     #expect(send(lane, message, length, Int32(MSG_NOSIGNAL)) == length)
                     #expect(recv(lane, &text, text.count, 0) == 4)
                 }
-                #expect(agent_ask_to_describe(lane, pidfd, &found) == 0)
+                #expect(agent_ask_to_describe(lane, getpid(), &found) == 0)
+            }
+        }
+
+        /// The kernel counts the descriptors that wait in sockets for the user: a process of the user's, also in a sandbox, can leave so
+        /// many there that nobody passes any.
+        @Test func describesProcessesWhenTheKernelPassesNoMoreDescriptors() async throws {
+            let folder = try TemporaryFolder()
+            await #expect(processExitsWith: .success) { [path = folder.path as String] in
+                // The kernel passes those of root in any case.
+                let user: UInt32 = geteuid() == 0 ? 54_321 : geteuid()
+                try #require(chown(path, user, gid_t.max) == 0 && setuid(user) == 0)
+                var limit = rlimit(rlim_cur: 64, rlim_max: 64)
+                try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+                let helper = try Self.start(path)
+                var parked: [Int32] = [-1, -1]
+                try #require(socketpair(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0, &parked) == 0)
+                for _ in 0..<100 { agent_send_with_descriptor(parked[0], "x", 1, parked[0], 0) }
+                try #require(agent_send_with_descriptor(parked[0], "x", 1, parked[0], 0) < 0 && errno == ETOOMANYREFS)
+
+                // One that the user may inspect, as it has begun with this user ID.
+                let peer = Process()
+                peer.executableURL = URL(filePath: "/bin/cat")
+                peer.standardInput = Pipe()
+                try peer.run()
+                defer { peer.terminate() }
+                var found = agent_process()
+                #expect(agent_ask_to_describe(helper.inspection[0], peer.processIdentifier, &found) == 0)
+                #expect(found.has_same_root == 1 && found.has_executable == 1)
+                // This one has to be passed. It ends, and leaves no file.
+                let made = agent_ask_to_make_socket(helper.publication, path + "/x", [user], 1)
+                #expect(made == -ETOOMANYREFS && access(path + "/x", F_OK) != 0)
+                close(parked[0])
+                close(parked[1])
+                #expect(agent_ask_to_make_socket(helper.publication, path + "/x", [user], 1) >= 0)
             }
         }
 

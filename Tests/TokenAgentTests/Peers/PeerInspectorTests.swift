@@ -1,8 +1,10 @@
 internal import AccessPolicy
 internal import AgentSocket
+internal import CAgentSystem
 internal import Foundation
 internal import NIOCore
 internal import NIOPosix
+internal import PosixFiles
 internal import TestSupport
 internal import Testing
 
@@ -54,6 +56,17 @@ internal import Testing
             let process = try TestProcess("/bin/true")
             _ = try await process.finish()
             #expect(identify(process.processID) == nil)
+        }
+
+        /// The ID of a process that has ended can be another one's when it is read.
+        @Test func believesNothingOfAnIDWhoseProcessHasEnded() async throws {
+            let process = try TestProcess("/bin/cat")
+            let pidfd = try PosixFiles.FileDescriptor(opened: agent_open_pidfd(process.processID))
+            let reader = PeerReader(executables: [], helper: nil)
+            #expect(throws: Never.self) { try reader.facts(of: getpid(), pidfd).get() }
+            try await process.killHard()
+            #expect(throws: SystemError(number: ESRCH)) { try reader.facts(of: getpid(), pidfd).get() }
+            #expect(reader.flatpak(of: getpid(), pidfd) == nil)
         }
 
         @Test func countsAnUnknownProcessAsSandboxed() {
