@@ -52,6 +52,23 @@ internal import TokenStore
         }
     }
 
+    /// Case matters in the subjects of OpenID providers (OpenID Connect Core 1.0 section 2), as in those that are base64.
+    @Test func keepsUsersApartWhoseSubjectsDifferInCase() throws {
+        var builder = CacheBuilder()
+        var parameters = try builder.parameters()
+        parameters.authority = try Authority("https://idp.example/staff", kind: .openID)
+        let alice = try builder.signIn("alice", parameters, hasClientInfo: false).account
+        let other = try builder.signIn("aLICE", parameters, hasClientInfo: false).account
+        #expect(alice.homeAccountID?.text == "sub-alice")
+        let hash = String(Fingerprint.of("sub-aLICE").prefix(32))
+        #expect(other.homeAccountID?.text == "sub-alice#\(hash)")
+        // Nobody gets the identifier by a subject that looks like it.
+        let imitator = try builder.signIn("alice#\(hash)", parameters, hasClientInfo: false).account
+        #expect(imitator.homeAccountID?.text.hasPrefix("sub-alice#\(hash)#") == true)
+        #expect(builder.decide(parameters, alice.reference).token == "at-alice-User.Read")
+        #expect(builder.decide(parameters, other.reference).token == "at-aLICE-User.Read")
+    }
+
     @Test func usesTheSubjectAsIdentifierWithoutClientInfo() throws {
         var builder = CacheBuilder()
         let parameters = try builder.parameters(authority: "https://fs.contoso.com/adfs")

@@ -126,3 +126,13 @@ extension ClientID {
         return text == self.text ? self : ClientID(text) ?? self
     }
 }
+
+extension HomeAccountID {
+    /// The identifier of a user of an OpenID provider by the `sub` claim, whose case matters (OpenID Connect Core 1.0 section 2) while that
+    /// of identifiers does not: a subject that is not its own identifier gets a hash of itself. Nil when it is blank.
+    static func ofUser(withSubject subject: String) -> HomeAccountID? {
+        guard let folded = HomeAccountID(subject) else { return nil }
+        if folded.text.hasSameBytes(as: subject), !subject.utf8.contains(UInt8(ascii: "#")) { return folded }
+        return HomeAccountID("\(folded)#\(Fingerprint.of(subject).prefix(32))")
+    }
+}

@@ -89,9 +89,10 @@ struct Saving {
         if let identifier = tokens.homeAccountID, requested.kind != .openID { return .home(identifier) }
         if let used = issuance.redeemedToken { return used.account.identity }
         let isEntra = requested.kind == .entra || requested.kind == .ciam
-        if parameters.version == .v2 || !isEntra, let subject = claims?.subject.flatMap(HomeAccountID.init) {
-            return .home(subject)
+        let identifier = claims?.subject.flatMap {
+            requested.kind == .openID ? HomeAccountID.ofUser(withSubject: $0) : HomeAccountID($0)
         }
+        if parameters.version == .v2 || !isEntra, let identifier { return .home(identifier) }
         return AccountKey.Identity(homeAccountID: nil, username: claims?.v1UserID)
     }
 

@@ -29,7 +29,8 @@ public struct ClientID: Sendable, Hashable, CustomStringConvertible {
 /// The identifier of an account, the same in every tenant: `<object ID>.<home tenant ID>` for Entra accounts, the `sub`
 /// claim for others.
 ///
-/// Lower-cased and trimmed, as the token caches of Microsoft's libraries store it.
+/// Lower-cased and trimmed, as the token caches of Microsoft's libraries store it. Case matters in the `sub` of other OpenID
+/// providers: if it has capital letters, `#` and a hash of it follow.
 public struct HomeAccountID: Sendable, Hashable, CustomStringConvertible {
     /// The normalised identifier; never empty.
     public let text: String
