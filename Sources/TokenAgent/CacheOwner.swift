@@ -246,8 +246,10 @@ actor CacheOwner {
     /// The number of sign-ins in progress.
     var signInCount: Int { signIns.count }
 
-    func diagnose(_ request: Diagnose) -> Answer<Diagnose.Reply> {
-        later { owner async throws(TokenError) in Diagnose.Reply(checks: await owner.diagnosis.checks(request)) }
+    func diagnose(_ request: Diagnose, from session: SessionID) -> Answer<Diagnose.Reply> {
+        later { owner async throws(TokenError) in
+            Diagnose.Reply(checks: try await owner.diagnosis.checks(request, for: session.peer))
+        }
     }
 
     func reloadConfiguration() -> Answer<ReloadConfiguration.Reply> {

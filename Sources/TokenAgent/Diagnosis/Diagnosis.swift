@@ -27,6 +27,10 @@ final class Diagnosis {
     private let sockets: PublishedSockets
     private let service: any TokenService
     private let startedAt: Int64
+    /// Held by each process while it is diagnosed for it.
+    private let turns = KeyedLock<PeerKey>()
+    /// The diagnoses that each process waits for.
+    private var pending: [PeerKey: Int] = [:]
 
     init(_ core: AgentCore, lifecycle: StoreLifecycle, sockets: PublishedSockets, options: AgentOptions) {
         self.options = options
@@ -53,8 +57,19 @@ final class Diagnosis {
     var uptime: Int64 { max(options.now() - startedAt, 0) }
 
     /// Checks the program, the state folder, the store, its key, the protection of memory, the sandbox, the published sockets, the loopback
-    /// redirect, the token endpoint and the clock.
-    func checks(_ request: Diagnose) async -> [HealthCheck] {
+    /// redirect, the token endpoint and the clock. Those that a process asks for are made one after the other: each costs more than other
+    /// requests.
+    ///
+    /// - Throws: `requestDenied` (-53011) if the process waits for several.
+    func checks(_ request: Diagnose, for peer: PeerKey) async throws(TokenError) -> [HealthCheck] {
+        let count = pending[peer] ?? 0
+        guard count < Self.peerLimit else { throw Self.tooManyOfPeer }
+        pending[peer] = count + 1
+        defer { pending[peer] = pending[peer].flatMap { $0 > 1 ? $0 - 1 : nil } }
+        return await turns.exclusive(peer) { await checks(request) }
+    }
+
+    private func checks(_ request: Diagnose) async -> [HealthCheck] {
         let keyProblem = await lifecycle.keyProblem()
         let checks = [
             programCheck(), folderCheck(), storeCheck(), keyCheck(keyProblem), memoryCheck(), sandboxCheck(),
@@ -231,4 +246,9 @@ final class Diagnosis {
         let url = "\(isLocal ? "http" : "https")://\(network)/common"
         return (try? Authority(url)) ?? .common
     }
+    /// The number of diagnoses that one process may wait for.
+    private static let peerLimit = 8
+
+    private static let tooManyOfPeer = TokenError(
+        .requestDenied, "this process waits for \(peerLimit) diagnoses already; wait for one of them")
 }

@@ -25,7 +25,9 @@ enum RequestHandlers {
         RequestHandler(ListAccounts.self) { owner, request, _ in owner.listAccounts(request) },
         RequestHandler(RemoveAccount.self) { owner, request, _ in owner.removeAccount(request) },
         RequestHandler(GetStatus.self, waits: .untilLoadedOrTimeout) { owner, request, _ in owner.status(request) },
-        RequestHandler(Diagnose.self, waits: .untilLoadedOrTimeout) { owner, request, _ in owner.diagnose(request) },
+        RequestHandler(Diagnose.self, waits: .untilLoadedOrTimeout) { owner, request, session in
+            owner.diagnose(request, from: session)
+        },
         RequestHandler(ListCredentials.self) { owner, request, _ in owner.listCredentials(request) },
         RequestHandler(RemoveCredential.self) { owner, request, _ in owner.removeCredential(request) },
         RequestHandler(RedeemGrant.self) { owner, request, _ in owner.redeemGrant(request) },

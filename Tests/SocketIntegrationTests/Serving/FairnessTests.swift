@@ -48,6 +48,29 @@ internal import TokenWire
         }
     }
 
+    /// A diagnosis opens sockets, looks at files and asks the identity provider.
+    @Test func makesOneDiagnosisOfAProcessAtATime() async throws {
+        try await AgentFixture.with { f in
+            f.emulator.control.inject(Fault { ($0.endpoint, $0.hold) = (.openIDConfiguration, true) })
+            let diagnose = Diagnose(authority: try f.parameters().authority)
+            let peer = try RawPeer(f.socketPath)
+            for number in 1...9 { try peer.write(diagnose, id: UInt64(number)) }
+            let refusal = try #require(try await offPool { try peer.reply() })
+            #expect(refusal.id == 9)
+            let error = #expect(throws: TokenError.self) { try refusal.reply(to: Diagnose.self) }
+            #expect(error?.code == .requestDenied)
+            await f.emulator.control.waitForHeld(atLeast: 1)
+            // Each of them would be answered, were it not for its turn: one is held.
+            #expect(f.emulator.control.counts[.openIDConfiguration] == 1)
+            f.emulator.control.release()
+            for number in 1...8 {
+                let reply = try #require(try await offPool { try peer.reply() })
+                #expect(try reply.id == UInt64(number) && !reply.reply(to: Diagnose.self).checks.isEmpty)
+            }
+            #expect(try await peer.ask(diagnose) != nil)
+        }
+    }
+
     /// The limit is that of the process, however many connections it has, and what a closed connection used is released.
     @Test func limitsTheRequestsOfAProcess() async throws {
         var limits = PeerLimits()
