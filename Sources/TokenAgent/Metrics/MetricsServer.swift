@@ -96,8 +96,11 @@ extension MetricsServer {
                     guard self.admit(channel) else {
                         return channel.eventLoop.makeFailedFuture(TokenError(.requestDenied, "too many connections"))
                     }
-                    return self.admission.identity(of: channel) { _ in
-                        PeerAdmission.Waiting(identification: Identification { channel.close(promise: nil) }) {}
+                    return self.admission.identity(of: channel) { peer in
+                        let key = PeerKey.process(peer.processID ?? 0)
+                        return PeerAdmission.Waiting(
+                            identification: Identification(of: key) { channel.close(promise: nil) }
+                        ) {}
                     }.flatMapThrowing { peer in
                         let pipeline = channel.pipeline.syncOperations
                         try pipeline.addHandler(RequestSizeLimit())

@@ -19,6 +19,9 @@ internal import TokenModel
 /// never answer. A peer that has not been described in time counts as an unknown sandboxed app.
 final class PeerInspector: Sendable {
     private let threads = NIOThreadPool(numberOfThreads: 2)
+    /// What the threads have to do, unless they have stopped. A process that connects again and again does not keep others waiting for
+    /// all of its connections.
+    private let waiting = Mutex(RoundRobin<PeerKey, @Sendable (_ isActive: Bool) -> Void>())
     private let reader: PeerReader
     private let timers: Timers
     /// Whether a thread reads files of a sandbox. Only one may, so that the other is there for the user's other processes.
@@ -43,11 +46,11 @@ final class PeerInspector: Sendable {
     ///
     /// - Parameters:
     ///   - pidfd: the socket's `SO_PEERPIDFD`; negative if the kernel has none.
-    ///   - identification: the place of the connection among those that wait.
+    ///   - identification: the place of the connection among those that wait. Those of different peers take turns.
     /// - Returns: nil if the process has ended, so that nothing is known about those that have its end of the connection, and if the
     ///   identification was abandoned.
     func identify(
-        _ credentials: PeerCredentials, pidfd: Int32, for identification: Identification = Identification {},
+        _ credentials: PeerCredentials, pidfd: Int32, for identification: Identification,
         on loop: any EventLoop
     ) -> EventLoopFuture<PeerIdentity?> {
         identification.hold(pidfd)
@@ -55,14 +58,17 @@ final class PeerInspector: Sendable {
         let unknown = PeerIdentity(
             userID: credentials.userID, processID: credentials.processID, sandbox: PeerIdentity.Sandbox(app: nil))
         let timeout = timers.schedule(loop, Self.timeLimit) { promise.succeed(unknown) }
-        threads.runIfActive(eventLoop: loop) {
-            identification.begin().flatMap { self.identify(credentials, pidfd: $0) }
-        }.whenComplete { outcome in
-            timeout.cancel()
-            // Threads that have stopped do not begin.
-            identification.release()
-            promise.completeWith(outcome)
+        let work: @Sendable (Bool) -> Void = { isActive in
+            guard isActive else {
+                identification.release()
+                return promise.fail(TokenError(.agentUnavailable, "the agent is stopping"))
+            }
+            promise.succeed(identification.begin().flatMap { self.identify(credentials, pidfd: $0) })
         }
+        waiting.withLock { $0.append(work, of: identification.peer) }
+        // Each thread that is free takes whatever is next.
+        threads.submit { state in self.waiting.withLock { $0.popFirst() }?(state == .active) }
+        promise.futureResult.whenComplete { _ in timeout.cancel() }
         return promise.futureResult
     }
 
@@ -134,10 +140,11 @@ final class Identification: Sendable {
     }
 
     private let state = Mutex(State.waiting(pidfd: -1))
+    let peer: PeerKey
     private let close: @Sendable () -> Void
 
     /// - Parameter close: closes the connection.
-    init(_ close: @escaping @Sendable () -> Void) { self.close = close }
+    init(of peer: PeerKey, _ close: @escaping @Sendable () -> Void) { (self.peer, self.close) = (peer, close) }
 
     /// Whether the connection was closed for a newer one.
     var isAbandoned: Bool {

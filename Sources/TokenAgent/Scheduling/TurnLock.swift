@@ -1,27 +1,10 @@
-internal import NIOCore
-
 /// Exclusive locks, one for each key, for code on one actor. The members that wait for a key take turns: a member with one request
 /// waits for one request of every other member at most, however many these have. Requests of one member are granted in order of
 /// arrival.
 final class TurnLock<Key: Hashable, Member: Hashable> {
-    /// The waiting requests for a key. A member is in `turns` as long as it has any.
-    private struct Waiters {
-        var turns = CircularBuffer<Member>()
-        var requests: [Member: CircularBuffer<CheckedContinuation<Void, Never>>] = [:]
+    private typealias Waiters = RoundRobin<Member, CheckedContinuation<Void, Never>>
 
-        mutating func append(_ continuation: CheckedContinuation<Void, Never>, of member: Member) {
-            if requests[member] == nil { turns.append(member) }
-            requests[member, default: CircularBuffer()].append(continuation)
-        }
-
-        mutating func popFirst() -> CheckedContinuation<Void, Never>? {
-            guard let member = turns.popFirst(), let continuation = requests[member]?.popFirst() else { return nil }
-            if requests[member]?.isEmpty == true { requests[member] = nil } else { turns.append(member) }
-            return continuation
-        }
-    }
-
-    /// The keys that are held.
+    /// The keys that are held, and the requests that wait for each.
     private var held: [Key: Waiters] = [:]
 
     /// Runs `work` while it is the only holder of the key.

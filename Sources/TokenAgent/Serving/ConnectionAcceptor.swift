@@ -74,11 +74,9 @@ struct ConnectionAcceptor: Sendable {
             let key =
                 admission.publication.map { PeerKey.published(PublicationUser(socket: $0.id, userID: peer.userID)) }
                 ?? PeerKey.process(peer.processID ?? 0)
-            let identification = Identification { channel.close(promise: nil) }
-            registry.value.begin(identification, of: key)
-            return PeerAdmission.Waiting(identification: identification) {
-                registry.value.end(identification, of: key)
-            }
+            let identification = Identification(of: key) { channel.close(promise: nil) }
+            registry.value.begin(identification)
+            return PeerAdmission.Waiting(identification: identification) { registry.value.end(identification) }
         }
     }
 }

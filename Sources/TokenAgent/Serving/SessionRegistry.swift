@@ -50,11 +50,12 @@ final class SessionRegistry {
         return peer
     }
 
-    /// Counts a connection whose peer is being identified against the limits of its process, until `end(_:of:)` is called.
+    /// Counts a connection whose peer is being identified against the limits of its process, until `end(_:)` is called.
     ///
     /// Past a limit, the connection is closed that has waited longest, of the same peer or of the one with most such connections, as
     /// it would be among the identified ones: a process that connects faster than it is identified gets its latest connections.
-    func begin(_ identification: Identification, of peer: PeerKey) {
+    func begin(_ identification: Identification) {
+        let peer = identification.peer
         unidentified[peer, default: []].append(identification)
         unidentifiedCount += 1
         let limits = peer.isPublished ? peerLimits.published : peerLimits
@@ -65,12 +66,13 @@ final class SessionRegistry {
             crowded = unidentified.max { $0.value.count < $1.value.count }?.key
         }
         guard let crowded, let oldest = unidentified[crowded]?.first else { return }
-        end(oldest, of: crowded)
+        end(oldest)
         oldest.abandon()
     }
 
     /// Ends the wait of a connection; has no effect if it has ended.
-    func end(_ identification: Identification, of peer: PeerKey) {
+    func end(_ identification: Identification) {
+        let peer = identification.peer
         guard let index = unidentified[peer]?.firstIndex(where: { $0 === identification }) else { return }
         unidentified[peer]?.remove(at: index)
         if unidentified[peer]?.isEmpty == true { unidentified[peer] = nil }

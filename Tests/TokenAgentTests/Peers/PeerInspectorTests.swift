@@ -102,11 +102,36 @@ internal import Testing
             let loop = MultiThreadedEventLoopGroup.singleton.any()
             let credentials = PeerCredentials(processID: getpid(), userID: geteuid(), groupID: 0)
             let peers = try await loop.flatSubmit {
-                inspector.identify(credentials, pidfd: -1, on: loop)
+                inspector.identify(
+                    credentials, pidfd: -1, for: Identification(of: .process(getpid())) {}, on: loop)
             }.get()
             // Whichever came first, the peer is described, and nothing is completed twice.
             #expect(peers?.userID == geteuid())
             inspector.stop()
+        }
+
+        /// A process that connects again and again delays its own connections.
+        @Test func letsPeersTakeTurns() async throws {
+            let inspector = PeerInspector(executables: [], helper: nil, timers: .system)
+            defer { inspector.stop() }
+            let loop = MultiThreadedEventLoopGroup.singleton.any()
+            let credentials = PeerCredentials(processID: getpid(), userID: geteuid(), groupID: 0)
+            @Sendable func identify(of peer: PeerKey) -> EventLoopFuture<PeerIdentity?> {
+                inspector.identify(credentials, pidfd: -1, for: Identification(of: peer) {}, on: loop)
+            }
+            // The threads work meanwhile: on a busy machine they may be done before the other peer comes.
+            for _ in 1...20 {
+                let before = try await loop.flatSubmit {
+                    let crowd = NIOLoopBoundBox(0, eventLoop: loop)
+                    let all = (1...1000).map { _ in
+                        identify(of: .process(1)).map { _ in crowd.value += 1 }
+                    }
+                    let other = identify(of: .process(2)).map { _ in crowd.value }
+                    return EventLoopFuture.andAllSucceed(all, on: loop).flatMap { other }
+                }.get()
+                if before < 500 { return }
+            }
+            Issue.record("the other peer waited for the connections of the first one")
         }
     }
 #endif
