@@ -42,13 +42,10 @@ extension CredentialCache {
     ) -> [CacheChange] {
         let credentials = partition[account]
         var changes = credentialRemovals(of: account, credentials, group) { $0 == clientID }
-        for token in credentials.refreshTokens.values.sorted(by: { $0.key < $1.key }) {
-            guard let family = token.familyID, !hasOtherMember(of: family, than: clientID, account, in: partition)
-            else {
-                continue
-            }
-            changes.append(remove(.refreshToken, token.key, account: account, group))
-        }
+        let shared = credentials.refreshTokens.filter { $0.value.familyID != nil }
+        let needed = shared.isEmpty ? [] : families(ofOtherAppsThan: clientID, credentials, in: partition)
+        changes += shared.filter { !needed.contains($0.value.familyID) }.keys.sorted()
+            .map { remove(.refreshToken, $0, account: account, group) }
         changes += opaqueRecordRemovals(of: account, in: partition, group) { $0 == clientID }
         // An app that found the account only through its family is recorded as signed out, too.
         return changes + signedOut(account, of: clientID, credentials, unlessKnown: changes.isEmpty)
@@ -104,14 +101,15 @@ extension CredentialCache {
             + identity.map { remove(.idToken, $0, account: account, group) }
     }
 
-    /// Whether another app of the family is signed in to the account, and so still needs the family's refresh token.
-    private func hasOtherMember(
-        of family: FamilyID, than clientID: ClientID, _ account: AccountKey, in partition: Partition
-    ) -> Bool {
-        let signedIn = partition[account].metadata.values.filter { $0.signInState == .signedIn }
-        return signedIn.contains { metadata in
-            guard let other = ClientID(metadata.clientID), other != clientID else { return false }
-            return partition.apps.values.contains { ClientID($0.clientID) == other && $0.familyID == family.text }
-        }
+    /// The families of the other apps that are signed in to the account, and so still need their family's refresh token.
+    private func families(
+        ofOtherAppsThan clientID: ClientID, _ credentials: AccountCredentials, in partition: Partition
+    ) -> Set<FamilyID?> {
+        let others = credentials.metadata.values.filter { $0.signInState == .signedIn }
+            .compactMap { ClientID($0.clientID) }.filter { $0 != clientID }
+        let signedIn = Set(others)
+        return Set(
+            partition.apps.values.filter { ClientID($0.clientID).map(signedIn.contains) ?? false }
+                .map { FamilyID($0.familyID) })
     }
 }
