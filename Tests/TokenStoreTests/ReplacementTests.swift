@@ -41,6 +41,30 @@ internal import TokenStore
         await store.close()
     }
 
+    /// The bytes of a file that is in the place of a complete new database, for a database of some bytes.
+    private static let broken: [(String, @Sendable (Data) -> Data)] = [
+        ("nothing", { _ in Data() }), ("garbage", { Data(repeating: 0x5A, count: $0.count) }),
+        ("the first half", { $0.prefix($0.count / 2) }), ("another program's database", { $0.replacing(68, with: 1) }),
+        ("a header without a database", { $0.prefix(100) }),
+    ]
+
+    @Test(arguments: 0..<broken.count) func keepsTheStoreIfWhatIsToReplaceItIsNoStore(index: Int) async throws {
+        let (name, content) = Self.broken[index]
+        let folder = try StoreFolder()
+        let store = try folder.open()
+        for number in 1...6 { try await store.commit([.put(.sample(number))]) }
+        await store.close()
+        let bytes = content(try Data(contentsOf: URL(filePath: folder.file)))
+        try bytes.write(to: URL(filePath: folder.file + ".new"))
+        let again = try folder.open()
+        #expect(try again.load().count == 6, "\(name)")
+        try await again.commit([.put(.sample(7))])
+        let kept = try #require(again.report.quarantined.first, "\(name)")
+        #expect(again.report.quarantined.count == 1 && kept.hasPrefix("cache.sqlite.new"), "\(name)")
+        #expect(try Data(contentsOf: URL(filePath: "\(folder.path)/\(kept)")) == bytes)
+        await again.close()
+    }
+
     @Test(.enabled(if: Tmpfs.isPossible, "mounting takes root"))
     func servesAnInterruptedReplacementOnAReadOnlyDisk() async throws {
         let folder = try StoreFolder()
@@ -141,5 +165,13 @@ internal import TokenStore
         try FileManager.default.moveItem(atPath: folder.file, toPath: folder.file + ".new")
         try Data("the log".utf8).write(to: URL(filePath: folder.file + ".quarantine-20300101T000000Z-wal"))
         return folder
+    }
+}
+
+extension Data {
+    fileprivate func replacing(_ index: Int, with byte: UInt8) -> Data {
+        var copy = self
+        copy[index] = byte
+        return copy
     }
 }

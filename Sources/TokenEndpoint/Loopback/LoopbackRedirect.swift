@@ -78,7 +78,7 @@ package final class LoopbackRedirect: Sendable {
             throw TokenError(
                 .authorizationFailed,
                 "cannot listen on \(target.port.map { "port \($0)" } ?? "a free port") of this machine for the redirect of "
-                    + "the browser: \(error)")
+                    + "the browser (\(error)); \(target.advice)")
         }
     }
 
@@ -197,6 +197,13 @@ struct LoopbackTarget: Sendable {
         self.port = port
         self.path = path
         self.rest = rest
+    }
+
+    /// What to do if another process has the port: `localhost` needs it at both addresses.
+    var advice: String {
+        let deviceCode = "sign in with a device code"
+        if let port { return "end the program that listens on port \(port), or \(deviceCode)" }
+        return namesBothAddresses ? "register the redirect URI http://127.0.0.1, or \(deviceCode)" : deviceCode
     }
 
     /// Whether a browser may resolve the host to either address.

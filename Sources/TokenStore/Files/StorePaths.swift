@@ -92,20 +92,41 @@ struct StorePaths: Sendable {
 
     // MARK: - Replacement
 
-    /// Whether a complete new database waits to replace the current one, which may have been moved already.
-    var isReplacing: Bool { PrivateFiles.store.size(of: replacement) != nil }
+    /// Whether a complete new database waits to replace the current one, which may have been moved already. One that cannot be read may
+    /// be complete.
+    var isReplacing: Bool {
+        guard PrivateFiles.store.size(of: replacement) != nil else { return false }
+        return (try? isWholeStore(replacement)) ?? true
+    }
 
     /// The database, or the one that is to replace it.
     var current: String { isReplacing ? replacement : database }
 
-    /// Moves the current database to quarantine and the replacement to its place, if there is a replacement.
+    /// Moves the current database to quarantine and the replacement to its place, if there is a replacement. One that is no whole file of a
+    /// store is moved to quarantine instead.
     ///
     /// - Returns: the name of the quarantined database; nil if nothing was moved there.
     func finishReplacing(now: Int64) throws(TokenError) -> String? {
-        guard isReplacing else { return nil }
+        guard PrivateFiles.store.size(of: replacement) != nil else { return nil }
+        guard try isWholeStore(replacement) else {
+            try PrivateFiles.store.move(replacement, to: replacement + unusedSuffix(now))
+            return nil
+        }
         let name = hasLog || PrivateFiles.store.size(of: database) != nil ? try quarantine(now: now) : nil
         try PrivateFiles.store.move(replacement, to: database)
         return name
+    }
+
+    /// Whether a file has the header of a store's database, and the length that the header names
+    /// (https://www.sqlite.org/fileformat.html section 1.3).
+    private func isWholeStore(_ path: String) throws(TokenError) -> Bool {
+        guard let header = try PrivateFiles.store.read(path, limit: 100), header.count == 100,
+            header.starts(with: Array("SQLite format 3\0".utf8))
+        else { return false }
+        func number(_ bytes: Range<Int>) -> Int { header[bytes].reduce(0) { $0 << 8 | Int($1) } }
+        let pageSize = number(16..<18) == 1 ? 65_536 : number(16..<18)
+        return number(68..<72) == StoreDatabase.applicationID
+            && PrivateFiles.store.size(of: path) == number(28..<32) * pageSize
     }
 
     // MARK: - Quarantine
