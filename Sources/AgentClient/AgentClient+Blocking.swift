@@ -10,12 +10,8 @@ internal import TokenWire
 extension AgentClient {
     /// The blocking form of `listAccounts(_:)`.
     public func listAccountsAndWait(_ request: ListAccounts) throws(TokenError) -> [Account] {
-        var (accounts, page) = ([Account](), request)
-        repeat {
-            let reply = try wait(page)
-            accounts.append(page: reply.accounts)
-            page.after = reply.next
-        } while page.after != nil
+        var accounts: [Account] = []
+        try waitForPages(of: request) { accounts.append(page: $0.accounts) }
         return accounts
     }
 
@@ -31,12 +27,8 @@ extension AgentClient {
 
     /// The blocking form of `listCredentials(_:)`.
     public func listCredentialsAndWait(_ request: ListCredentials) throws(TokenError) -> [Credential] {
-        var (credentials, page) = ([Credential](), request)
-        repeat {
-            let reply = try wait(page)
-            credentials += reply.credentials
-            page.after = reply.next
-        } while page.after != nil
+        var credentials: [Credential] = []
+        try waitForPages(of: request) { credentials += $0.credentials }
         return credentials
     }
 

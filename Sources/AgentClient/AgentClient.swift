@@ -156,12 +156,8 @@ public final class AgentClient: Sendable {
 
     /// Lists every account that matches, in a stable order; empty if none does. Requests as many pages as there are.
     public func listAccounts(_ request: ListAccounts) async throws(TokenError) -> [Account] {
-        var (accounts, page) = ([Account](), request)
-        repeat {
-            let reply = try await call(page)
-            accounts.append(page: reply.accounts)
-            page.after = reply.next
-        } while page.after != nil
+        var accounts: [Account] = []
+        try await pages(of: request) { accounts.append(page: $0.accounts) }
         return accounts
     }
 
@@ -256,34 +252,13 @@ extension ReplyFrame {
     }
 }
 
-extension [Account] {
-    /// Appends a page of a list. An account with more tenant profiles than one page holds continues on the next page.
-    mutating func append(page: [Account]) {
-        guard let first = page.first, let last, last.isContinued(by: first) else { return self += page }
-        self[count - 1].tenantProfiles += first.tenantProfiles
-        self += page.dropFirst()
-    }
-}
-
-extension Account {
-    /// Whether `next`, the first account of the next page, is this account again.
-    fileprivate func isContinued(by next: Account) -> Bool {
-        guard homeAccountID == next.homeAccountID, environment == next.environment else { return false }
-        return homeAccountID != nil || username?.lowercased() == next.username?.lowercased()
-    }
-}
-
 /// Requests about single credentials, grants that the app holds, and the current account.
 extension AgentClient {
     /// Lists every credential of a sharing group, in a stable order. Refresh tokens come without their secret. Requests
     /// as many pages as there are.
     public func listCredentials(_ request: ListCredentials) async throws(TokenError) -> [Credential] {
-        var (credentials, page) = ([Credential](), request)
-        repeat {
-            let reply = try await call(page)
-            credentials += reply.credentials
-            page.after = reply.next
-        } while page.after != nil
+        var credentials: [Credential] = []
+        try await pages(of: request) { credentials += $0.credentials }
         return credentials
     }
 

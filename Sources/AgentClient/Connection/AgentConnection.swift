@@ -19,8 +19,6 @@ final class AgentConnection: Sendable {
     /// Nil if no results are kept.
     let results: KeptResults?
     private let lastID = Atomic<UInt64>(0)
-    /// The fork count of the process whose sockets and thread these are.
-    private let process = Atomic(agent_fork_count())
     private let silentRequests = SilentRequestFrames()
     let state = Mutex(ConnectionState())
     /// The reading side of the socket, locked by its reader. Set to nil before the socket is closed, so that no
@@ -41,6 +39,8 @@ final class AgentConnection: Sendable {
         self.results = results
         self.restartsAgent = restartsAgent
         self.starter = starter ?? { AgentStarter(path: path, whileWaiting: $0).start() }
+        // From now on, copies of the process are told from it.
+        _ = Self.isCopiedProcess
     }
 
     /// Starts the agent. Blocks the calling thread; calls end at their deadlines meanwhile.
@@ -62,9 +62,9 @@ final class AgentConnection: Sendable {
     /// arrives within about a millisecond (the socket's time-out, which the kernel rounds up). Every other request blocks the thread
     /// that long, which may belong to Swift's cooperative pool or be the main thread.
     ///
-    /// - Throws: `frameTooLarge` (-53002) if the request cannot be encoded.
+    /// - Throws: `frameTooLarge` (-53002) if the request cannot be encoded, and `agentUnavailable` (-53004) in a copy of a process.
     func exchange<Request: WireRequest>(_ request: Request) throws(TokenError) -> Exchange {
-        leaveToParent()
+        guard !Self.isCopiedProcess else { throw Self.copied }
         let id = newID()
         let frame = try frame(of: request, id: id)
         var call = StartedCall(id: id, frame: frame, isRepeatable: request.isRepeatable)
@@ -86,19 +86,13 @@ final class AgentConnection: Sendable {
         return .unfinished(call)
     }
 
-    /// In a child of the process that has connected, forgets the connection. It is the parent's: the parent would get the replies, and no
-    /// thread of the child reads any.
-    private func leaveToParent() {
-        let count = agent_fork_count()
-        guard process.load(ordering: .relaxed) != count else { return }
-        process.store(count, ordering: .relaxed)
-        stream.withLock { stream in
-            stream?.wipe()
-            stream = nil
-            results?.drop()
-        }
-        state.withLock { $0.leaveToParent() }
-    }
+    /// Whether this process is a copy of one that has made a connection. The sockets and the reading thread are the other's, its locks may
+    /// be held for ever, and Swift's locks end the copy if they are contended: they take it for the other process.
+    private static var isCopiedProcess: Bool { agent_is_copied_process() != 0 }
+
+    private static let copied = TokenError(
+        .agentUnavailable,
+        "this process is a copy (fork) of one that has used the agent; programs that it starts (exec) can use it")
 
     private func frame<Request: WireRequest>(of request: Request, id: UInt64) throws(TokenError) -> [UInt8] {
         guard let silent = request as? AcquireTokenSilent else { return try RequestFrame.encode(request, id: id) }
@@ -146,6 +140,7 @@ final class AgentConnection: Sendable {
 
     /// Closes the connection. Calls in flight and later calls end with `agentUnavailable` (-53004).
     func close() {
+        guard !Self.isCopiedProcess else { return }
         for call in state.withLock({ $0.close() }) {
             call.deliver(.failure(TokenError(.agentUnavailable, "this AgentClient was closed")))
         }

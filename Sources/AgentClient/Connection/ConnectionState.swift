@@ -174,16 +174,6 @@ struct ConnectionState {
         return Array(calls.values)
     }
 
-    /// Begins anew in a child of the process that has connected: the calls in flight are its parent's. Closes the child's descriptors,
-    /// which would keep the parent's connection open.
-    mutating func leaveToParent() {
-        for descriptor in [socket, wake].compactMap(\.self) { closeDescriptor(descriptor) }
-        let parents = self
-        self = ConnectionState()
-        (hasReceivedReply, wasConnected) = (parents.hasReceivedReply, parents.wasConnected)
-        (isClosed, connections) = (parents.isClosed, parents.connections + 1)
-    }
-
     // MARK: Used by the reading thread
 
     var isOpen: Bool { !isClosed }

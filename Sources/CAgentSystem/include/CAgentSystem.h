@@ -132,8 +132,8 @@ int agent_spawn_close_from(posix_spawn_file_actions_t *actions, int lowest);
    errno. */
 int agent_spawn(char *const words[], int descriptor, pid_t *child);
 
-/* How often the program has forked on the way to this process, since the first call: a child has another number than its parent. */
-uint32_t agent_fork_count(void);
+/* Whether this process is a copy, made by `fork`, of one that has called this function. */
+int agent_is_copied_process(void);
 
 /* A clock that is never set, in milliseconds. */
 int64_t agent_milliseconds(void);

@@ -60,7 +60,7 @@ internal import Testing
 
         /// The ID of a process that has ended can be another one's when it is read.
         @Test func believesNothingOfAnIDWhoseProcessHasEnded() async throws {
-            let process = try TestProcess("/bin/cat")
+            let process = try TestProcess("/bin/sleep", ["1000"])
             let pidfd = try PosixFiles.FileDescriptor(opened: agent_open_pidfd(process.processID))
             let reader = PeerReader(executables: [], helper: nil)
             #expect(throws: Never.self) { try reader.facts(of: getpid(), pidfd).get() }
