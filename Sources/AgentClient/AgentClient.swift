@@ -11,6 +11,8 @@ internal import TokenWire
 /// restarted between two calls, the client reconnects. Calls may end in any order.
 ///
 /// If no agent listens at the default path, and no service manager starts it, the client does, unless `SSO_AGENT_START` is `0`.
+///
+/// In a copy (`fork`) of a process that has made a client, every call fails with `agentUnavailable` (-53004).
 public final class AgentClient: Sendable {
     /// The path of the socket that the agent listens on.
     public let socketPath: String

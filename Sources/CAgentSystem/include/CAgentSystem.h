@@ -67,9 +67,9 @@ void agent_copy_path(const agent_process *process, char out[AGENT_PATH_LIMIT + 1
    these paths. 0, or an errno: ESRCH if the process has ended. Linux only. */
 int agent_describe_process(int32_t pid, const char *const executables[], agent_process *out);
 
-/* Reads the file `.flatpak-info` in the root directory of the process that has an ID now. The file must be a mount of its own and read-only,
-   as Flatpak makes it, so that it is not one that the process has written. The number of bytes, or a negative errno. May wait for a
-   file server of the process. Linux only. */
+/* Reads the file `.flatpak-info` in the root directory of the process that has an ID now. The file must be a mount of its own and
+   read-only, as Flatpak makes it, so that it is not one that the process has written. The number of bytes, or a negative errno. May
+   wait for a file server of the process. Linux only. */
 int agent_read_flatpak_info(int32_t pid, char *out, size_t limit);
 
 /* Reads the POSIX access control list of a file, not of what a symbolic link leads to, as the attribute `system.posix_acl_access` has
