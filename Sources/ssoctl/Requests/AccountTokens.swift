@@ -3,7 +3,22 @@ internal import TokenModel
 
 /// The tokens of the accounts of a sharing group.
 struct AccountTokens {
-    private let credentials: [Credential]
+    /// Whether a provider of this machine has issued one without TLS.
+    private var hasLocalOnes = false
+    private var ofIdentifier: [String: [Credential]] = [:]
+    /// The tokens of accounts that are known by a username alone, in lower case.
+    private var ofName: [String?: [Credential]] = [:]
+
+    init(_ credentials: [Credential]) {
+        for credential in credentials {
+            if credential.authority.hasPrefix("http://") { hasLocalOnes = true }
+            if let identifier = credential.account.homeAccountID?.text {
+                ofIdentifier[identifier, default: []].append(credential)
+            } else {
+                ofName[credential.account.username?.lowercased(), default: []].append(credential)
+            }
+        }
+    }
 
     /// Lists the tokens, without their secrets.
     ///
@@ -13,7 +28,7 @@ struct AccountTokens {
     ) async throws(TokenError) -> AccountTokens? {
         do throws(TokenError) {
             let request = ListCredentials(sharingGroup: group, withoutSecrets: true)
-            return AccountTokens(credentials: try await agent.listCredentials(request))
+            return AccountTokens(try await agent.listCredentials(request))
         } catch  where error.code == .requestDenied && !isRequired {
             return nil
         }
@@ -24,16 +39,11 @@ struct AccountTokens {
     }
 
     private func credentials(of identifier: String?, _ username: String?) -> [Credential] {
-        credentials.filter { credential in
-            guard let owner = credential.account.homeAccountID?.text else {
-                return credential.account.username?.lowercased() == username?.lowercased()
-            }
-            return owner == identifier
-        }
+        (identifier.flatMap { ofIdentifier[$0] } ?? []) + (ofName[username?.lowercased()] ?? [])
     }
 
     /// The URL scheme of providers on this machine, as the agent has it.
-    var localScheme: String { credentials.contains { $0.authority.hasPrefix("http://") } ? "http" : "https" }
+    var localScheme: String { hasLocalOnes ? "http" : "https" }
 
     func credentials(of accounts: [Account]) -> [Credential] { accounts.flatMap { credentials(of: $0) } }
 
