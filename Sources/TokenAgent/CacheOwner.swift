@@ -337,6 +337,7 @@ actor CacheOwner {
         let changes = removal(core.memory.cache)
         guard !changes.isEmpty else { return .now(.success(false)) }
         let held = core.memory.applyBeforeCommit(changes, in: group)
+        core.throttle.removeTokens()
         return later { owner async throws(TokenError) in
             defer { owner.core.memory.commitEnded(of: held) }
             try await owner.core.commits.commit(removal: changes, in: group, late: removal)

@@ -1,5 +1,6 @@
 internal import AgentClient
 internal import AgentTestSupport
+internal import EntraEmulator
 internal import Foundation
 internal import TestSupport
 internal import Testing
@@ -29,6 +30,27 @@ internal import TokenModel
                     try await ssoctl(f, ["sign-out", "--username", user, "--client-id", "app-1", "--wipe"])
                 }
                 #expect(try await AgentClient(socketPath: f.socketPath).status().accounts == 0)
+                #expect(try refreshTokens(in: agent.processID) == 0)
+            }
+        }
+
+        /// An error of the provider is returned again for a while, by the token that it has refused.
+        @Test func hasNoRefusedRefreshTokenAfterASignOut() async throws {
+            try await AgentProcessFixture.with { f in
+                let agent = try await f.agent(["--allow-debugging"])
+                let app = ["--client-id", "app-1", "--authority", "\(f.url)/common"]
+                let alice = ["--username", "alice@contoso.com"]
+                try await ssoctl(
+                    f, ["sign-in", "--browser", "--scope", "User.Read", "--login-hint", "alice@contoso.com"] + app)
+                for refusal in [
+                    Fault.error("interaction_required", grant: .refreshToken), .status(503, grant: .refreshToken),
+                ] {
+                    f.emulator.control.inject(refusal)
+                    let refused = try await f.run("ssoctl", ["token", "--scope", "Mail.Read"] + alice + app)
+                    #expect(refused.status != 0)
+                }
+                #expect(try refreshTokens(in: agent.processID) > 0)
+                try await ssoctl(f, ["sign-out", "--client-id", "app-1", "--wipe"] + alice)
                 #expect(try refreshTokens(in: agent.processID) == 0)
             }
         }

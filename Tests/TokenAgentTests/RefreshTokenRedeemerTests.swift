@@ -45,6 +45,16 @@ internal import TokenStore
         #expect(parts.store.commits.count == 0)
     }
 
+    /// The request was decided before a redemption ended, and its turn comes after it, without a wait.
+    @Test func doesNotSendATokenThatWasReplacedBeforeItsTurn() async throws {
+        try await parts.signIn("alice", "1").value()
+        let request = try await parts.acquire(.sample("alice"), beforeReplacingTheTokenBy: "rt-2")
+        let redemption = await parts.provider.redemptions.next()
+        #expect(redemption.token == "rt-2")
+        redemption.answer(.sample("alice", "3"))
+        #expect(try await request.value().accessToken == Secret("at-3"))
+    }
+
     @Test func sendsNothingIfTheNoteCannotBeWritten() async throws {
         try await parts.signIn("alice", "1").value()
         parts.store.fail()

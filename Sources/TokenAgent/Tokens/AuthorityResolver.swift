@@ -26,8 +26,8 @@ final class AuthorityResolver {
     private var discoveries: [String: EventLoopFuture<Result<Void, TokenError>>] = [:]
     /// The AD FS hosts that have been validated.
     private var validatedFarms: Set<String> = []
-    /// The hosts that instance discovery does not know, with its error and the time until which it is not asked again.
-    private var unknownHosts: [String: (error: TokenError, until: Int64)] = [:]
+    /// The hosts that instance discovery does not know, with its error and the times at which it is not asked again.
+    private var unknownHosts: [String: (error: TokenError, times: Range<Int64>)] = [:]
 
     init(
         memory: CacheMemory, answers: AnswerChanges, commits: CommitQueue, service: any TokenService,
@@ -63,9 +63,9 @@ final class AuthorityResolver {
         guard parameters.validatesAuthority else { return nil }
         switch authority.kind {
         case .entra:
-            guard !unknownHosts.isEmpty, let known = unknownHosts[authority.environment], now() < known.until else {
-                return nil
-            }
+            guard !unknownHosts.isEmpty, let known = unknownHosts[authority.environment],
+                known.times.contains(now())
+            else { return nil }
             return known.error
         case .b2c where !CloudDirectory.isBuiltIn(authority.environment) && !authority.isLoopback:
             return TokenError(
@@ -186,7 +186,8 @@ final class AuthorityResolver {
     private func cacheError(_ error: TokenError, about environment: String) {
         // The number is limited, since apps can name any host.
         if unknownHosts.count >= Self.unknownHostLimit { unknownHosts.removeAll() }
-        unknownHosts[environment] = (error, now() + Self.unknownHostLifetime)
+        let now = now()
+        unknownHosts[environment] = (error, now..<now + Self.unknownHostLifetime)
         answers.end(.ofHost(environment))
     }
 

@@ -6,7 +6,8 @@ internal import TokenModel
 struct RedemptionKey: Hashable {
     /// The properties by which an overloaded token endpoint is throttled.
     struct Target: Hashable {
-        let refreshToken: Secret
+        /// The fingerprint of the refresh token, since errors are kept longer than the token.
+        let refreshToken: String
         let clientID: ClientID
         let authority: Authority
         let scopes: ScopeSet
@@ -22,7 +23,7 @@ struct RedemptionKey: Hashable {
     init?(_ plan: RedemptionPlan, _ parameters: TokenParameters) {
         guard let first = plan.candidates.first else { return nil }
         target = Target(
-            refreshToken: first.secret, clientID: parameters.clientID, authority: plan.authority,
+            refreshToken: Fingerprint.of(first.secret), clientID: parameters.clientID, authority: plan.authority,
             scopes: parameters.scopes)
         group = parameters.sharingGroup
         version = parameters.version

@@ -160,6 +160,9 @@ final class RefreshTokenRedeemer {
             if let refusal = commits.refusal { throw refusal }
             if attempt.isOutdated { attempt.update(try await reader.decide(request, now: now).decision) }
             guard let token = attempt.next, self.place(of: token, request) == place else { return }
+            // A redemption may have ended between the decision and this turn, also without a wait: its token must not be sent again.
+            attempt.isOutdated = await isReplaced(token, in: request.parameters.sharingGroup)
+            if attempt.isOutdated { continue }
             guard tokensInUse.isHeld(token.secret) else {
                 attempt.sent = token
                 attempt.wasInterrupted = notes.wasInterrupted(token, in: request.parameters.sharingGroup)
@@ -172,6 +175,13 @@ final class RefreshTokenRedeemer {
             await tokensInUse.waitUntilReleased(token.secret)
             attempt.isOutdated = true
         }
+    }
+
+    /// Whether the cache has another refresh token in the place of this one.
+    private func isReplaced(_ token: RefreshTokenRecord, in group: SharingGroup) async -> Bool {
+        try? await reader.read([token.account], in: group)
+        guard let current = memory.cache.refreshToken(inPlaceOf: token, in: group) else { return false }
+        return !current.secret.isUnread && current.secret != token.secret
     }
 
     private func place(of token: RefreshTokenRecord, _ request: AcquireTokenSilent) -> RecordKey {
@@ -295,10 +305,19 @@ private struct Refusal {
     /// - Parameter wasInterrupted: whether the reply to an earlier redemption of the token was lost.
     init(_ error: TokenError, wasInterrupted: Bool) {
         details = error.details
-        reason = wasInterrupted && error.details.oauthError == "invalid_grant" ? Self.interruption : Self.unknown
+        reason =
+            switch error.details.oauthError {
+            case "invalid_grant" where wasInterrupted: Self.interruption
+            case _ where error.details.subError == "consent_required": Self.question
+            case "interaction_required", "login_required", "consent_required": Self.question
+            case "unauthorized_client": Self.appRefused
+            default: Self.unknown
+            }
     }
 
     static let unknown = "no refresh token is accepted any more; sign in again"
+    private static let question = "the identity provider has to ask the user something; sign in again"
+    private static let appRefused = "the identity provider refuses the app; check its client ID and tenant"
     private static let interruption =
         "no answer came when this account's refresh token was redeemed before the agent stopped, and it may have been used "
         + "up; sign in again"

@@ -3,13 +3,19 @@ internal import TokenModel
 
 /// Recent errors of token endpoints, which are returned again for a limited time without another request.
 ///
-/// The rules are MSAL's: an overloaded server (429, 5xx, or `Retry-After`) gets no request for as long as `Retry-After` says,
-/// otherwise for a minute; an error that only the user can resolve is returned for two minutes, or until the next sign-in. The
+/// The rules are MSAL's: an overloaded server (429, 5xx, or `Retry-After`) gets no request for as long as `Retry-After` says, but at most
+/// an hour, otherwise for a minute; an error that only the user can resolve is returned for two minutes, or until the next sign-in. The
 /// table is for all apps; a record is for one app, refresh token and scope set.
 final class ThrottleTable {
     private struct Record {
         var error: TokenError
-        var expiry: Int64
+        /// In seconds since 1970. Before its first second, the clock has been set back, and nothing tells when the error ends.
+        var times: Range<Int64>
+
+        init(_ error: TokenError, from now: Int64, lifetime: Int64) {
+            self.error = error
+            times = now..<now + lifetime
+        }
     }
 
     /// The maximum number of records, as in MSAL; past it, the record that expires first is removed.
@@ -23,10 +29,10 @@ final class ThrottleTable {
 
     /// The recorded error to return without a request; nil if there is none or it has expired.
     func error(for key: RedemptionKey, at now: Int64) -> TokenError? {
-        let record = [overloads[key.target], refusals[key]].compactMap(\.self).first { $0.expiry > now }
+        let record = [overloads[key.target], refusals[key]].compactMap(\.self).first { $0.times.contains(now) }
         guard let record else { return nil }
         var error = record.error
-        error.message += "; the server is not asked again for \(record.expiry - now) s"
+        error.message += "; the server is not asked again for \(record.times.upperBound - now) s"
         error.details.isThrottled = true
         return error
     }
@@ -40,12 +46,12 @@ final class ThrottleTable {
             let lifetime = min(error.retryAfter(now: now) ?? Self.overloadLifetime, Self.longestOverload)
             error.details.throttledUntil = now + lifetime
             error.details.reason = .throttled
-            overloads[key.target] = Record(error: error, expiry: now + lifetime)
-            Self.shorten(&overloads)
+            overloads[key.target] = Record(error, from: now, lifetime: lifetime)
+            Self.shorten(&overloads, at: now)
         } else if error.needsUser {
             error.details.throttledUntil = now + Self.refusalLifetime
-            refusals[key] = Record(error: error, expiry: now + Self.refusalLifetime)
-            Self.shorten(&refusals)
+            refusals[key] = Record(error, from: now, lifetime: Self.refusalLifetime)
+            Self.shorten(&refusals, at: now)
         }
         return error
     }
@@ -53,12 +59,18 @@ final class ThrottleTable {
     /// Removes the errors that only the user can resolve, after a sign-in.
     func removeRefusals() { refusals = [:] }
 
-    /// Removes every error, and with it the refresh tokens by which they are found.
+    /// Removes the errors that contain an access token, since a token has been removed from the cache.
+    func removeTokens() { refusals = refusals.filter { $0.value.error.details.partialResult == nil } }
+
+    /// Removes every error.
     func removeAll() { (overloads, refusals) = ([:], [:]) }
 
-    private static func shorten<Key>(_ records: inout [Key: Record]) {
-        guard records.count > limit, let first = records.min(by: { $0.value.expiry < $1.value.expiry }) else { return }
-        records[first.key] = nil
+    /// Removes the errors that are not returned any more, and of too many the one that ends first.
+    private static func shorten<Key>(_ records: inout [Key: Record], at now: Int64) {
+        records = records.filter { $0.value.times.contains(now) }
+        guard records.count > limit else { return }
+        let first = records.min { $0.value.times.upperBound < $1.value.times.upperBound }
+        if let first { records[first.key] = nil }
     }
 }
 

@@ -1,5 +1,5 @@
 internal import Crypto
-internal import TokenModel
+package import TokenModel
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
@@ -8,10 +8,10 @@ internal import TokenModel
 #endif
 
 /// The SHA-256 hash of a long text or of a secret, in hexadecimal digits.
-enum Fingerprint {
+package enum Fingerprint {
     static func of(_ text: String) -> String { digits(SHA256.hash(data: Data(text.utf8))) }
 
-    static func of(_ secret: Secret) -> String {
+    package static func of(_ secret: Secret) -> String {
         secret.withBytes { bytes in
             var hash = SHA256()
             hash.update(bufferPointer: bytes)

@@ -231,4 +231,25 @@ internal import TokenModel
             #expect(try await f.silent(f.parameters(scopes: ["Mail.Read"]), reference).isFromCache)
         }
     }
+
+    /// The error is returned again for two minutes as long as the refresh token stays the same, and has an access token.
+    @Test func returnsNoTokenThatWasRemovedWithAnEarlierError() async throws {
+        try await AgentFixture.with { f in
+            f.emulator.control.settings.rotation = .none
+            let reference = try await f.signIn("alice@contoso.com", f.parameters()).account.reference
+            f.emulator.control.settings.declinedScopes = ["Mail.Send"]
+            let parameters = try f.parameters(scopes: ["Mail.Read", "Mail.Send"])
+            let first = await #expect(throws: TokenError.self) { try await f.silent(parameters, reference) }
+            let again = await #expect(throws: TokenError.self) { try await f.silent(parameters, reference) }
+            #expect(again?.details.isThrottled == true)
+            let token = try #require(first?.details.partialResult).accessToken
+            #expect(again?.details.partialResult?.accessToken == token)
+            for credential in try await f.agent.listCredentials(ListCredentials()) where credential.accessToken == token
+            {
+                _ = try await f.agent.removeCredential(RemoveCredential(id: credential.id))
+            }
+            let last = await #expect(throws: TokenError.self) { try await f.silent(parameters, reference) }
+            #expect(last?.details.partialResult?.accessToken != token)
+        }
+    }
 }

@@ -42,6 +42,18 @@ internal import TokenModel
         }
     }
 
+    /// The clock was wrong when the server was overloaded, and has been corrected.
+    @Test func endsTheThrottlingWhenTheClockIsSetBack() async throws {
+        try await AgentFixture.with { f in
+            let alice = try await f.signIn(Self.alice, f.parameters()).account.reference
+            f.clock.advance(by: 300_000)
+            f.emulator.control.inject(.status(503, grant: .refreshToken))
+            _ = try await failure { try await f.silent(f.parameters(), alice) }
+            f.clock.advance(by: -290_000)
+            #expect(try await f.silent(f.parameters(), alice, force: true).isFromCache == false)
+        }
+    }
+
     @Test func doesNotThrottleOtherScopes() async throws {
         try await AgentFixture.with { f in
             let alice = try await f.signIn(Self.alice, f.parameters()).account.reference

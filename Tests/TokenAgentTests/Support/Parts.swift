@@ -4,6 +4,7 @@ internal import Logging
 internal import NIOCore
 internal import NIOPosix
 internal import TestSupport
+internal import Testing
 internal import TokenCache
 internal import TokenEndpoint
 internal import TokenModel
@@ -82,6 +83,24 @@ actor Parts {
         case .repeatable(let result, _): Pending(loop.makeSucceededFuture(.success(result)))
         case .later(let future): Pending(future)
         }
+    }
+
+    /// Sends a silent request, and makes another refresh token visible in the same turn, as a redemption that ends then.
+    func acquire(
+        _ request: AcquireTokenSilent, beforeReplacingTheTokenBy secret: String
+    ) throws -> Pending<TokenResult> {
+        let pending = acquire(request)
+        let group = request.parameters.sharingGroup
+        let tokens = core.memory.cache.everything().compactMap { change -> RefreshTokenRecord? in
+            guard case .put(let stored) = change, case .refreshToken(let token) = CacheRecord(stored) else {
+                return nil
+            }
+            return token
+        }
+        var token = try #require(tokens.first)
+        token.secret = Secret(secret)
+        core.memory.apply([.save(.refreshToken(token))], in: group)
+        return pending
     }
 
     /// Signs alice in with the refresh token `rt-1` and asks for a token that only a redemption can bring.
