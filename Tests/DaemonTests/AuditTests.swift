@@ -1,5 +1,6 @@
 internal import AgentClient
 internal import AgentTestSupport
+internal import EntraEmulator
 internal import Foundation
 internal import TestSupport
 internal import Testing
@@ -62,6 +63,29 @@ internal import TokenModel
             let text = try String(contentsOfFile: f.folder.file("state/audit.log"), encoding: .utf8).lowercased()
             for secret in secrets { #expect(!text.contains(secret.lowercased())) }
             #expect(try TemporaryFolder.mode(of: f.folder.file("state/audit.log")) == 0o600)
+        }
+    }
+
+    /// The error of a request for too many scopes has a token for the others.
+    @Test func recordsATokenThatIsPartOfAnError() async throws {
+        try await AgentProcessFixture.with { f in
+            let agent = try await f.agent()
+            let alice = try await f.signIn("alice@contoso.com", f.parameters())
+            f.emulator.control.settings.declinedScopes = ["Mail.Send"]
+            var parameters = try f.parameters()
+            parameters.scopes = ScopeSet(["Mail.Read", "Mail.Send"])
+            let request = AcquireTokenSilent(parameters: parameters, account: alice.account.reference)
+            let error = await #expect(throws: TokenError.self) {
+                try await AgentClient(socketPath: f.socketPath).acquireTokenSilent(request)
+            }
+            #expect(error?.details.partialResult != nil)
+            agent.process.signal(SIGTERM)
+            _ = try await agent.process.finish()
+            let tokens = try await f.auditLines().filter { $0["event"] as? String == "token" }
+            let token = try #require(tokens.first)
+            #expect(tokens.count == 1 && token["outcome"] as? String == "declinedScopes", "\(tokens)")
+            #expect((token["scopes"] as? [String])?.contains("Mail.Read") == true)
+            #expect(token["account"] is String)
         }
     }
 

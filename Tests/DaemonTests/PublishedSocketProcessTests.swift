@@ -308,6 +308,8 @@ internal import TokenWire
             #expect(try await f.at(path, ["key"]).status == 1)
             #expect(try await f.run("ssoctl", f.tokenCommand()).status == 0)
             #expect(try await f.run("ssoctl", ["unpublish", path]).status == 0)
+            // Nothing is closed a second time.
+            #expect(try await f.run("ssoctl", ["unpublish", path]).status == 1)
             agent.process.signal(SIGTERM)
             _ = try await agent.process.finish()
             let lines = try await f.auditLines()

@@ -138,7 +138,9 @@ final class AuditTrail: Sendable {
             scopes: request.tokenParameters.map { [$0.scopes.target] } ?? [])
         if let client = client(of: request, outcome) { event.clientID = client.text }
         switch outcome {
-        case .failure(let error): event.outcome = error.code.name
+        case .failure(let error):
+            event.outcome = error.code.name
+            if let tokens = error.details.partialResult { event.add(tokens, hasNames: hasNames) }
         case .success(let reply):
             if let tokens = reply as? TokenResult { event.add(tokens, hasNames: hasNames) }
             if let list = reply as? ListCredentials.Reply { event.count = list.accessTokens }
@@ -155,13 +157,13 @@ final class AuditTrail: Sendable {
     private static func kind<Request: WireRequest>(
         of request: Request, _ outcome: Result<Request.Reply, TokenError>
     ) -> AuditEvent.Kind? {
-        var isSuccess = true
+        var (isSuccess, hasToken) = (true, true)
         if case .failure(let error) = outcome {
             if error.code == .requestDenied { return .refusal }
-            isSuccess = false
+            (isSuccess, hasToken) = (false, error.details.partialResult != nil)
         }
         return switch request {
-        case is AcquireTokenSilent: isSuccess ? .token : nil
+        case is AcquireTokenSilent: hasToken ? .token : nil
         case let list as ListCredentials: isSuccess && !list.withoutSecrets ? .token : nil
         case is BeginInteractive, is BeginDeviceCode: .signInBegun
         case is CompleteInteractive, is CompleteDeviceCode, is RedeemGrant: .signIn
@@ -173,10 +175,17 @@ final class AuditTrail: Sendable {
         case is Unlock: .unlock
         case is Lock: .lock
         case is PublishSocket: .publish
+        case is UnpublishSocket where isSuccess && !closesSocket(outcome): nil
         case is UnpublishSocket: .unpublish
         case is ReloadConfiguration: .reload
         default: nil
         }
+    }
+
+    /// Whether there was a published socket to close.
+    private static func closesSocket<Reply>(_ outcome: Result<Reply, TokenError>) -> Bool {
+        guard case .success(let reply) = outcome else { return false }
+        return (reply as? UnpublishSocket.Reply)?.label != nil
     }
 
     /// The app of a sign-in.
