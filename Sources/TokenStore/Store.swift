@@ -149,7 +149,7 @@ package final class Store: Sendable {
 
     /// Forgets a passphrase that did not open the store.
     package func forgetPassphrase() async {
-        try? await onQueue { engine throws(TokenError) in engine.ring.settings.passphrase = nil }
+        try? await onQueue { engine throws(TokenError) in engine.forgetPassphrase() }
     }
 
     /// Makes all of `changes` durable, or none; returns when they have reached the disk.

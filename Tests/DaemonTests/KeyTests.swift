@@ -42,6 +42,10 @@ internal import TokenModel
             #expect(try await client.status().storeProblem?.contains("passphrase") == true)
             #expect(try await key(f)["open"] as? Bool == false)
             try await shell(f, "echo 'wrong horse' | ssoctl unlock", status: 1)
+            // Only the one who entered it is told that a passphrase was wrong.
+            let again = await #expect(throws: TokenError.self) { try await client.acquireTokenSilent(silent) }
+            #expect(again?.message == failure?.message)
+            #expect(try await client.status().storeProblem?.contains("not the passphrase") == false)
             try await shell(f, "echo 'correct horse' | ssoctl unlock")
             #expect(try await client.acquireTokenSilent(silent).accessToken == alice.accessToken)
             try await shell(f, "ssoctl lock")

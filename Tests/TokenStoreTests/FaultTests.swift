@@ -48,6 +48,35 @@ internal import TokenModel
         }
     }
 
+    /// The key was found before the disk failed: the next attempt has to find it again.
+    @Test func needsThePassphraseAgainAfterALoadThatFailed() async throws {
+        let (folder, disk) = (try StoreFolder(), try FaultyDisk())
+        let first = try folder.open()
+        for number in 1...5 { try await first.commit([.put(.sample(number))]) }
+        try await first.changeKeySource(to: .passphrase, passphrase: Secret("correct horse"))
+        await first.close()
+        var loadsThatFailed = 0
+        for after in 0... {
+            let store = try folder.open(vfs: disk.name)
+            disk.fail(.read, after: after)
+            if let found = try? await store.load(passphrase: Secret("correct horse"), into: [StoredRecord].self) {
+                #expect(found.count == 5)
+            } else {
+                loadsThatFailed += 1
+                disk.recover()
+                await #expect(throws: TokenError.self, "\(after)") {
+                    try await store.load(passphrase: Secret("wrong horse"), into: [StoredRecord].self)
+                }
+                #expect(try await store.load(passphrase: Secret("correct horse"), into: [StoredRecord].self).count == 5)
+            }
+            let failed = disk.failed > 0
+            disk.recover()
+            await store.close()
+            guard failed else { break }
+        }
+        #expect(loadsThatFailed > 0)
+    }
+
     @Test func servesItsRecordsOnADiskThatCannotBeWritten() async throws {
         let (folder, disk) = (try StoreFolder(), try FaultyDisk())
         let first = try folder.open()

@@ -145,6 +145,23 @@ internal import TokenModel
         #expect(folder.names.contains { $0.contains("quarantine") })
     }
 
+    /// Every twelve bytes of 8 MiB claim to begin a record whose last page is missing.
+    @Test func boundsTheTimeForWhatLooksLikeRecords() async throws {
+        let folder = try StoreFolder()
+        try folder.makeDirectory()
+        let pages = 2048
+        var unit: [UInt8] = [0xA7, 0x53, 1, 2]
+        unit += withUnsafeBytes(of: UInt32(488 + 4092 * pages).bigEndian) { Array($0) } + [0, 0, 0, 2]
+        let content = (0..<342).flatMap { _ in unit }
+        var file = Data(content.prefix(4096))
+        for page in 2...pages {
+            let next = page < pages ? UInt32(page + 1) : 0
+            file += withUnsafeBytes(of: next.bigEndian) { Array($0) } + content.prefix(4092)
+        }
+        try file.write(to: URL(filePath: folder.file))
+        try await expectFreshStart(folder)
+    }
+
     @Test func doesNotReadAFileOfManyGigabytes() async throws {
         let folder = try await storeWithOneRecord()
         #expect(truncate(folder.file, 1 << 40) == 0)

@@ -274,8 +274,11 @@ final class StoreLifecycle {
             await store.forgetPassphrase()
             var error = error
             if isWorthRetrying { error.message += "; the agent tries again with the next request" }
+            // Whether a passphrase was wrong concerns only the one who entered it.
+            var problemOfOthers: TokenError?
+            if passphrase != nil, case .locked(let problem) = store.report.phase { problemOfOthers = problem }
             if pendingLoads == 1 {
-                state = isLockedByUser ? .locked : .failed(error, at: now())
+                state = isLockedByUser ? .locked : .failed(problemOfOthers ?? error, at: now())
                 memory.events.storeChanged(to: isLockedByUser || store.isLocked ? .locked : .unavailable)
             }
             log.reportNotices()

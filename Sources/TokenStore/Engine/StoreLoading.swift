@@ -27,8 +27,27 @@ extension StoreEngine {
     /// Finds the key and reads every record. A damaged database is moved to quarantine, and what can be recovered is
     /// returned.
     ///
-    /// - Throws: `storeUnavailable` (-53008) if the key or the file cannot be read now; then nothing has been changed.
+    /// - Throws: `storeUnavailable` (-53008) if the key or the file cannot be read now; then nothing has been changed, and a key that was
+    ///   found is forgotten: the next attempt has to find it again.
     func load<Receiver: RecordReceiver>() throws(TokenError) -> Receiver {
+        let hadKeys = keys != nil
+        do throws(TokenError) {
+            return try loadFiles()
+        } catch {
+            if !hadKeys, pending?.records == nil, !isReplacing {
+                (keys, wrapped, wrapping, database, ledger) = (nil, nil, nil, nil, StoreLedger())
+            }
+            throw error
+        }
+    }
+
+    /// Forgets a passphrase that did not open the store. That it was wrong concerns only the one who entered it.
+    func forgetPassphrase() {
+        ring.settings.passphrase = nil
+        if case .locked(KeyRing.wrongPassphrase) = report.phase { report.phase = .locked(KeyRing.missingPassphrase) }
+    }
+
+    private func loadFiles<Receiver: RecordReceiver>() throws(TokenError) -> Receiver {
         let stuck = replacementError()
         // The log belongs to the database that is to be replaced.
         let log = WriteAheadLog(paths.isReplacing ? [] : try paths.read(paths.log))

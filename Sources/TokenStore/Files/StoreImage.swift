@@ -19,18 +19,17 @@ struct StoreImage {
     /// Everything in the pages that looks like an envelope.
     ///
     /// Envelopes do not overlap, apart from the rests of deleted ones. In a file that was made for it, each byte could begin one
-    /// that has all pages: no more bytes are returned than four times those of the files.
+    /// that has all pages, or all but the last: no more bytes are read than four times those of the files.
     func envelopes() -> [Envelope] {
         var found: [Envelope] = []
-        var bytesLeft = 4 * size
+        var budget = 4 * size
         let last = (database.count + Self.pageSize - 1) / Self.pageSize
         for page in Set(1...max(last, 1)).union(later.keys).sorted() {
             let content = self.page(page)
             for start in Self.marks(in: content) {
-                guard let bytes = bytes(of: content, at: start) else { continue }
-                bytesLeft -= bytes.count
-                guard bytesLeft >= 0 else { return found }
-                if let envelope = Envelope(bytes) { found.append(envelope) }
+                let bytes = bytes(of: content, at: start, &budget)
+                guard budget >= 0 else { return found }
+                if let bytes, let envelope = Envelope(bytes) { found.append(envelope) }
             }
         }
         return found
@@ -59,29 +58,35 @@ struct StoreImage {
 
     /// The bytes of the envelope that starts at an index of a page. SQLite stores the end of a long one in a chain of
     /// overflow pages (https://www.sqlite.org/fileformat2.html#cellformat).
-    private func bytes(of page: ArraySlice<UInt8>, at start: Int) -> [UInt8]? {
+    ///
+    /// - Parameter budget: the number of bytes that may be read, from which those are subtracted that are, also if the result is nil.
+    ///   Nothing is returned once it is below 0.
+    private func bytes(of page: ArraySlice<UInt8>, at start: Int, _ budget: inout Int) -> [UInt8]? {
         guard let length = Envelope.length(of: page[start...]), length <= size else { return nil }
         // Before it is the header of the row: its size, a NULL for the row number, and the type of the blob.
         let header = 2 + Self.variableLength(of: 12 + 2 * length)
         let payload = header + length
         guard payload > Self.pageSize - 35 else {
-            return start + length <= page.endIndex ? Array(page[start..<(start + length)]) : nil
+            guard start + length <= page.endIndex else { return nil }
+            budget -= length
+            return Array(page[start..<(start + length)])
         }
         let least = (Self.pageSize - 12) * 32 / 255 - 23
         let spread = least + (payload - least) % (Self.pageSize - 4)
         let local = (spread <= Self.pageSize - 35 ? spread : least) - header
         guard local > 0, start + local + 4 <= page.endIndex else { return nil }
         var bytes = Array(page[start..<(start + local)])
-        bytes.reserveCapacity(length)
+        budget -= local
         var next = Self.number(page[(start + local)...])
-        while bytes.count < length {
+        while bytes.count < length, budget >= 0 {
             let overflow = self.page(next)
             // The last page of a truncated file may still have all bytes that are needed.
             guard overflow.count >= 4 + min(length - bytes.count, Self.pageSize - 4) else { return nil }
             bytes += overflow.dropFirst(4).prefix(length - bytes.count)
+            budget -= overflow.count
             next = Self.number(overflow)
         }
-        return bytes
+        return bytes.count == length ? bytes : nil
     }
 
     private static func number(_ bytes: ArraySlice<UInt8>) -> Int {

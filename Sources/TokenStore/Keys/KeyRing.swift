@@ -216,8 +216,7 @@ struct KeyRing {
             return keys.isEmpty ? .missing : .keys(keys, isSettled: keys.count == 1)
         case .passphrase:
             guard let passphrase = settings.passphrase, let scrypt else {
-                throw TokenError(
-                    .storeUnavailable, "the store is locked with a passphrase; run: ssoctl unlock", reason: .locked)
+                throw Self.missingPassphrase
             }
             return .keys([try scrypt.key(from: passphrase)], isSettled: true)
         }
@@ -241,7 +240,9 @@ struct KeyRing {
     }
 
     static let credentialName = "sso-agent.key"
-    private static let wrongPassphrase = TokenError(
+    static let missingPassphrase = TokenError(
+        .storeUnavailable, "the store is locked with a passphrase; run: ssoctl unlock", reason: .locked)
+    static let wrongPassphrase = TokenError(
         .storeUnavailable, "this is not the passphrase that the store is locked with; run: ssoctl unlock",
         reason: .locked)
 }
