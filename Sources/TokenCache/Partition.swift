@@ -128,9 +128,8 @@ package struct Partition: Sendable, Equatable {
         case .refreshToken: setRefreshToken(nil, key.key, of: account)
         case .idToken: change(account) { $0.setIDToken(nil, key.key) }
         case .accountMetadata:
-            for (app, record) in self[account].metadata where record.key.hasSameBytes(as: key.key) {
-                setMetadata(nil, app, of: account)
-            }
+            let app = String(Substring(key.key.utf8.dropFirst(AccountMetadataRecord.keyStart(of: account).utf8.count)))
+            if self[account].metadata[app]?.key.hasSameBytes(as: key.key) == true { setMetadata(nil, app, of: account) }
         default: break
         }
     }

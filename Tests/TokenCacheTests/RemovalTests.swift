@@ -2,6 +2,7 @@ internal import CacheTestSupport
 internal import TestSupport
 internal import Testing
 internal import TokenModel
+internal import TokenStore
 
 @testable internal import TokenCache
 
@@ -39,13 +40,18 @@ internal import TokenModel
     @Test func removesEverythingOfAWipedAccount() throws {
         var builder = CacheBuilder()
         try builder.signIn("alice", builder.parameters("app-1"), family: "1")
-        try builder.signIn("alice", builder.parameters("app-2"))
+        try builder.signIn("alice", builder.parameters("App-2"))
         try builder.signIn("bob", builder.parameters("app-1"))
         let wipe = RemoveAccount(
             clientID: try #require(CacheBuilder.app), account: CacheBuilder.account("alice"), extent: .account)
         builder.remove(wipe)
         #expect(builder.cache.accounts(ListAccounts(clientID: nil)).accounts.map(\.username) == ["bob@contoso.com"])
         #expect(builder.cache.changes(removing: wipe).isEmpty)
+        let left = builder.cache.everything().filter { change in
+            guard case .put(let stored) = change else { return false }
+            return stored.key.kind == .accountMetadata
+        }
+        #expect(left.count == 2, "that bob is signed in, and that the app has signed out alice")
     }
 
     @Test func removesNothingOfAnUnknownAccount() throws {

@@ -84,8 +84,11 @@ package struct AccountMetadataRecord: Sendable, Equatable, Codable {
 extension AccountMetadataRecord: RecordContent {
     package static var kind: RecordKind { .accountMetadata }
     package var header: RecordHeader { RecordHeader(account: account) }
-    package var key: String { "\(account.key)-accountmetadata-\(clientID)".lowercased() }
+    package var key: String { Self.keyStart(of: account) + clientID.lowercased() }
     package var record: CacheRecord { .accountMetadata(self) }
+
+    /// What is before the client ID in the keys of an account's records.
+    static func keyStart(of account: AccountKey) -> String { "\(account.key)-accountmetadata-".lowercased() }
 
     package mutating func assign(to account: AccountKey) {
         issuer = account.issuer.text

@@ -70,10 +70,8 @@ extension CredentialCache {
         changes += credentials.refreshTokens.filter { $0.value.familyID != nil }.keys.sorted()
             .map { remove(.refreshToken, $0, account: account, group) }
         changes += credentials.accounts.keys.sorted().map { remove(.account, $0, account: account, group) }
-        changes += credentials.metadata.filter { !$0.key.hasSameBytes(as: clientID.key) }.values.sorted {
-            $0.key < $1.key
-        }
-        .map { remove(.accountMetadata, $0.key, account: account, group) }
+        changes += credentials.metadata.filter { !$0.key.hasSameBytes(as: clientID.key) }.sorted { $0.key < $1.key }
+            .map { remove(.accountMetadata, $0.value.key, account: account, group) }
         changes += opaqueRecordRemovals(of: account, in: partition, group) { _ in true }
         return changes + signedOut(account, of: clientID, credentials, unlessKnown: changes.isEmpty)
     }

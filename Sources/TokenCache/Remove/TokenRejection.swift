@@ -17,8 +17,8 @@ extension CredentialCache {
         case ("invalid_grant", "user_account_deleted"):
             guard stillHolds(secret: token.secret, of: token.account, in: group) else { return [] }
             return credentialRemovals(of: token.account, credentials, group) { $0 == clientID }
-                + credentials.metadata.values.sorted { $0.key < $1.key }.map {
-                    remove(.accountMetadata, $0.key, account: token.account, group)
+                + credentials.metadata.sorted { $0.key < $1.key }.map {
+                    remove(.accountMetadata, $0.value.key, account: token.account, group)
                 }
         case (_, "client_mismatch") where token.familyID != nil:
             var app =
