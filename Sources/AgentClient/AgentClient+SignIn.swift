@@ -1,4 +1,5 @@
 internal import AgentSocket
+internal import Synchronization
 public import TokenModel
 
 extension AgentClient {
@@ -32,7 +33,11 @@ extension AgentClient {
             // A browser that fails cancels the sign-in, because no page is shown in which the user could end it.
             let browser = Browser(commands: presenter.browserCommands)
             // Other users can read the browser's arguments. An agent without launch URLs is of an earlier version.
-            try browser.open(begun.launchURL ?? begun.authorizationURL) { reason in
+            let waiting = BrowserWait()
+            defer { waiting.end() }
+            try browser.open(begun.launchURL ?? begun.authorizationURL) { [weak self] reason in
+                // A browser may end long after the sign-in, in which nobody is interested then.
+                guard let self, !waiting.isOver else { return }
                 Task { await self.cancelSignIn(begun.sessionID) }
                 StandardError.write("\(reason); the sign-in was cancelled\n")
             }
@@ -67,6 +72,15 @@ extension AgentClient {
     package func cancelSignIn(_ sessionID: String) async {
         await Task { _ = try? await call(CancelInteraction(sessionID: sessionID), timeout: .seconds(2)) }.value
     }
+}
+
+/// Whether a sign-in in a browser is still waited for.
+private final class BrowserWait: Sendable {
+    private let hasEnded = Atomic(false)
+
+    var isOver: Bool { hasEnded.load(ordering: .acquiring) }
+
+    func end() { hasEnded.store(true, ordering: .releasing) }
 }
 
 /// How the user is shown the sign-in page or the device code.

@@ -105,6 +105,14 @@ internal import TokenModel
         }
     }
 
+    /// A blank user ID names nobody, as in the other calls.
+    @Test func admitsAnybodyForABlankUserID() async throws {
+        try await AgentFixture.with(usernames: [Self.alice]) { f in
+            let result = try await interactive(f, ADUserIdentifier(id: " ", type: RequiredDisplayableId))
+            #expect(result.status == AD_SUCCEEDED)
+        }
+    }
+
     @Test func findsAnAccountByItsObjectID() async throws {
         try await AgentFixture.with { f in
             try await f.signIn(Self.alice, f.parameters(resource: Self.graph))

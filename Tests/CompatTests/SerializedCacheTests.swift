@@ -118,6 +118,56 @@ internal import TokenModel
         }
     }
 
+    /// The archive that the app keeps was written by another process, and so is imported at the next use.
+    @Test(arguments: [false, true])
+    func doesNotImportTheAccountThatItRemoves(signsOut: Bool) async throws {
+        try await AgentFixture.with { f in
+            let provider = Provider()
+            let app = try f.msal {
+                $0.cacheConfig.serializedADALCache = try? MSALSerializedADALCacheProvider(delegate: provider)
+            }
+            let account = try await app.signIn(Self.alice).account
+            // Not the archive that the app has exported itself.
+            try await f.signIn("bob@contoso.com", f.parameters("app-2"))
+            provider.blob = try await offPool { ADTokenCache(agent: f.agent).serialize() }
+            if signsOut {
+                let parameters = MSALSignoutParameters(webviewParameters: Sample.webview)
+                try await app.signout(with: account, signoutParameters: parameters)
+            } else {
+                try await offPool { try app.remove(account) }
+            }
+            #expect(try await offPool { try app.allAccounts() } == [])
+            #expect(try await f.agent.listCredentials(ListCredentials()).allSatisfy { $0.clientID.text == "app-2" })
+        }
+    }
+
+    @Test func readsTheArchiveForTheCurrentAccount() async throws {
+        try await AgentFixture.with { f in
+            try await f.signIn(Self.alice, f.parameters(resource: Self.graph))
+            let archive = try await offPool { ADTokenCache(agent: f.agent).serialize() }
+            for isAsynchronous in [false, true] {
+                try await AgentFixture.with { other in
+                    let authority = try MSALAADAuthority(url: url("\(f.emulator.url)/common"))
+                    let app = try other.msal(authority) {
+                        $0.cacheConfig.serializedADALCache =
+                            try? MSALSerializedADALCacheProvider(delegate: Provider(archive))
+                    }
+                    let name =
+                        isAsynchronous
+                        ? try await app.currentAccount(with: nil).0?.username : await Self.currentUsername(of: app)
+                    #expect(name == Self.alice)
+                }
+            }
+        }
+    }
+
+    /// The current account's username, from the form with a block.
+    private static func currentUsername(of app: MSALPublicClientApplication) async -> String? {
+        await withCheckedContinuation { continuation in
+            app.getCurrentAccount(with: nil) { account, _, _ in continuation.resume(returning: account?.username) }
+        }
+    }
+
     @Test func notifiesTheDelegateOfEveryUse() async throws {
         try await AgentFixture.with { f in
             try await f.signIn(Self.alice, f.parameters(resource: Self.graph))
@@ -156,10 +206,38 @@ internal import TokenModel
         }
     }
 
+    /// In a process of its own, whose sharing group is changed.
+    @Test func followsTheDefaultSharingGroup() async throws {
+        try await AgentFixture.with { f in
+            try await f.signIn(Self.alice, f.parameters(resource: Self.graph))
+            await #expect(processExitsWith: .success) { [path = f.socketPath as String] in
+                let cache = ADTokenCache(agent: AgentClient(socketPath: path))
+                let archive = try #require(cache.serialize())
+                ADAuthenticationSettings.sharedInstance().setDefaultKeychainGroup("another")
+                try #require(cache.allItems(nil) == [], "the group is not empty")
+                try #require(cache.deserialize(archive, error: nil), "the archive is refused")
+                try #require(cache.allItems(nil)?.isEmpty == false, "the archive went to another group")
+            }
+        }
+    }
+
     @Test func keepsTheDelegateOfTheDefaultCache() {
+        /// Does nothing, since other tests use the default cache meanwhile.
+        final class Idle: NSObject, ADTokenCacheDelegate {
+            func willAccessCache(_ cache: ADTokenCache) {}
+            func didAccessCache(_ cache: ADTokenCache) {}
+            func willWrite(_ cache: ADTokenCache) {}
+            func didWrite(_ cache: ADTokenCache) {}
+        }
         #expect(CURRENT_WRAPPER_CACHE_VERSION == 1.0)
         #expect(ADTokenCache.default() === ADTokenCache.default())
-        #expect(ADAuthenticationSettings.sharedInstance().defaultStorageDelegate == nil)
+        let settings = ADAuthenticationSettings.sharedInstance()
+        #expect(settings.defaultStorageDelegate == nil)
+        let idle = Idle()
+        settings.defaultStorageDelegate = idle
+        defer { settings.defaultStorageDelegate = nil }
+        #expect(settings.defaultStorageDelegate === idle)
+        #expect(ADTokenCache.default().delegate === idle)
     }
 
     private func context(

@@ -16,7 +16,7 @@ public final class ADTokenCache: NSObject, @unchecked Sendable {
 
     private let lock = NSLock()
     private var currentDelegate: (any ADTokenCacheDelegate)?
-    private let archive: ArchivedCache
+    private let heldArchive: ArchivedCache
     /// The client that sends the requests.
     let agent: AgentClient
 
@@ -27,7 +27,7 @@ public final class ADTokenCache: NSObject, @unchecked Sendable {
 
     package init(agent: AgentClient) {
         self.agent = agent
-        archive = ArchivedCache(agent, ADAuthenticationSettings.sharedInstance().sharingGroup)
+        heldArchive = ArchivedCache(agent, ADAuthenticationSettings.sharedInstance().sharingGroup)
     }
 
     /// The cache of contexts that are created without one.
@@ -86,6 +86,12 @@ public final class ADTokenCache: NSObject, @unchecked Sendable {
         guard let delegate else { return }
         delegate.willWrite(self)
         delegate.didWrite(self)
+    }
+
+    /// The archive of the default sharing group, as it is set now.
+    private var archive: ArchivedCache {
+        heldArchive.move(to: agent, ADAuthenticationSettings.sharedInstance().sharingGroup)
+        return heldArchive
     }
 
     /// The items of the sharing group.
@@ -164,7 +170,7 @@ public protocol ADTokenCacheDelegate: NSObjectProtocol {
     func willAccessCache(_ cache: ADTokenCache)
     /// The cache has been read.
     func didAccessCache(_ cache: ADTokenCache)
-    /// The cache is about to be changed.
+    /// The cache is about to be changed by a removal, or has just been changed by a request for a token.
     func willWrite(_ cache: ADTokenCache)
     /// The cache has been changed.
     func didWrite(_ cache: ADTokenCache)

@@ -206,11 +206,12 @@ extension TokenAcquisition {
         }
     }
 
-    /// Throws `ERROR_SERVER_WRONG_USER` (204) if another user signed in than the one requested. The tokens stay in the
-    /// cache, since that user did sign in.
+    /// Throws `ERROR_SERVER_WRONG_USER` (204) if another user signed in than the one requested; any user, and one whom the ID token
+    /// does not name, if the request names nobody or the token does not. The tokens stay in the cache, since that user did sign in.
     func check(_ token: TokenResult) throws(ADAuthenticationError) {
-        guard let idToken = token.idToken else { return }
-        let info = ADUserInformation(idToken: idToken, homeAccountID: token.account.homeAccountID?.text)
+        guard identifier?.userId != nil, let idToken = token.idToken,
+            let info = ADUserInformation(idToken: idToken, homeAccountID: token.account.homeAccountID?.text)
+        else { return }
         guard ADUserIdentifier.identifier(identifier, matchesInfo: info) else {
             throw ADAuthenticationError(.ERROR_SERVER_WRONG_USER, "another user signed in than the one requested")
         }

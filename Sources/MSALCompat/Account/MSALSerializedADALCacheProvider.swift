@@ -70,11 +70,17 @@ public final class MSALSerializedADALCacheProvider: NSObject, NSCopying, @unchec
         delegate.didAccessCache(self)
     }
 
-    /// Notifies the delegate of a change, so that it can export the archive.
+    /// Notifies the delegate of a change that a request has made, so that it can export the archive.
     func announceWrite() {
-        delegate.willWriteCache(self)
-        delegate.didWriteCache(self)
+        announceChange()
+        announceChanged()
     }
+
+    /// Notifies the delegate before a removal: an archive that was imported after it would bring the account back.
+    func announceChange() { delegate.willWriteCache(self) }
+
+    /// Notifies the delegate after a removal, so that it can export the archive.
+    func announceChanged() { delegate.didWriteCache(self) }
 }
 
 /// The delegate of a provider that is created without one.
@@ -94,7 +100,7 @@ public protocol MSALSerializedADALCacheProviderDelegate: NSObjectProtocol {
     func willAccessCache(_ cache: MSALSerializedADALCacheProvider)
     /// The cache has been read.
     func didAccessCache(_ cache: MSALSerializedADALCacheProvider)
-    /// The cache is about to be changed.
+    /// The cache is about to be changed by a removal, or has just been changed by a request for a token.
     func willWriteCache(_ cache: MSALSerializedADALCacheProvider)
     /// The cache has been changed.
     func didWriteCache(_ cache: MSALSerializedADALCacheProvider)

@@ -77,14 +77,19 @@ struct AppSession: Sendable {
     func attachSerializedCache() { serializedCache?.use(client, settings.sharingGroup) }
 
     func remove(_ account: MSALAccount) throws {
-        let request = try settings.removal(of: account)
-        defer { serializedCache?.announceWrite() }
+        try removeAndWait(try settings.removal(of: account))
+        try externalAccounts.remove(account, wipeAccount: false)
+    }
+
+    /// Removes what a request names, between the two calls of the cache's delegate.
+    func removeAndWait(_ request: RemoveAccount) throws(NSError) {
+        serializedCache?.announceChange()
+        defer { serializedCache?.announceChanged() }
         do throws(TokenError) {
             _ = try client.removeAccountAndWait(request)
         } catch {
             throw MSALError.error(for: error)
         }
-        try externalAccounts.remove(account, wipeAccount: false)
     }
 
     /// Logs the request, converts its result or error, and notifies the cache delegate and external account providers.
@@ -180,11 +185,16 @@ extension AppSession {
         return account
     }
 
-    /// Returns the first account with this username, or throws an error that is not of `MSALErrorDomain`.
+    /// Returns the account with this username, of several the first one whose home tenant knows it by that name, or throws an error that
+    /// is not of `MSALErrorDomain`.
     func account(username: String) throws(NSError) -> MSALAccount {
         guard username.trimmedNonEmpty != nil else { throw AccountLookupError.blankUsername }
         let filter = AccountFilter(MSALAccountEnumerationParameters(identifier: nil, username: username))
-        guard let account = try accounts(filter).first else {
+        let (name, found) = (username.lowercased(), try agentAccountsAndWait(filter))
+        let own = found.first { account in
+            account.tenantProfiles.contains { $0.isHome && $0.username?.lowercased() == name }
+        }
+        guard let account = merged(own.map { [$0] } ?? found, filter).first else {
             throw AccountLookupError.notFound("username \(username)")
         }
         return account
@@ -197,6 +207,12 @@ extension AppSession {
     ///
     /// - Throws: `CancellationError` if the calling task is cancelled, else an error of MSAL.
     func agentsCurrentAccount() async throws -> GetCurrentAccount.Reply {
+        if externalAccounts.isEmpty {
+            if let serializedCache { await runBlockingAppCode { serializedCache.announceAccess() } }
+        } else {
+            // The agent must not record an account as the current one if the call fails because of a provider's account.
+            _ = try onlyAccount(of: try await agentAccounts(AccountFilter()))
+        }
         do throws(TokenError) {
             return try await client.currentAccount(currentAccountRequest)
         } catch {
@@ -206,6 +222,11 @@ extension AppSession {
 
     /// The blocking form of `agentsCurrentAccount()`.
     func agentsCurrentAccountAndWait() throws(NSError) -> GetCurrentAccount.Reply {
+        if externalAccounts.isEmpty {
+            serializedCache?.announceAccess()
+        } else {
+            _ = try onlyAccount(of: try agentAccountsAndWait(AccountFilter()))
+        }
         do throws(TokenError) {
             return try client.currentAccountAndWait(currentAccountRequest)
         } catch {
@@ -217,11 +238,17 @@ extension AppSession {
     func currentAccount(
         _ reply: GetCurrentAccount.Reply
     ) throws(NSError) -> (account: MSALAccount?, previous: MSALAccount?) {
-        let accounts = merged(reply.account.map { [$0] } ?? [], AccountFilter())
+        let account = try onlyAccount(of: reply.account.map { [$0] } ?? [])
+        return (account, reply.previous.map { MSALAccount($0, listsTenants: false) })
+    }
+
+    /// Returns the only account of these and of the providers; nil if there is none.
+    private func onlyAccount(of accounts: [Account]) throws(NSError) -> MSALAccount? {
+        let accounts = merged(accounts, AccountFilter())
         guard accounts.count < 2 else {
             throw MSALError.error(.internalErrorAmbiguousAccount, "several accounts are signed in")
         }
-        return (accounts.first, reply.previous.map { MSALAccount($0, listsTenants: false) })
+        return accounts.first
     }
 
     private var currentAccountRequest: GetCurrentAccount {

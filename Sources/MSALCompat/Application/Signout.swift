@@ -42,29 +42,33 @@ extension AppSession {
     ///
     /// - Throws: `CancellationError` if the calling task is cancelled, else an error of MSAL or of a provider.
     func perform(_ signout: Signout) async throws -> Bool {
-        do throws(TokenError) {
-            _ = try await client.removeAccount(signout.request)
-        } catch {
-            throw MSALError.asyncError(for: error)
-        }
-        if let serializedCache { await runBlockingAppCode { serializedCache.announceWrite() } }
+        if let serializedCache { await runBlockingAppCode { serializedCache.announceChange() } }
+        let outcome = await remove(signout.request)
+        if let serializedCache { await runBlockingAppCode { serializedCache.announceChanged() } }
+        try outcome.get()
         return try conclude(signout)
     }
 
     /// The blocking form of `perform(_:)`.
     func performAndWait(_ signout: Signout) throws -> Bool {
-        do throws(TokenError) {
-            _ = try client.removeAccountAndWait(signout.request)
-        } catch {
-            throw MSALError.error(for: error)
-        }
-        serializedCache?.announceWrite()
+        try removeAndWait(signout.request)
         return try conclude(signout)
     }
 
+    private func remove(_ request: RemoveAccount) async -> Result<Void, any Error> {
+        do throws(TokenError) {
+            _ = try await client.removeAccount(request)
+            return .success(())
+        } catch {
+            return .failure(MSALError.asyncError(for: error))
+        }
+    }
+
+    /// Notifies the providers, and opens the page, also if a provider fails.
     private func conclude(_ signout: Signout) throws -> Bool {
-        try externalAccounts.remove(signout.account, wipeAccount: signout.wipesAccount)
+        let notified = Result { try externalAccounts.remove(signout.account, wipeAccount: signout.wipesAccount) }
         if let page = signout.page { try open(page) }
+        try notified.get()
         return true
     }
 

@@ -1,9 +1,11 @@
 internal import ADALCompat
+internal import AgentClient
 internal import AgentTestSupport
 internal import EntraEmulator
 internal import Foundation
 internal import TestSupport
 internal import Testing
+internal import TokenModel
 
 @testable internal import MSALCompat
 
@@ -72,6 +74,31 @@ internal import Testing
                 #expect(try await app.listed(MSALAccountEnumerationParameters(identifier: "no.body")).isEmpty)
                 try await app.signIn(Self.alice)
             }
+        }
+    }
+
+    /// A guest can have the name of somebody else in the tenant that invited it.
+    @Test func findsTheAccountWhoseHomeTenantKnowsTheName() async throws {
+        try await AgentFixture.with { f in
+            let environment = try #require(URL(string: f.emulator.url)?.hostAndPort)
+            let accounts = [("aa.guest-home", "host"), ("zz.host", "host")].map { (home, realm) in
+                """
+                "\(home)":{"home_account_id":"\(home)","environment":"\(environment)","realm":"\(realm)",
+                "local_account_id":"\(home.prefix(2))","username":"\(Self.alice)","authority_type":"MSSTS"}
+                """
+            }
+            let tokens = ["aa.guest-home", "zz.host"].map { home in
+                """
+                "\(home)":{"home_account_id":"\(home)","environment":"\(environment)","client_id":"app-1",
+                "credential_type":"RefreshToken","secret":"imported"}
+                """
+            }
+            let file =
+                #"{"Account":{\#(accounts.joined(separator: ","))},"RefreshToken":{\#(tokens.joined(separator: ","))}}"#
+            _ = try await f.agent.importCache(Secret(file), format: .msalJSON)
+            let app = try f.msalApp()
+            #expect(try await app.listed().compactMap(\.identifier).sorted() == ["aa.guest-home", "zz.host"])
+            #expect(try await app.found(username: Self.alice).identifier == "zz.host")
         }
     }
 

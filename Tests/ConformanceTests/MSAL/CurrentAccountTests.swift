@@ -59,15 +59,24 @@ internal import Testing
             try await app.signIn(Self.alice)
             let error = await failure { _ = try await app.currentAccount(with: nil) }
             #expect(error?.internalCode == MSALInternalError.internalErrorAmbiguousAccount.rawValue)
+            // A call that failed leaves no previous account.
+            provider.forget()
+            let (account, previous) = try await app.currentAccount(with: nil)
+            #expect(account?.username == Self.alice)
+            #expect(previous == nil)
         }
     }
 }
 
-/// A provider with constant accounts.
-private final class KnownAccounts: NSObject, MSALExternalAccountProviding {
-    private let known: [NamedAccount]
+/// A provider with given accounts.
+///
+/// Unchecked because the calls of the test come one after another.
+private final class KnownAccounts: NSObject, MSALExternalAccountProviding, @unchecked Sendable {
+    private var known: [NamedAccount]
 
     init(_ known: [NamedAccount]) { self.known = known }
+
+    func forget() { known = [] }
 
     func update(_ account: any MSALAccountProtocol, idTokenClaims: [AnyHashable: Any]) throws {}
     func remove(_ account: any MSALAccountProtocol, wipeAccount: Bool, tenantProfiles: [MSALTenantProfile]?) throws {}

@@ -77,6 +77,18 @@ internal import Testing
             #expect(provider.removals == [false, true])
         }
     }
+
+    @Test func opensTheSignOutPageAlthoughAProviderFails() async throws {
+        try await AgentFixture.with { f in
+            let provider = Provider()
+            let app = try f.msalApp { $0.cacheConfig.addExternalAccountProvider(provider) }
+            let account = try await app.signIn(Self.alice).account
+            provider.fails = true
+            let error = await failure { try await app.signOut(account) { $0.signoutFromBrowser = true } }
+            #expect(error?.domain == "provider")
+            await f.emulator.control.waitForCount(.logout, atLeast: 1)
+        }
+    }
 }
 
 /// A provider that records its calls.
