@@ -136,7 +136,8 @@ struct SSOAgent: ParsableCommand {
         }
     }
 
-    /// Everything that the process can do only with one thread, or before it is restricted.
+    /// Does what is possible only with one thread, or before the process is restricted: disables debuggers, reads the configuration,
+    /// starts the helper, makes the folders, and restricts the process.
     private func prepare() throws(TokenError) -> (AgentOptions, ProcessSandbox?) {
         if !allowDebugging, !ResourceLimits.forbidInspection() {
             StandardError.print("sso-agent: debuggers and core dumps cannot be disabled on this system")
@@ -160,10 +161,19 @@ struct SSOAgent: ParsableCommand {
         // The agent needs some descriptors itself: for its store, its listeners and its connections to token endpoints.
         options.connectionLimit = min(options.connectionLimit, max(ResourceLimits.raiseOpenFiles() - 384, 16))
         let folders = try AgentServer.prepareFolders(options)
+        makeConfigurationFolder(environment)
         let places = ConfigurationFiles(environment, named: config).places
         let sandbox = noSandbox ? nil : sandbox(folders, places, options.network, variables)
         if let sandbox { options.sandbox = sandbox.enter() }
         return (options, sandbox)
+    }
+
+    /// Makes the folder of the user's configuration, of which the agent could read nothing later if it were missing now. One that cannot
+    /// be made is no reason not to serve.
+    private func makeConfigurationFolder(_ environment: AgentEnvironment) {
+        guard config == nil, !environment.namesConfigFile else { return }
+        let folder = PrivateFiles.parent(of: environment.configFile)
+        try? PrivateFiles(errorCode: .agentUnavailable).makeDirectory(folder, parentMode: 0o700)
     }
 
     /// Replaces relative paths of the options and of the environment, before this process leaves its folder.

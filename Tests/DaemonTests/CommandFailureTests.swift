@@ -187,8 +187,12 @@ internal import Testing
 
     @Test func quotesTheNextCommandForAShell() async throws {
         try await AgentProcessFixture.with { f in
-            let error = try await f.failure(["token", "it's"], status: 64)
-            #expect(error["nextCommand"] as? String == #"ssoctl app add 'it'\''s' --client-id CLIENT-ID"#)
+            let agent = try await f.agent()
+            let error = try await f.failure(
+                ["token", "--client-id", "it's", "--authority", "\(f.emulator.url)/common", "--scope", "User.Read"],
+                status: 2)
+            #expect((error["nextCommand"] as? String)?.contains(#"--client-id 'it'\''s'"#) == true, "\(error)")
+            withExtendedLifetime(agent) {}
         }
     }
 }

@@ -69,6 +69,19 @@ internal import TokenWire
         }
     }
 
+    /// A process that is restricted to folders can open no folder that is made later.
+    @Test func readsAConfigurationWhoseFolderDidNotExistAtTheStart() async throws {
+        try await AgentProcessFixture.with { f in
+            let variables = ["SSO_AGENT_CONFIG": "", "XDG_CONFIG_HOME": f.folder.file("xdg")]
+            let agent = try await f.agent(variables: variables)
+            try await f.ssoctl(
+                ["app", "add", "work", "--client-id", UUID().uuidString, "--scope", "User.Read"], variables: variables)
+            let reply = try await f.json(["reload"], variables: variables)
+            #expect(reply["files"] as? [String] == [f.folder.file("xdg/sso-agent/config.toml")])
+            withExtendedLifetime(agent) {}
+        }
+    }
+
     @Test func readsTheConfigurationAtSIGHUPAndSaysWhatNeedsARestart() async throws {
         try await AgentProcessFixture.with { f in
             let agent = try await f.agent()

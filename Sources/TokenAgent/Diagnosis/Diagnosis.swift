@@ -81,12 +81,12 @@ final class Diagnosis {
 
     /// The problems of the store; nil if there are none.
     private var storeProblem: String? {
-        let problems = [writingProblem].compactMap(\.self) + lifecycle.store.report.notices
+        let problems =
+            [lifecycle.failure?.message ?? writingProblem].compactMap(\.self) + lifecycle.store.report.notices
         return problems.isEmpty ? nil : problems.joined(separator: "; ")
     }
 
     private var writingProblem: String? {
-        if let error = lifecycle.failure { return error.message }
         if let error = lifecycle.store.report.writeError { return error.message }
         guard commits.hasUnsavedChanges else { return nil }
         return "not every record has been written to \(options.stateDirectory) yet"
@@ -111,9 +111,11 @@ final class Diagnosis {
                 hint: "chmod 0700 \(folder.shellWord)")
         }
         guard access(folder, W_OK) == 0 else {
+            let isReadOnly = errno == EROFS
             return HealthCheck(
-                name: "state folder", ok: false, detail: "\(folder) is not writable",
-                hint: "chmod 0700 \(folder.shellWord)")
+                name: "state folder", ok: false,
+                detail: "\(folder) is \(isReadOnly ? "on a file system that is read-only" : "not writable")",
+                hint: isReadOnly ? "make the file system writable" : "chmod 0700 \(folder.shellWord)")
         }
         return HealthCheck(name: "state folder", ok: true, detail: folder)
     }
@@ -126,7 +128,9 @@ final class Diagnosis {
         if let problem = storeProblem {
             let writable =
                 "free disk space, or make \(options.stateDirectory) writable; nothing is lost while the agent runs"
-            let hints = (writingProblem == nil ? [] : [writable]) + (quarantined.isEmpty ? [] : [kept])
+            let hints =
+                (lifecycle.failure != nil || writingProblem == nil ? [] : [writable])
+                + (quarantined.isEmpty ? [] : [kept])
             return HealthCheck(
                 name: "store", ok: false, detail: problem, hint: hints.isEmpty ? nil : hints.joined(separator: "; "))
         }
@@ -217,10 +221,14 @@ final class Diagnosis {
     ) -> [HealthCheck] {
         switch probe {
         case .failure(let error):
+            // What the agent itself refuses has its remedy in the message.
+            let isRefused = error.code == .invalidDeveloperParameter
             return [
                 HealthCheck(
                     name: "token endpoint", ok: false, detail: "\(authority.url): \(error.message)",
-                    hint: "check the network, HTTPS_PROXY and SSL_CERT_FILE; tokens still valid are served meanwhile")
+                    hint: isRefused
+                        ? nil
+                        : "check the network, HTTPS_PROXY and SSL_CERT_FILE; tokens still valid are served meanwhile")
             ]
         case .success(let server):
             let reached = HealthCheck(name: "token endpoint", ok: true, detail: "\(authority.url) answers")

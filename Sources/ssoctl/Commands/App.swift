@@ -307,6 +307,7 @@ struct UseCommand: Command {
         guard (name == nil) == removesDefaults else {
             throw ValidationError("Name an app or an account, or give --none.")
         }
+        if let name, name.trimmedNonEmpty == nil { throw ValidationError("The name is empty.") }
     }
 
     func execute(_ agent: AgentClient) async throws -> Printout {

@@ -69,13 +69,12 @@ struct InitCommand: Command {
             application (client) ID.
 
             """)
-        var clientID = try askClientID()
-        let place = try ask("Tenant (a domain, an ID, or the URL of an authority)", standard: "organizations") { text in
-            Self.authority(text).defect
-        }
+        var (clientID, place) = (try askClientID(), try askTenant())
         while let defect = clientID.defect(at: Self.authority(place).value) {
-            say(StyledText("\(defect)."))
-            clientID = try askClientID()
+            say(
+                StyledText(
+                    "\(defect). For a provider that is not Microsoft's, give the URL of its authority for the tenant."))
+            (clientID, place) = (try askClientID(), try askTenant())
         }
         let scopes = try ask("Permissions, with blanks between them", standard: "User.Read") { text in
             let resources = ScopeList.resources(ScopeList.split([text]))
@@ -101,6 +100,12 @@ struct InitCommand: Command {
     private func askClientID() throws(CommandFailure) -> ClientID {
         while true {
             if let clientID = ClientID(try ask("Client ID") { _ in nil }) { return clientID }
+        }
+    }
+
+    private func askTenant() throws(CommandFailure) -> String {
+        try ask("Tenant (a domain, an ID, or the URL of an authority)", standard: "organizations") { text in
+            Self.authority(text).defect
         }
     }
 

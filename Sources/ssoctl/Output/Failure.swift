@@ -84,6 +84,7 @@ extension CommandFailure: Encodable {
         var throttledUntil: Int64?
         var oauthError: String?
         var subError: String?
+        var errorDescription: String?
         var errorCodes: [Int32]?
         var correlationId: String?
         var declinedScopes: [String]?
@@ -102,7 +103,8 @@ extension CommandFailure: Encodable {
             Body(
                 code: error.code.number, name: error.code.name, message: error.message, reason: error.reason?.name,
                 throttledUntil: details.throttledUntil, oauthError: details.oauthError,
-                subError: details.subError, errorCodes: details.stsErrorCodes.isEmpty ? nil : details.stsErrorCodes,
+                subError: details.subError, errorDescription: details.errorDescription,
+                errorCodes: details.stsErrorCodes.isEmpty ? nil : details.stsErrorCodes,
                 correlationId: details.correlationID?.description,
                 declinedScopes: details.declinedScopes.isEmpty ? nil : details.declinedScopes,
                 account: Body.Account(
@@ -114,7 +116,9 @@ extension CommandFailure: Encodable {
     var text: String {
         var lines = ["ssoctl: \(error.message)\(candidates.isEmpty ? "" : ":")"]
         let codes = error.details.stsErrorCodes.map { "AADSTS\($0)" }.filter { !error.message.contains($0) }
-        if !codes.isEmpty {
+        if let description = error.details.errorDescription, !error.message.contains(description) {
+            lines.append("  the identity provider says: \(description)")
+        } else if !codes.isEmpty {
             lines.append("  the identity provider's error: \((codes).joined(separator: ", "))")
         }
         if let end = error.details.throttledUntil, end > Terminal.now, error.reason == .throttled {

@@ -45,9 +45,11 @@ struct Settings {
         let names = configuration.apps.map(\.name)
         guard let nearest = Suggestion.nearest(to: name, among: names) else {
             let others = names.isEmpty ? "there are none yet" : "there are: \(names.joined(separator: ", "))"
+            // A new app cannot have every name.
+            let newName = ConfiguredApp.isName(name) ? name : "NAME"
             throw .usage(
                 "“\(name)” is not an app of the configuration; \(others)",
-                nextCommand: CommandLineWords("ssoctl", "app", "add", name, "--client-id", "CLIENT-ID").text)
+                nextCommand: CommandLineWords("ssoctl", "app", "add", newName, "--client-id", "CLIENT-ID").text)
         }
         throw .usage(
             "“\(name)” is not an app of the configuration; did you mean “\(nearest)”?",

@@ -47,6 +47,14 @@ struct Target {
         self.scopes = resource.map { ScopeSet(resource: $0) } ?? ScopeSet(scopes)
         redirectURI = options.token.redirectURI ?? app?.redirectURI
         claims = options.token.claims
+        if let claims {
+            guard let json = try? JSONReader.read(Array(claims.utf8), mostValues: JSONReader.valuesOfMessage),
+                json.isObject
+            else {
+                throw .usage(
+                    "“\(claims)” is not a JSON object, as --claims has to be", nextCommand: "ssoctl \(command) --help")
+            }
+        }
         try refuseSeveralResources(command, words)
     }
 
