@@ -19,7 +19,7 @@ mkdir -p "$root/opt"
 check "installs every component" run_make install COMPONENTS="$all"
 check "has executables, completions, the example and the SDK" exists bin/sso-agent bin/ssoctl bin/entra-emulator \
     share/bash-completion/completions/ssoctl share/zsh/site-functions/_ssoctl share/fish/vendor_completions.d/ssoctl.fish \
-    share/doc/sso-agent/examples/config.toml share/swift/sso-agent/Package.swift \
+    share/doc/sso-agent/examples/config.toml share/doc/sso-agent/docs/administration.md share/swift/sso-agent/Package.swift \
     share/swift/sso-agent/Sources/AgentClient/AgentClient.swift
 installed=$root$prefix
 version=$(packaging/version)
@@ -53,7 +53,7 @@ else
         mkdir "$work/units"
         for unit in sso-agent.service sso-agent.socket; do sed "s#$prefix/bin#$installed/bin#" "$units/$unit" >"$work/units/$unit"; done
         verify() {
-            XDG_RUNTIME_DIR=$work HOME=$work systemd-analyze --user verify "$work/units/sso-agent.service" "$work/units/sso-agent.socket" 2>&1 |
+            XDG_RUNTIME_DIR=$work HOME=$work systemd-analyze --user --man=no verify "$work/units/sso-agent.service" "$work/units/sso-agent.socket" 2>&1 |
                 grep sso-agent && return 1
             return 0
         }

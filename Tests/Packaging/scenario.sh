@@ -76,7 +76,7 @@ if [ "$mode" = booted ]; then
     pass "the agent is the service of the user, process $first"
     check "systemctl --user reload" manager reload sso-agent.service
     [ "$(agent)" = "$first" ] || fail "the agent goes on after a reload"
-    check "systemd-analyze verify" user systemd-analyze --user verify sso-agent.service sso-agent.socket
+    check "systemd-analyze verify" user systemd-analyze --user --man=no verify sso-agent.service sso-agent.socket
 fi
 
 say "Upgrade to version $(dpkg-deb -f /packages/new/sso-agent_*.deb Version)"
