@@ -56,7 +56,7 @@ private struct StopDecision {
 /// Waits for SIGHUP, and for SIGTERM or SIGINT, and ends the process if it does not stop after one of these.
 ///
 /// The signals are handled on a queue of their own, whose thread Dispatch creates even if all others are busy: whatever the event
-/// loop and Swift's pool do, a second signal ends the process at once, and the first one after `patience`. Nothing is lost: what was
+/// loop and Swift's pool do, a second signal ends the process at once, and the first one after `timeout`. Nothing is lost: what was
 /// answered is durable.
 struct StopSignals {
     /// The signals: SIGHUP any number of times, and the first that stops the process: one of the others, or the SIGHUP of a
@@ -83,8 +83,8 @@ struct StopSignals {
             case .end(let number): Self.end(number, "stopped at once, by a second signal")
             case .stop(let number):
                 continuation.yield(number)
-                queue.asyncAfter(deadline: .now() + Self.patience) {
-                    Self.end(number, "stopped at once, since it had not stopped within \(Int(Self.patience)) seconds")
+                queue.asyncAfter(deadline: .now() + Self.timeout) {
+                    Self.end(number, "stopped at once, since it had not stopped within \(Int(Self.timeout)) seconds")
                 }
             }
         }
@@ -100,5 +100,5 @@ struct StopSignals {
     }
 
     /// In seconds; longer than a stop takes, which gives replies in progress ten seconds, and changes ten more.
-    private static let patience = 30.0
+    private static let timeout = 30.0
 }

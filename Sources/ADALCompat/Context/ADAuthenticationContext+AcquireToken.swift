@@ -179,16 +179,16 @@ public struct ADPromptBehavior: Hashable, RawRepresentable, Sendable {
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 }
 
-/// If neither a cached access token nor a refresh token can be used.
+/// The user is asked if neither a cached access token nor a refresh token can be used.
 public var AD_PROMPT_AUTO: ADPromptBehavior { ADPromptBehavior(0) }
 
-/// Always; the user enters the password again: `prompt=login`.
+/// The user is always asked, and enters the password again: `prompt=login`.
 public var AD_PROMPT_ALWAYS: ADPromptBehavior { ADPromptBehavior(1) }
 
-/// Always; renews the browser's session: `prompt=refresh_session`.
+/// The user is always asked, and the session of the browser is renewed: `prompt=refresh_session`.
 public var AD_PROMPT_REFRESH_SESSION: ADPromptBehavior { ADPromptBehavior(2) }
 
-/// Always, as `AD_PROMPT_ALWAYS`: `prompt=login`.
+/// As `AD_PROMPT_ALWAYS`: `prompt=login`.
 public var AD_FORCE_PROMPT: ADPromptBehavior { ADPromptBehavior(3) }
 
 /// Acquires tokens without user interaction, from the cache or by redeeming a refresh token.

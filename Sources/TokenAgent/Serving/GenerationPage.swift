@@ -38,7 +38,7 @@ final class GenerationPage {
         case .ofAccounts(let accounts, let group):
             agent_change_generation(page, GenerationSlot.of(nil, in: group))
             for account in accounts { agent_change_generation(page, GenerationSlot.of(account, in: group)) }
-        // The page has no generations of hosts, and not one for all accounts of a group; both are rare.
+        // There are no generations of hosts, and none of all accounts of a group: such changes are rare.
         case .ofGroup, .ofHost, .all: agent_change_generation(page, GenerationSlot.ofEverything)
         }
     }

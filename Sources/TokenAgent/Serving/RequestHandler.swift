@@ -13,7 +13,7 @@ struct RequestHandler: Sendable {
         case untilLoadedOrTimeout
     }
 
-    /// How far a request has come.
+    /// The state of a request that may have to wait.
     enum Progress: Sendable {
         case received
         /// A person has allowed the request.
@@ -138,7 +138,6 @@ enum Answer<Value: Sendable>: Sendable {
     }
 
     /// The frame of the reply, be it a success or a failure.
-    ///
     func encoded(_ encode: @escaping @Sendable (Result<Value, TokenError>) -> [UInt8]) -> EncodedReply {
         switch self {
         case .now(let outcome): .now(encode(outcome))

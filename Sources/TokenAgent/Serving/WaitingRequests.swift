@@ -46,6 +46,6 @@ struct WaitingRequests {
         return (outcome, request.length)
     }
 
-    /// Forgets the outcomes, since nobody gets them any more.
+    /// Forgets the outcomes, because the connection is closed.
     mutating func removeOutcomes() { finished.removeAll() }
 }

@@ -96,8 +96,8 @@ package final class LoopbackRedirect: Sendable {
     /// header field.
     ///
     /// The URL of the sign-in page has the `state` of the request, and other users can see the arguments of a browser's
-    /// process. The returned URL does not have it, and the listener answers no other user. It names the address of the
-    /// listener, not `localhost`, of whose addresses another user's process might have the other one.
+    /// process. The returned URL does not have it, and the listener answers no other user. It has the address of the
+    /// listener instead of `localhost`, which has two addresses: another user's process might listen on the other one.
     package func launchURL(leadingTo page: String) -> String? {
         guard page.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), let address = listeners.first?.localAddress,
             let host = address.ipAddress, let port = address.port

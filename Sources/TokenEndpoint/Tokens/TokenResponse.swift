@@ -1,8 +1,9 @@
 internal import TokenModel
 
 extension IssuedTokens {
-    /// - Parameters: - issuer: the issuer of an OpenID provider; nil for Microsoft's providers. - now: this machine's time, in
-    ///   seconds since 1970.
+    /// - Parameters:
+    ///   - issuer: the issuer of an OpenID provider; nil for Microsoft's providers.
+    ///   - now: this machine's time, in seconds since 1970.
     init(
         _ response: HTTPResponse, to request: TokenRequest, issuer: String?, now: Int64
     ) throws(TokenError) {

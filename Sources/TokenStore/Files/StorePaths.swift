@@ -102,8 +102,8 @@ struct StorePaths: Sendable {
     /// The database, or the one that is to replace it.
     var current: String { isReplacing ? replacement : database }
 
-    /// Moves the current database to quarantine and the replacement to its place, if there is a replacement. One that is no whole file of a
-    /// store is moved to quarantine instead.
+    /// Moves the current database to quarantine and the replacement to its place, if there is a replacement. An incomplete
+    /// replacement is moved to quarantine instead.
     ///
     /// - Returns: the name of the quarantined database; nil if nothing was moved there.
     func finishReplacing(now: Int64) throws(TokenError) -> String? {
