@@ -64,6 +64,9 @@ package final class PrivateFileWriter {
     /// - Parameter replaces: whether a file with the name is replaced; otherwise it is an error.
     /// - Throws: the error of `files` if the file cannot be created.
     package init(_ path: String, replacing replaces: Bool, _ files: PrivateFiles) throws(TokenError) {
+        guard FileStatus(path)?.kind != .directory else {
+            throw TokenError(files.errorCode, "\(path) is a directory; name a file in it")
+        }
         self.files = files
         self.path = path
         self.replaces = replaces

@@ -340,7 +340,15 @@ actor CacheOwner {
         core.throttle.removeTokens()
         return later { owner async throws(TokenError) in
             defer { owner.core.memory.commitEnded(of: held) }
-            try await owner.core.commits.commit(removal: changes, in: group, late: removal)
+            do throws(TokenError) {
+                try await owner.core.commits.commit(removal: changes, in: group, late: removal)
+            } catch {
+                var error = error
+                error.message +=
+                    "; what was removed is not used any more, but stays on the disk until the agent can write it, and comes back if the "
+                    + "agent is restarted before"
+                throw error
+            }
             return true
         }
     }

@@ -24,6 +24,12 @@ struct EntraEmulatorCommand: AsyncParsableCommand {
               ssoctl app add demo --client-id any --scope User.Read \\
                 --authority http://127.0.0.1:8080/organizations
               ssoctl sign-in demo
+
+            While it runs, requests to /control add users, faults and delays, and count requests:
+              curl http://127.0.0.1:8080/control/users -d '{"username":"carl@contoso.com"}'
+              curl http://127.0.0.1:8080/control/faults -d '{"grant":"refresh_token","error":"invalid_grant"}'
+              curl http://127.0.0.1:8080/control/faults -d '{"status":503,"count":0}'
+              curl -X DELETE http://127.0.0.1:8080/control/faults
             """,
         version: ProductVersion.text)
 

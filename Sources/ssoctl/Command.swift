@@ -110,6 +110,6 @@ extension CommandFailure {
 
 /// The output options of every command.
 struct OutputOptions: ParsableArguments {
-    @Flag(help: "Print one JSON document.")
+    @Flag(help: "Print JSON instead of text.")
     var json = false
 }

@@ -10,8 +10,8 @@ struct SSOCtl: AsyncParsableCommand {
         commandName: "ssoctl",
         abstract: "Sign in to Microsoft Entra, see who is signed in, and get tokens, through sso-agent.",
         discussion: """
-            Every command prints text or, with --json, one JSON document; progress and prompts go to \
-            standard error. Exit status: 0 done, 1 failed, 2 interaction required, 3 no such account, 4 the agent \
+            Every command prints text or, with --json, one JSON document, “watch” and “audit” one for each line; progress and prompts \
+            go to standard error. Exit status: 0 done, 1 failed, 2 interaction required, 3 no such account, 4 the agent \
             cannot be reached, 64 usage.
 
             Environment: SSO_AGENT_APP and SSO_AGENT_ACCOUNT replace the defaults of “ssoctl use”, BROWSER names the browser for \

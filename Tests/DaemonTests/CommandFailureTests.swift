@@ -10,6 +10,7 @@ internal import Testing
         ["token", "--scop", "S"], ["tokne"], ["sign-out"], ["token", "--client-id", "a"],
         ["export", "--format", "x", "-o", "f"],
         ["token", "a", "--client-id", "b", "--scope", "S"], ["sign-in", "--device-code", "--print-url"],
+        ["sign-in", "--prompt", "logn"], ["token", "--client-id", "a", "--scope", "S", "--claims", "{"],
     ])
     func reportsWrongUsageAsJSON(arguments: [String]) async throws {
         try await AgentProcessFixture.with { f in
@@ -101,6 +102,15 @@ internal import Testing
             ] {
                 try await f.ssoctl(add + more + ["--force"])
             }
+        }
+    }
+
+    @Test func addsNoAppWithScopesOfTwoResources() async throws {
+        try await AgentProcessFixture.with { f in
+            let add = ["app", "add", "both", "--client-id", "11111111-2222-4333-8444-555555555555", "--scope"]
+            let error = try await f.failure(add + ["User.Read,https://vault.azure.net/.default"], status: 64)
+            #expect((error["message"] as? String)?.contains("https://vault.azure.net") == true, "\(error)")
+            try await f.ssoctl(add + ["User.Read https://graph.microsoft.com/Mail.Read openid"])
         }
     }
 

@@ -26,6 +26,8 @@ internal import Testing
             #expect(try await f.ssoctl(["token", "--header", "--output", file]).output.isEmpty)
             #expect(try String(contentsOfFile: file, encoding: .utf8) == header)
             #expect(try TemporaryFolder.mode(of: file) == 0o600)
+            let folder = try await f.ssoctl(["token", "--output", f.folder.path], status: 1).errors
+            #expect(folder.contains("is a directory"), "\(folder)")
             let identity = try await f.ssoctl(["token", "--id-token"]).output
             #expect(identity != token && identity.split(separator: ".").count == 3)
             let claims = try await f.ssoctl(["token", "--id-token", "--decode"]).output
@@ -78,6 +80,21 @@ internal import Testing
             #expect(try await !f.ssoctl(["accounts", "-v"]).output.contains(token))
             #expect(try await f.ssoctl(["accounts", "--app", "graph"]).output.contains("alice"))
             #expect(try await f.ssoctl(["accounts", "--client-id", "app-2"]).output.contains("No accounts"))
+        }
+    }
+
+    /// An agent that does not find the key begins an empty store.
+    @Test func saysWhyNobodyIsSignedInIfTheKeyIsMissing() async throws {
+        try await AgentProcessFixture.with { f in
+            let first = try await f.agent()
+            try await f.addApp("graph", clientID: "app-1")
+            try await f.signIn(app: "graph", "alice@contoso.com")
+            try await first.process.killHard()
+            try FileManager.default.removeItem(atPath: f.folder.file("state/cache.key"))
+            let second = try await f.agent()
+            let printed = try await f.ssoctl(["accounts"]).output
+            #expect(printed.contains("cache.key") && printed.contains("ssoctl doctor"), "\(printed)")
+            withExtendedLifetime(second) {}
         }
     }
 

@@ -40,6 +40,12 @@ internal import TokenWire
             }
             let again = try await f.publish(path)
             #expect(again.status == 1 && again.errors.contains("unpublish"))
+            try await f.addApp("graph", clientID: "app-7")
+            let second = f.folder.file("shared/2.sock")
+            let byName = try await f.json(["publish", "--socket", second, "--app", "graph"])
+            #expect(byName["clientIds"] as? [String] == ["app-7"], "\(byName)")
+            let unknown = try await f.publish(f.folder.file("shared/3.sock"), ["--app", "grph"], clientIDs: [])
+            #expect(unknown.status == 64 && unknown.errors.contains("did you mean “graph”?"), "\(unknown)")
             #expect(try await f.run("ssoctl", ["unpublish", "build"]).status == 0)
             #expect(!FileManager.default.fileExists(atPath: path))
             #expect(try await f.run("ssoctl", ["unpublish", path]).status == 1)

@@ -43,6 +43,10 @@ struct AccountsCommand: Command {
         let accounts = try await agent.listAccounts(
             ListAccounts(clientID: filter.clientID, sharingGroup: filter.sharingGroup))
         var printout = Printout(accounts: accounts.map(AccountJSON.init), emptyText: emptyText(filter))
+        // Accounts that one remembers may be in a store that could not be opened.
+        if accounts.isEmpty, let problem = try? await agent.status().storeProblem {
+            printout.emptyText += "\nThe store: \(problem)\nMore about it: ssoctl doctor"
+        }
         if verbose || accounts.count <= Self.examinedAccounts,
             let tokens = try await AccountTokens.read(agent, filter.sharingGroup, isRequired: verbose)
         {

@@ -125,6 +125,7 @@ struct AppAddCommand: Command {
             let other = provider.authority == nil ? "; an app of another provider needs --authority" : ""
             throw CommandFailure.usage(defect + other)
         }
+        try refuseSeveralResources()
         let settings = try Settings.read(mayCreate: true)
         let path = ConfigurationFiles.current.user
         if let old = settings.configuration.app(named: name), !force {
@@ -145,6 +146,15 @@ struct AppAddCommand: Command {
         }
         let changed = try Settings.read()
         return AppPrintout(try changed.app(named: name) { CommandLineWords("ssoctl", "app", "show", $0) }, changed)
+    }
+
+    /// A request for all scopes of such an app would always be refused.
+    private func refuseSeveralResources() throws {
+        let resources = ScopeList.resources(ScopeList.split(scope))
+        guard resources.count > 1, (try provider.authority(app: nil) ?? .common).kind == .entra else { return }
+        throw CommandFailure.usage(
+            "the scopes are for \(resources.count) resources, \(resources.joined(separator: " and ")), and a token is for one; "
+                + "add an app for each, with the same client ID")
     }
 
     func describe(_ app: AppPrintout) -> String? {

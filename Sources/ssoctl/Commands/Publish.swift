@@ -9,7 +9,7 @@ struct PublishCommand: Command {
         commandName: "publish",
         abstract: "Publish a socket on which a sandbox, a container or other users get tokens of some apps.",
         discussion: """
-            The socket serves silent requests, and lists of accounts, of these client IDs only; nobody can sign in, export or change \
+            The socket serves silent requests, and lists of accounts, of these apps only; nobody can sign in, export or change \
             anything there. It ends after --ttl, with unpublish, and when the agent stops. Whoever connects gets access tokens of \
             the account: without --account of each account, without --scope and --resource for everything that the apps may do. \
             The agent asks for a confirmation on the terminal.
@@ -18,7 +18,7 @@ struct PublishCommand: Command {
             path and SSO_AGENT_OWNER to your user ID.
 
             Examples:
-              ssoctl publish --socket $XDG_RUNTIME_DIR/ci.sock --client-id ID --ttl 30m
+              ssoctl publish --socket $XDG_RUNTIME_DIR/ci.sock --app graph --ttl 30m
               ssoctl publish --socket /srv/db.sock --client-id ID --uid 1001 --ttl 8h
             """)
 
@@ -26,12 +26,13 @@ struct PublishCommand: Command {
     @OptionGroup(title: "What it serves") var access: PublishedAccessOptions
     @OptionGroup var output: OutputOptions
 
-    func execute(_ agent: AgentClient) async throws(TokenError) -> SocketPrintout {
-        SocketPrintout(
+    func execute(_ agent: AgentClient) async throws -> SocketPrintout {
+        let apps = try access.allApps()
+        return SocketPrintout(
             try await agent.publishSocket(
                 PublishSocket(
-                    path: socket.path, userIDs: socket.userIDs, clientIDs: access.clientIDs,
-                    sharingGroup: access.group, scopes: access.allScopes, authorities: try access.namedAuthorities(),
+                    path: socket.path, userIDs: socket.userIDs, clientIDs: apps.clientIDs,
+                    sharingGroup: apps.group, scopes: access.allScopes, authorities: try access.namedAuthorities(),
                     account: access.account?.trimmedNonEmpty, lifetime: socket.lifetime, label: socket.label)))
     }
 
@@ -77,10 +78,16 @@ struct PublishedSocketOptions: ParsableArguments {
 /// Of which apps, scopes and account the socket serves tokens.
 struct PublishedAccessOptions: ParsableArguments {
     @Option(
+        name: .customLong("app"), parsing: .upToNextOption,
+        help: "The name of an app in the configuration whose tokens are served; may be repeated.",
+        completion: Candidates.app)
+    var apps: [String] = []
+
+    @Option(
         name: .customLong("client-id"), parsing: .upToNextOption,
-        help: "The client ID of an app whose tokens are served; may be repeated.", completion: Candidates.clientID,
+        help: "The application (client) ID of such an app; may be repeated.", completion: Candidates.clientID,
         transform: ClientID.option)
-    var clientIDs: [ClientID]
+    var clientIDs: [ClientID] = []
 
     @Option(
         name: .customLong("scope"), parsing: .upToNextOption,
@@ -106,11 +113,13 @@ struct PublishedAccessOptions: ParsableArguments {
     @Option(name: .customLong("authority-kind"), help: "The kind of the authorities, if their URL does not tell.")
     var kind: AuthorityKindName?
 
-    @Option(help: "The sharing group.", completion: Candidates.group, transform: SharingGroup.option)
-    var group = SharingGroup.standard
+    @Option(
+        help: "The sharing group. By default that of the apps, or the one of Microsoft's libraries.",
+        completion: Candidates.group, transform: SharingGroup.option)
+    var group: SharingGroup?
 
     func validate() throws {
-        guard !clientIDs.isEmpty else { throw ValidationError("Give --client-id at least one app.") }
+        guard !clientIDs.isEmpty || !apps.isEmpty else { throw ValidationError("Name an app: --app or --client-id.") }
         // An empty list of scopes would publish all of them.
         guard scopes.allSatisfy({ !ScopeList.split([$0]).isEmpty }),
             resources.allSatisfy({ $0.trimmedNonEmpty != nil })
@@ -121,6 +130,25 @@ struct PublishedAccessOptions: ParsableArguments {
         do throws(TokenError) { _ = try namedAuthorities() } catch {
             throw ValidationError("--authority: \(error.message).")
         }
+    }
+
+    /// The client IDs, with those of the named apps, and their sharing group.
+    ///
+    /// - Throws: usage if an app is not in the configuration, or if the apps have different groups.
+    func allApps() throws(CommandFailure) -> (clientIDs: [ClientID], group: SharingGroup) {
+        guard !apps.isEmpty else { return (clientIDs, group ?? .standard) }
+        let settings = try Settings.read()
+        var named: [ConfiguredApp] = []
+        for name in apps {
+            named.append(try settings.app(named: name) { _ in CommandLineWords("ssoctl", "app", "list") })
+        }
+        let groups = Set(named.map(\.sharingGroup) + (clientIDs.isEmpty ? [] : [.standard]))
+        guard let group = group ?? (groups.count == 1 ? groups.first : nil) else {
+            throw .usage(
+                "the apps have different sharing groups; publish a socket for each of them",
+                nextCommand: "ssoctl app show \(named[0].name)")
+        }
+        return (clientIDs + named.map(\.clientID), group)
     }
 
     func namedAuthorities() throws(TokenError) -> [Authority] {

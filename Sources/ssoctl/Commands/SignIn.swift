@@ -78,8 +78,8 @@ struct SignInOptions: ParsableArguments {
     var domainHint: String?
 
     @Option(
-        help: "What the page asks for: select_account, login, consent, create or none.",
-        completion: .list(["select_account", "login", "consent", "create", "none"]))
+        help: "What the page asks for: \(prompts.dropLast().joined(separator: ", ")) or none.",
+        completion: .list(prompts))
     var prompt: String?
 
     @Flag(name: .customLong("device-code"), help: "Print a code to enter on another device.")
@@ -91,7 +91,13 @@ struct SignInOptions: ParsableArguments {
     @Flag(name: .customLong("print-url"), help: "Print the page, and open no browser.")
     var printsURL = false
 
+    /// The values of `prompt` (OpenID Connect Core 1.0 section 3.1.2.1, and Initiating User Registration), of which a request can have several.
+    private static let prompts = ["select_account", "login", "consent", "create", "none"]
+
     func validate() throws {
+        guard prompt.map({ $0.split(separator: " ").allSatisfy { Self.prompts.contains(String($0)) } }) ?? true else {
+            throw ValidationError("--prompt has to be \(Self.prompts.dropLast().joined(separator: ", ")) or none.")
+        }
         guard [usesDeviceCode, usesBrowser, printsURL].filter(\.self).count <= 1 else {
             throw ValidationError("Choose one of --browser, --device-code and --print-url.")
         }

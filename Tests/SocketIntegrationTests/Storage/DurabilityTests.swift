@@ -86,6 +86,29 @@ internal import TokenWire
         }
     }
 
+    @Test func saysThatRemovedTokensAreStillOnTheDisk() async throws {
+        let disk = try FaultyDisk()
+        try await AgentFixture.with(disk: disk) { f in
+            let parameters = try f.parameters()
+            let alice = try await f.signIn("alice@contoso.com", parameters).account.reference
+            disk.fail(.full)
+            let failure = await #expect(throws: TokenError.self) {
+                try await f.agent.removeAccount(
+                    RemoveAccount(clientID: parameters.clientID, account: alice, extent: .account))
+            }
+            #expect(failure?.code == .storeUnavailable)
+            #expect(failure?.message.contains("stays on the disk until") == true)
+            #expect(try await f.agent.listAccounts(ListAccounts(clientID: nil)).isEmpty)
+            disk.recover()
+            // The next commit writes the removal too.
+            _ = try await f.signIn("bob@contoso.com", parameters)
+            try await f.restarted { (f) async throws in
+                let accounts = try await f.agent.listAccounts(ListAccounts(clientID: nil))
+                #expect(accounts.map(\.username) == ["bob@contoso.com"])
+            }
+        }
+    }
+
     @Test func writesRecordsAgainThatTheStoreHasLost() async throws {
         let disk = try FaultyDisk()
         try await AgentFixture.with(disk: disk) { f in
