@@ -56,11 +56,19 @@ enum MergeDecision {
         return .save(.accessToken(replacement(of: held, by: new)))
     }
 
-    /// Saves the ID token that was issued later, by their `iat` claims.
+    /// Saves the ID token that was issued later, by their `iat` claims; if only one of them names its tenant, that one, since an export
+    /// has the tenant of the other tokens from it.
     static func on(_ new: IDTokenRecord, held: IDTokenRecord?) -> Self {
         guard let held else { return .save(.idToken(new)) }
         guard new.idToken != held.idToken else { return .known }
-        guard let newTime = issuedAt(new), let heldTime = issuedAt(held), newTime > heldTime else {
+        let (newClaims, heldClaims) = (OriginClaims(new), OriginClaims(held))
+        guard newClaims.namesTenant == heldClaims.namesTenant else {
+            guard newClaims.namesTenant else {
+                return .skip("the cache has an ID token for the same that names its tenant")
+            }
+            return .save(.idToken(replacement(of: held, by: new)))
+        }
+        guard let newTime = newClaims.issuedAt, let heldTime = heldClaims.issuedAt, newTime > heldTime else {
             return .skip("the cache has an ID token for the same that is newer, or not known to be older")
         }
         return .save(.idToken(replacement(of: held, by: new)))
@@ -99,10 +107,18 @@ enum MergeDecision {
 
     /// The library's name for the cloud, if the held record is saved under another.
     private static func alias(_ held: String, _ new: String) -> String? { held == new ? nil : new }
+}
 
-    /// The `iat` claim (OpenID Connect Core 1.0 section 2).
-    private static func issuedAt(_ token: IDTokenRecord) -> Int64? {
-        guard let payload = IDTokenClaims.payload(ofJWT: token.idToken) else { return nil }
-        return (try? JSONReader.read(Array(payload)))?["iat"]?.integer
+/// When and by which tenant an ID token was issued.
+private struct OriginClaims {
+    /// The `iat` claim (OpenID Connect Core 1.0 section 2), in seconds since 1970.
+    let issuedAt: Int64?
+    /// Whether there is a `tid` claim.
+    let namesTenant: Bool
+
+    init(_ token: IDTokenRecord) {
+        let claims = IDTokenClaims.payload(ofJWT: token.idToken).flatMap { try? JSONReader.read(Array($0)) }
+        issuedAt = claims?["iat"]?.integer
+        namesTenant = claims?["tid"]?.string?.trimmedNonEmpty != nil
     }
 }

@@ -88,6 +88,9 @@ extension ForeignCache {
             token.unknownFields = shared(item.unknownFields(beyond: UnifiedItem(token)))
             add(.refreshToken(token), title())
         case .idToken:
+            guard survey.tenants.agrees(with: item) else {
+                return skip(title(), "another ID token of the app names the tenant that the realm leads to")
+            }
             guard var token = IDTokenRecord(credential, realm: realm) else {
                 return keep(entry, in: section, "its claims cannot be read; kept for export only")
             }

@@ -23,16 +23,30 @@ struct UnifiedTenants {
 
     /// Adds an entry of the section of ID tokens.
     mutating func add(_ item: UnifiedItem) {
-        guard let claims = item.text(.secret).flatMap({ IDTokenClaims(idToken: $0) }) else { return }
+        guard let claims = Self.claims(of: item) else { return }
         if let home = item.text(.homeAccountID)?.lowercased(), let name = claims.username { names[home] = name }
-        guard let tenant = claims.tenantID?.trimmedNonEmpty?.lowercased() else { return }
+        guard let tenant = Self.tenant(claims) else { return }
         let place = place(of: item)
-        let kept = Place(
+        let client = Place(
             home: shared(place.home), cloud: shared(place.cloud), client: shared(place.client),
             realm: shared(place.realm))
-        tenants[kept] = shared(tenant)
-        tenants[Place(home: kept.home, cloud: kept.cloud, client: "", realm: kept.realm)] = shared(tenant)
+        let anyClient = Place(home: client.home, cloud: client.cloud, client: "", realm: client.realm)
+        // Of several tenants the same one in any order, since an export has another order.
+        for place in [client, anyClient] { tenants[place] = shared(max(tenants[place] ?? "", tenant)) }
     }
+
+    /// Whether an ID token is of the tenant to which its realm leads. If not, another ID token of the app has named that tenant: an
+    /// export has one of them only, and would lead to another tenant or to none.
+    func agrees(with item: UnifiedItem) -> Bool {
+        guard let tenant = tenants[place(of: item)], item.text(.realm)?.lowercased() != tenant else { return true }
+        return Self.claims(of: item).flatMap(Self.tenant) == tenant
+    }
+
+    private static func claims(of item: UnifiedItem) -> IDTokenClaims? {
+        item.text(.secret).flatMap { IDTokenClaims(idToken: $0) }
+    }
+
+    private static func tenant(_ claims: IDTokenClaims) -> String? { claims.tenantID?.trimmedNonEmpty?.lowercased() }
 
     /// The tenant that issued an entry's token; nil if it is unknown.
     func tenant(of item: UnifiedItem) -> String? { tenants[place(of: item)] ?? Self.b2cTenant(of: item) }
