@@ -51,7 +51,7 @@ package struct AgentEnvironment: Sendable {
     }
 
     /// The path at which the unit has the service manager listen; nil if that cannot be.
-    var unitSocketPath: String? {
+    package var unitSocketPath: String? {
         #if os(macOS)
             defaultSocketPath
         #else

@@ -62,11 +62,23 @@ package final class AgentServer: Sendable {
         return try await start(options, passphrase)
     }
 
+    /// The lock of the agent's socket, at which nobody listens: neither another agent, nor the service manager for the agent's unit.
+    private static func lock(_ options: AgentOptions) async throws(TokenError) -> LockFile {
+        let path = options.socketPath
+        guard options.handedSocket == nil else { return try await LockFile(beside: path) }
+        // Before the lock: a service manager then starts an agent that needs it.
+        let wasServed = ListeningSocket.isServed(at: path) == true
+        let lock = try await LockFile(beside: path)
+        // An agent that has ended in the meantime does not count.
+        if wasServed, ListeningSocket.isServed(at: path) == true { throw ListeningSocket.served(path) }
+        return lock
+    }
+
     private static func start(
         _ options: AgentOptions, _ passphrase: Secret?
     ) async throws(TokenError) -> AgentServer {
         _ = try SocketFolder(ofSocket: options.socketPath)
-        let lock = LockHolder(try await LockFile(beside: options.socketPath))
+        let lock = LockHolder(try await lock(options))
         let metrics = AgentMetrics()
         var storeOptions = StoreOptions(keys: options.keys, vfs: options.storeVFS, now: options.now)
         storeOptions.didCommit = { metrics.committed($0) }

@@ -67,6 +67,21 @@ internal import TokenWire
         }
     }
 
+    /// Such as a service manager, whose file would be replaced and then removed.
+    @Test func doesNotReplaceTheSocketOfAnotherProgram() async throws {
+        try await AgentProcessFixture.with { f in
+            let folder = f.folder.file("run")
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+            let other = try BusySocket(at: f.socketPath)
+            let agent = try await f.run("sso-agent", [])
+            #expect(agent.status == 1)
+            #expect(agent.errors.contains("has a listener that is no sso-agent"), "\(agent.errors)")
+            #expect(FileManager.default.fileExists(atPath: f.socketPath))
+            withExtendedLifetime(other) {}
+        }
+    }
+
     @Test func replacesTheSocketOfAKilledAgent() async throws {
         try await AgentProcessFixture.with { f in
             let first = try await f.agent()

@@ -21,6 +21,7 @@ internal import Testing
             var socket: (active: String, file: String)
             var service = "inactive"
             var ok = true
+            var hasFile = true
             let detail: String
             var hint: String? = DoctorSessionTests.start
             var testDescription: String { detail }
@@ -46,6 +47,10 @@ internal import Testing
                 socket: ("active", "disabled"), service: "active",
                 detail: "sso-agent.socket is active, but not after the next log-in"),
             Units(
+                socket: ("active", "enabled"), ok: false, hasFile: false,
+                detail: "sso-agent.socket is active, and the file of its socket is gone",
+                hint: "systemctl --user restart sso-agent.socket"),
+            Units(
                 socket: ("inactive", "disabled"), service: "active",
                 detail: "sso-agent.service is active; nothing starts it again if it is stopped"),
             Units(
@@ -61,7 +66,7 @@ internal import Testing
             try home.makeProgram(
                 "systemctl",
                 "[ \"$*\" = '\(question)' ] || exit 1\ncat <<'EOF'\n\(units.text)\nEOF")
-            let ended = try await home.run(Self.doctor)
+            let ended = try await home.run((units.hasFile ? Self.makeSocket : "") + Self.doctor)
             let check = try DoctorTests.check("service unit", in: ended.output)
             #expect(
                 check == DoctorTests.Check(name: "service unit", ok: units.ok, detail: units.detail, hint: units.hint))
@@ -74,6 +79,14 @@ internal import Testing
             #expect(!check.ok && check.detail == "systemd does not answer", "\(check)")
             #expect(check.hint == "systemctl --user status")
         }
+
+        /// Makes the file of the unit's socket, at which nobody listens.
+        private static let makeSocket = """
+            mkdir -m 700 "$XDG_RUNTIME_DIR/sso-agent"
+            python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' \
+                "$XDG_RUNTIME_DIR/sso-agent/agent.sock"
+
+            """
 
         /// Prints the checks, and starts no agent.
         private static let doctor = """
@@ -119,7 +132,12 @@ internal import Testing
             try home.makeProgram("systemctl", "\(isFound)cat <<'EOF'\n\(units.text)\nEOF")
             try home.makeProgram("busctl", "\(isFound)echo 'b true'")
             try home.makeProgram("secret-tool", "exit 1")
-            let make = "touch \"$0/bus\"; mkdir \"$0/systemd\" && touch \"$0/systemd/private\""
+            let make = """
+                touch "$0/bus"; mkdir "$0/systemd" && touch "$0/systemd/private"
+                XDG_RUNTIME_DIR=$0
+                \(Self.makeSocket)
+                chown -R \(OtherUser.id) "$0/sso-agent"
+                """
             let ended = try await home.run(Self.doctor, within: Self.withSystem(make))
             let unit = try DoctorTests.check("service unit", in: ended.output)
             #expect(unit.ok && unit.detail == "sso-agent.socket is active, but not after the next log-in", "\(unit)")

@@ -129,6 +129,32 @@ internal import Testing
             }
         }
 
+        /// Neither an agent that is started by hand, nor the removal of its file, makes the unit's socket useless for good.
+        @Test(.enabled("needs root, systemd and control groups of its own") { try await isPossible() })
+        func keepsItsSocketWhenAnotherAgentIsStarted() async throws {
+            try await AgentProcessFixture.with { f in
+                let home = try Self.makeHome(in: f.folder)
+                try Self.install(in: home)
+                let script = """
+                    systemctl --user start sso-agent.socket || exit 1
+                    "$1" && exit 2
+                    "$0" status || exit 3
+                    systemctl --user stop sso-agent.service
+                    rm "$XDG_RUNTIME_DIR/sso-agent/agent.sock"
+                    command=$("$0" doctor | sed -n '/service unit/{n;s/^ *→ //p}')
+                    echo "$command"
+                    eval "$command" || exit 4
+                    "$0" status || exit 5
+                    """
+                let ended = try await Self.run(
+                    script, [Executable.path("ssoctl"), Executable.path("sso-agent")], home: home,
+                    environment: Self.environment(of: f))
+                #expect(ended.status == 0, "\(ended)")
+                #expect(ended.errors.contains("is the socket of the agent's unit"), "\(ended)")
+                #expect(ended.output.contains("restart sso-agent.socket\n"), "\(ended)")
+            }
+        }
+
         @Test(.enabled("needs root, systemd and control groups of its own") { try await isPossible() })
         func isStartedAgainIfItHangs() async throws {
             try await AgentProcessFixture.with { f in

@@ -54,6 +54,29 @@ enum ListeningSocket {
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
     }
 
+    /// Whether a process listens at a path; nil if that cannot be told. A service manager that listens there starts its service.
+    static func isServed(at path: String) -> Bool? {
+        switch try? UnixSocket.connect(to: path) {
+        case .connected(let socket):
+            close(socket)
+            return true
+        case .busy: return true
+        case .nobody: return false
+        case nil: return nil
+        }
+    }
+
+    /// The error for a path at which a process listens that is no agent: its file would be replaced now, and removed at the end.
+    static func served(_ path: String, _ environment: AgentEnvironment = .current) -> TokenError {
+        let isUnit = path == environment.unitSocketPath && ServiceUnit.state(environment) == .reachable
+        let reason =
+            isUnit
+            ? "is the socket of the agent's unit, whose service manager starts the agent; put options into its configuration, or "
+                + "serve another socket"
+            : "has a listener that is no sso-agent; stop it, or serve another socket"
+        return TokenError(.agentUnavailable, "\(path) \(reason), with --socket PATH")
+    }
+
     private static func handover(_ defect: String) -> TokenError {
         TokenError(.agentUnavailable, "the socket that was handed over \(defect)")
     }

@@ -32,7 +32,7 @@ struct LockFile: ~Copyable {
             case .acquired: break acquiring
             case .failed(let error): throw files.failure("cannot lock \(path)", error)
             case .held:
-                guard Self.hasNoListener(socketPath), .now < deadline, !Task.isCancelled else {
+                guard ListeningSocket.isServed(at: socketPath) == false, .now < deadline, !Task.isCancelled else {
                     throw Self.held(lock, socketPath)
                 }
                 // No call waits for a lock with an end to it.
@@ -41,13 +41,6 @@ struct LockFile: ~Copyable {
         }
         lock.file.replaceContent(with: "\(getpid())\n")
         self.lock = lock
-    }
-
-    private static func hasNoListener(_ socketPath: String) -> Bool {
-        guard let attempt = try? UnixSocket.connect(to: socketPath) else { return false }
-        if case .connected(let socket) = attempt { close(socket) }
-        if case .nobody = attempt { return true }
-        return false
     }
 
     private static func held(_ lock: borrowing FileLock, _ socketPath: String) -> TokenError {

@@ -64,6 +64,13 @@ enum SessionChecks {
                 hint: (withRuntimeFolder + ["systemctl", "--user", "daemon-reload"]).joined(separator: " "))
         }
         if socket.isActive {
+            let path = AgentEnvironment.current.unitSocketPath
+            guard path.map({ FileStatus($0, followsLinks: false)?.kind == .socket }) ?? true else {
+                let hint = withRuntimeFolder + ["systemctl", "--user", "restart", "sso-agent.socket"]
+                return HealthCheck(
+                    name: name, ok: false, detail: "sso-agent.socket is active, and the file of its socket is gone",
+                    hint: hint.joined(separator: " "))
+            }
             let isEnabled = socket.isEnabled
             return HealthCheck(
                 name: name, ok: true,
