@@ -305,19 +305,11 @@ private struct Refusal {
     /// - Parameter wasInterrupted: whether the reply to an earlier redemption of the token was lost.
     init(_ error: TokenError, wasInterrupted: Bool) {
         details = error.details
-        reason =
-            switch error.details.oauthError {
-            case "invalid_grant" where wasInterrupted: Self.interruption
-            case _ where error.details.subError == "consent_required": Self.question
-            case "interaction_required", "login_required", "consent_required": Self.question
-            case "unauthorized_client": Self.appRefused
-            default: Self.unknown
-            }
+        let isInterruption = wasInterrupted && error.details.oauthError == "invalid_grant"
+        reason = isInterruption ? Self.interruption : ProviderRefusal(error.details)?.explanation ?? Self.unknown
     }
 
     static let unknown = "no refresh token is accepted any more; sign in again"
-    private static let question = "the identity provider has to ask the user something; sign in again"
-    private static let appRefused = "the identity provider refuses the app; check its client ID and tenant"
     private static let interruption =
         "no answer came when this account's refresh token was redeemed before the agent stopped, and it may have been used "
         + "up; sign in again"

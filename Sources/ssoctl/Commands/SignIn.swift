@@ -52,6 +52,8 @@ struct SignInCommand: Command {
         var failure = CommandFailure(caught: error)
         guard failure.nextCommand == nil, failure.endingSignal == nil else { return failure }
         switch failure.error.code {
+        case _ where failure.error.details.oauthError == "authorization_declined":
+            failure.nextCommand = target.command("sign-in", manner.words)
         case .authorizationFailed where failure.error.details.oauthError == nil:
             failure.nextCommand = target.command("sign-in", manner.onAnotherDevice.words)
         case .accessDenied, .timedOut, .sessionCanceled:
@@ -59,7 +61,7 @@ struct SignInCommand: Command {
         case .declinedScopes: failure.nextCommand = target.command("sign-in", manner.asking("consent").words)
         case .mismatchedAccount:
             failure.nextCommand = target.command("sign-in", manner.asking("select_account").words)
-        default: break
+        default: failure = failure.advised(for: target, words: manner.words)
         }
         return failure
     }

@@ -115,11 +115,12 @@ extension CommandFailure: Encodable {
     /// The lines for a user: what failed, the accounts to choose from, and the command that helps.
     var text: String {
         var lines = ["ssoctl: \(error.message)\(candidates.isEmpty ? "" : ":")"]
-        let codes = error.details.stsErrorCodes.map { "AADSTS\($0)" }.filter { !error.message.contains($0) }
+        let names = [error.details.oauthError].compactMap(\.self) + error.details.stsErrorCodes.map { "AADSTS\($0)" }
+        let unsaid = names.filter { !error.message.contains($0) }
         if let description = error.details.errorDescription, !error.message.contains(description) {
             lines.append("  the identity provider says: \(description)")
-        } else if !codes.isEmpty {
-            lines.append("  the identity provider's error: \((codes).joined(separator: ", "))")
+        } else if !unsaid.isEmpty {
+            lines.append("  the identity provider's error: \(unsaid.joined(separator: ", "))")
         }
         if let end = error.details.throttledUntil, end > Terminal.now, error.reason == .throttled {
             lines.append("  not before \(Phrases.clock(end)), in \(Phrases.duration(end - Terminal.now))")

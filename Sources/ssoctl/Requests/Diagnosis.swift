@@ -39,7 +39,7 @@ struct Diagnosis {
 
     /// No account was named, and none is signed in to the app.
     private func nobody(_ error: TokenError, among others: [Account]) -> CommandFailure {
-        guard error.details.oauthError == nil else { return CommandFailure(error, nextCommand: signIn(nil)) }
+        guard error.details.oauthError == nil else { return refused(error, nil) }
         let names = others.compactMap(\.username)
         let known = names.isEmpty ? "" : "; other apps have: \(names.prefix(5).joined(separator: ", "))"
         return CommandFailure(
@@ -53,9 +53,7 @@ struct Diagnosis {
         error.details.homeAccountID = error.details.homeAccountID ?? account.homeAccountID
         error.details.username = error.details.username ?? account.username
         // What the identity provider has said is the reason.
-        guard error.details.oauthError == nil else {
-            return CommandFailure(error, nextCommand: signIn(account.username))
-        }
+        guard error.details.oauthError == nil else { return refused(error, account.username) }
         if let authority = target.authority, !CloudDirectory().sameCloud(authority.environment, account.environment) {
             let own = CloudDirectory().cloud(of: account.environment).preferredNetwork
             return CommandFailure(
@@ -72,6 +70,16 @@ struct Diagnosis {
                 "\(who) is signed in to the app \(target.appText), but there is no token for this request and none to renew it with",
                 error),
             nextCommand: signIn(account.username))
+    }
+
+    /// The identity provider has refused.
+    private func refused(_ error: TokenError, _ username: String?) -> CommandFailure {
+        let words = username.map { ["--login-hint", $0] } ?? []
+        guard let advice = ProviderAdvice(error, target, words: words) else {
+            return CommandFailure(error, nextCommand: signIn(username))
+        }
+        // The message is the agent's, which knows more of what has been tried.
+        return CommandFailure(error, nextCommand: advice.command)
     }
 
     private func with(_ message: String, _ error: TokenError, _ reason: TokenError.Reason? = nil) -> TokenError {

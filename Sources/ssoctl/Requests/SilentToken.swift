@@ -138,7 +138,7 @@ struct SilentToken {
             CommandFailure(
                 error, nextCommand: target.command("sign-in", (name?.loginHint ?? []) + ["--prompt", "consent"]))
         case .ambiguousAccount: CommandFailure(error, nextCommand: "ssoctl accounts")
-        default: CommandFailure(error)
+        default: CommandFailure(error).advised(for: target, words: name?.loginHint ?? [])
         }
     }
 }

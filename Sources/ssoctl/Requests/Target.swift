@@ -108,6 +108,11 @@ struct Target {
     /// The command for the same app, scopes and authority.
     func command(_ name: String, _ more: [String] = []) -> String { words(name, more).text }
 
+    /// The same at another tenant.
+    func command(_ name: String, atTenant tenant: String, _ more: [String]) -> String {
+        (options.command(name, tenant: tenant) + more).text
+    }
+
     /// The same before it is text.
     func words(_ name: String, _ more: [String] = []) -> CommandLineWords { options.command(name) + more }
 }
@@ -118,13 +123,14 @@ extension TargetOptions {
     /// - Parameters:
     ///   - app: the words that name the app; nil for those of the options.
     ///   - scopes: nil for those of the options.
+    ///   - tenant: nil for that of the options.
     fileprivate func command(
-        _ name: String, app words: [String]? = nil, scopes: [String]? = nil
+        _ name: String, app words: [String]? = nil, scopes: [String]? = nil, tenant: String? = nil
     ) -> CommandLineWords {
         let values = [
             ("--resource", token.resource), ("--claims", token.claims), ("--redirect-uri", token.redirectURI),
-            ("--authority", provider.authority), ("--authority-kind", provider.kind?.rawValue),
-            ("--tenant", provider.tenant?.text), ("--cloud", provider.cloud?.rawValue), ("--group", app.group?.name),
+            ("--authority", tenant == nil ? provider.authority : nil), ("--authority-kind", provider.kind?.rawValue),
+            ("--tenant", tenant ?? provider.tenant?.text), ("--cloud", provider.cloud?.rawValue), ("--group", app.group?.name),
         ]
         return CommandLineWords("ssoctl", name) + (words ?? app.words)
             + (scopes ?? token.scope).flatMap { ["--scope", $0] }

@@ -1,0 +1,96 @@
+/// Why an identity provider refuses a request, as far as it makes a difference to what a person can do. OAuth has a few names of errors;
+/// Entra's numbers (`AADSTS…`) tell more.
+package enum ProviderRefusal: Sendable, CaseIterable {
+    case unknownApp, unknownTenant, appOfOneTenant, confidentialApp, redirectURI
+    case scopes, resource
+    case consent, consentOfAdministrator
+    case unassignedAccount, unknownAccount, disabledAccount
+    case policy
+    case question, endedSignIn
+
+    /// Nil if nothing tells.
+    package init?(_ details: TokenError.Details) {
+        let numbers = details.stsErrorCodes + [Self.number(in: details.errorDescription)].compactMap(\.self)
+        if let known = numbers.lazy.compactMap({ Self.ofNumber[$0] }).first {
+            self = known
+            return
+        }
+        let names = [details.subError, details.oauthError].compactMap { $0?.lowercased() }
+        guard let known = names.lazy.compactMap({ Self.ofName[$0] }).first else { return nil }
+        self = known
+    }
+
+    /// What does not fit, and what helps, without a command.
+    package var explanation: String {
+        switch self {
+        case .unknownApp: "the identity provider does not know the app in this tenant; check its client ID and the tenant"
+        case .unknownTenant: "the identity provider knows no such tenant; check its name"
+        case .appOfOneTenant:
+            "the app is registered for one tenant, and the authority is for all; name the tenant (“Directory (tenant) ID”)"
+        case .confidentialApp:
+            "the identity provider wants a secret, which an app on a user's machine has not; in the app's registration, “Allow public "
+                + "client flows” has to be “Yes”, and the platform “Mobile and desktop applications”"
+        case .redirectURI:
+            "the redirect URI is not registered for the app; add http://localhost to “Mobile and desktop applications”"
+        case .scopes: "the identity provider does not know a scope, or not all are for one resource; check the scopes"
+        case .resource:
+            "the identity provider does not know the resource in this tenant, or the app's registration does not list it; check the "
+                + "scopes or the resource"
+        case .consent: "nobody has consented to what the app asks for; sign in again to do so"
+        case .consentOfAdministrator: "an administrator of the tenant has to consent to what the app asks for"
+        case .unassignedAccount: "the account is not assigned to the app, which its owner does under “Enterprise applications”"
+        case .unknownAccount: "the tenant does not know the account; use another account, or the account's tenant"
+        case .disabledAccount: "the account is disabled or locked; an administrator of the tenant can change that"
+        case .policy:
+            "a policy of the tenant refuses; its administrator can say which one. A condition on the device cannot be met here"
+        case .question: "the identity provider has to ask the user something; sign in again"
+        case .endedSignIn: "the identity provider has ended the sign-in, or it has expired; sign in again"
+        }
+    }
+
+    /// The numbers of Entra's errors with this meaning (Microsoft Entra authentication and authorization error codes).
+    package var numbers: [Int32] {
+        switch self {
+        case .unknownApp: [70_001, 700_016, 7_000_112]
+        case .unknownTenant: [90_002, 900_023]
+        case .appOfOneTenant: [50_194]
+        case .confidentialApp: [7_000_218]
+        case .redirectURI: [50_011]
+        case .scopes: [28_000, 28_002, 28_003, 70_011, 650_053]
+        case .resource: [50_001, 65_005, 500_011, 650_052, 650_057]
+        case .consent: [65_001, 65_004]
+        case .consentOfAdministrator: [90_094, 90_095]
+        case .unassignedAccount: [50_105]
+        case .unknownAccount: [50_020, 50_034, 90_072]
+        case .disabledAccount: [50_053, 50_057]
+        case .policy: [53_000, 53_001, 53_002, 53_003, 53_004, 530_003]
+        case .question: [50_058, 50_072, 50_074, 50_076, 50_079, 50_158]
+        case .endedSignIn: [50_173, 70_008, 70_043, 700_082, 700_084]
+        }
+    }
+
+    /// The names of OAuth's errors with this meaning, if there is no number.
+    private var names: [String] {
+        switch self {
+        case .unknownApp: ["unauthorized_client"]
+        case .confidentialApp: ["invalid_client"]
+        case .scopes: ["invalid_scope"]
+        case .resource: ["invalid_resource", "invalid_target"]
+        case .consent: ["consent_required"]
+        case .question: ["interaction_required", "login_required"]
+        default: []
+        }
+    }
+
+    /// The number at the beginning of a description, as in `AADSTS50011: The redirect URI …`: a redirect has no other place for it
+    /// (RFC 6749 section 4.1.2.1).
+    private static func number(in description: String?) -> Int32? {
+        guard let description, description.hasPrefix("AADSTS") else { return nil }
+        return Int32(description.dropFirst("AADSTS".count).prefix { $0.isASCII && $0.isNumber })
+    }
+
+    private static let ofNumber = Dictionary(
+        allCases.flatMap { refusal in refusal.numbers.map { ($0, refusal) } }, uniquingKeysWith: { first, _ in first })
+    private static let ofName = Dictionary(
+        allCases.flatMap { refusal in refusal.names.map { ($0, refusal) } }, uniquingKeysWith: { first, _ in first })
+}
