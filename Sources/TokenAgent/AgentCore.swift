@@ -31,6 +31,7 @@ struct AgentCore {
     let reader: TokenReader
     let authorities: AuthorityResolver
     let throttle: ThrottleTable
+    let removals: Removals
     let saver: TokenSaver
 
     init(
@@ -59,6 +60,7 @@ struct AgentCore {
             memory: memory, answers: answers, commits: commits, service: service, tasks: tasks, now: now,
             allowsLoopbackHTTP: allowsLoopbackHTTP)
         throttle = ThrottleTable()
+        removals = Removals(memory: memory, commits: commits, throttle: throttle)
         saver = TokenSaver(
             memory: memory, commits: commits, reader: reader, notes: notes, tokensInUse: tokensInUse,
             throttle: throttle,

@@ -329,28 +329,12 @@ actor CacheOwner {
         return core.tasks.whenIdle()
     }
 
-    /// Removes records, from memory first: no later reply contains them, and a redemption that completes later finds its refresh
-    /// token removed and saves nothing.
+    /// Removes records. A redemption that completes later finds its refresh token removed, and saves nothing.
     private func remove(
-        in group: SharingGroup, _ removal: @escaping @Sendable (CredentialCache) -> [CacheChange]
+        in group: SharingGroup, _ find: @escaping @Sendable (CredentialCache) -> [CacheChange]
     ) -> Answer<Bool> {
-        let changes = removal(core.memory.cache)
-        guard !changes.isEmpty else { return .now(.success(false)) }
-        let held = core.memory.applyBeforeCommit(changes, in: group)
-        core.throttle.removeTokens()
-        return later { owner async throws(TokenError) in
-            defer { owner.core.memory.commitEnded(of: held) }
-            do throws(TokenError) {
-                try await owner.core.commits.commit(removal: changes, in: group, late: removal)
-            } catch {
-                var error = error
-                error.message +=
-                    "; what was removed is not used any more, but stays on the disk until the agent can write it, and comes back if the "
-                    + "agent is restarted before"
-                throw error
-            }
-            return true
-        }
+        guard let begun = core.removals.begin(in: group, find) else { return .now(.success(false)) }
+        return later { owner async throws(TokenError) in try await owner.core.removals.finish(begun) }
     }
 
     /// Begins a sign-in in a place that is reserved for it before anything else is done.

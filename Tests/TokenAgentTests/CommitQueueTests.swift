@@ -106,6 +106,74 @@ internal import TokenStore
         #expect(await !parts.hasUnsavedChanges)
     }
 
+    /// Its success would say that the tokens are gone for good.
+    @Test func acknowledgesARemovalThatFindsNothingAfterTheOneThatRemovedIt() async throws {
+        try await parts.signIn("alice", "1").value()
+        parts.store.hold()
+        let first = await parts.signOut("alice")
+        let deletion = await parts.store.commits.next()
+        let second = await parts.signOut("alice")
+        try await parts.settle()
+        #expect(!second.isDone)
+        deletion.succeed()
+        #expect(try await first.value())
+        #expect(try await second.value())
+        #expect(parts.store.refreshTokens == [])
+    }
+
+    @Test func doesNotAcknowledgeARemovalWhileAnEarlierOneCannotBeWritten() async throws {
+        try await parts.signIn("alice", "1").value()
+        parts.store.fail()
+        #expect(try await parts.signOut("alice").error()?.code == .storeUnavailable)
+        #expect(try await parts.signOut("alice").error()?.code == .storeUnavailable)
+        #expect(parts.store.refreshTokens == ["rt-1"])
+        parts.store.fail(false)
+        #expect(try await parts.signOut("alice").value())
+        #expect(parts.store.refreshTokens == [])
+        #expect(try await !parts.signOut("alice").value(), "there is nothing left")
+    }
+
+    /// A token that was being saved when its account was removed is never visible, and so is none that a second removal has
+    /// acknowledged.
+    @Test func bringsNothingBackThatWasBeingSaved() async throws {
+        try await parts.signIn("alice", "1").value()
+        parts.store.hold()
+        let saving = await parts.signIn("alice", "2")
+        let other = await parts.signIn("bob", "3")
+        let commits = [await parts.store.commits.next(), await parts.store.commits.next()]
+        let removals = [await parts.signOut("alice"), await parts.signOut("alice")]
+        commits[0].succeed()
+        try await saving.value()
+        try await parts.settle()
+        // Bob's commit holds up the removals' turn.
+        #expect(parts.store.commits.count == 0)
+        #expect(try await parts.refreshTokens() == [])
+        #expect(!removals[0].isDone && !removals[1].isDone)
+        parts.store.hold(false)
+        commits[1].succeed()
+        try await other.value()
+        for removal in removals { #expect(try await removal.value()) }
+        #expect(try await parts.refreshTokens() == ["rt-3"])
+        #expect(parts.store.refreshTokens == ["rt-3"])
+    }
+
+    @Test func bringsNothingBackWithAnImport() async throws {
+        try await parts.signIn("alice", "1").value()
+        parts.store.hold()
+        let importing = await parts.exclusively(writing: "imported")
+        let imported = await parts.store.commits.next()
+        let removal = await parts.signOut("alice")
+        let copy = try await parts.cacheWithTokens(of: "alice", "2")
+        await parts.replaceCache(with: copy)
+        #expect(try await parts.refreshTokens() == [])
+        parts.store.hold(false)
+        imported.succeed()
+        try await importing.value()
+        #expect(try await removal.value())
+        #expect(try await parts.refreshTokens() == [])
+        #expect(parts.store.refreshTokens == [])
+    }
+
     @Test func delaysOnlyChangesOfTheSameSharingGroupDuringARemoval() async throws {
         let other = TokenParameters.sample(group: try #require(SharingGroup("other")))
         try await parts.signIn("alice", "1").value()
@@ -146,7 +214,8 @@ internal import TokenStore
         #expect(parts.store.commits.count == 0, "everything else waits for the import")
         parts.store.hold(false)
         imported.succeed()
-        for pending in [importing, removal, note] { try await pending.value() }
+        for pending in [importing, note] { try await pending.value() }
+        #expect(try await !removal.value(), "carol has nothing")
         try await after.value()
         #expect(parts.store.refreshTokens == ["rt-1", "rt-2"])
     }
@@ -244,6 +313,17 @@ internal import TokenStore
 }
 
 extension Parts {
+    /// A cache with a sign-in, as an import makes it.
+    fileprivate func cacheWithTokens(of user: String, _ token: String) async throws -> CredentialCache {
+        let other = Parts()
+        try await other.signIn(user, token).value()
+        return await other.cache
+    }
+
+    fileprivate var cache: CredentialCache { core.memory.cache }
+
+    fileprivate func replaceCache(with cache: CredentialCache) { core.memory.replace(with: cache) }
+
     /// Writes a record within `exclusively`, as an import does.
     fileprivate func exclusively(writing name: String) -> Pending<Void> {
         start { parts async throws(TokenError) in

@@ -3,7 +3,7 @@ internal import TokenCache
 internal import TokenModel
 
 /// The cache in memory, from which requests are answered. Changes are applied to it here and nowhere else, and end the kept answers
-/// that they could alter.
+/// that they could alter. Until a removal is durable, nothing that it removes comes back.
 ///
 /// Used on the actor of `CacheOwner` only.
 final class CacheMemory {
@@ -17,6 +17,8 @@ final class CacheMemory {
     private(set) var changeCount = 0
     /// The number of times that another cache has taken the place of this one.
     private(set) var replacementCount = 0
+    /// The removals that are visible and not durable yet, in order.
+    private var removals: [PendingRemoval] = []
 
     init(_ answers: AnswerChanges, _ events: EventFeeds, on loop: any EventLoop) {
         self.answers = answers
@@ -30,20 +32,38 @@ final class CacheMemory {
         guard !changes.isEmpty else { return }
         let prepared = events.prepare(changes, in: group, cache, holds: false)
         makeVisible(changes, in: group)
+        repeatRemovals(in: [group])
         events.publish(prepared, cache)
     }
 
-    /// Applies changes that are committed later. Subscribers are told when `commitEnded` is called with the result.
-    func applyBeforeCommit(_ changes: [CacheChange], in group: SharingGroup) -> EventFeeds.Held? {
+    /// Makes a removal visible, which is committed later. Subscribers are told when `end` is called with the result.
+    func begin(_ removal: PendingRemoval, _ changes: [CacheChange]) -> EventFeeds.Held? {
+        loop.assertInEventLoop()
+        removals.append(removal)
         guard !changes.isEmpty else { return nil }
-        let held = events.prepare(changes, in: group, cache, holds: true)
-        makeVisible(changes, in: group)
+        removal.changes = changes
+        let held = events.prepare(changes, in: removal.group, cache, holds: true)
+        makeVisible(changes, in: removal.group)
         return held
     }
 
-    /// Tells subscribers of changes that were applied before their commit. If that has failed, they are in effect nevertheless.
-    func commitEnded(of changes: EventFeeds.Held?) {
-        if let changes { events.release(changes, cache) }
+    /// Ends the time in which nothing comes back, and tells subscribers. A removal whose commit has failed is in effect nevertheless.
+    func end(_ removal: PendingRemoval, _ held: EventFeeds.Held?) {
+        removals.removeAll { $0 === removal }
+        if let held { events.release(held, cache) }
+    }
+
+    /// Whether a removal of a sharing group is not durable yet.
+    func hasRemovals(in group: SharingGroup) -> Bool { removals.contains { $0.group == group } }
+
+    /// Removes again what a change has brought back, in the same turn of the event loop.
+    private func repeatRemovals(in groups: Set<SharingGroup>) {
+        for removal in removals where groups.contains(removal.group) {
+            let changes = removal.find(cache)
+            guard !changes.isEmpty else { continue }
+            removal.changes += changes
+            makeVisible(changes, in: removal.group)
+        }
     }
 
     private func makeVisible(_ changes: [CacheChange], in group: SharingGroup) {
@@ -82,6 +102,7 @@ final class CacheMemory {
         changeCount += 1
         replacementCount += 1
         answers.end(.all)
+        repeatRemovals(in: Set(removals.map(\.group)))
     }
 
     /// Adds clouds that instance discovery has named.

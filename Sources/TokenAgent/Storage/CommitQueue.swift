@@ -6,8 +6,8 @@ internal import TokenStore
 /// Orders the changes of the cache, and makes each of them durable and then visible.
 ///
 /// - Two changes of one account do not overlap: the second is computed from the result of the first.
-/// - A removal overlaps no change of an account of its sharing group: it also removes what was being saved. The store is not locked
-///   before a removal that is visible has been committed.
+/// - A removal (`Removals`) overlaps no change of an account of its sharing group: it also removes what was being saved. The store is not
+///   locked before a removal that is visible has been committed.
 /// - An import overlaps no other commit.
 /// - Changes that could not be written stay visible in memory. They are written again before the next commit, or after a few
 ///   seconds; never after a newer value of the same record.
@@ -102,24 +102,26 @@ final class CommitQueue {
         }
     }
 
-    /// Commits a removal that is visible already. Tokens whose commit began before the removal have been saved when it is the
-    /// removal's turn: they are removed as well, even if the store cannot be written.
-    ///
-    /// - Parameter late: computes the removal again, from the cache at its turn.
-    func commit(
-        removal: [CacheChange], in group: SharingGroup, late: (CredentialCache) -> [CacheChange]
-    ) async throws(TokenError) {
+    /// Commits a removal that is visible already, with everything that has been removed again when it is its turn: tokens whose commit
+    /// began before it. Earlier failed changes are written too, since they may be of a removal before this one.
+    func commit(_ removal: PendingRemoval) async throws(TokenError) {
         try await scopes.shared(.removals) { () async throws(TokenError) in
-            try await scopes.exclusive(.group(group)) { () async throws(TokenError) in
+            try await scopes.exclusive(.group(removal.group)) { () async throws(TokenError) in
                 try await scopes.shared(.store) { () async throws(TokenError) in
-                    let late = late(memory.cache)
-                    let held = memory.applyBeforeCommit(late, in: group)
-                    defer { memory.commitEnded(of: held) }
-                    try await write(Commit(changes: removal + late), in: group)
+                    guard removal.changes.isEmpty else {
+                        return try await write(Commit(changes: removal.changes), in: removal.group)
+                    }
+                    if !unsaved.isEmpty { try await flush(with: []) }
                 }
             }
         }
     }
+
+    /// Whether a change of an account of a sharing group, or a removal, is in progress.
+    func isChanging(_ group: SharingGroup) -> Bool { scopes.isHeld(.group(group)) }
+
+    /// Whether a removal of a sharing group could not be written yet.
+    func hasUnsavedRemovals(in group: SharingGroup) -> Bool { unsaved.hasRemovals(in: group) }
 
     /// Writes changes of the store that do not change the cache in memory: redemption notes and learnt clouds.
     ///

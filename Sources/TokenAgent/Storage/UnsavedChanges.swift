@@ -9,6 +9,17 @@ struct UnsavedChanges: Sendable {
 
     var isEmpty: Bool { steps.isEmpty }
 
+    /// Whether records of a sharing group are to be deleted.
+    func hasRemovals(in group: SharingGroup) -> Bool {
+        steps.contains { step in
+            switch step {
+            case .put: false
+            case .delete(let key): key.group == group.name
+            case .deleteGroup(let name): name == group.name
+            }
+        }
+    }
+
     /// Removes and returns all changes. Those that cannot be written again are to be appended again.
     mutating func removeAll() -> [StoreChange] {
         defer { steps = [] }

@@ -23,7 +23,8 @@ package enum ProviderRefusal: Sendable, CaseIterable {
     /// What does not fit, and what helps, without a command.
     package var explanation: String {
         switch self {
-        case .unknownApp: "the identity provider does not know the app in this tenant; check its client ID and the tenant"
+        case .unknownApp:
+            "the identity provider does not know the app in this tenant; check its client ID and the tenant"
         case .unknownTenant: "the identity provider knows no such tenant; check its name"
         case .appOfOneTenant:
             "the app is registered for one tenant, and the authority is for all; name the tenant (“Directory (tenant) ID”)"
@@ -38,7 +39,8 @@ package enum ProviderRefusal: Sendable, CaseIterable {
                 + "scopes or the resource"
         case .consent: "nobody has consented to what the app asks for; sign in again to do so"
         case .consentOfAdministrator: "an administrator of the tenant has to consent to what the app asks for"
-        case .unassignedAccount: "the account is not assigned to the app, which its owner does under “Enterprise applications”"
+        case .unassignedAccount:
+            "the account is not assigned to the app, which its owner does under “Enterprise applications”"
         case .unknownAccount: "the tenant does not know the account; use another account, or the account's tenant"
         case .disabledAccount: "the account is disabled or locked; an administrator of the tenant can change that"
         case .policy:

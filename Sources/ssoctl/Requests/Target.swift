@@ -130,7 +130,8 @@ extension TargetOptions {
         let values = [
             ("--resource", token.resource), ("--claims", token.claims), ("--redirect-uri", token.redirectURI),
             ("--authority", tenant == nil ? provider.authority : nil), ("--authority-kind", provider.kind?.rawValue),
-            ("--tenant", tenant ?? provider.tenant?.text), ("--cloud", provider.cloud?.rawValue), ("--group", app.group?.name),
+            ("--tenant", tenant ?? provider.tenant?.text), ("--cloud", provider.cloud?.rawValue),
+            ("--group", app.group?.name),
         ]
         return CommandLineWords("ssoctl", name) + (words ?? app.words)
             + (scopes ?? token.scope).flatMap { ["--scope", $0] }

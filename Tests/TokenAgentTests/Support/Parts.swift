@@ -112,15 +112,15 @@ actor Parts {
         return (request, await provider.redemptions.next())
     }
 
-    /// Signs a user out, by default of every app, as `CacheOwner` does.
-    func signOut(_ user: String, extent: RemoveAccount.Extent = .account) -> Pending<Void> {
+    /// Signs a user out, by default of every app.
+    ///
+    /// - Returns: whether there was anything to remove.
+    func signOut(_ user: String, extent: RemoveAccount.Extent = .account) -> Pending<Bool> {
         let request = RemoveAccount(clientID: .sample, account: .sample(user), extent: extent)
-        let group = request.sharingGroup
-        let changes = core.memory.cache.changes(removing: request)
-        let held = core.memory.applyBeforeCommit(changes, in: group)
+        let begun = core.removals.begin(in: request.sharingGroup) { $0.changes(removing: request) }
         return start { parts async throws(TokenError) in
-            defer { parts.core.memory.commitEnded(of: held) }
-            try await parts.core.commits.commit(removal: changes, in: group) { $0.changes(removing: request) }
+            guard let begun else { return false }
+            return try await parts.core.removals.finish(begun)
         }
     }
 

@@ -1,0 +1,83 @@
+internal import TokenCache
+internal import TokenModel
+
+/// Removes records: from memory at once, so that no later reply contains them, and then from the store. A removal is acknowledged when
+/// both is done.
+///
+/// - What a commit or an import that began earlier brings into memory meanwhile is removed in the same turn of the event loop.
+/// - A removal that finds nothing, because an earlier one has removed it, is acknowledged after that one is durable.
+///
+/// Used on the actor of `CacheOwner` only.
+final class Removals {
+    private let memory: CacheMemory
+    private let commits: CommitQueue
+    private let throttle: ThrottleTable
+    private var inProgress: [Int: InProgress] = [:]
+    private var lastNumber = 0
+
+    init(memory: CacheMemory, commits: CommitQueue, throttle: ThrottleTable) {
+        self.memory = memory
+        self.commits = commits
+        self.throttle = throttle
+    }
+
+    /// A removal that is visible, and to be made durable by `finish`.
+    struct Begun: Sendable {
+        fileprivate let number: Int
+    }
+
+    private struct InProgress {
+        let pending: PendingRemoval
+        let events: EventFeeds.Held?
+        /// Whether an earlier removal of the sharing group was not durable yet.
+        let followsAnother: Bool
+    }
+
+    /// Removes what there is from memory.
+    ///
+    /// - Parameter find: computes the changes that remove what is in a cache.
+    /// - Returns: nil if there is nothing to remove, and nothing of the sharing group on its way into the store or out of it.
+    func begin(in group: SharingGroup, _ find: @escaping (CredentialCache) -> [CacheChange]) -> Begun? {
+        let changes = find(memory.cache)
+        let followsAnother = memory.hasRemovals(in: group) || commits.hasUnsavedRemovals(in: group)
+        guard !changes.isEmpty || followsAnother || commits.isChanging(group) else { return nil }
+        let pending = PendingRemoval(group, find)
+        let events = memory.begin(pending, changes)
+        throttle.removeTokens()
+        lastNumber += 1
+        inProgress[lastNumber] = InProgress(pending: pending, events: events, followsAnother: followsAnother)
+        return Begun(number: lastNumber)
+    }
+
+    /// Makes a removal durable.
+    ///
+    /// - Returns: whether there was anything to remove.
+    /// - Throws: `storeUnavailable` (-53008) if it cannot be written now. It is in effect nevertheless, and written again later.
+    func finish(_ begun: Begun) async throws(TokenError) -> Bool {
+        guard let removal = inProgress.removeValue(forKey: begun.number) else { return false }
+        defer { memory.end(removal.pending, removal.events) }
+        do throws(TokenError) {
+            try await commits.commit(removal.pending)
+        } catch {
+            var error = error
+            error.message +=
+                "; what was removed is not used any more, but stays on the disk until the agent can write it, and comes back if the "
+                + "agent is restarted before"
+            throw error
+        }
+        return removal.followsAnother || !removal.pending.changes.isEmpty
+    }
+}
+
+/// A removal that is visible in memory and not durable yet.
+final class PendingRemoval {
+    let group: SharingGroup
+    let find: (CredentialCache) -> [CacheChange]
+    /// What was removed so far, for the store.
+    var changes: [CacheChange] = []
+
+    init(_ group: SharingGroup, _ find: @escaping (CredentialCache) -> [CacheChange]) {
+        self.group = group
+        self.find = find
+    }
+}
